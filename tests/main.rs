@@ -226,6 +226,8 @@ mod redaction;
 #[cfg(feature = "server")]
 mod server_answers;
 #[cfg(feature = "server")]
+mod server_auth;
+#[cfg(feature = "server")]
 mod server_disabled;
 #[cfg(feature = "server")]
 mod server_docs;
@@ -235,8 +237,6 @@ mod server_downloads;
 mod server_ended;
 #[cfg(feature = "server")]
 mod server_events;
-#[cfg(feature = "server")]
-mod server_gate;
 #[cfg(feature = "server")]
 mod server_http;
 #[cfg(feature = "server")]

@@ -1,9 +1,9 @@
-//! Codes of errors: the one list, shared by answers over HTTP, results of tools and the output of the program. Compared as
-//! values; text only where it is written or read.
+//! Error codes, shared by HTTP answers, tool results and CLI output. Compared as values; converted to text only when
+//! serialised or parsed.
 
 use std::fmt;
 
-/// What kind of error something is. Its text (`STALE_REF`) is stable; messages are not.
+/// Kind of an error. Its text (`STALE_REF`) is stable; messages are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[allow(missing_docs)] // named after their texts, which docs/api.md describes

@@ -1,26 +1,26 @@
-//! Addresses as people and models write them.
+//! URLs without a scheme, as people and models write them.
 
 use std::net::IpAddr;
 
 use super::Error;
 
-/// Words before a colon that are no host, whatever follows.
+/// Schemes: words before a colon that are not a host.
 const SCHEMES: [&str; 12] =
     ["about", "blob", "chrome", "data", "devtools", "file", "ftp", "javascript", "mailto", "sms", "tel", "view-source"];
-/// Characters of an address that an error quotes.
+/// Characters of a URL that an error quotes.
 const QUOTED: usize = 80;
 
-/// The whole address for one that may lack its scheme: `http://` before a loopback host (`localhost:3000`), `https://` before
-/// any other. What has a scheme stays as it is. A single word is no host unless a port follows.
+/// Adds a missing scheme to a URL: `http://` for a loopback host (`localhost:3000`), `https://` for any other. A URL with a
+/// scheme is returned unchanged. A single word is not a host unless a port follows.
 ///
 /// # Errors
-/// [`Error::BadRequest`] for what cannot be an address.
+/// [`Error::BadRequest`] if the text cannot be a URL.
 pub fn with_scheme(text: &str) -> Result<String, Error> {
     let text = text.trim();
     let bare = text.strip_prefix("//").unwrap_or(text);
     let end = bare.find(['/', '?', '#']).unwrap_or(bare.len());
     let (authority, rest) = bare.split_at(end);
-    // A colon before digits is a port, before anything else it ends a scheme; `[::1]` has colons of its own.
+    // A colon before digits starts a port, any other colon ends a scheme; `[::1]` contains colons.
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !authority.ends_with(']') => (host, Some(port)),
         _ => (authority, None),
@@ -40,10 +40,10 @@ pub fn with_scheme(text: &str) -> Result<String, Error> {
         !host.contains(char::is_whitespace) && (is_loopback || number.is_some() || is_dotted || port.is_some());
     let whole = format!("{}://{authority}{rest}", if is_loopback { "http" } else { "https" });
     if !is_host || host.is_empty() || url::Url::parse(&whole).is_err() {
-        // One with a user name may hold a password.
+        // A URL with a user name may contain a password.
         let quoted: String = if text.contains('@') { "url".to_owned() } else { format!("{:?}", cut(text)) };
         let problem =
-            format!("{quoted} is not an address; give one such as https://example.com/page or localhost:3000");
+            format!("{quoted} is not an address; give a URL such as https://example.com/page or localhost:3000");
         return Err(Error::BadRequest { problem });
     }
     Ok(whole)

@@ -1,17 +1,17 @@
-//! Pausing when a browser does not start, so that callers who try again and again do not wear the machine out.
+//! Circuit breaker: pauses after repeated failed starts of a browser.
 
 use std::time::{Duration, Instant};
 
 use super::Error;
 
-/// Failures in a row after which there is a pause.
+/// Number of failures in a row that causes a pause.
 const FAILURES: u32 = 3;
-/// The first pause; each further failure doubles it.
-const FIRST: Duration = Duration::from_secs(30);
-/// The longest.
-const LONGEST: Duration = Duration::from_secs(300);
+/// Length of the first pause; each further failure doubles it.
+const FIRST_PAUSE: Duration = Duration::from_secs(30);
+/// Maximum length of a pause.
+const MAX_PAUSE: Duration = Duration::from_secs(300);
 
-/// Failures to start, in a row.
+/// Failed starts in a row.
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     failures: u32,
@@ -20,7 +20,7 @@ pub(super) struct Breaker {
 }
 
 impl Breaker {
-    /// Whether a start may be tried.
+    /// Fails during a pause.
     pub(super) fn check(&self, now: Instant) -> Result<(), Error> {
         let Some(left) = self.until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
         else {
@@ -30,16 +30,16 @@ impl Breaker {
         Err(Error::Resting { failures: self.failures, wait_s, last: self.last.clone() })
     }
 
-    /// A start failed.
+    /// Records a failed start.
     pub(super) fn failed(&mut self, why: String, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         self.last = why;
         if let Some(more) = self.failures.checked_sub(FAILURES) {
-            self.until = Some(now + FIRST.saturating_mul(1 << more.min(8)).min(LONGEST));
+            self.until = Some(now + FIRST_PAUSE.saturating_mul(1 << more.min(8)).min(MAX_PAUSE));
         }
     }
 
-    /// One succeeded, or somebody wants a fresh beginning.
+    /// Resets the count, after a success or on request.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Dialogs, and answers to those to come.
+//! Dialogs and armed answers.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,11 @@ use crate::supervisor::{
 };
 use crate::sync::Deadline;
 
-/// How long it may take until it is known whose a new tab is.
+/// How long to wait until the owner of a new tab is known.
 const OWNER: Duration = Duration::from_millis(300);
 
 impl Profile {
-    /// The dialogs that wait and the last ones that closed, of a tab or of all. None when the browser does not run.
-    /// Waits for nothing.
+    /// Pending and recently closed dialogs of a tab or of all tabs; none if the browser is not running. Does not wait.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab).
@@ -32,8 +31,7 @@ impl Profile {
         Ok((pending, recent))
     }
 
-    /// The answers that are armed for dialogs to come, of a tab or of all. None when the browser does not run. Waits for
-    /// nothing.
+    /// Answers armed for future dialogs of a tab or of all tabs; none if the browser is not running. Does not wait.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab).
@@ -62,8 +60,7 @@ impl Profile {
         Ok(view.collect())
     }
 
-    /// Takes back the answer that is armed for the next dialog of a tab, the current one by default. Returns how many there
-    /// were.
+    /// Disarms the answer for the next dialog of a tab (default: the current tab). Returns how many were armed.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
@@ -76,7 +73,7 @@ impl Profile {
         Ok(count)
     }
 
-    /// The dialogs that are pending on a page, or on any that the session sees.
+    /// Pending dialogs of a page, or of all pages that the session sees.
     fn pending<'a>(&self, now: &'a Snapshot, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
         now.dialogs.iter().filter(move |dialog| {
             target.map_or_else(
@@ -86,7 +83,7 @@ impl Profile {
         })
     }
 
-    /// The dialog that is answered when none is named.
+    /// The only pending dialog, used if none is named.
     fn only_dialog<'a>(&self, now: &'a Snapshot, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
         let ids: Vec<&str> = self.pending(now, target).map(|dialog| &*dialog.id).collect();
         match ids.as_slice() {
@@ -99,8 +96,8 @@ impl Profile {
         }
     }
 
-    /// Answers the dialog that is pending, of a tab or of any; when there is none, the next one of the tab or of the
-    /// current one. An answer for later takes the place of the one before it, and waits two minutes at most.
+    /// Answers the pending dialog of a tab or of any tab. If there is none, arms the answer for the next dialog of the tab
+    /// (default: the current tab). An armed answer replaces the previous one and expires after at most two minutes.
     ///
     /// # Errors
     /// [`DialogNotFound`](supervisor::Error::DialogNotFound) for a dialog that is not pending and
@@ -115,7 +112,7 @@ impl Profile {
         };
         let now = supervisor.snapshot();
         if let Some(id) = reply.dialog_id.as_deref().or(self.only_dialog(&now, target.as_ref())?) {
-            // With a tab named, a dialog of another one is not meant.
+            // With a named tab, dialogs of other tabs are excluded.
             if !self.pending(&now, target.as_ref()).any(|dialog| &*dialog.id == id) {
                 let known = self.pending(&now, target.as_ref()).map(|dialog| dialog.id.to_string()).collect();
                 return Err(supervisor::Error::DialogNotFound { id: id.chars().take(40).collect(), known }.into());
@@ -136,8 +133,8 @@ impl Profile {
         Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?))
     }
 
-    /// Answers the dialog that is pending as [`answer_dialog`](Self::answer_dialog) does, and waits for what its page does
-    /// then; `redact` covers secrets in what it reports as changed.
+    /// Answers the pending dialog like [`answer_dialog`](Self::answer_dialog), then waits until the page has settled; `redact`
+    /// masks secrets in the reported changes.
     ///
     /// # Errors
     /// As [`answer_dialog`](Self::answer_dialog).

@@ -1,4 +1,4 @@
-//! `doctor`: whether it all works on this machine, and putting right what can be without a risk.
+//! `doctor`: checks of the machine and the home, and repairs that are safe.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::config::{Config, Home, Running};
 use crate::sync::Deadline;
 use crate::{browser, page};
 
-/// All checks. Where no browser runs, one is started with a temporary profile and closed again.
+/// All checks. If no browser is running, one is started with a temporary profile and closed again.
 pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline) -> Vec<Check> {
     let (home, config) = (&shared.home, &shared.config);
-    // Before a browser is started, which clears up too.
+    // Before a browser is started, which also cleans up leftovers.
     let mut all = vec![trial::leftovers()];
     all.extend([checks::home(home), checks::config(home), checks::token(home), checks::disk(home), trial::temporary()]);
     if cfg!(target_os = "linux") {
@@ -36,7 +36,7 @@ pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline) -
         }
     }
     if !config.browser.enabled {
-        let hint = "set browser.enabled: true in config.yaml to use them";
+        let hint = "set browser.enabled: true in config.yaml";
         all.push(Check::warn("enabled", "browsers are disabled in the settings", hint));
     }
     all.push(checks::server(home, config));
@@ -44,8 +44,8 @@ pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline) -
     all
 }
 
-/// All checks of a home that nobody serves, as its server would answer them. A home that exists is prepared as by the start
-/// of a server; one that does not is not created.
+/// All checks of a home that has no running server. An existing home is prepared as on a server start; a missing one is
+/// not created.
 #[must_use]
 pub fn doctor_of(home: &Home, overrides: Overrides, deadline: Deadline) -> Vec<Check> {
     if home.root().is_dir()
@@ -53,7 +53,7 @@ pub fn doctor_of(home: &Home, overrides: Overrides, deadline: Deadline) -> Vec<C
     {
         tracing::debug!(%problem, "the home cannot be prepared");
     }
-    // With settings that cannot be read the check of them fails, and the others are made with the defaults.
+    // If the settings are invalid, their check fails and the other checks use the defaults.
     let open = |config: Config| -> Result<(Arc<Shared>, Profiles), super::Error> {
         let shared = Arc::new(Shared::new(home.clone(), config, overrides.clone())?);
         let profiles = Profiles::open(&shared)?;
@@ -69,8 +69,8 @@ pub fn doctor_of(home: &Home, overrides: Overrides, deadline: Deadline) -> Vec<C
     }
 }
 
-/// Takes back what others may do with the home, and clears up behind processes that were killed: browsers, locks of
-/// browsers that are gone, incomplete downloads. Returns what was done.
+/// Removes permissions of other users on the home, and cleans up after killed processes: browsers, stale locks,
+/// incomplete downloads. Returns what was repaired.
 pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
     let home = &shared.home;
     let mut done = Vec::new();
@@ -85,15 +85,15 @@ pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
         ("home", &home.traces()),
         ("home", &home.run()),
     ] {
-        if checks::open_to_others(path).unwrap_or(false) && take_back(path).is_ok() {
-            done.push(Fixed { id, summary: format!("{} is yours alone now", path.display()) });
+        if checks::open_to_others(path).unwrap_or(false) && restrict_to_owner(path).is_ok() {
+            done.push(Fixed { id, summary: format!("removed permissions of other users from {}", path.display()) });
         }
     }
-    // First of all: what is suspended answers nothing, and a suspended guard removes nothing.
+    // First: suspended processes do not respond, and a suspended reaper removes nothing.
     if let Ok(Some(server)) = Running::process_of(home)
         && browser::resume_process(server)
     {
-        let summary = format!("resumed the server of this home (process {server}), which was stopped");
+        let summary = format!("resumed the suspended server of this home (process {server})");
         done.push(Fixed { id: "server", summary });
     }
     for profile in profiles.all() {
@@ -101,31 +101,28 @@ pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
         let resumed = browser::resume(folder);
         if !resumed.is_empty() {
             let resumed: Vec<String> = resumed.iter().map(u32::to_string).collect();
-            let what = format!("resumed the browser of profile {}, which was stopped", profile.name());
+            let what = format!("resumed the suspended browser of profile {}", profile.name());
             done.push(Fixed { id: "profile", summary: format!("{what} (process {})", resumed.join(", ")) });
         }
         if profile.is_up() {
             continue;
         }
         if browser::recover(folder) {
-            let what = "cleared up behind a server that was killed: its browser is ended, its locks are removed from";
+            let what = "cleaned up after a killed server: ended its browser and removed its locks from";
             done.push(Fixed { id: "profile", summary: format!("{what} {}", folder.display()) });
         } else if browser::clear_stale_lock(folder) {
-            let summary = format!("removed the lock of a browser that is gone from {}", folder.display());
+            let summary = format!("removed the stale browser lock from {}", folder.display());
             done.push(Fixed { id: "profile", summary });
         }
     }
     for left in page::clear_incoming(&home.downloads()) {
-        done.push(Fixed {
-            id: "downloads",
-            summary: format!("removed the incomplete downloads in {}", left.display()),
-        });
+        done.push(Fixed { id: "downloads", summary: format!("removed incomplete downloads from {}", left.display()) });
     }
     done
 }
 
-/// Nobody but the owner may do anything with it any more.
-fn take_back(path: &Path) -> std::io::Result<()> {
+/// Removes all permissions of other users.
+fn restrict_to_owner(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

@@ -1,50 +1,50 @@
-//! What can go wrong with a home's browsers, each with the way out.
+//! Errors of a home's browsers. The messages suit every entry point; routes, commands and tool names are added by the entry point.
 
 use serde_json::{Value, json};
 
 use crate::code::Code;
 use crate::{browser, config, page, supervisor};
 
-/// A request to a browser of a home that failed.
+/// Why a request to a browser of a home failed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The page layer could not do it.
+    /// An operation on a page failed.
     #[error(transparent)]
     Page(#[from] page::Error),
-    /// Settings or files of the home.
+    /// Settings or files of the home are wrong or inaccessible.
     #[error(transparent)]
     Config(#[from] config::Error),
     /// The browser did not start or could not be reached.
     #[error(transparent)]
     Browser(#[from] browser::Error),
-    /// Nothing is launched because the settings say so.
+    /// `browser.enabled` is false.
     #[error("Browser disabled in settings; set browser.enabled: true in config.yaml")]
     Disabled,
-    /// The profile's browser does not run.
-    #[error("the browser of profile {profile} is not running; start it with `cdpilot browser start` or POST /start")]
+    /// The profile's browser is not running.
+    #[error("the browser of profile {profile} is not running")]
     NotRunning {
         /// The profile.
         profile: String,
     },
     /// The browser failed to start several times in a row.
-    #[error("the browser failed to start {failures} times; the next try is allowed in {wait_s} s. Last: {last}")]
+    #[error("the browser failed to start {failures} times; retry in {wait_s} s. Last error: {last}")]
     Resting {
-        /// How often.
+        /// Number of failures in a row.
         failures: u32,
-        /// Seconds until the next try.
+        /// Seconds until the next attempt is allowed.
         wait_s: u64,
-        /// The last failure.
+        /// Message of the last failure.
         last: String,
     },
     /// There is no such profile.
-    #[error("no profile {name:?}{}; there are: {known}; `cdpilot browser profiles create NAME` makes a new one", meant(nearest.as_deref()))]
+    #[error("no profile {name:?}{}; profiles: {known}", meant(nearest.as_deref()))]
     NoProfile {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The one that looks most like it.
+        /// The most similar existing name.
         nearest: Option<String>,
-        /// What there is.
+        /// The names of all profiles.
         known: String,
     },
     /// There is no session of that name.
@@ -56,53 +56,50 @@ pub enum Error {
         known: String,
     },
     /// There is no such tab.
-    #[error("no tab {wanted:?}{}; a tab is named by its id (t1), its label, its target id or the beginning of that; \
-             `cdpilot browser tabs` or GET /tabs lists them", meant(nearest.as_deref()))]
+    #[error("no tab {wanted:?}{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", meant(nearest.as_deref()))]
     NoTab {
-        /// What was asked for.
+        /// The name that was given.
         wanted: String,
-        /// The one that looks most like it.
+        /// The most similar existing name.
         nearest: Option<String>,
     },
-    /// No tab is open, or none was used yet.
-    #[error("no tab is open; open one with `cdpilot browser open URL` or POST /tabs/open")]
+    /// No tab is open.
+    #[error("no tab is open")]
     NoTabOpen,
-    /// Tabs are open, and the session has used none of them yet.
-    #[error(
-        "this session has no current tab yet; open one with `cdpilot browser open URL` or POST /tabs/open, or name one: `cdpilot browser tabs` or GET /tabs lists them"
-    )]
+    /// Tabs are open, but the session has not used any of them.
+    #[error("this session has no current tab yet")]
     NoCurrentTab,
-    /// The tab that would be used by itself is gone.
-    #[error("tab {tab} that was used last is gone; name another one, `cdpilot browser tabs` or GET /tabs lists them")]
+    /// The current tab was closed by another client or the user, or its browser ended.
+    #[error("the current tab ({tab}) was closed")]
     TabGone {
-        /// Its id.
+        /// Its label or tab id.
         tab: String,
     },
-    /// Several tabs fit.
-    #[error("{wanted:?} may mean several tabs: {candidates}; give more of the target id, or a tab id")]
+    /// The name matches several tabs.
+    #[error("{wanted:?} matches several tabs: {candidates}; give a tab id, or more characters of the target id")]
     Ambiguous {
-        /// What was asked for.
+        /// The name that was given.
         wanted: String,
-        /// The tabs.
+        /// The tabs that match.
         candidates: String,
     },
-    /// As many tabs are open as may be.
-    #[error("{max} tabs are open, which is the limit; close one{}", idle(oldest.as_deref()))]
+    /// `browser.tabs.max` tabs are open.
+    #[error("the limit of {max} open tabs (browser.tabs.max) is reached; close one{}", idle(oldest.as_deref()))]
     TabLimit {
         /// The limit.
         max: usize,
-        /// The tab that was not used for the longest time, of those that the session sees.
+        /// Of the tabs that the session sees, the one that has been idle longest.
         oldest: Option<String>,
     },
-    /// The page may not go there.
-    #[error("navigation to {url} is refused: {reason}")]
+    /// The navigation policy blocks the URL.
+    #[error("navigation to {url} is blocked: {reason}")]
     NavigationBlocked {
-        /// Where to, without user name and query.
+        /// The URL, without user name and query.
         url: String,
-        /// Why, and what would allow it.
+        /// The reason, and the setting that would allow it.
         reason: String,
     },
-    /// The tab shows a dialog, and would be navigated.
+    /// The tab to navigate shows a dialog.
     #[error(
         "the tab shows {} dialog{}; answer it first, or navigate with dismissDialogs \
          (--dismiss-dialogs) to dismiss it",
@@ -110,45 +107,45 @@ pub enum Error {
         quoted(message)
     )]
     DialogOpen {
-        /// Its type.
+        /// Type of the dialog.
         kind: &'static str,
-        /// The beginning of its message: untrusted.
+        /// The beginning of its message; untrusted.
         message: String,
     },
-    /// Scripts of callers are switched off.
-    #[error("scripts are switched off; set browser.evaluate_enabled: true in config.yaml")]
+    /// `browser.evaluate_enabled` is false.
+    #[error("running scripts is disabled; set browser.evaluate_enabled: true in config.yaml")]
     EvaluateDisabled,
-    /// Raw CDP commands are switched off.
-    #[error("raw CDP commands are switched off; set browser.raw_cdp_enabled: true in config.yaml")]
+    /// `browser.raw_cdp_enabled` is false.
+    #[error("raw CDP commands are disabled; set browser.raw_cdp_enabled: true in config.yaml")]
     RawCdpDisabled,
-    /// The settings admit other raw CDP commands alone.
-    #[error("{method} needs browser.raw_cdp_enabled: {needed} in config.yaml, which is {set}")]
+    /// `browser.raw_cdp_enabled` does not allow this command.
+    #[error("{method} requires browser.raw_cdp_enabled: {needed} in config.yaml; it is {set}")]
     RawLevel {
         /// The command.
         method: String,
-        /// The level that it needs.
+        /// The level that the command requires.
         needed: &'static str,
-        /// The level that is set.
+        /// The configured level.
         set: &'static str,
     },
-    /// A file that may not be used.
+    /// The file may not be used.
     #[error("{name:?} is refused: {why}")]
     PathRefused {
-        /// The path or name as it was given.
+        /// The path or name that was given.
         name: String,
-        /// Why, and what may be used.
+        /// The reason, and what is allowed.
         why: String,
     },
-    /// The request makes no sense.
+    /// An argument is invalid.
     #[error("{problem}")]
     BadRequest {
-        /// What is wrong and how it should be.
+        /// What is wrong, and what is expected.
         problem: String,
     },
-    /// It does not fit to how things are at the moment.
+    /// The current state does not allow the request.
     #[error("{problem}")]
     Conflict {
-        /// What is in the way, and what to do.
+        /// What prevents it, and what to do.
         problem: String,
     },
 }
@@ -161,7 +158,7 @@ fn quoted(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(" ({message:?})") }
 }
 
-/// Names the tab that was idle longest, where one is known.
+/// Names the tab that has been idle longest, if known.
 fn idle(oldest: Option<&str>) -> String {
     oldest.map(|oldest| format!(", idle longest: {oldest}")).unwrap_or_default()
 }
@@ -180,7 +177,7 @@ impl From<supervisor::Error> for Error {
 }
 
 impl Error {
-    /// What kind of error it is.
+    /// The code of this error.
     #[must_use]
     pub fn kind(&self) -> Code {
         match self {
@@ -206,13 +203,13 @@ impl Error {
         }
     }
 
-    /// The text of its [`kind`](Self::kind), as answers carry it.
+    /// The text of its [`kind`](Self::kind), such as `TAB_NOT_FOUND`.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind().as_str()
     }
 
-    /// What an answer carries beside the sentence and the code.
+    /// Machine-readable details for the answer; `None` if the message says everything.
     #[must_use]
     pub fn details(&self) -> Option<Value> {
         match self {

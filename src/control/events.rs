@@ -14,7 +14,7 @@ const TURN: Duration = Duration::from_secs(60);
 /// How long cleanup after a browser that ended by itself may take.
 const TIDYING: Duration = Duration::from_secs(5);
 
-/// A name for a new log, 16 hex digits. Random, so that neither a quick restart nor a clock that was set gives one twice.
+/// A random name for a new log, 16 hex digits; unique even after a quick restart or a clock change.
 pub(super) fn new_start() -> String {
     let mut bytes = [0; 8];
     let start = match getrandom::fill(&mut bytes) {
@@ -33,11 +33,11 @@ pub(super) fn watch_end(profile: &str, supervisor: &Arc<Supervisor>) -> Result<(
     let supervisor = Arc::clone(supervisor);
     let (working, over) = crossbeam_channel::bounded::<()>(0);
     let thread = spawn(format!("ctl-end-{profile}"), move || {
-        // Without this thread nobody would see the browser end.
+        // Without this thread, the end of the browser would go unnoticed.
         let _guard = on_panic(|| supervisor.stop(Deadline::after(TIDYING)));
         let has_ended = |phase: &Phase| matches!(phase, Phase::Ended(_));
         while supervisor.wait_until(Deadline::after(TURN), |now| has_ended(&now.phase)).is_none() {}
-        // Does nothing when somebody is stopping it at the moment.
+        // Does nothing if it is being stopped already.
         supervisor.stop(Deadline::after(TIDYING));
         drop(working);
     });

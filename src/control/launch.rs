@@ -1,11 +1,11 @@
-//! From a profile to a browser with a supervisor: started, or attached to.
+//! Launches the browser of a profile, or attaches to it, and starts its supervisor.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-use super::decorate::{Look, decorate};
+use super::decorate::{Appearance, decorate};
 use super::lifecycle::Running;
 use super::ports::Port;
 use super::settings::{Settings, check_folder};
@@ -21,10 +21,10 @@ use crate::supervisor::{
 };
 use crate::sync::Deadline;
 
-/// Ports that turned out to be taken only when the browser wanted them.
+/// Ports to try after the browser reported one as occupied.
 const PORT_TRIES: usize = 4;
 
-/// What is known of a browser from its start on.
+/// Properties of a browser that are known from its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) pid: Option<u32>,
@@ -40,15 +40,15 @@ pub(super) struct Facts {
     pub(super) notes: Vec<String>,
 }
 
-/// What came of trying.
-pub(super) enum Failure {
-    /// The browser did not start: it may be too much to try again at once.
+/// Why a browser could not be brought up.
+pub(super) enum BringUpError {
+    /// The browser did not start; counts towards the pause between attempts.
     Launch(Error),
-    /// Anything else.
+    /// Any other error.
     Other(Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for BringUpError {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
@@ -62,7 +62,7 @@ pub(super) fn bring_up(
     log: &Arc<EventLog>,
     tab_index: &Arc<Mutex<TabIndex>>,
     deadline: Deadline,
-) -> Result<Running, Failure> {
+) -> Result<Running, BringUpError> {
     let (browser, facts, unreachable_ports) = match address(shared, settings)? {
         Some(url) => {
             let (browser, facts) = attach(&url, capabilities(settings, with, &url)?, deadline)?;
@@ -73,19 +73,19 @@ pub(super) fn bring_up(
             launch(shared, settings, with.headless, deadline)?
         }
     };
-    // Before it has pages that could be sent there.
+    // Before it has pages that could navigate there.
     let port = browser.endpoint().map(|endpoint| shared.protected.protect(endpoint.port(), BROWSER));
     let local = browser.endpoint().is_none_or(browser::Endpoint::is_loopback) && browser.webdriver().is_none();
     let ours = browser.is_ours();
     let log = Some(Arc::clone(log));
     let options = SupervisorOptions { unreachable_ports, prepared: ours, log, ..options(shared, settings, deadline) };
     let supervisor = Supervisor::start(browser, options).map_err(|error| match ours {
-        true => Failure::Launch(error.into()),
-        false => Failure::Other(error.into()),
+        true => BringUpError::Launch(error.into()),
+        false => BringUpError::Other(error.into()),
     })?;
     let supervisor = Arc::new(supervisor);
     shared.keep_protected(&supervisor);
-    // A browser that we start opens with one page, which may come a moment later.
+    // A launched browser opens with one page, which may appear with a delay.
     let first = supervisor.wait_until(deadline.within(FIRST_PAGE), |now| !ours || !now.pages.is_empty());
     let initial = first.filter(|_| ours && facts.pid.is_some()).and_then(|now| untouched(&now));
     let names = Arc::clone(tab_index);
@@ -101,7 +101,7 @@ pub(super) fn bring_up(
         Ok(tabs) => tabs,
         Err(error) => {
             supervisor.stop(Deadline::after_secs(5));
-            return Err(Failure::Other(error.into()));
+            return Err(BringUpError::Other(error.into()));
         }
     };
     Ok(Running {
@@ -114,15 +114,15 @@ pub(super) fn bring_up(
     })
 }
 
-/// How long the first page of a browser may take.
+/// How long to wait for the first page of a browser.
 const FIRST_PAGE: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// The page that a browser opens with.
+/// The initial empty page of a browser, if it is its only page.
 fn untouched(now: &crate::supervisor::Snapshot) -> Option<TargetId> {
     now.pages.first().filter(|page| now.pages.len() == 1 && &*page.url == "about:blank").map(|p| p.target_id.clone())
 }
 
-/// Where to attach; `None` when a browser is to be started.
+/// URL to attach to; `None` if a browser is to be launched.
 fn address(shared: &Shared, settings: &Settings) -> Result<Option<String>, Error> {
     if let Some(url) = &settings.cdp_url {
         return Ok(Some(url.clone()));
@@ -132,7 +132,7 @@ fn address(shared: &Shared, settings: &Settings) -> Result<Option<String>, Error
             Some(port) if port != 0 => Ok(Some(format!("http://127.0.0.1:{port}"))),
             _ => Err(Error::Conflict {
                 problem: format!(
-                    "browser.attach_only is set, and profile {} has neither cdp_url nor cdp_port to attach to; set one in config.yaml",
+                    "browser.attach_only is true, but profile {} has neither cdp_url nor cdp_port; set one of them in config.yaml",
                     settings.name
                 ),
             }),
@@ -147,18 +147,18 @@ fn address(shared: &Shared, settings: &Settings) -> Result<Option<String>, Error
     if here {
         return Ok(None);
     }
-    let problem = "browser.control_url names another machine, so no browser is started here; talk to that server, or set it to http://127.0.0.1:18791";
+    let problem = "browser.control_url names another machine, so no browser is started here; use the server there, or set browser.control_url to http://127.0.0.1:18791";
     Err(Error::Conflict { problem: problem.to_owned() })
 }
 
-/// The capabilities to ask for: those of the start replace those of the profile.
+/// The capabilities to request: those of the profile, overridden by those of the start.
 fn capabilities(settings: &Settings, with: &StartWith, url: &str) -> Result<Map<String, Value>, Error> {
     let mut wanted = settings.capabilities.clone();
     wanted.extend(with.capabilities.clone());
     if !wanted.is_empty() && !url.starts_with("webdriver+") {
         let problem = format!(
-            "capabilities are for WebDriver servers and Selenium Grids, and the browser of profile {} is none: set cdp_url to a \
-             webdriver+http:// address, or leave them out",
+            "capabilities require a WebDriver server or Selenium Grid, which profile {} does not use; set its cdp_url to a \
+             webdriver+http:// URL, or omit capabilities",
             settings.name
         );
         return Err(match with.capabilities.is_empty() {
@@ -169,7 +169,7 @@ fn capabilities(settings: &Settings, with: &StartWith, url: &str) -> Result<Map<
     Ok(wanted)
 }
 
-/// Whether a start may have these wishes, whatever runs at the moment.
+/// Checks the options of a start against the settings, independent of a running browser.
 pub(super) fn check(shared: &Shared, settings: &Settings, with: &StartWith) -> Result<(), Error> {
     if with.headless.is_none() && with.capabilities.is_empty() {
         return Ok(());
@@ -177,10 +177,8 @@ pub(super) fn check(shared: &Shared, settings: &Settings, with: &StartWith) -> R
     let address = address(shared, settings)?;
     capabilities(settings, with, address.as_deref().unwrap_or_default())?;
     if with.headless.is_some() && address.is_some() {
-        let problem = format!(
-            "the browser of profile {} is started by somebody else, so headless has no effect; leave it out",
-            settings.name
-        );
+        let problem =
+            format!("profile {} attaches to a remote browser, so headless has no effect; omit it", settings.name);
         return Err(Error::BadRequest { problem });
     }
     Ok(())
@@ -205,33 +203,33 @@ fn launch(
     settings: &Settings,
     headless: Option<bool>,
     deadline: Deadline,
-) -> Result<(Browser, Facts, Vec<u16>), Failure> {
+) -> Result<(Browser, Facts, Vec<u16>), BringUpError> {
     let folder = &settings.user_data_dir;
     if !settings.owns_data {
         check_folder(folder)?;
     }
-    // It may be a browser of ours that hangs, whose owner and guard were killed.
+    // It may be a hanging browser whose cdpilot and reaper processes were killed.
     if browser::holder_of(folder).is_some() {
         browser::recover(folder);
     }
     if let Some(holder) = browser::holder_of(folder) {
         let taken = browser::Error::ProfileInUse { path: folder.clone(), holder };
-        return Err(Failure::Launch(taken.into()));
+        return Err(BringUpError::Launch(taken.into()));
     }
     let downloads = shared.home.downloads();
-    let look = Look { name: &settings.name, color: &settings.color, downloads: &downloads };
+    let appearance = Appearance { name: &settings.name, color: &settings.color, downloads: &downloads };
     let mut notes = Vec::new();
-    if let Err(problem) = decorate(folder, &look) {
-        notes.push(format!("the profile's name and colour could not be set: {problem}"));
+    if let Err(problem) = decorate(folder, &appearance) {
+        notes.push(format!("cannot set the profile's name and colour: {problem}"));
     }
     let mut refused = Vec::new();
     loop {
         let port = port(shared, settings, &refused)?;
-        // Those of other profiles' browsers that start later are cut off in each session.
+        // Ports of browsers that start later are blocked in each CDP session.
         let own = port.as_ref().map(|port| port.number);
         let unreachable: Vec<u16> = shared.protected.all().into_iter().chain(own).collect();
         let (resolver_rules, extra_args) = network(shared, &unreachable);
-        // Hosts that are excluded from the rules can be reached with any port, so each session cuts the ports off too.
+        // Hosts excluded from the resolver rules are reachable on any port, so the ports are blocked in each CDP session.
         let unreachable = if NavigationPolicy::excludes_hosts(&resolver_rules) { Vec::new() } else { unreachable };
         let viewport = shared.config.browser.viewport;
         let options = LaunchOptions {
@@ -254,7 +252,7 @@ fn launch(
         match Browser::launch(&options) {
             Ok(browser) => {
                 if let Some(Port { number, instead_of: Some(wished) }) = port {
-                    notes.push(format!("port {wished} is in use by another program; {number} is used instead"));
+                    notes.push(format!("port {wished} is in use by another program; using port {number}"));
                 }
                 let mut facts = facts(&browser);
                 facts.transport = if options.transport.port().is_some() { "port" } else { "pipe" };
@@ -268,7 +266,7 @@ fn launch(
             }
             Err(error) => {
                 shared.ports.take_back(&settings.name);
-                return Err(Failure::Launch(error.into()));
+                return Err(BringUpError::Launch(error.into()));
             }
         }
     }
@@ -282,7 +280,7 @@ fn user_agent(set: &config::UserAgent) -> browser::UserAgent {
     }
 }
 
-/// What a browser cannot connect to, and the other arguments of the settings.
+/// The resolver rules that block connections, and the remaining `extra_args` of the settings.
 fn network(shared: &Shared, unreachable: &[u16]) -> (Vec<String>, Vec<String>) {
     let value = |arg: &str| {
         let (name, rules) = arg.trim_start_matches('-').split_once('=')?;
@@ -290,7 +288,7 @@ fn network(shared: &Shared, unreachable: &[u16]) -> (Vec<String>, Vec<String>) {
     };
     let (given, others): (Vec<&String>, Vec<&String>) =
         shared.config.browser.extra_args.iter().partition(|arg| value(arg).is_some());
-    // Chromium reads the last one only.
+    // Chromium uses the last one only.
     let given = given.last().and_then(|arg| value(arg)).unwrap_or_default();
     let given: Vec<String> = given.split(',').map(|rule| rule.trim().to_owned()).filter(|r| !r.is_empty()).collect();
     let proxied = others.iter().any(|arg| arg.trim_start_matches('-').starts_with("proxy-")) || has_proxy();
@@ -306,7 +304,7 @@ fn has_proxy() -> bool {
     names.iter().any(|name| set(name) || set(&name.to_ascii_uppercase()))
 }
 
-/// A port for the browser, where it gets one.
+/// Reserves a port for the browser, if it opens one.
 fn port(shared: &Shared, settings: &Settings, refused: &[u16]) -> Result<Option<Port>, Error> {
     if !settings.opens_port() {
         return Ok(None);
@@ -319,18 +317,18 @@ fn port(shared: &Shared, settings: &Settings, refused: &[u16]) -> Result<Option<
         }
         None => Err(Error::Conflict {
             problem: format!(
-                "no port above {base} is free for the browser of profile {}; set browser.cdp_port to another one, or to 0 for any",
+                "no free port above {base} for the browser of profile {}; set browser.cdp_port to another port, or to 0 for any free port",
                 settings.name
             ),
         }),
     }
 }
 
-/// What a browser tells of itself.
+/// Reads the properties of a browser.
 fn facts(browser: &Browser) -> Facts {
     let shown = |path: &std::path::Path| path.display().to_string();
     let no_sandbox = browser.no_sandbox();
-    let note = no_sandbox.filter(|decided| decided.on).map(|d| format!("without the sandbox: {}", d.because));
+    let note = no_sandbox.filter(|decided| decided.on).map(|d| format!("the sandbox is off: {}", d.because));
     Facts {
         pid: browser.pid(),
         cdp_port: browser.endpoint().map(browser::Endpoint::port),

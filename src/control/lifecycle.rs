@@ -1,6 +1,6 @@
-//! A profile and the life of its browser.
+//! Profiles: starting and stopping their browsers.
 //!
-//! A start or a stop is one caller's turn; others wait for it by their deadlines, and no lock is held meanwhile.
+//! One caller at a time starts or stops a browser; others wait until their deadlines. No lock is held meanwhile.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use crossbeam_channel::Receiver;
 use parking_lot::{Condvar, Mutex};
 
 use super::breaker::Breaker;
-use super::launch::{self, Facts, Failure};
+use super::launch::{self, BringUpError, Facts};
 use super::settings::Settings;
 use super::shared::Shared;
 use super::tab_index::TabIndex;
@@ -18,48 +18,48 @@ use crate::page;
 use crate::supervisor::{EventLog, Phase, ProtectedPort, Snapshot, Supervisor, TargetId};
 use crate::sync::{Deadline, Thread};
 
-/// One profile of a home and its browser when it runs, as one session uses them. Cheap to clone; clones, and those
-/// [for other sessions](Self::for_session), are the same profile.
+/// A handle of a profile and its running browser for one session. Cheap to clone; clones, and handles
+/// [for other sessions](Self::for_session), share the profile.
 #[derive(Debug, Clone)]
 pub struct Profile {
     pub(super) core: Arc<Core>,
     pub(super) session: Session,
 }
 
-/// What all sessions of a profile share.
+/// State shared by all sessions of a profile.
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) shared: Arc<Shared>,
     settings: Settings,
     events: Arc<EventLog>,
     events_start: String,
-    life: Mutex<Life>,
+    state: Mutex<BrowserState>,
     changed: Condvar,
     pub(super) tab_index: Arc<Mutex<TabIndex>>,
     /// Notified when the owner of a new tab is known.
     pub(super) owner_known: Condvar,
 }
 
-/// A browser that runs.
+/// A running browser.
 #[derive(Debug)]
 pub struct Running {
-    /// Its tabs; the supervisor is behind them.
+    /// Its tabs.
     pub tabs: page::Tabs,
     pub(super) facts: Facts,
-    /// The page that it opened with, as long as nobody used it.
+    /// The initial empty page, until it is used.
     pub(super) initial: Mutex<Option<TargetId>>,
-    /// Closes when it has ended and nothing of it is left.
+    /// Closes when the browser has ended and cleanup is done.
     pub(super) over: Receiver<()>,
     pub(super) end_thread: Mutex<Option<Thread>>,
-    /// Keeps pages of all profiles from its debugging port.
+    /// Blocks pages of all profiles from its debugging port.
     pub(super) _port: Option<ProtectedPort>,
 }
 
 #[derive(Debug, Default)]
-struct Life {
+struct BrowserState {
     stage: Stage,
     breaker: Breaker,
-    /// It is being reset or deleted: nothing starts.
+    /// It is being reset or deleted: no browser may start.
     retired: bool,
 }
 
@@ -67,7 +67,7 @@ struct Life {
 enum Stage {
     #[default]
     Down,
-    /// Somebody is at it: `started` or `stopped`.
+    /// Being `started` or `stopped`.
     Busy(&'static str),
     Up(Arc<Running>),
 }
@@ -79,12 +79,12 @@ impl Running {
         self.tabs.supervisor()
     }
 
-    /// Everything that is known of it.
+    /// The current view of its supervisor.
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
         self.supervisor().snapshot()
     }
 
-    /// Why it has ended, if it has.
+    /// Why it ended; `None` while it runs.
     pub(super) fn ended(&self) -> Option<String> {
         match &self.snapshot().phase {
             Phase::Ended(reason) => Some(reason.to_string()),
@@ -92,7 +92,7 @@ impl Running {
         }
     }
 
-    /// Ends it, and waits until nothing of it is left.
+    /// Ends it and waits until cleanup is done.
     fn stop(&self, deadline: Deadline) {
         self.supervisor().stop(deadline);
         let _ = self.over.recv_deadline(deadline.instant());
@@ -101,13 +101,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Its thread ends with it.
+        // Its thread ends with the supervisor.
         self.supervisor().stop(Deadline::after_secs(5));
         drop(self.end_thread.lock().take());
     }
 }
 
-/// One caller's turn to start or stop. Given up without an outcome, nothing runs.
+/// One caller's turn to start or stop. Dropped without an outcome, the state is `Down`.
 struct Turn<'a> {
     core: &'a Core,
     outcome: Stage,
@@ -115,7 +115,7 @@ struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.core.life.lock().stage = std::mem::take(&mut self.outcome);
+        self.core.state.lock().stage = std::mem::take(&mut self.outcome);
         self.core.changed.notify_all();
     }
 }
@@ -127,7 +127,7 @@ impl Profile {
             settings,
             events: Arc::default(),
             events_start: events::new_start(),
-            life: Mutex::default(),
+            state: Mutex::default(),
             changed: Condvar::new(),
             tab_index: Arc::default(),
             owner_known: Condvar::new(),
@@ -141,7 +141,7 @@ impl Profile {
         Self { core: Arc::clone(&self.core), session: session.clone() }
     }
 
-    /// The session that it is for; the default one unless [`for_session`](Self::for_session) said otherwise.
+    /// The session of this handle; the default session unless [`for_session`](Self::for_session) said otherwise.
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.session
@@ -151,35 +151,34 @@ impl Profile {
         &self.core.settings
     }
 
-    /// Its name.
+    /// Name of the profile.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.core.settings.name
     }
 
-    /// What happens in its browser: one log as long as this lives, whatever becomes of the browser. A tab that ends with
-    /// its browser is told as closed.
+    /// The event log. It outlives restarts of the browser; the tabs of a browser that ends are logged as closed.
     #[must_use]
     pub fn events(&self) -> &Arc<EventLog> {
         &self.core.events
     }
 
-    /// The name of this event log among all that the profile ever had: one log ends with the server or the profile, and
-    /// the next one counts from 1 again.
+    /// The random name of this event log. A new log, after a restart of the server or for a new profile, has another name
+    /// and numbers its events from 1 again.
     #[must_use]
     pub fn events_start(&self) -> &str {
         &self.core.events_start
     }
 
-    /// The browser that was started last and not stopped; it may have ended by itself.
+    /// The browser that was started last and not stopped. It may have ended by itself.
     pub(super) fn last_started(&self) -> Option<Arc<Running>> {
-        match &self.core.life.lock().stage {
+        match &self.core.state.lock().stage {
             Stage::Up(running) => Some(Arc::clone(running)),
             _ => None,
         }
     }
 
-    /// The browser.
+    /// The running browser.
     ///
     /// # Errors
     /// [`Error::NotRunning`]; [`Error::Disabled`].
@@ -191,33 +190,33 @@ impl Profile {
         running.ok_or_else(|| Error::NotRunning { profile: self.core.settings.name.clone() })
     }
 
-    /// Starts the browser, or attaches to it. One that runs is left as it is; processes of it that are suspended
-    /// (`SIGSTOP`) are resumed.
+    /// Launches the browser or attaches to it. Does nothing if it is running, except to resume suspended (`SIGSTOP`)
+    /// processes.
     ///
     /// # Errors
-    /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] when it does not start;
-    /// [`Error::Conflict`] when the settings do not allow it, when the browser runs and `headless` is something else, or
-    /// when another start or stop takes too long; [`Error::BadRequest`] for `headless` of a browser that is attached to.
+    /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] if it does not start;
+    /// [`Error::Conflict`] if the settings do not allow it, the browser is running in the other `headless` mode, or
+    /// another start or stop takes too long; [`Error::BadRequest`] for `headless` with a remote browser.
     pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
         self.start_with(&StartWith { headless, ..StartWith::default() }, deadline)
     }
 
-    /// The same with more wishes, which hold for this start.
+    /// Like [`start`](Self::start), with more options for this start.
     ///
     /// # Errors
-    /// As [`start`](Self::start); [`Error::BadRequest`] for capabilities that there are not, or that the profile's browser
-    /// does not take; [`Error::Conflict`] for capabilities when the browser runs.
+    /// Those of [`start`](Self::start); [`Error::BadRequest`] for invalid capabilities, or if the profile does not use
+    /// WebDriver; [`Error::Conflict`] for capabilities if the browser is running.
     pub fn start_with(&self, with: &StartWith, deadline: Deadline) -> Result<Status, Error> {
         crate::config::check_capabilities(&with.capabilities).map_err(|problem| Error::BadRequest { problem })?;
         self.ensure_with(with, deadline)?;
         let resumed = crate::browser::resume(&self.core.settings.user_data_dir);
         if !resumed.is_empty() {
-            tracing::warn!(profile = self.name(), ?resumed, "resumed processes of the browser that were stopped");
+            tracing::warn!(profile = self.name(), ?resumed, "resumed suspended processes of the browser");
         }
         Ok(self.status())
     }
 
-    /// The browser, started when it does not run.
+    /// The running browser; starts it if needed.
     pub(super) fn ensure(&self, deadline: Deadline) -> Result<Arc<Running>, Error> {
         self.ensure_with(&StartWith::default(), deadline)
     }
@@ -228,14 +227,15 @@ impl Profile {
         }
         launch::check(&self.core.shared, &self.core.settings, with)?;
         let (mut turn, old) = loop {
-            let mut life = self.core.life.lock();
-            if self.core.shared.is_closing() || life.retired {
-                let why = if life.retired { "the profile is being reset or deleted" } else { "the server is ending" };
-                return Err(Error::Conflict { problem: format!("{why}, its browser is not started any more") });
+            let mut state = self.core.state.lock();
+            if self.core.shared.is_closing() || state.retired {
+                let why =
+                    if state.retired { "the profile is being reset or deleted" } else { "the server is stopping" };
+                return Err(Error::Conflict { problem: format!("the browser cannot be started: {why}") });
             }
-            let up = match &life.stage {
+            let up = match &state.stage {
                 Stage::Busy(what) => {
-                    self.wait(what, life, deadline)?;
+                    self.wait(what, state, deadline)?;
                     continue;
                 }
                 Stage::Up(running) => Some(Arc::clone(running)),
@@ -243,18 +243,18 @@ impl Profile {
             };
             match up {
                 Some(running) if running.ended().is_none() => {
-                    drop(life);
-                    return self.as_wished(&running, with).map(|()| running);
+                    drop(state);
+                    return self.check_matches(&running, with).map(|()| running);
                 }
                 up => {
-                    life.breaker.check(Instant::now())?;
-                    life.stage = Stage::Busy("started");
+                    state.breaker.check(Instant::now())?;
+                    state.stage = Stage::Busy("started");
                     break (Turn { core: &self.core, outcome: Stage::Down }, up);
                 }
             }
         };
         if let Some(old) = old {
-            tracing::info!(profile = self.name(), reason = old.ended(), "the browser has ended and is started anew");
+            tracing::info!(profile = self.name(), reason = old.ended(), "the browser has ended; starting it again");
             old.stop(deadline);
         }
         let outcome = launch::bring_up(
@@ -270,61 +270,61 @@ impl Profile {
             Err(failure) => {
                 self.core.shared.ports.take_back(self.name());
                 return Err(match failure {
-                    Failure::Launch(error) => {
-                        self.core.life.lock().breaker.failed(error.to_string(), Instant::now());
+                    BringUpError::Launch(error) => {
+                        self.core.state.lock().breaker.failed(error.to_string(), Instant::now());
                         error
                     }
-                    Failure::Other(error) => error,
+                    BringUpError::Other(error) => error,
                 });
             }
         };
-        let mut life = self.core.life.lock();
-        if self.core.shared.is_closing() || life.retired {
-            drop(life);
+        let mut state = self.core.state.lock();
+        if self.core.shared.is_closing() || state.retired {
+            drop(state);
             running.stop(deadline);
-            return Err(Error::Conflict { problem: "the browser was stopped while it was started".to_owned() });
+            return Err(Error::Conflict {
+                problem: "the browser was stopped while it was starting; start it again".to_owned(),
+            });
         }
-        life.breaker.reset();
-        drop(life);
+        state.breaker.reset();
+        drop(state);
         self.core.tab_index.lock().begin();
         turn.outcome = Stage::Up(Arc::clone(&running));
         drop(turn);
         Ok(running)
     }
 
-    /// Refuses wishes that a browser which runs does not fulfil.
-    fn as_wished(&self, running: &Running, with: &StartWith) -> Result<(), Error> {
+    /// Checks the options of a start against the running browser.
+    fn check_matches(&self, running: &Running, with: &StartWith) -> Result<(), Error> {
         let differs = match (with.headless, running.facts.headless) {
-            (Some(wanted), Some(is)) if wanted != is && is => "without a window",
-            (Some(wanted), Some(is)) if wanted != is => "with a window",
-            _ if !with.capabilities.is_empty() => "already, and capabilities hold for a new session only",
+            (Some(wanted), Some(is)) if wanted != is && is => "is running headless",
+            (Some(wanted), Some(is)) if wanted != is => "is running with a window",
+            _ if !with.capabilities.is_empty() => "is already running, and capabilities apply to a new session only",
             _ => return Ok(()),
         };
-        let problem =
-            format!("the browser of profile {} runs {differs}; stop it first, then start it again", self.name());
+        let problem = format!("the browser of profile {} {differs}; stop it first, then start it again", self.name());
         Err(Error::Conflict { problem })
     }
 
-    /// Stops the browser; of one that somebody else started only the connection ends. What is known of failures to
-    /// start is forgotten.
+    /// Stops the browser, or disconnects from a remote one. Resets the count of failed starts.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when it is being started or stopped at the moment and that takes too long.
+    /// [`Error::Conflict`] if another start or stop does not finish by the deadline.
     pub fn stop(&self, deadline: Deadline) -> Result<Status, Error> {
         loop {
-            let mut life = self.core.life.lock();
-            let running = match &life.stage {
+            let mut state = self.core.state.lock();
+            let running = match &state.stage {
                 Stage::Busy(what) => {
-                    self.wait(what, life, deadline)?;
+                    self.wait(what, state, deadline)?;
                     continue;
                 }
                 Stage::Up(running) => Some(Arc::clone(running)),
                 Stage::Down => None,
             };
-            life.breaker.reset();
+            state.breaker.reset();
             let Some(running) = running else { break };
-            life.stage = Stage::Busy("stopped");
-            drop(life);
+            state.stage = Stage::Busy("stopped");
+            drop(state);
             let turn = Turn { core: &self.core, outcome: Stage::Down };
             running.stop(deadline);
             self.core.shared.ports.take_back(self.name());
@@ -335,37 +335,39 @@ impl Profile {
         Ok(self.status())
     }
 
-    /// Stops it; it is not started any more.
+    /// Stops it and prevents further starts.
     pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
-        self.core.life.lock().retired = true;
+        self.core.state.lock().retired = true;
         self.stop(deadline).map(drop).inspect_err(|_| self.resume())
     }
 
-    /// It may be started again.
+    /// Allows starts again.
     pub(super) fn resume(&self) {
-        self.core.life.lock().retired = false;
+        self.core.state.lock().retired = false;
     }
 
-    /// Whether there may be something to stop.
+    /// Whether a browser may be running.
     pub(super) fn is_up(&self) -> bool {
-        !matches!(self.core.life.lock().stage, Stage::Down)
+        !matches!(self.core.state.lock().stage, Stage::Down)
     }
 
-    /// Nothing will happen any more; who follows the events is told.
+    /// Ends the event log, and with it the streams that follow it.
     pub(super) fn end_events(&self) {
         self.core.events.end();
     }
 
-    /// Waits until somebody else's turn is over.
+    /// Waits until another caller's turn is over.
     fn wait(
         &self,
         what: &'static str,
-        mut life: parking_lot::MutexGuard<'_, Life>,
+        mut state: parking_lot::MutexGuard<'_, BrowserState>,
         deadline: Deadline,
     ) -> Result<(), Error> {
-        if !self.core.changed.wait_until(&mut life, deadline.instant()).timed_out() {
+        if !self.core.changed.wait_until(&mut state, deadline.instant()).timed_out() {
             return Ok(());
         }
-        Err(Error::Conflict { problem: format!("the browser of profile {} is being {what}; try again", self.name()) })
+        Err(Error::Conflict {
+            problem: format!("the browser of profile {} is still being {what}; try again", self.name()),
+        })
     }
 }

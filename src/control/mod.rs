@@ -1,29 +1,28 @@
-//! The browsers of a home: profiles, their life, their tabs, where they may go, and the files around them.
+//! The browsers of a home: profiles, their life cycle, tabs, sessions, navigation and files.
 //!
-//! What the front doors share: they parse and print, this room decides. A [`Profile`] that runs has one
-//! supervisor, and everything goes through that. All methods may be called from any thread; what waits has a
-//! deadline.
+//! Shared by all entry points, which only parse and print. A running [`Profile`] has one supervisor, through which every
+//! operation goes. All methods may be called from any thread; methods that wait take a deadline.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `types` | what is asked and answered |
-//! | `error` | what can go wrong, with the codes of answers |
-//! | `shared` | what all profiles of a home have in common |
-//! | `names`, `settings`, `profile_file` | names of profiles, the settings of one, profiles created on request |
-//! | `profiles` | making, listing, resetting and removing them |
-//! | `lifecycle`, `breaker` | starting and stopping a profile's browser, and pausing when it does not start |
-//! | `launch`, `decorate`, `ports` | what a browser is started with, its name and colour, its port |
+//! | `types` | types of requests and results |
+//! | `error` | errors and their codes |
+//! | `shared` | state shared by all profiles of a home |
+//! | `names`, `settings`, `profile_file` | validation of names; settings of a profile; the file of created profiles |
+//! | `profiles` | creating, listing, resetting and deleting profiles |
+//! | `lifecycle`, `breaker` | starting and stopping a browser; pausing after failed starts |
+//! | `launch`, `decorate`, `ports` | launch options; name and colour of the window; CDP port |
 //! | `port_holder` | which process listens on a port |
-//! | `status` | what is told of a profile |
+//! | `status` | status of a profile |
 //! | `tab_index`, `tabs`, `open` | tab ids, labels and owners; finding, opening, closing tabs |
 //! | `session`, `sessions` | a session: a client with its own current tab, tabs and state; all sessions by name |
 //! | `navigate`, `address` | navigations; addresses without a scheme |
 //! | `raw` | raw CDP commands |
-//! | `dialogs` | dialogs, and answers to those to come |
-//! | `events` | the name of a profile's event log; the end of its browsers |
-//! | `files` | pictures, downloads, uploads, traces |
-//! | `sweep` | idle tabs and old files |
-//! | `doctor`, `checks`, `trial` | whether it all works on this machine |
+//! | `dialogs` | dialogs and armed answers |
+//! | `events` | name of an event log; cleanup after the end of a browser |
+//! | `files` | screenshots, downloads, uploads, traces |
+//! | `sweep` | closing idle tabs and deleting old files |
+//! | `doctor`, `checks`, `trial` | checks of the machine and the home |
 
 mod address;
 mod breaker;
@@ -80,7 +79,7 @@ use profiles::Profiles;
 use shared::Shared;
 use sweep::Sweeper;
 
-/// Copies of files to upload that are older when the server starts were left by one before.
+/// Age from which copies of files to upload are deleted when the server starts.
 const LEFT: Duration = Duration::from_secs(60);
 
 /// The browsers of a home. Dropping it stops them.
@@ -96,13 +95,13 @@ impl Control {
     /// The browsers of a home. Nothing is started yet.
     ///
     /// # Errors
-    /// [`Error::Config`] when folders cannot be made or names in the settings are wrong, [`Error::NoProfile`]
-    /// when the default profile was named and there is none of that name.
+    /// [`Error::Config`] if folders cannot be created or the settings contain invalid names, [`Error::NoProfile`] if the
+    /// default profile does not exist.
     pub fn open(home: Home, config: Config, overrides: Overrides) -> Result<Self, Error> {
         home.prepare()?;
         let shared = Arc::new(Shared::new(home, config, overrides)?);
         let profiles = Arc::new(Profiles::open(&shared)?);
-        // Younger ones may be for the command that starts this server.
+        // Newer copies may belong to the command that starts this server.
         shared.files.sweep_uploads(LEFT);
         let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
         Ok(Self { shared, profiles, sessions: Sessions::default(), _sweeper: sweeper })
@@ -120,26 +119,26 @@ impl Control {
         &self.shared.config
     }
 
-    /// What must not be shown: the token, addresses of browsers.
+    /// Values to mask in output: the token and URLs of browsers.
     #[must_use]
     pub fn secrets(&self) -> &Secrets {
         &self.shared.secrets
     }
 
-    /// The files around the browsers.
+    /// The files of the home.
     #[must_use]
     pub fn files(&self) -> &Files {
         &self.shared.files
     }
 
-    /// Keeps pages of all profiles, now and in future, from reaching a port: as documents, requests and WebSockets, by any
-    /// name or address of its host. `owner` says in refusals what the port belongs to. Debugging ports of the profiles'
-    /// browsers are protected without being named.
+    /// Blocks all access of pages to a local port: navigations, requests and WebSockets, by any name or address of the host,
+    /// in all profiles. Error messages name `owner` as the owner of the port. Debugging ports of the profiles' browsers are
+    /// always blocked.
     pub fn protect_port(&self, port: u16, owner: &str) {
         self.shared.protect_always(port, owner);
     }
 
-    /// A profile by its name, the default one without.
+    /// A profile by its name. Default: the default profile.
     ///
     /// # Errors
     /// [`Error::NoProfile`].
@@ -153,54 +152,53 @@ impl Control {
         self.profiles.infos()
     }
 
-    /// Makes a profile; it is kept in the home's `profiles.json`.
+    /// Creates a profile and stores it in the home's `profiles.json`.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] when name, colour, port or address are wrong, [`Error::Conflict`] when there is one of
-    /// that name, [`Error::Config`] when it cannot be written down.
+    /// [`Error::BadRequest`] if name, colour, port or URL is invalid, [`Error::Conflict`] if the name is in use,
+    /// [`Error::Config`] if it cannot be stored.
     pub fn create_profile(&self, new: NewProfile) -> Result<ProfileInfo, Error> {
         self.profiles.create(new)
     }
 
-    /// Stops a profile's browser and removes the profile with its data.
+    /// Stops a profile's browser and deletes the profile with its data.
     ///
     /// # Errors
-    /// [`Error::NoProfile`]; [`Error::Conflict`] for the default profile and those of `config.yaml`, and when its data
-    /// cannot be removed.
+    /// [`Error::NoProfile`]; [`Error::Conflict`] for the default profile, for profiles in `config.yaml`, and if the data
+    /// cannot be deleted.
     pub fn delete_profile(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
         self.profiles.delete(name, deadline)
     }
 
-    /// Stops a profile's browser and removes its data: the next start is its first.
+    /// Stops a profile's browser and deletes its data.
     ///
     /// # Errors
-    /// [`Error::NoProfile`]; [`Error::Conflict`] when its data is not ours to remove, or cannot be removed.
+    /// [`Error::NoProfile`]; [`Error::Conflict`] if the data lies outside of the home, or cannot be deleted.
     pub fn reset_profile(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
         self.profiles.reset(name, deadline)
     }
 
-    /// Checks whether it all works on this machine: home, settings, token, disk, browser, profile, ports, display, sandbox,
-    /// server. Where no browser runs, one is started with a temporary profile, at most once a minute, and closed again.
+    /// Checks home, settings, token, disk, browser, profile, ports, display, sandbox and server. If no browser is running,
+    /// one is started with a temporary profile, at most once a minute, and closed again.
     /// [`doctor_of`] makes the same checks without a server.
     #[must_use]
     pub fn doctor(&self, deadline: Deadline) -> Vec<Check> {
         doctor::doctor(&self.shared, &self.profiles, deadline)
     }
 
-    /// Puts right what can be put right without a risk: permissions of files, and what processes that were killed have
-    /// left (browsers that hang, locks, incomplete downloads).
+    /// Makes repairs that are safe: restricts permissions of files, and cleans up after killed processes (hanging browsers,
+    /// stale locks, incomplete downloads).
     pub fn fix(&self) -> Vec<Fixed> {
         doctor::fix(&self.shared, &self.profiles)
     }
 
-    /// Tidies up as it is done of itself every minute, as if `ahead` had passed since now: closes tabs that were opened on
-    /// request and not used for `browser.tabs.idle_minutes`, removes pictures older than 24 hours. Returns how many of
-    /// each.
+    /// Runs the cleanup that also runs every minute, as if `ahead` had passed: closes tabs that clients opened and did not
+    /// use for `browser.tabs.idle_minutes`, and deletes screenshots older than 24 hours. Returns how many of each.
     pub fn sweep(&self, ahead: Duration, deadline: Deadline) -> (usize, usize) {
         (self.profiles.sweep(ahead, deadline), self.shared.files.sweep(ahead))
     }
 
-    /// Stops all browsers; none starts any more.
+    /// Stops all browsers and prevents further starts.
     pub fn stop(&self, deadline: Deadline) {
         self.profiles.stop(deadline);
     }

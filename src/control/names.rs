@@ -1,25 +1,25 @@
-//! Names: of profiles, of tabs, colours.
+//! Validation of profile names, tab labels and colours.
 
 use super::Error;
 
-/// Longest name of a profile.
+/// Maximum length of a profile name.
 const PROFILE: usize = 40;
-/// Longest label of a tab.
+/// Maximum length of a tab label.
 const LABEL: usize = 64;
 
-/// Whether a text can be the name of a profile: it becomes the name of a folder on every system.
+/// Whether a text is a valid profile name, usable as a folder name on every system.
 pub(super) fn is_profile(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     (1..=PROFILE).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
 }
 
-/// Checks the name of a profile.
+/// Checks a profile name.
 pub(super) fn profile(name: &str) -> Result<(), Error> {
     if is_profile(name) {
         return Ok(());
     }
     let problem = format!(
-        "{name:?} is no name for a profile; lower-case letters, digits and hyphens are, at most {PROFILE}, not beginning with a hyphen"
+        "{name:?} is not a profile name; use at most {PROFILE} lower-case letters, digits and hyphens, not starting with a hyphen"
     );
     Err(Error::BadRequest { problem })
 }
@@ -29,27 +29,27 @@ pub(super) fn color(text: &str) -> Result<(), Error> {
     if rgb(text).is_some() {
         return Ok(());
     }
-    Err(Error::BadRequest { problem: format!("{text:?} is no colour; a colour is written #RRGGBB") })
+    Err(Error::BadRequest { problem: format!("{text:?} is not a colour; use #RRGGBB") })
 }
 
-/// Red, green and blue of `#RRGGBB`, as one number.
+/// `#RRGGBB` as a number.
 pub(super) fn rgb(text: &str) -> Option<u32> {
     let hex = text.strip_prefix('#').filter(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()))?;
     u32::from_str_radix(hex, 16).ok()
 }
 
-/// The number of a tab id, `t1`.
+/// The number in a tab id such as `t1`.
 pub(super) fn tab_number(text: &str) -> Option<u64> {
     text.strip_prefix('t').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()
 }
 
-/// Checks the label of a tab.
+/// Checks a tab label.
 pub(super) fn label(text: &str) -> Result<(), Error> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
     let problem = if !(1..=LABEL).contains(&text.len()) || !text.chars().all(plain) {
-        format!("{text:?} is no label; letters, digits and _ . : - are, at most {LABEL}")
+        format!("{text:?} is not a tab label; use 1 to {LABEL} letters, digits and _ . : -")
     } else if tab_number(&text.to_ascii_lowercase()).is_some() {
-        format!("{text:?} is no label: it looks like a tab id; take a word")
+        format!("{text:?} is not a tab label: it looks like a tab id; choose another label")
     } else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! Sending tabs to addresses.
+//! Navigation of tabs.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use crate::page::{Act, Kind, WaitFor};
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogAnswer, DialogType, FrameRef, TargetId};
 use crate::sync::Deadline;
 
-/// What asking for the title at the end may take.
+/// Time limit for reading the title at the end.
 const TITLE: Duration = Duration::from_millis(500);
 /// Characters of a dialog's message in an error.
 const MESSAGE: usize = 80;
-/// How long `waitUntil: none` waits for a sign that the request is under way.
+/// How long `waitUntil: none` waits until the request has been sent.
 const UNDER_WAY: Duration = Duration::from_secs(2);
 
-/// What it is when a page is there and not complete by the deadline.
+/// How a page that is still loading at the deadline is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Late {
-    /// A failure.
-    Fails,
-    /// Told with the rest.
-    IsTold,
+pub(super) enum OnLoadTimeout {
+    /// As a timeout error.
+    Fail,
+    /// As a success with `loading`.
+    ReportLoading,
 }
 
-/// What came of sending a page somewhere.
+/// Result of a navigation, before titles and dialogs are read.
 #[derive(Debug, Default)]
-pub(super) struct Went {
-    /// Whether it shows the document that it showed before.
+pub(super) struct Arrival {
+    /// Whether it still shows the previous document.
     stayed: bool,
     blocked: bool,
     rescued: bool,
@@ -36,32 +36,32 @@ pub(super) struct Went {
 }
 
 impl Profile {
-    /// Sends a tab to an address. Starts the browser when it does not run; opens a tab when there is none. A dialog that
-    /// opens meanwhile is a success that says so: `beforeunload` with `navigated: false`. One that is pending is an error
-    /// unless it may be [dismissed](Navigate::dismiss_dialogs). Waits for its turn as actions do.
+    /// Navigates a tab to a URL. Starts the browser if it is not running; opens a tab if there is none. If a dialog opens
+    /// during the navigation, the result says so: `beforeunload` with `navigated: false`. A pending dialog is an error
+    /// unless it may be [dismissed](Navigate::dismiss_dialogs). Queues behind other actions of the tab.
     ///
     /// # Errors
     /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
-    /// what is no address, [`Error::Page`].
+    /// an invalid URL, [`Error::Page`].
     pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
-        self.send(to, Late::Fails, deadline)
+        self.send(to, OnLoadTimeout::Fail, deadline)
     }
 
-    /// The same for whoever can use a page that is not complete: where its document is there, but not all that belongs to
-    /// it by the deadline, that is a success with [`loading`](Navigated::loading).
+    /// Like [`navigate`](Self::navigate), but a page that is still loading at the deadline is a success with
+    /// [`loading`](Navigated::loading).
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate).
     pub fn visit(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
-        self.send(to, Late::IsTold, deadline)
+        self.send(to, OnLoadTimeout::ReportLoading, deadline)
     }
 
-    fn send(&self, to: Navigate, late: Late, deadline: Deadline) -> Result<Navigated, Error> {
+    fn send(&self, to: Navigate, late: OnLoadTimeout, deadline: Deadline) -> Result<Navigated, Error> {
         let url = self.address(&to.url)?;
         let running = self.ensure(deadline)?;
         let found = self.find(&running, to.target.as_deref(), true);
         if let (Ok(target), false) = (&found, to.dismiss_dialogs) {
-            no_dialog(&running, target)?;
+            require_no_dialog(&running, target)?;
         }
         self.may_go(&running, &url, deadline)?;
         let target = match found {
@@ -70,17 +70,17 @@ impl Profile {
         };
         let handle = self.handle(&running, &target)?;
         let _turn = handle.tab.turn("navigation", to.dismiss_dialogs, deadline)?;
-        let before = Before::of(&running, &target);
-        leave_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
+        let before = PageBefore::of(&running, &target);
+        prepare_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
         let went = self.go(&running, &target, &url, to.wait_until, late, deadline)?;
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
-    /// Sends a tab back or forward through where it has been, or loads it again, and waits as long as is wished. Dialogs, and
-    /// pages that are not complete by the deadline, are as with [`visit`](Self::visit).
+    /// Goes back or forward in the history of a tab, or reloads it. Dialogs, and pages that are still loading at the
+    /// deadline, are treated as in [`visit`](Self::visit).
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], [`Error::Conflict`] when there is no page to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
+    /// [`Error::DialogOpen`], [`Error::Conflict`] if the history has no such entry, those of [`tab`](Self::tab), [`Error::Page`].
     pub fn travel(
         &self,
         target: Option<&str>,
@@ -92,20 +92,20 @@ impl Profile {
         let running = self.running()?;
         let target = self.find(&running, target, true)?;
         if !dismiss_dialogs {
-            no_dialog(&running, &target)?;
+            require_no_dialog(&running, &target)?;
         }
         let handle = self.handle(&running, &target)?;
         let (page, supervisor) = (FrameRef::TopOf(target.clone()), running.supervisor());
         let _turn = handle.tab.turn("navigation", dismiss_dialogs, deadline)?;
-        let before = Before::of(&running, &target);
-        leave_dialogs(&running, &target, dismiss_dialogs, deadline)?;
+        let before = PageBefore::of(&running, &target);
+        prepare_dialogs(&running, &target, dismiss_dialogs, deadline)?;
         let left = match way {
             Travel::Reload => supervisor.reload(&page, deadline).map(Some),
             Travel::Back => supervisor.travel(&page, -1, deadline),
             Travel::Forward => supervisor.travel(&page, 1, deadline),
         };
         let left = match left {
-            Ok(Some(done)) => Ok(Went { rescued: done.rescued, ..Went::default() }),
+            Ok(Some(done)) => Ok(Arrival { rescued: done.rescued, ..Arrival::default() }),
             Ok(None) => {
                 let way = if way == Travel::Back { "back" } else { "forward" };
                 let problem = format!(
@@ -116,20 +116,28 @@ impl Profile {
             }
             Err(error) => Err(error),
         };
-        let went = self.until_there(&running, &before, left, wait_until, Late::IsTold, deadline)?;
+        let went =
+            self.wait_until_arrived(&running, &before, left, wait_until, OnLoadTimeout::ReportLoading, deadline)?;
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
-    /// What is told of a navigation.
-    fn arrived(&self, running: &Running, before: &Before, info: TabInfo, went: &Went, deadline: Deadline) -> Navigated {
+    /// Completes the result of a navigation with URL, title and dialogs.
+    fn arrived(
+        &self,
+        running: &Running,
+        before: &PageBefore,
+        info: TabInfo,
+        went: &Arrival,
+        deadline: Deadline,
+    ) -> Navigated {
         let target = &before.target;
-        let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
+        let target_info = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
         let page = now.page(target.as_str());
-        // The browser tells the address that is on its way, when there is one; here it is the one that is shown.
+        // The browser reports a URL that is still loading; the result has the one that is shown.
         let url = page.map_or(info.url, |page| page.url.to_string());
-        let title = match (told, page) {
-            (Ok(told), _) => told.title,
+        let title = match (target_info, page) {
+            (Ok(target_info), _) => target_info.title,
             (Err(_), Some(page)) => page.title.to_string(),
             (Err(_), None) => info.title,
         };
@@ -147,66 +155,74 @@ impl Profile {
         }
     }
 
-    /// An address as the browser takes it.
+    /// Checks that a text is a complete URL.
     pub(super) fn address(&self, text: &str) -> Result<String, Error> {
         let text = text.trim();
         let problem = match url::Url::parse(text) {
-            Ok(_) if is_host_and_port(text) => {
-                "it has no scheme, only a host and a port; give https://… or http://…".to_owned()
-            }
+            Ok(_) if is_host_and_port(text) => "the scheme is missing; start it with https:// or http://".to_owned(),
             Ok(_) => return Ok(text.to_owned()),
-            Err(url::ParseError::RelativeUrlWithoutBase) => "it has no scheme; give https://… or http://…".to_owned(),
-            Err(error) => format!("{error}; give https://… or http://…"),
+            Err(url::ParseError::RelativeUrlWithoutBase) => {
+                "the scheme is missing; start it with https:// or http://".to_owned()
+            }
+            Err(error) => format!("{error}; give a URL such as https://example.com/page"),
         };
-        // The text itself may hold a password.
-        Err(Error::BadRequest { problem: format!("url is no address: {problem}") })
+        // The error does not quote the URL, which may contain a password.
+        Err(Error::BadRequest { problem: format!("url is not a valid URL: {problem}") })
     }
 
-    /// Whether a page may go there.
+    /// Checks a URL against the navigation policy.
     pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline) -> Result<(), Error> {
         Ok(running.supervisor().check_navigation(url, deadline)?)
     }
 
-    /// Sends a page to an address and waits as is wished.
+    /// Navigates a page to a URL and waits until `until`.
     pub(super) fn go(
         &self,
         running: &Running,
         target: &TargetId,
         url: &str,
         until: WaitUntil,
-        late: Late,
+        late: OnLoadTimeout,
         deadline: Deadline,
-    ) -> Result<Went, Error> {
+    ) -> Result<Arrival, Error> {
         let supervisor = running.supervisor();
         let page = FrameRef::TopOf(target.clone());
-        let before = Before::of(running, target);
+        let before = PageBefore::of(running, target);
         if until == WaitUntil::None {
             supervisor.start_navigation(&page, url, deadline.within(UNDER_WAY))?;
             let blocked = before.new_dialog(running).is_some();
-            return Ok(Went { blocked, stayed: blocked && !before.has_left(running), ..Went::default() });
+            return Ok(Arrival { blocked, stayed: blocked && !before.has_left(running), ..Arrival::default() });
         }
         let left = supervisor.navigate(&page, url, deadline);
-        let left =
-            left.map(|done| Went { rescued: done.rescued, stayed: done.is_download == Some(true), ..Went::default() });
-        self.until_there(running, &before, left, until, late, deadline)
+        let left = left.map(|done| Arrival {
+            rescued: done.rescued,
+            stayed: done.is_download == Some(true),
+            ..Arrival::default()
+        });
+        self.wait_until_arrived(running, &before, left, until, late, deadline)
     }
 
-    /// Waits for a document that is on its way as long as is wished.
-    fn until_there(
+    /// Waits for a document that is loading until `until`.
+    fn wait_until_arrived(
         &self,
         running: &Running,
-        before: &Before,
-        left: Result<Went, supervisor::Error>,
+        before: &PageBefore,
+        left: Result<Arrival, supervisor::Error>,
         until: WaitUntil,
-        late: Late,
+        late: OnLoadTimeout,
         deadline: Deadline,
-    ) -> Result<Went, Error> {
+    ) -> Result<Arrival, Error> {
         let mut went = match left {
             Ok(went) => went,
             Err(error) if error.is_blocked_by_dialog() => {
                 let asks = before.new_dialog(running).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
                 let stayed = asks || !before.has_left(running);
-                return Ok(Went { blocked: true, stayed, status: before.status(running, deadline), ..Went::default() });
+                return Ok(Arrival {
+                    blocked: true,
+                    stayed,
+                    status: before.status(running, deadline),
+                    ..Arrival::default()
+                });
             }
             Err(error) => return Err(error.into()),
         };
@@ -219,7 +235,9 @@ impl Profile {
                     went.blocked = outcome.blocked_by_dialog;
                 }
                 Err(error) if error.is_blocked_by_dialog() => went.blocked = true,
-                Err(error) if late == Late::IsTold && error.kind() == Code::Timeout => went.loading = true,
+                Err(error) if late == OnLoadTimeout::ReportLoading && error.kind() == Code::Timeout => {
+                    went.loading = true
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -233,31 +251,31 @@ impl Profile {
     }
 }
 
-/// Fails when a tab shows a dialog.
-fn no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
+/// Fails if a tab shows a dialog.
+fn require_no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
     let now = running.snapshot();
     let Some(dialog) = now.dialogs_of(target.as_str()).next() else { return Ok(()) };
     let message = dialog.message.chars().take(MESSAGE).collect();
     Err(Error::DialogOpen { kind: dialog.kind.as_str(), message })
 }
 
-/// Readies a tab that shows dialogs for being sent elsewhere, or fails. All but the question whether the page may be
-/// left are dismissed by the navigation itself.
-fn leave_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
+/// Prepares a tab that shows dialogs for a navigation, or fails. The navigation itself dismisses all dialogs except
+/// `beforeunload`.
+fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
     if !dismiss {
-        return no_dialog(running, target);
+        return require_no_dialog(running, target);
     }
     let now = running.snapshot();
     let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
     let Some(asks) = asks else { return Ok(()) };
     match running.supervisor().respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {
-        // Somebody else has answered it.
+        // Another client has answered it.
         Ok(_) | Err(supervisor::Error::DialogGone { .. } | supervisor::Error::DialogNotFound { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether what stands before the colon is no scheme: `localhost:3000/page`.
+/// Whether a URL parser would take the host for a scheme, as in `localhost:3000/page`.
 fn is_host_and_port(text: &str) -> bool {
     let Some((before, rest)) = text.split_once(':') else { return false };
     let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -265,18 +283,18 @@ fn is_host_and_port(text: &str) -> bool {
     is_port && (before.contains('.') || before.eq_ignore_ascii_case("localhost"))
 }
 
-/// How things stood before a navigation.
-struct Before {
+/// State of a page before a navigation.
+struct PageBefore {
     target: TargetId,
-    /// The newest request.
+    /// Number of the newest request.
     request: u64,
     dialogs: Vec<std::sync::Arc<str>>,
-    /// Dialogs that had closed already.
+    /// Dialogs that were already closed.
     closed: Vec<std::sync::Arc<str>>,
     document: std::sync::Arc<str>,
 }
 
-impl Before {
+impl PageBefore {
     fn of(running: &Running, target: &TargetId) -> Self {
         let now = running.snapshot();
         Self {
@@ -288,7 +306,7 @@ impl Before {
         }
     }
 
-    /// The dialogs of the document before that were dismissed since.
+    /// Dialogs of the previous document that were dismissed since.
     fn dismissed(&self, now: &supervisor::Snapshot) -> Vec<ClosedDialog> {
         let closed = now.recent.iter().filter(|closed| {
             let id = &closed.dialog.id;
@@ -298,7 +316,7 @@ impl Before {
         closed.cloned().collect()
     }
 
-    /// A dialog that the page shows since.
+    /// A dialog that opened since.
     fn new_dialog(&self, running: &Running) -> Option<Dialog> {
         let now = running.snapshot();
         now.dialogs_of(self.target.as_str()).find(|dialog| !self.dialogs.contains(&dialog.id)).cloned()
@@ -309,7 +327,7 @@ impl Before {
         document(&running.snapshot(), &self.target) != self.document
     }
 
-    /// The HTTP status of the document that came since.
+    /// HTTP status of the document that was loaded since.
     fn status(&self, running: &Running, deadline: Deadline) -> Option<u16> {
         let now = running.supervisor().caught_up(deadline.within(TITLE)).unwrap_or_else(|_| running.snapshot());
         let top = now.page(self.target.as_str())?.top_frame.clone()?;

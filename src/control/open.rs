@@ -2,28 +2,28 @@
 
 use std::time::Duration;
 
-use super::navigate::Late;
+use super::navigate::OnLoadTimeout;
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
 use crate::code::Code;
 use crate::supervisor::TargetId;
 use crate::sync::{Cancel, Deadline};
 
-/// How long a new tab is waited for to load. It is told as it is then.
+/// How long to wait for a new tab to load. It may still be loading afterwards.
 const LOADING: Duration = Duration::from_secs(10);
-/// What closing a tab again may take, even when the caller's time is up.
+/// Time limit for closing a tab again after a failure, even past the caller's deadline.
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// A tab that was opened.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) tab: TabInfo,
-    /// Whether it goes on loading.
+    /// Whether it is still loading.
     pub(crate) is_loading: bool,
-    /// The HTTP status of its document, when there was one.
+    /// HTTP status of its document, if it was loaded over HTTP.
     pub(crate) status: Option<u16>,
 }
 
-/// One tab that is counted while it is being opened.
+/// Counts a tab as being opened until it is dropped.
 struct Opening<'a>(&'a Profile);
 
 impl Drop for Opening<'_> {
@@ -34,18 +34,18 @@ impl Drop for Opening<'_> {
 }
 
 impl Profile {
-    /// Opens a tab, and waits until it is loaded, ten seconds at most. Starts the browser when it does not run. The
-    /// empty page that a browser opens with is taken as long as nobody used it. Unless it is opened in the background,
-    /// it comes to the front, and is the tab used last from now on.
+    /// Opens a tab and waits until it is loaded, ten seconds at most. Starts the browser if it is not running. Reuses the
+    /// initial empty page of the browser if it is unused. Unless it is opened in the background, the tab comes to the front
+    /// and becomes the current tab.
     ///
     /// # Errors
-    /// [`Error::TabLimit`], [`Error::NavigationBlocked`], [`Error::BadRequest`] for an address or label that is none,
-    /// those of [`start`](Self::start), [`Error::Page`] when the address cannot be reached; then no tab is left.
+    /// [`Error::TabLimit`], [`Error::NavigationBlocked`], [`Error::BadRequest`] for an invalid URL or label,
+    /// those of [`start`](Self::start), [`Error::Page`] if the URL cannot be loaded; the tab is then closed.
     pub fn open_tab(&self, new: NewTab, deadline: Deadline) -> Result<TabInfo, Error> {
         self.open(new, deadline).map(|opened| opened.tab)
     }
 
-    /// The same, and how far its document has come.
+    /// Like [`open_tab`](Self::open_tab), with the state of the document.
     pub(crate) fn open(&self, new: NewTab, deadline: Deadline) -> Result<Opened, Error> {
         if let Some(label) = &new.label {
             names::label(label)?;
@@ -56,13 +56,13 @@ impl Profile {
         let (target, is_new) = self.page_for(&running, new.background, deadline)?;
         let (mut is_loading, mut status) = (false, None);
         if url != "about:blank" {
-            let went = self.go(&running, &target, &url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
+            let went = self.go(&running, &target, &url, WaitUntil::Load, OnLoadTimeout::Fail, deadline.within(LOADING));
             match went {
                 Ok(went) => status = went.status,
                 Err(error) if error.kind() == Code::Timeout => is_loading = true,
                 Err(error) => {
                     if is_new {
-                        // Also when nobody waits for it any more.
+                        // Also if the request was cancelled.
                         let close = || running.supervisor().close_page(&target, Deadline::after(CLOSING));
                         let _ = Cancel::shielded(close);
                     }
@@ -82,10 +82,10 @@ impl Profile {
             index.label(&self.session, &target, label);
         }
         drop(index);
-        Ok(Opened { tab: self.told(&running, &target)?, is_loading, status })
+        Ok(Opened { tab: self.tab_info(&running, &target)?, is_loading, status })
     }
 
-    /// An empty page that belongs to the session, and whether it was opened for this.
+    /// An empty page owned by the session, and whether it is a new one.
     pub(super) fn page_for(
         &self,
         running: &Running,

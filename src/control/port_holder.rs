@@ -1,4 +1,4 @@
-//! Which process listens on a TCP port of this machine, where the system says so.
+//! Finds the process that listens on a local TCP port, where the system reports it.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PortHolder {
-    /// A process that we may look at.
+    /// A process of this user.
     Process {
-        /// Its id.
+        /// Process id.
         pid: u32,
-        /// Its name, as the system shows it.
+        /// Name of the program.
         program: String,
     },
     /// A process of another user.
     User {
-        /// The user's id.
+        /// User id.
         uid: u32,
     },
 }
@@ -29,7 +29,7 @@ impl fmt::Display for PortHolder {
     }
 }
 
-/// Who listens on a port. `None` when nobody does, or where the system does not say.
+/// The process that listens on a port. `None` if there is none or the system does not report it.
 #[must_use]
 pub fn port_holder(port: u16) -> Option<PortHolder> {
     system::holder(port)

@@ -1,4 +1,4 @@
-//! Which port a profile's browser listens on.
+//! CDP ports of the profiles' browsers.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
@@ -8,22 +8,22 @@ use parking_lot::Mutex;
 use super::settings::Settings;
 use crate::config::{Config, RESERVED_PORT};
 
-/// Ports that are tried above the first.
+/// Number of ports to try above the first.
 const TRIED: u16 = 200;
 
-/// The ports of a home's browsers. Each port is given to one profile at a time.
+/// Reserved CDP ports. Each port is reserved for one profile at a time.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     given: Mutex<BTreeMap<String, u16>>,
-    /// Ports that are never given of themselves.
+    /// Ports that are not chosen automatically.
     kept: Vec<(Option<String>, u16)>,
 }
 
-/// A port for a start.
+/// A reserved port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Port {
     pub(super) number: u16,
-    /// What was wished for, when that is another one.
+    /// The configured port, if it is in use and was replaced.
     pub(super) instead_of: Option<u16>,
 }
 
@@ -38,12 +38,12 @@ impl Ports {
         Self { given: Mutex::default(), kept }
     }
 
-    /// Gives a profile a port that nobody listens on: the one it is set to, else the next free one above; any free one
-    /// where it is 0. `refused` were tried before. `None` when there is none.
+    /// Reserves a free port for a profile: the configured one, else the next free one above; for 0, any free port. Ports in
+    /// `refused` are skipped. `None` if there is no free port.
     pub(super) fn give(&self, settings: &Settings, base: u16, refused: &[u16]) -> Option<Port> {
         let wished = settings.cdp_port;
         if wished == Some(0) || (wished.is_none() && base == 0) {
-            // Known before the start: then the browser can be started so that its pages never reach it.
+            // Chosen before the start, so that the browser can be launched with the port blocked for pages.
             let number = any_free().filter(|port| !refused.contains(port) && self.reserve(settings, *port))?;
             return Some(Port { number, instead_of: None });
         }
@@ -56,7 +56,7 @@ impl Ports {
         Some(Port { number, instead_of: wished.filter(|wished| *wished != number) })
     }
 
-    /// Notes a port for a profile, unless another one has it or somebody listens there.
+    /// Reserves a port for a profile, unless it is reserved or in use.
     fn reserve(&self, settings: &Settings, port: u16) -> bool {
         {
             let mut given = self.given.lock();
@@ -72,19 +72,19 @@ impl Ports {
         free
     }
 
-    /// The profile's browser is gone.
+    /// Releases the port of a profile.
     pub(super) fn take_back(&self, name: &str) {
         self.given.lock().remove(name);
     }
 }
 
-/// A port that nobody listens on.
+/// Any free port.
 fn any_free() -> Option<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
     listener.local_addr().ok().map(|at| at.port()).filter(|port| *port != RESERVED_PORT)
 }
 
-/// Whether nobody listens on a port of this machine.
+/// Whether a local port is free.
 pub(super) fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }

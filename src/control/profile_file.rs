@@ -1,4 +1,4 @@
-//! `profiles.json`: the profiles that were made on request. `config.yaml` is the person's own.
+//! `profiles.json`: profiles created on request. `config.yaml` is only edited by the user.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use crate::config::{self, AutoSwitch, Home};
 
-/// A profile that was made on request.
+/// A profile created on request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Stored {
@@ -25,7 +25,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// As they would stand in `config.yaml`.
+    /// The profile as in `config.yaml`.
     pub(super) fn settings(&self) -> config::Profile {
         config::Profile {
             cdp_port: self.cdp_port,
@@ -37,14 +37,14 @@ impl Stored {
     }
 }
 
-/// All of them, by name.
+/// All created profiles by name.
 pub(super) type All = BTreeMap<String, Stored>;
 
 fn path(home: &Home) -> PathBuf {
     home.root().join("profiles.json")
 }
 
-/// Those of a home.
+/// Reads the file; empty if it does not exist.
 pub(super) fn read(home: &Home) -> Result<All, Error> {
     let path = path(home);
     let text = match fs::read_to_string(&path) {
@@ -53,19 +53,19 @@ pub(super) fn read(home: &Home) -> Result<All, Error> {
         Err(problem) => return Err(file("read", &path, &problem)),
     };
     serde_json::from_str(&text).map_err(|problem| {
-        let problem = format!("{problem}; correct it, or delete the file: the profiles' data stays");
+        let problem = format!("{problem}; correct the file or delete it (the data of the profiles is kept)");
         Error::Config(config::Error::Wrong { path, at: "its JSON".to_owned(), problem })
     })
 }
 
-/// Writes them down, all or nothing, for the owner alone: addresses in them may be secret.
+/// Writes the file atomically, readable by its owner only: URLs in it may be secret.
 pub(super) fn write(home: &Home, all: &All) -> Result<(), Error> {
     let path = path(home);
     let text = serde_json::to_vec_pretty(all).map_err(|problem| file("write", &path, &problem.into()))?;
     replace(&path, &text).map_err(|problem| file("write", &path, &problem))
 }
 
-/// Puts a file in the place of another one, whole or not at all, for its owner alone.
+/// Replaces a file atomically; readable by its owner only.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

@@ -82,7 +82,7 @@ impl Profiles {
             names::color(color)?;
         }
         if new.cdp_port == Some(RESERVED_PORT) {
-            let problem = format!("port {RESERVED_PORT} is left to people who debug by hand; take another one");
+            let problem = format!("port {RESERVED_PORT} is reserved for manual debugging; choose another cdpPort");
             return Err(Error::BadRequest { problem });
         }
         if let Some(url) = &new.cdp_url {
@@ -94,7 +94,7 @@ impl Profiles {
         let profile = {
             let mut known = self.known.lock();
             if known.contains_key(&name) {
-                let problem = format!("there is a profile {name} already; take another name, or delete that one first");
+                let problem = format!("profile {name} exists already; choose another name, or delete it first");
                 return Err(Error::Conflict { problem });
             }
             let profile = make(&self.shared, &name, Origin::Stored, Some(&stored));
@@ -116,12 +116,12 @@ impl Profiles {
         let profile = self.get(Some(name))?;
         let refuse = |problem: String| Err(Error::Conflict { problem });
         if name == self.default || name == self.shared.config.browser.default_profile {
-            return refuse(format!("{name} is the default profile, which there always is; reset it instead"));
+            return refuse(format!("{name} is the default profile and cannot be deleted; reset it instead"));
         }
         if profile.settings().origin == Origin::Config {
-            return refuse(format!("profile {name} stands in config.yaml; take it out there"));
+            return refuse(format!("profile {name} is defined in config.yaml; remove it there"));
         }
-        profile_file::read(&self.shared.home)?; // before data goes
+        profile_file::read(&self.shared.home)?; // fails before any data is removed
         profile.retire(deadline)?;
         let removed = (|| {
             if profile.settings().owns_data {
@@ -142,10 +142,10 @@ impl Profiles {
         let profile = self.get(Some(name))?;
         let settings = profile.settings();
         let problem = if settings.is_remote(self.shared.config.browser.attach_only) {
-            format!("profile {name} is a browser that somebody else started; its data is not ours to remove")
+            format!("profile {name} attaches to a remote browser; its data cannot be deleted from here")
         } else if !settings.owns_data {
             let folder = settings.user_data_dir.display();
-            format!("the data of profile {name} lies in {folder}, outside of the home; remove it by hand")
+            format!("the data of profile {name} is in {folder}, outside of the home; delete it manually")
         } else {
             // Nothing starts in a folder that is being removed.
             profile.retire(deadline)?;
@@ -156,7 +156,7 @@ impl Profiles {
         Err(Error::Conflict { problem })
     }
 
-    /// Stops all browsers, at the same time.
+    /// Stops all browsers in parallel.
     pub(super) fn stop(&self, deadline: Deadline) {
         self.shared.close();
         let threads: Vec<_> = self
@@ -168,7 +168,7 @@ impl Profiles {
                 let stopping = crate::sync::spawn(format!("ctl-stop-{}", profile.name()), move || {
                     drop(again.stop(deadline));
                 });
-                // Without another thread it is done here.
+                // If no thread can be started, stop it on this one.
                 stopping.map_err(|_| drop(profile.stop(deadline))).ok()
             })
             .collect();
@@ -183,13 +183,13 @@ fn make(shared: &Arc<Shared>, name: &str, origin: Origin, stored: Option<&Stored
     Profile::new(Arc::clone(shared), settings)
 }
 
-/// Whether an address can be one of a browser. Its text is in no error.
+/// Checks the URL of a browser. Errors do not contain it, as it may hold a secret.
 fn check_url(url: &str) -> Result<(), Error> {
     let plain = url.strip_prefix("webdriver+").unwrap_or(url);
     Endpoint::parse(plain).map(|_| ()).map_err(|error| Error::BadRequest { problem: format!("cdpUrl: {error}") })
 }
 
-/// Removes a profile's folder. Threads of a browser that has just ended may write for a moment yet.
+/// Removes a profile's folder. Retries, since a browser that has just ended may still write to it.
 fn remove(folder: &Path, deadline: Deadline) -> Result<(), Error> {
     check_folder(folder)?;
     loop {
@@ -197,7 +197,7 @@ fn remove(folder: &Path, deadline: Deadline) -> Result<(), Error> {
             Ok(()) => return Ok(()),
             Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(problem) if deadline.passed() => {
-                let problem = format!("{} cannot be removed: {problem}; delete it by hand", folder.display());
+                let problem = format!("cannot delete {}: {problem}; delete it manually", folder.display());
                 return Err(Error::Conflict { problem });
             }
             Err(_) => pause(Duration::from_millis(20)),

@@ -64,7 +64,7 @@ impl Profile {
         Ok(self.core.shared.secrets.cover_json(result))
     }
 
-    /// Whether such a command may be sent at all.
+    /// Checks a command against the settings.
     fn may_call(&self, call: &RawCall) -> Result<(), Error> {
         let bad = |problem: String| Err(Error::BadRequest { problem });
         let browser = &self.core.shared.config.browser;
@@ -73,18 +73,21 @@ impl Profile {
         }
         let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
         if !call.method.split_once('.').is_some_and(|(domain, name)| word(domain) && word(name)) {
-            return bad(format!("method {:?} is no CDP command; give Domain.name, as Page.getFrameTree", call.method));
+            return bad(format!(
+                "method {:?} is not a CDP command; use Domain.command, such as Page.getFrameTree",
+                call.method
+            ));
         }
         if !call.params.is_null() && !call.params.is_object() {
-            return bad("params is an object".to_owned());
+            return bad("params: expected an object".to_owned());
         }
-        // `Page.reload` runs a script only when it is given one.
+        // `Page.reload` counts as running a script only with this parameter.
         let with_script = call.method == "Page.reload" && call.params.get("scriptToEvaluateOnLoad").is_some();
         check(&call.method, with_script, browser.raw_cdp_enabled, browser.evaluate_enabled)?;
         only_harmless(&call.method, &call.params)
     }
 
-    /// Files that a page is given are those that may be uploaded, and no others.
+    /// Checks files passed to a page like uploads.
     fn only_uploads(&self, call: &mut RawCall) -> Result<(), Error> {
         let files = match &*call.method {
             "DOM.setFileInputFiles" => call.params.get_mut("files"),
@@ -114,11 +117,11 @@ impl Profile {
         if let Ok(created) = &created
             && let Some(id) = created.get("targetId").and_then(Value::as_str)
         {
-            // Told of before the answer or just after it.
+            // The event arrives shortly before or after the answer.
             let ready = |page: &Page| page.state != PageState::Attaching;
             running.supervisor().wait_until(deadline.within(SEEN), |now| now.page(id).is_some_and(ready));
             if let Some(url) = url.filter(|url| url != BLANK) {
-                // As with any new page: whether it gets there is seen when it is looked at.
+                // As for any new page, a failed navigation shows when the page is used.
                 let page = FrameRef::TopOf(TargetId::from(id));
                 let _ = running.supervisor().start_navigation(&page, &url, deadline.within(SEEN));
             }
@@ -145,41 +148,43 @@ impl Profile {
     }
 }
 
-/// Refuses parameters that a command may not have.
+/// Rejects parameters that are not allowed.
 fn only_harmless(method: &str, params: &Value) -> Result<(), Error> {
     let refuse = |problem: String| Err(Error::BadRequest { problem });
     match method {
-        // A proxy would decide where pages go, and rights over all origins would let a page read every site.
+        // A proxy would bypass the navigation policy, and universal origin access would let a page read every site.
         "Target.createBrowserContext" => {
             let given = params.as_object().into_iter().flatten().map(|(name, _)| name);
             match given.into_iter().find(|name| *name != "disposeOnDetach") {
-                Some(name) => refuse(format!("{method} is sent with disposeOnDetach alone, not with {name}")),
+                Some(name) => {
+                    refuse(format!("{method} does not allow the parameter {name}; only disposeOnDetach is allowed"))
+                }
                 None => Ok(()),
             }
         }
-        // Chromium keeps public pages from private networks; the permission would lift that.
+        // Chromium blocks private networks for public pages; the permission would lift that.
         "Browser.setPermission" | "Browser.grantPermissions" => {
             let named = params.get("permission").or_else(|| params.get("permissions"));
             match named.is_some_and(|named| named.to_string().to_ascii_lowercase().contains("network")) {
-                true => refuse(format!("{method} does not grant access to local networks")),
+                true => refuse(format!("{method} must not grant access to local networks")),
                 false => Ok(()),
             }
         }
-        // What is larger than the browser can draw makes it wait for ever, navigations of the tab included.
+        // A size that the browser cannot draw blocks the tab for ever, including navigations.
         "Page.captureScreenshot" => match params.get("clip").filter(|clip| !clip.is_null()) {
             Some(clip) if !is_drawable(clip, "scale") => refuse(format!(
-                "{method} draws {DRAWN} pixels a side at most, within {FARTHEST} of the page's corner; give a smaller clip or scale"
+                "clip: {method} draws at most {DRAWN} pixels per side, within {FARTHEST} pixels of the page's origin; reduce clip or scale"
             )),
             _ => Ok(()),
         },
-        "Emulation.setDeviceMetricsOverride" if !is_drawable(params, "deviceScaleFactor") => refuse(format!(
-            "{method} draws {DRAWN} pixels a side at most; give a smaller width, height or deviceScaleFactor"
-        )),
+        "Emulation.setDeviceMetricsOverride" if !is_drawable(params, "deviceScaleFactor") => {
+            refuse(format!("{method} draws at most {DRAWN} pixels per side; reduce width, height or deviceScaleFactor"))
+        }
         _ => Ok(()),
     }
 }
 
-/// Whether a rectangle, times its scale, is one that the browser can draw. What is no number is for the browser to refuse.
+/// Whether the browser can draw a rectangle at a scale. Values that are not numbers are left to the browser to reject.
 fn is_drawable(params: &Value, scale: &str) -> bool {
     let number = |name: &str| params.get(name).and_then(Value::as_f64);
     let scale = number(scale).filter(|scale| *scale != 0.0).unwrap_or(1.0);
@@ -187,12 +192,12 @@ fn is_drawable(params: &Value, scale: &str) -> bool {
     sides && ["x", "y"].into_iter().filter_map(number).all(|at| at.abs() <= FARTHEST)
 }
 
-/// Device pixels of a side that are drawn at most.
+/// Maximum number of device pixels per side.
 const DRAWN: f64 = 16_384.0;
-/// No part of a page is farther from its corner, CSS pixels.
+/// Maximum distance from the page's origin, in CSS pixels.
 const FARTHEST: f64 = 1e8;
 
-/// What a new page shows first.
+/// Initial URL of a new page.
 const BLANK: &str = "about:blank";
-/// How long a page that was created may take to be seen.
+/// How long to wait until a created page is known.
 const SEEN: std::time::Duration = std::time::Duration::from_secs(2);

@@ -1,18 +1,18 @@
-//! Which raw CDP commands may be sent: one table. What is not in it is not sent.
+//! The table of raw CDP commands that may be sent. Other commands are rejected.
 
 use super::Error;
 use crate::config::RawCdp;
 
-/// What a command does.
+/// The `browser.raw_cdp_enabled` level that a command requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RawLevel {
-    /// Reads, and changes nothing that a page or a server notices.
+    /// Reads without side effects visible to pages or servers.
     Read,
-    /// Changes pages, their data or what they are shown.
+    /// Changes pages, their data or their environment.
     Act,
-    /// Debugs, measures, or reaches deeper into the browser.
+    /// Debugs, measures, or controls browser internals.
     All,
-    /// Runs a script of the caller: needs [`All`](Self::All) and `browser.evaluate_enabled`.
+    /// Runs a script of the caller: requires [`All`](Self::All) and `browser.evaluate_enabled`.
     Script,
 }
 
@@ -216,7 +216,7 @@ const ALLOWED: [(RawLevel, &[(&str, &str)]); 4] = [
     ),
 ];
 
-/// Commands that are never sent, and what to use instead. `Domain.*` is for what is left of a domain.
+/// Commands that are never sent, and what to use instead. `Domain.*` covers the remaining commands of a domain.
 const REFUSED: [(&str, &str); 45] = [
     ("Browser.addMockCamera", "it reads a file of the machine"),
     ("Browser.close", "stop the browser with POST /stop"),
@@ -316,7 +316,7 @@ fn level_of(method: &str) -> Option<RawLevel> {
     ALLOWED.iter().find(|(_, domains)| has(domains)).map(|(level, _)| *level)
 }
 
-/// Whether a command may be sent, with a script of the caller or without one.
+/// Checks whether a command may be sent, with or without a script of the caller.
 pub(super) fn check(method: &str, with_script: bool, set: RawCdp, evaluate: bool) -> Result<(), Error> {
     if set == RawCdp::Off {
         return Err(Error::RawCdpDisabled);
@@ -325,8 +325,8 @@ pub(super) fn check(method: &str, with_script: bool, set: RawCdp, evaluate: bool
         let all_of = method.split_once('.').map(|(domain, _)| format!("{domain}.*")).unwrap_or_default();
         let refused = |wanted: &str| REFUSED.iter().find(|(refused, _)| *refused == wanted).map(|(_, why)| *why);
         let problem = match refused(method).or_else(|| refused(&all_of)) {
-            Some(instead) => format!("{method} is never sent: {instead}"),
-            None => format!("{method} is not a raw CDP command that can be sent; docs/raw-cdp.md lists them"),
+            Some(instead) => format!("{method} is not allowed: {instead}"),
+            None => format!("{method} is not an allowed raw CDP command; docs/raw-cdp.md lists them"),
         };
         return Err(Error::BadRequest { problem });
     };

@@ -15,12 +15,12 @@ use crate::browser::Context;
 use crate::supervisor::{BrowserContextId, ClosedDialog, TargetId};
 use crate::sync::Deadline;
 
-/// Characters of a generated id that name a session in the event log: enough to tell sessions apart.
+/// Length of the prefix of a generated id that names a session in the event log.
 const SHORT: usize = 8;
 
 /// A client of the browsers with a current tab of its own. The default session of a profile is shared by all callers
 /// without one. Clones are the same session; when the last one is dropped, the session's state is dropped and its tabs are
-/// nobody's.
+/// left without an owner.
 ///
 /// ```
 /// use cdpilot::control::Session;
@@ -165,7 +165,7 @@ impl Client {
     }
 }
 
-/// State that each session has of its own: made when a session first asks for it, dropped with the session.
+/// State per session, created on first use and dropped with the session.
 pub struct PerSession<T> {
     key: u64,
     default: Arc<T>,
@@ -173,7 +173,7 @@ pub struct PerSession<T> {
 }
 
 impl<T: Send + Sync + 'static> PerSession<T> {
-    /// State that `make` makes, once for each session.
+    /// State created by `make`, once for each session.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         static KEYS: AtomicU64 = AtomicU64::new(0);
         Self { key: KEYS.fetch_add(1, Ordering::Relaxed), default: Arc::new(make()), make: Box::new(make) }
@@ -241,7 +241,7 @@ impl Profile {
         let made = Arc::new(running.supervisor().new_context(deadline)?);
         let id = made.id().clone();
         let before = self.in_profile(|of| of.context.replace(made));
-        drop(before); // outside of the lock: it tells the browser
+        drop(before); // outside of the lock: this sends a command
         Ok(Some(id))
     }
 
@@ -267,7 +267,7 @@ impl Profile {
         recent.into_iter().filter(|closed| !known.contains(&key(closed))).collect()
     }
 
-    /// Whether the client has not been shown yet that a tab has this URL and title. It has been from now on.
+    /// Whether tab, URL or title differ from those last reported to the client. Records them as reported.
     pub(crate) fn is_news(&self, target: &str, url: &str, title: &str) -> bool {
         let place = Some((target.to_owned(), url.to_owned(), title.to_owned()));
         self.in_profile(|of| {

@@ -11,9 +11,9 @@ use super::{Control, Error, Session};
 use crate::sync::Deadline;
 
 /// Sessions that are kept; the least recently used one makes room for a further one.
-const MOST: usize = 256;
-/// Characters of a name.
-const LONGEST_NAME: usize = 128;
+const MAX_SESSIONS: usize = 256;
+/// Maximum length of a name.
+const MAX_NAME_LENGTH: usize = 128;
 
 /// How clients name their sessions. The two kinds of names do not collide.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -30,8 +30,8 @@ struct Kept {
     used: Instant,
 }
 
-/// Sessions by the names that clients give. A session is made when its name is first used. Beyond 256 sessions the least
-/// recently used one ends: its commands are ended, its tabs stay open and belong to nobody.
+/// Sessions by name. A session is created when its name is first used. Beyond 256 sessions the least
+/// recently used one ends: its commands are ended, its tabs stay open without an owner.
 #[derive(Debug, Default)]
 pub struct Sessions {
     kept: Mutex<HashMap<Name, Kept>>,
@@ -75,7 +75,7 @@ impl Sessions {
             return Some(known.session.clone());
         }
         let oldest = kept.iter().min_by_key(|(_, known)| known.used).map(|(name, _)| name.clone());
-        let dropped = oldest.filter(|_| kept.len() >= MOST).and_then(|oldest| kept.remove(&oldest));
+        let dropped = oldest.filter(|_| kept.len() >= MAX_SESSIONS).and_then(|oldest| kept.remove(&oldest));
         let session = make();
         kept.insert(name, Kept { session: session.clone(), used: Instant::now() });
         drop(kept);
@@ -83,7 +83,7 @@ impl Sessions {
         Some(session)
     }
 
-    /// Makes a session with a name of its own.
+    /// Creates a named session.
     fn create(&self, name: &str, isolated: bool) -> Result<(), Error> {
         if !is_name(name) {
             return Err(Error::BadRequest { problem: bad_name(name) });
@@ -98,7 +98,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Forgets a connection's session: its state is dropped when nothing uses it any more.
+    /// Ends the session of a connection. Its state is dropped when no request uses it any more.
     pub fn end_connection(&self, id: &str) -> bool {
         let dropped = self.kept.lock().remove(&Name::Connection(id.to_owned()));
         dropped.is_some()
@@ -120,12 +120,12 @@ impl Sessions {
 }
 
 fn is_name(text: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    (1..=MAX_NAME_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn bad_name(name: &str) -> String {
     let shown: String = name.chars().take(40).collect();
-    format!("{shown:?} is not a session name; use 1 to {LONGEST_NAME} visible ASCII characters without spaces")
+    format!("{shown:?} is not a session name; use 1 to {MAX_NAME_LENGTH} visible ASCII characters without spaces")
 }
 
 impl Control {
@@ -196,10 +196,10 @@ mod tests {
         for bad in ["", "two words", "ü", &"x".repeat(129)] {
             assert_eq!(sessions.named(bad), None, "{bad}");
         }
-        for number in 0..MOST {
+        for number in 0..MAX_SESSIONS {
             let _ = sessions.named(&number.to_string());
         }
         assert_ne!(sessions.named("a"), Some(first));
-        assert!(sessions.kept.lock().len() <= MOST);
+        assert!(sessions.kept.lock().len() <= MAX_SESSIONS);
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for one profile: its own settings, those for all, and what comes before both.
+//! The effective settings of one profile: overrides, then its own settings, then those of all profiles.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use super::{Error, Overrides};
 use crate::browser::{self, Surroundings, Switch};
 use crate::config::{self, AutoSwitch, Config, Home, Transport};
 
-/// Where a profile comes from.
+/// How a profile is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The one that there always is.
+    /// The built-in default profile.
     BuiltIn,
-    /// `config.yaml`.
+    /// In `config.yaml`.
     Config,
-    /// Made on request.
+    /// Created on request.
     Stored,
 }
 
@@ -27,20 +27,20 @@ pub(super) struct Settings {
     pub(super) origin: Origin,
     pub(super) is_default: bool,
     pub(super) color: String,
-    /// The port it is set to; `None`: the next free one.
+    /// Configured CDP port; `None`: the next free one.
     pub(super) cdp_port: Option<u16>,
-    /// Whether that port, and no other one, is wanted.
+    /// Whether no other port may be used instead.
     pub(super) port_is_asked: bool,
-    /// Whether the profile has a port of its own, or a flag names one.
+    /// Whether the port is set for this profile, or by a flag.
     port_is_written: bool,
-    /// A secret: whoever knows it has the browser.
+    /// Secret: gives control of the browser.
     pub(super) cdp_url: Option<String>,
     pub(super) capabilities: Map<String, Value>,
     pub(super) headless: Switch,
     pub(super) no_sandbox: Switch,
     pub(super) executable: Option<PathBuf>,
     pub(super) user_data_dir: PathBuf,
-    /// Whether that folder is the one below the home, which is ours to remove.
+    /// Whether the folder lies below the home and may be removed.
     pub(super) owns_data: bool,
     pub(super) transport: Transport,
 }
@@ -82,12 +82,12 @@ impl Settings {
             executable: overrides.executable.clone().or(own.executable_path).or_else(|| all.executable_path.clone()),
             owns_data: folder.is_none(),
             user_data_dir: folder.unwrap_or_else(|| home.profiles().join(name)),
-            // A flag comes before the settings.
+            // A flag overrides the settings.
             transport: if port_is_flag { Transport::Port } else { all.transport },
         }
     }
 
-    /// Whether its browser has a port that other programs can attach to.
+    /// Whether its browser opens a port that other programs can attach to.
     pub(super) fn opens_port(&self) -> bool {
         match self.transport {
             Transport::Auto => self.port_is_written,
@@ -96,7 +96,7 @@ impl Settings {
         }
     }
 
-    /// Whether it is a browser that somebody else started.
+    /// Whether it attaches to a browser instead of launching one.
     pub(super) fn is_remote(&self, attach_only: bool) -> bool {
         attach_only || self.cdp_url.is_some()
     }
@@ -112,12 +112,12 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// Flags, then the environment, then the settings.
+/// Precedence: flags, environment, settings.
 fn headless(asked: Option<bool>, set: AutoSwitch) -> Switch {
     match asked {
         Some(true) => Switch::On,
         Some(false) => Switch::Off,
-        // The browser room looks at the environment itself where it has to decide.
+        // `Auto` makes the `browser` module read the environment.
         None if Surroundings::read().headless_env.is_some() => Switch::Auto,
         None => switch(set),
     }
@@ -131,7 +131,7 @@ fn switch(set: AutoSwitch) -> Switch {
     }
 }
 
-/// Refuses a folder that a person's own browser works in, or that holds one or lies in one.
+/// Rejects the profile folder of a user's own browser, its ancestors and descendants.
 pub(super) fn check_folder(folder: &Path) -> Result<(), Error> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let wanted = real(folder);
@@ -144,7 +144,7 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), Error> {
         None => Ok(()),
         Some(own) => Err(Error::Conflict {
             problem: format!(
-                "user_data_dir {} is refused: {} is the profile of a browser that you use yourself; leave user_data_dir out, or name a folder of its own",
+                "user_data_dir {} is not allowed: {} is the profile of a browser that you use yourself; omit user_data_dir, or choose a separate folder",
                 folder.display(),
                 own.display()
             ),
@@ -152,8 +152,8 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// A name in `config.yaml` that cannot be one.
+/// An error for an invalid profile name in `config.yaml`.
 pub(super) fn wrong_name(home: &Home, at: &str, name: &str) -> Error {
-    let problem = format!("{name:?} is no name for a profile; lower-case letters, digits and hyphens are, at most 40");
+    let problem = format!("{name:?} is not a profile name; use at most 40 lower-case letters, digits and hyphens");
     Error::Config(config::Error::Wrong { path: home.config(), at: at.to_owned(), problem })
 }

@@ -1,4 +1,4 @@
-//! What all profiles of a home have in common.
+//! State shared by all profiles of a home.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -12,24 +12,24 @@ use crate::config::{self, Config, Home, Subresources, Token};
 use crate::supervisor::{NavigationPolicy, ProtectedPort, ProtectedPorts, Secrets, Supervisor};
 use crate::sync::Deadline;
 
-/// What all profiles of a home have in common.
+/// State shared by all profiles of a home.
 pub(super) struct Shared {
     pub(super) home: Home,
     pub(super) config: Config,
     pub(super) overrides: Overrides,
     pub(super) files: Files,
     pub(super) ports: Ports,
-    /// Where pages may go.
+    /// The navigation policy.
     pub(super) navigation: NavigationPolicy,
-    /// Ports that no page may reach; a part of `navigation`.
+    /// Ports blocked for pages; also part of `navigation`.
     pub(super) protected: ProtectedPorts,
-    /// Those that are protected as long as this lives.
+    /// Ports that stay protected.
     always: Mutex<Vec<ProtectedPort>>,
-    /// Who is told of further ones.
+    /// Supervisors to notify of further ports.
     supervisors: Mutex<Vec<Weak<Supervisor>>>,
-    /// What must not be shown: the token, addresses of browsers.
+    /// Values to mask in output: the token and URLs of browsers.
     pub(super) secrets: Secrets,
-    /// Nothing is started any more.
+    /// No browser may be started.
     closing: AtomicBool,
 }
 
@@ -73,7 +73,7 @@ impl Shared {
         self.ports_changed();
     }
 
-    /// Lets a supervisor know of ports that are protected from now on, and applies those that it may have missed.
+    /// Notifies a supervisor of further protected ports, and applies those it may have missed.
     pub(super) fn keep_protected(&self, supervisor: &Arc<Supervisor>) {
         self.supervisors.lock().push(Arc::downgrade(supervisor));
         self.ports_changed();
@@ -86,7 +86,7 @@ impl Shared {
             known.iter().filter_map(Weak::upgrade).collect()
         };
         for supervisor in known {
-            // One that has ended has no pages to keep from anything.
+            // Fails only for a supervisor that has ended.
             let _ = supervisor.ports_changed(Deadline::after(PORTS));
         }
     }
@@ -100,12 +100,12 @@ impl Shared {
     }
 }
 
-/// What a protected port of a browser is called in refusals.
+/// Owner of protected CDP ports in error messages.
 pub(super) const BROWSER: &str = "the debugging interface of a browser of this program";
-/// What telling a supervisor of a port may take.
+/// Time limit for notifying a supervisor of a port.
 const PORTS: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Debugging ports that the settings name.
+/// CDP ports in the settings.
 fn known_ports(config: &Config, overrides: &Overrides) -> impl Iterator<Item = u16> {
     let browser = &config.browser;
     let urls =
@@ -119,7 +119,7 @@ fn known_ports(config: &Config, overrides: &Overrides) -> impl Iterator<Item = u
 }
 
 impl std::fmt::Debug for Shared {
-    /// The home alone: settings hold addresses that are secret.
+    /// Shows only the home: settings contain secret URLs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("home", &self.home.root()).finish_non_exhaustive()
     }

@@ -1,11 +1,11 @@
-//! What is told of a profile. Nothing here waits, and no process is looked at.
+//! Status of a profile. Nothing here waits or inspects processes.
 
 use super::{Profile, ProfileInfo, Status, tab_index};
 use crate::browser::{Surroundings, find};
 use crate::config::Transport;
 
 impl Profile {
-    /// How things stand. Waits for nothing.
+    /// The current status. Does not wait.
     #[must_use]
     pub fn status(&self) -> Status {
         let (settings, browser) = (self.settings(), &self.core.shared.config.browser);
@@ -58,7 +58,7 @@ impl Profile {
         status
     }
 
-    /// The contract's `profile` element.
+    /// The profile as lists show it.
     pub(super) fn info(&self) -> ProfileInfo {
         let settings = self.settings();
         let running = self.running().ok();

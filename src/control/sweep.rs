@@ -1,4 +1,4 @@
-//! Tidying up: tabs that nobody used for long, pictures that are old.
+//! Periodic cleanup: idle tabs and old screenshots.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
@@ -12,14 +12,14 @@ use super::shared::Shared;
 use crate::supervisor;
 use crate::sync::{Deadline, Thread, spawn};
 
-/// How often idle tabs are looked for.
+/// Interval of the check for idle tabs.
 const TABS: Duration = Duration::from_secs(60);
-/// Each so many looks, pictures are looked through as well: hourly.
+/// Old screenshots are deleted every this many checks: hourly.
 const FILES_EVERY: u32 = 60;
-/// What closing tabs may take at a time.
+/// Time limit for closing tabs.
 const CLOSING: Duration = Duration::from_secs(30);
 
-/// The thread that tidies up. Dropping it ends the thread.
+/// The cleanup thread. Dropping it ends the thread.
 #[derive(Debug)]
 pub(super) struct Sweeper {
     // Field order: closing the channel ends the thread, which is joined then.
@@ -28,7 +28,7 @@ pub(super) struct Sweeper {
 }
 
 impl Sweeper {
-    /// Pictures are looked through at once.
+    /// Starts the thread, which deletes old screenshots immediately.
     pub(super) fn start(shared: Arc<Shared>, profiles: &Arc<Profiles>) -> Result<Self, Error> {
         let profiles: Weak<Profiles> = Arc::downgrade(profiles);
         let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
@@ -51,13 +51,13 @@ impl Sweeper {
     }
 }
 
-/// One turn. A panic, which the panic hook reports, ends this turn only.
+/// Runs one cleanup. A panic, which the panic hook reports, ends only this run.
 fn turn_of(turn: impl FnOnce() -> usize) {
     let _ = catch_unwind(AssertUnwindSafe(turn));
 }
 
 impl Profiles {
-    /// Closes idle tabs, as if `ahead` had passed since now. Returns how many.
+    /// Closes idle tabs, as if `ahead` had passed. Returns how many.
     pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
         self.all().iter().map(|profile| profile.sweep(ahead, deadline)).sum()
     }

@@ -14,7 +14,7 @@ use super::{Error, TabInfo, names};
 use crate::config;
 use crate::supervisor::{Page, TargetId};
 
-/// Pages of the browser itself, which are not shown.
+/// Schemes of internal pages of the browser, which are not tabs.
 const INTERNAL: [&str; 8] =
     ["chrome:", "chrome-untrusted:", "chrome-search:", "devtools:", "edge:", "brave:", "vivaldi:", "opera:"];
 /// Characters of a target id that are shown where several tabs are listed.
@@ -22,12 +22,12 @@ const SHOWN: usize = 8;
 /// Closed tabs whose owner is remembered, for events that are read afterwards.
 const REMEMBERED: usize = 1024;
 
-/// Whether a page is shown as a tab.
+/// Whether a page is a tab.
 pub(super) fn is_shown(page: &Page) -> bool {
     !INTERNAL.iter().any(|scheme| page.url.starts_with(scheme))
 }
 
-/// A tab that has been seen.
+/// A known tab.
 #[derive(Debug, Clone)]
 struct Known {
     target: TargetId,
@@ -45,7 +45,7 @@ enum Owner {
     /// None: a person, the default session, or a session that has ended.
     #[default]
     Nobody,
-    /// A session is opening a tab at the moment, and this may be the one.
+    /// Not known yet: a session is opening a tab, and this may be the one.
     Unknown,
     /// A session.
     Session(Weak<Client>),
@@ -85,11 +85,11 @@ impl Owner {
 /// The tab index of a profile.
 #[derive(Debug)]
 pub(super) struct TabIndex {
-    /// By which sessions keep what they know of the profile.
+    /// Key under which sessions store their state of this profile.
     id: u64,
     /// State of the default session.
     default: Arc<Client>,
-    /// Numbers given to tabs so far.
+    /// Number of the last tab id.
     numbers: u64,
     known: Vec<Known>,
     /// Owners of tabs that have closed, oldest first.
@@ -141,12 +141,12 @@ impl Known {
 }
 
 impl TabIndex {
-    /// The browser was started.
+    /// Records a start of the browser.
     pub(super) fn begin(&mut self) {
         self.run += 1;
     }
 
-    /// The browser was stopped on request: no tab was used yet.
+    /// Records a stop of the browser on request: drops all tabs and current tabs.
     pub(super) fn forget(&mut self) {
         self.known = Vec::new();
         self.forgotten = self.run;
@@ -206,7 +206,7 @@ impl TabIndex {
         closed.map_or(Owner::Nobody, |(_, owner)| Owner::Session(Weak::clone(owner)))
     }
 
-    /// Whether a session sees a tab, or what one that closed lately did. `None` while it is not known whose it is.
+    /// Whether a session sees a tab, or the events of a recently closed one. `None` while its owner is unknown.
     pub(super) fn is_visible(&mut self, session: &Session, target: &TargetId, pages: Option<&[Page]>) -> Option<bool> {
         if let Some(pages) = pages {
             self.sync(pages);
@@ -225,7 +225,7 @@ impl TabIndex {
         self.known.iter().filter(is_owned).map(|known| known.target.clone()).collect()
     }
 
-    /// Gives a tab to a session; with the default session, to nobody.
+    /// Sets the owner of a tab; the default session owns no tabs.
     pub(super) fn give(&mut self, session: &Session, target: &TargetId, pages: &[Page]) {
         self.sync(pages);
         if let Some(known) = self.known.iter_mut().find(|known| known.target == *target) {
@@ -233,7 +233,7 @@ impl TabIndex {
         }
     }
 
-    /// The tabs that are shown, with their pages.
+    /// All tabs, with their pages.
     fn shown<'a>(&'a self, pages: &'a [Page]) -> impl Iterator<Item = (&'a Known, &'a Page)> {
         let page = |known: &Known| pages.iter().find(|page| page.target_id == known.target && is_shown(page));
         self.known.iter().filter_map(move |known| Some((known, page(known)?)))
@@ -262,8 +262,8 @@ impl TabIndex {
         self.known.iter().find(|known| known.target == *target).map(Known::id)
     }
 
-    /// The tab used when none is named: the current tab of the session; for the default session the first one when none was
-    /// used yet. With `anew`, a current tab of an earlier browser does not count.
+    /// The tab used when none is named: the current tab of the session, or, for the default session without one, the first
+    /// tab. With `anew`, a current tab of an earlier start of the browser is ignored.
     fn current(&self, session: &Session, pages: &[Page], anew: bool) -> Result<TargetId, Error> {
         match self.last(session).filter(|last| !anew || last.run == self.run) {
             Some(last) if pages.iter().any(|page| page.target_id == last.target) => Ok(last.target),
@@ -347,7 +347,7 @@ impl TabIndex {
         }
     }
 
-    /// Gives a tab a label. Another tab of the same owner that has it loses it.
+    /// Labels a tab. The label is removed from other tabs of the same owner.
     pub(super) fn label(&mut self, session: &Session, target: &TargetId, label: &str) {
         let owner = self.owner_of(target);
         for known in &mut self.known {
@@ -377,7 +377,7 @@ impl TabIndex {
         Err(Error::TabLimit { max, oldest: oldest.map(Known::name) })
     }
 
-    /// Ends what [`open_one`](Self::open_one) began, whether the tab exists now or not.
+    /// Ends the count of [`open_one`](Self::open_one), whether or not the tab was opened.
     pub(super) fn opened(&mut self, session: &Session) {
         self.opening = self.opening.saturating_sub(1);
         self.opening_owned = self.opening_owned.saturating_sub(usize::from(!session.is_default()));
@@ -404,7 +404,7 @@ impl TabIndex {
         self.closing.retain(|one| one != target);
     }
 
-    /// Tabs that a client opened and that were not used for `limit`, as if `ahead` had passed since now.
+    /// Tabs that a client opened and that were not used for `limit`, as if `ahead` had passed.
     pub(super) fn idle(&mut self, pages: &[Page], limit: Duration, ahead: Duration) -> Vec<TargetId> {
         self.sync(pages);
         let idle = |known: &Known| known.requested && known.used.elapsed() + ahead >= limit;

@@ -8,32 +8,32 @@ use crate::page::{Act, Kind, Outcome, Settled};
 use crate::supervisor::{self, TargetId};
 use crate::sync::Deadline;
 
-/// What closing the last tab may take before its renderer is killed, and at most this part of the deadline.
+/// Time limit for closing the last tab before its renderer is killed, and its maximum share of the deadline.
 const PATIENCE: Duration = Duration::from_secs(4);
 const PART: u32 = 3;
-/// What asking for titles may take.
+/// Time limit for reading titles.
 const TITLES: Duration = Duration::from_millis(300);
 
 impl Profile {
-    /// The open tabs, in the order they came. None when the browser does not run. Titles are those of this moment
-    /// where the browser tells them at once, which it does whatever its pages do; else those that are known.
+    /// The open tabs, oldest first; none if the browser is not running. Titles are current if the browser reports them in
+    /// time, else the last known ones.
     #[must_use]
     pub fn tabs(&self) -> Vec<TabInfo> {
         let Ok(running) = self.running() else { return Vec::new() };
-        let told = running.supervisor().target_infos(Deadline::after(TITLES)).unwrap_or_default();
+        let info = running.supervisor().target_infos(Deadline::after(TITLES)).unwrap_or_default();
         let now = running.snapshot();
         let mut tabs = self.core.tab_index.lock().list(&self.session, &now.pages);
         for tab in &mut tabs {
-            if let Some(told) = told.iter().find(|told| told.target_id.as_str() == tab.target_id && told.url == tab.url)
+            if let Some(info) = info.iter().find(|info| info.target_id.as_str() == tab.target_id && info.url == tab.url)
             {
-                tab.title.clone_from(&told.title);
+                tab.title.clone_from(&info.title);
             }
         }
         tabs
     }
 
-    /// A tab by its target id, tab id, label, or the beginning of its target id; the one used last without. It is the
-    /// one used last from now on.
+    /// A tab by its target id, tab id, label or a unique prefix of its target id. Default: the current tab. The tab becomes
+    /// the current tab.
     ///
     /// # Errors
     /// [`Error::NotRunning`], [`Error::NoTab`], [`Error::NoTabOpen`], [`Error::TabGone`], [`Error::Ambiguous`].
@@ -43,7 +43,7 @@ impl Profile {
         self.handle(&running, &target)
     }
 
-    /// The same for a read: naming a tab does not make it the current one.
+    /// Like [`tab`](Self::tab), but for reads: a named tab does not become the current tab.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab).
@@ -53,8 +53,8 @@ impl Profile {
         self.used(&running, &target, wanted.is_none())
     }
 
-    /// A tab for what belongs to the whole browser, such as cookies: the tab that is named, else the current one, else any.
-    /// With `starts`, a browser that does not run is started.
+    /// A tab for operations on the whole browser, such as cookies: the named tab, else the current tab, else any. With
+    /// `starts`, starts the browser if needed.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab); with `starts` also those of [`start`](Self::start).
@@ -68,7 +68,7 @@ impl Profile {
                     Some(tab) => TargetId::from(tab.target_id.as_str()),
                     None => {
                         let (target, _) = self.page_for(&running, true, deadline)?;
-                        // The next tab that is opened takes its place.
+                        // The next tab that is opened reuses it.
                         if !self.session.is_isolated() {
                             *running.initial.lock() = Some(target.clone());
                         }
@@ -79,11 +79,11 @@ impl Profile {
             found => found?,
         };
         let tab = running.tabs.tab(&target)?;
-        Ok(TabHandle { tab, info: self.told(&running, &target)? })
+        Ok(TabHandle { tab, info: self.tab_info(&running, &target)? })
     }
 
-    /// Carries out an action on a tab. When it closes the last tab, an empty one takes its place: without any, the browser
-    /// ends its session, and the session cookies are lost.
+    /// Performs an action on a tab. If it closes the last tab, an empty one replaces it: without any tab, the browser would
+    /// end its session and lose its session cookies.
     ///
     /// # Errors
     /// Those of [`Tab::act`](crate::page::Tab::act), in [`Error::Page`].
@@ -111,7 +111,7 @@ impl Profile {
         Ok(outcome?)
     }
 
-    /// After an action: if it closed the current tab, the next one is current.
+    /// Updates the current tab after an action that closed it.
     pub fn acted(&self, handle: &TabHandle, act: &Act) {
         if closes(act)
             && let Ok(running) = self.running()
@@ -124,7 +124,7 @@ impl Profile {
         }
     }
 
-    /// Brings a tab to the front. It is the one used last from now on.
+    /// Brings a tab to the front and makes it the current tab.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
@@ -135,7 +135,7 @@ impl Profile {
         Ok(self.handle(&running, &target)?.info)
     }
 
-    /// Gives a tab a label. Another tab that has it loses it.
+    /// Labels a tab. The label is removed from any other tab.
     ///
     /// # Errors
     /// [`Error::BadRequest`], those of [`tab`](Self::tab).
@@ -147,27 +147,27 @@ impl Profile {
         index.label(&self.session, &target, label);
         index.used(&self.session, &target, false);
         drop(index);
-        self.told(&running, &target)
+        self.tab_info(&running, &target)
     }
 
-    /// Closes a tab; dialogs that it shows are dismissed first. If it was the current one, the next one in the list is
-    /// current afterwards, else the one before.
+    /// Closes a tab after dismissing its dialogs. If it was the current tab, the next tab in the list becomes current, else
+    /// the previous one.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
     pub fn close_tab(&self, wanted: &str, deadline: Deadline) -> Result<TabInfo, Error> {
         let running = self.running()?;
         let target = self.find(&running, Some(wanted), false)?;
-        let info = self.told(&running, &target)?;
+        let info = self.tab_info(&running, &target)?;
         self.close(&running, &target, deadline)?;
         self.core.tab_index.lock().closed(&self.session, &target, &running.snapshot().pages);
         Ok(TabInfo { active: false, ..info })
     }
 
-    /// Closes a page. A browser whose last page goes may go with it, so it gets an empty one before.
+    /// Closes a page. If it is the last one, an empty page is opened first, because the browser could end with its last page.
     pub(super) fn close(&self, running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         let is_last = {
-            // Both at once: of two that close the last two pages, one has to know it.
+            // Under one lock: of two callers that close the last two pages, one must see that its page is the last.
             let mut index = self.core.tab_index.lock();
             index.close_one(target, &running.snapshot().pages)
         };
@@ -183,13 +183,13 @@ impl Profile {
         closed
     }
 
-    /// The page that is meant; see [`tab`](Self::tab).
+    /// Finds the target of a tab; see [`tab`](Self::tab).
     pub(super) fn find(&self, running: &Running, wanted: Option<&str>, anew: bool) -> Result<TargetId, Error> {
         let now = running.snapshot();
         self.core.tab_index.lock().find(&self.session, wanted, anew, &now.pages)
     }
 
-    /// A tab to work with, used from now on.
+    /// A handle of a tab, which becomes the current tab.
     pub(super) fn handle(&self, running: &Running, target: &TargetId) -> Result<TabHandle, Error> {
         self.used(running, target, true)
     }
@@ -198,24 +198,24 @@ impl Profile {
         let tab = running.tabs.tab(target)?;
         self.core.tab_index.lock().used(&self.session, target, is_current);
         running.initial.lock().take_if(|initial| initial == target);
-        let info = self.told(running, target)?;
+        let info = self.tab_info(running, target)?;
         Ok(TabHandle { tab, info })
     }
 
-    /// What is told of a tab.
-    pub(super) fn told(&self, running: &Running, target: &TargetId) -> Result<TabInfo, Error> {
+    /// The description of a tab.
+    pub(super) fn tab_info(&self, running: &Running, target: &TargetId) -> Result<TabInfo, Error> {
         let now = running.snapshot();
-        let told = self.core.tab_index.lock().info(&self.session, target, &now.pages);
-        // One that shows a page of the browser itself is no tab.
-        told.ok_or_else(|| Error::NoTab { wanted: target.as_str().to_owned(), nearest: None })
+        let info = self.core.tab_index.lock().info(&self.session, target, &now.pages);
+        // Internal pages of the browser are not tabs.
+        info.ok_or_else(|| Error::NoTab { wanted: target.as_str().to_owned(), nearest: None })
     }
 
-    /// Closes tabs that were opened on request and not used for `browser.tabs.idle_minutes`, as if `ahead` had passed
-    /// since now. Returns how many.
+    /// Closes tabs that clients opened and did not use for `browser.tabs.idle_minutes`, as if `ahead` had passed. Returns
+    /// how many.
     pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
         let minutes = self.core.shared.config.browser.tabs.idle_minutes;
         let Ok(running) = self.running() else { return 0 };
-        running.tabs.forget_closed(); // those that closed themselves
+        running.tabs.forget_closed(); // tabs that closed by themselves
         if minutes == 0 {
             return 0;
         }
@@ -236,8 +236,8 @@ fn closes(act: &Act) -> bool {
     }
 }
 
-/// Closes the last page of a browser behind an empty one. A page can keep the browser itself so busy (by changing its
-/// address in a loop) that it carries out no command; then the renderers are killed, all of which are this page's.
+/// Opens an empty page and closes the last page of a browser. A page can keep the browser process so busy (by changing its
+/// URL in a loop) that it executes no command; then the renderers, which all belong to this page, are killed.
 fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
     let supervisor = running.supervisor();
     let close = |deadline: Deadline| -> Result<TargetId, supervisor::Error> {
@@ -248,9 +248,9 @@ fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Resul
     let empty = match close(deadline.within(PATIENCE.min(deadline.left() / PART))) {
         Err(supervisor::Error::Timeout { .. }) if !deadline.passed() => {
             let killed = supervisor.with_browser(crate::browser::Browser::kill_renderers).unwrap_or(0);
-            tracing::warn!(killed, "the last tab keeps the browser from closing it; its renderers were killed");
+            tracing::warn!(killed, "the last tab could not be closed; killed its renderers");
             let empty = close(deadline)?;
-            // The empty page of the first try, which crashed.
+            // The empty page of the first attempt, which crashed.
             let now = running.snapshot();
             let more = now.pages.iter().map(|page| &page.target_id);
             for page in more.filter(|page| **page != empty && *page != target && !before.contains(page)) {

@@ -1,4 +1,4 @@
-//! Checks of `doctor` that try something: a browser with a temporary profile, a remote endpoint, the machine's folders.
+//! Checks of `doctor` that perform an operation: start a browser, connect to a remote endpoint, write to folders.
 
 use std::io;
 use std::path::Path;
@@ -12,21 +12,21 @@ use crate::browser::{AttachOptions, Browser, DiskSpace, LaunchOptions, Switch, d
 use crate::config::Config;
 use crate::sync::Deadline;
 
-/// Free space below which a browser's profile may not fit.
-const LITTLE_SPACE: u64 = 200 << 20;
-/// What Docker gives a container for shared memory.
-const LITTLE_SHARED_MEMORY: u64 = 64 << 20;
-/// Longest time for the start of a browser, for its end, and for a remote endpoint.
+/// Free space in bytes below which a browser's profile may not fit.
+const MIN_FREE_SPACE: u64 = 200 << 20;
+/// Docker's default size of shared memory, in bytes.
+const MIN_SHARED_MEMORY: u64 = 64 << 20;
+/// Time limits for starting a browser, closing it, and connecting to a remote endpoint.
 const LAUNCH: Duration = Duration::from_secs(20);
 const CLOSE: Duration = Duration::from_secs(5);
 const ATTACH: Duration = Duration::from_secs(5);
-/// How long a browser that started is not started again for a check.
+/// How long the result of a successful start is reused.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// The last start that succeeded. Held while one is under way, so that requests start one browser at a time.
+/// The last successful start. Locked during a start, so that only one browser is started at a time.
 static LAST: Mutex<Option<(Instant, LaunchOptions, String)>> = Mutex::new(None);
 
-/// Whether a browser works: one that runs already, else one that is started, or attached to, for a moment.
+/// Checks that a browser works: a running one, else one that is started or attached to temporarily.
 pub(super) fn launch(profile: &Profile, profiles: &Profiles, config: &Config, deadline: Deadline) -> Option<Check> {
     let settings = profile.settings();
     let remote = settings.is_remote(config.browser.attach_only);
@@ -35,7 +35,7 @@ pub(super) fn launch(profile: &Profile, profiles: &Profiles, config: &Config, de
     let running = profiles.all().into_iter().filter(|other| is_alike(other)).find(|other| other.running().is_ok());
     if let Some(other) = running {
         let product = other.status().browser.unwrap_or_default();
-        return Some(Check::pass(id, format!("the browser of profile {} runs ({product})", other.name())));
+        return Some(Check::pass(id, format!("the browser of profile {} is running ({product})", other.name())));
     }
     if remote {
         return settings.cdp_url.as_deref().map(|url| endpoint(url, deadline));
@@ -53,7 +53,7 @@ pub(super) fn launch(profile: &Profile, profiles: &Profiles, config: &Config, de
 fn start(options: LaunchOptions, deadline: Deadline) -> Check {
     const ID: &str = "launch";
     let Some(mut last) = LAST.try_lock() else {
-        return Check::warn(ID, "another check starts a browser at the moment", "run doctor again in a moment");
+        return Check::warn(ID, "another check is starting a browser", "run doctor again in a few seconds");
     };
     let same =
         |known: &LaunchOptions| (&known.executable, known.no_sandbox) == (&options.executable, options.no_sandbox);
@@ -66,7 +66,7 @@ fn start(options: LaunchOptions, deadline: Deadline) -> Check {
         Ok(browser) => browser,
         Err(error) => return Check::failed(ID, &error),
     };
-    let summary = format!("{} answered after {} ms and closed", browser.version().product, began.elapsed().as_millis());
+    let summary = format!("{} started in {} ms and closed", browser.version().product, began.elapsed().as_millis());
     match browser.close(deadline.within(CLOSE)) {
         Ok(()) => {
             *last = Some((Instant::now(), options, summary.clone()));
@@ -81,28 +81,27 @@ fn endpoint(url: &str, deadline: Deadline) -> Check {
     let mut options = AttachOptions::default();
     (options.connect.connect_timeout, options.webdriver.session_timeout) = (timeout, timeout);
     match Browser::attach_with(url, &options) {
-        Ok(browser) => Check::pass("endpoint", format!("the browser answers as {}", browser.version().product)),
+        Ok(browser) => Check::pass("endpoint", format!("the remote browser responds ({})", browser.version().product)),
         Err(error) => Check::failed("endpoint", &error),
     }
 }
 
-/// Ends browsers and removes temporary profiles of processes of ours that were killed, and reports them.
+/// Ends browsers and removes temporary profiles of killed cdpilot processes, and reports them.
 pub(super) fn leftovers() -> Check {
     const ID: &str = "leftovers";
     let found = reap();
     let cleared = match (found.ended.len(), found.removed.len()) {
         (0, 0) => None,
-        (0, profiles) => Some(format!("removed {profiles} temporary profiles that were left behind")),
+        (0, profiles) => Some(format!("removed {profiles} leftover temporary profiles")),
         (browsers, profiles) => {
-            Some(format!("ended {browsers} browsers that were left behind, and removed {profiles} temporary profiles"))
+            Some(format!("ended {browsers} leftover browsers and removed {profiles} temporary profiles"))
         }
     };
     let Some(left) = found.left.first() else {
         return match cleared {
-            None => Check::pass(ID, "no browser and no temporary profile was left behind"),
+            None => Check::pass(ID, "no leftover browsers or temporary profiles"),
             Some(cleared) => {
-                let hint =
-                    "nothing to do now; end programs with Ctrl-C or SIGTERM, SIGKILL gives them no time to clear up";
+                let hint = "no action needed; stop programs with Ctrl-C or SIGTERM instead of SIGKILL, so that they can clean up";
                 Check::warn(ID, cleared, hint)
             }
         };
@@ -112,46 +111,44 @@ pub(super) fn leftovers() -> Check {
         more => format!(", and {more} more"),
     };
     let also = cleared.map(|cleared| format!("; {cleared}")).unwrap_or_default();
-    let what = format!("{} is left behind: {}{more}{also}", left.folder.display(), left.problem);
-    Check::warn(ID, what, "look at the processes with `ps`, end them if they are not needed, and delete the folder")
+    let what = format!("cannot clean up {}: {}{more}{also}", left.folder.display(), left.problem);
+    Check::warn(ID, what, "end the processes that use the folder (see `ps`) and delete the folder")
 }
 
-/// The folder for temporary files, where browsers without a profile of a home keep theirs.
+/// Checks the folder for temporary files, in which browsers without a profile store their data.
 pub(super) fn temporary() -> Check {
-    const HINT: &str = "set TMPDIR to a folder that you may write to";
+    const HINT: &str = "set TMPDIR to a writable folder";
     let folder = std::env::temp_dir();
     let shown = folder.display();
     if let Err(problem) = can_write(&folder) {
-        return Check::fail("temp", format!("{shown} cannot be written to: {problem}"), HINT);
+        return Check::fail("temp", format!("{shown} is not writable: {problem}"), HINT);
     }
     match disk_space(&folder) {
-        Some(DiskSpace { free, .. }) if free < LITTLE_SPACE => Check::warn(
+        Some(DiskSpace { free, .. }) if free < MIN_FREE_SPACE => Check::warn(
             "temp",
-            format!("{shown} has {} left", mebibytes(free)),
-            "browsers keep their profiles there; make room",
+            format!("{shown} has {} of free space", mebibytes(free)),
+            "browsers store temporary profiles there; free some space",
         ),
-        Some(DiskSpace { free, .. }) => {
-            Check::pass("temp", format!("{shown} can be written to, {} left", mebibytes(free)))
-        }
-        None => Check::pass("temp", format!("{shown} can be written to")),
+        Some(DiskSpace { free, .. }) => Check::pass("temp", format!("{shown} is writable, {} free", mebibytes(free))),
+        None => Check::pass("temp", format!("{shown} is writable")),
     }
 }
 
-/// Browsers that we start do without it; others lose tabs when it is full.
+/// Checks shared memory. Launched browsers do not use it; the tabs of others crash when it is full.
 pub(super) fn shared_memory() -> Check {
-    let hint = "only browsers that something else starts need it, to be attached to; in a container: --shm-size=1g";
+    let hint = "needed only by browsers that cdpilot attaches to; in a container, use --shm-size=1g";
     match disk_space(Path::new("/dev/shm")) {
-        Some(DiskSpace { total, .. }) if total > LITTLE_SHARED_MEMORY => {
+        Some(DiskSpace { total, .. }) if total > MIN_SHARED_MEMORY => {
             Check::pass("shared_memory", format!("/dev/shm has {}", mebibytes(total)))
         }
         Some(DiskSpace { total, .. }) => {
-            Check::warn("shared_memory", format!("/dev/shm has {} only", mebibytes(total)), hint)
+            Check::warn("shared_memory", format!("/dev/shm has only {}", mebibytes(total)), hint)
         }
-        None => Check::warn("shared_memory", "there is no /dev/shm", hint),
+        None => Check::warn("shared_memory", "/dev/shm does not exist", hint),
     }
 }
 
-/// Makes a file in a folder and removes it.
+/// Creates a file in a folder and removes it.
 pub(super) fn can_write(folder: &Path) -> io::Result<()> {
     tempfile::Builder::new().prefix(".cdpilot-doctor-").tempfile_in(folder).map(drop)
 }

@@ -1,4 +1,4 @@
-//! What is asked of a home's browsers, and what they answer.
+//! Requests to a home's browsers, and their results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use serde_json::{Map, Value};
 use crate::page;
 use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 
-/// What comes before `config.yaml`: flags and environment variables of whoever starts the server.
+/// Overrides of `config.yaml`, from flags and environment variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Without a window; of all profiles.
+    /// Headless mode of all profiles.
     pub headless: Option<bool>,
-    /// The CDP port of the default profile. One that is taken is an error then, not a reason for another one.
+    /// CDP port of the default profile. It is an error if the port is in use; no other port is tried.
     pub cdp_port: Option<u16>,
-    /// Which profile is the default one.
+    /// Name of the default profile.
     pub profile: Option<String>,
-    /// The executable; of all profiles.
+    /// Browser executable of all profiles.
     pub executable: Option<PathBuf>,
-    /// Where the default profile attaches instead of launching.
+    /// CDP URL to which the default profile attaches instead of launching a browser.
     pub cdp_url: Option<String>,
 }
 
 impl Overrides {
-    /// What the environment says: `CDPILOT_PROFILE`, `CDPILOT_BROWSER`, `CDPILOT_CDP_URL`, `CDPILOT_HEADLESS`.
+    /// Reads the environment: `CDPILOT_PROFILE`, `CDPILOT_BROWSER`, `CDPILOT_CDP_URL`, `CDPILOT_HEADLESS`.
     #[must_use]
     pub fn env() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -45,7 +45,7 @@ impl Overrides {
         }
     }
 
-    /// These, and where they say nothing the others: flags come before the environment.
+    /// These values, with `other` for those that are not set.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -58,12 +58,12 @@ impl Overrides {
     }
 }
 
-/// Wishes for one start of a browser. `Debug` shows the names of capabilities only: hosted grids take keys among them.
+/// Options for one start of a browser. `Debug` shows only the names of capabilities: hosted grids accept API keys in them.
 #[derive(Clone, Default, PartialEq)]
 pub struct StartWith {
-    /// Without a window; by default as the settings say. Only for browsers that are started here, not attached to.
+    /// Headless mode. Default: as configured. Only for browsers that are launched, not for remote ones.
     pub headless: Option<bool>,
-    /// WebDriver capabilities, for WebDriver servers and Selenium Grids. Each replaces the profile's of that name.
+    /// WebDriver capabilities, for WebDriver servers and Selenium Grid. They override the profile's of the same names.
     pub capabilities: Map<String, Value>,
 }
 
@@ -74,203 +74,203 @@ impl std::fmt::Debug for StartWith {
     }
 }
 
-/// A profile to be made. Its name: lower-case letters, digits and hyphens, at most 40.
+/// A profile to create.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewProfile {
-    /// Its name.
+    /// Name: lower-case letters, digits and hyphens, at most 40 characters.
     #[schemars(regex(pattern = "^[a-z0-9][a-z0-9-]{0,39}$"))]
     pub name: String,
-    /// Its colour, `#RRGGBB`.
+    /// Colour of the browser window, `#RRGGBB`. Default: chosen by name.
     #[schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
-    /// Its CDP port; 0: any free one. Without one no port is open, unless `browser.transport` is `port`.
+    /// CDP port; 0: any free port. Default: no open port, unless `browser.transport` is `port`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdp_port: Option<u16>,
-    /// Attach here instead of launching.
+    /// CDP URL of a browser to attach to instead of launching one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdp_url: Option<String>,
-    /// Without a window.
+    /// Headless mode. Default: as configured for all profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headless: Option<bool>,
 }
 
-/// The contract's `profile` element.
+/// A profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProfileInfo {
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
-    /// Whether its browser runs.
+    /// Whether its browser is running.
     pub running: bool,
-    /// The port that others may attach to: of the running browser, else the one it is set to.
+    /// CDP port of the running browser, else the configured one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_port: Option<u16>,
-    /// Where its data lies.
+    /// Folder with its data.
     pub user_data_dir: String,
-    /// Its colour.
+    /// Colour, `#RRGGBB`.
     pub color: String,
-    /// Whether it is used where no profile is named.
+    /// Whether it is used when a request names no profile.
     pub is_default: bool,
-    /// Whether it is a browser that somebody else started.
+    /// Whether it attaches to a browser that is not launched by cdpilot.
     pub is_remote: bool,
 }
 
-/// The fields of `GET /`.
+/// Status of a profile's browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// Whether browsers are started at all.
+    /// Whether browsers may be started (`browser.enabled`).
     pub enabled: bool,
-    /// Whether the profile's browser runs.
+    /// Whether the profile's browser is running.
     pub running: bool,
-    /// The profile.
+    /// Name of the profile.
     pub profile: String,
-    /// Process id of a browser that we started.
+    /// Process id of a launched browser.
     pub pid: Option<u32>,
-    /// The port that others may attach to; `null` over a pipe alone.
+    /// CDP port; `null` if the browser is controlled by a pipe only.
     pub cdp_port: Option<u16>,
-    /// Where others may attach, without the secret path.
+    /// CDP URL, without its secret path.
     pub cdp_url: Option<String>,
-    /// Name and version, of a running browser.
+    /// Name and version of the running browser.
     pub browser: Option<String>,
-    /// The executable that runs, or that would be started.
+    /// Executable that is running or would be launched.
     pub executable_path: Option<String>,
-    /// Where the profile's data lies; `null` for a browser that somebody else started.
+    /// Folder with the profile's data; `null` for a remote browser.
     pub user_data_dir: Option<String>,
-    /// Whether it runs, or would run, without a window; `null` for a browser that somebody else started.
+    /// Whether it runs, or would be launched, without a window; `null` for a remote browser.
     pub headless: Option<bool>,
-    /// The profile's colour.
+    /// Colour of the profile, `#RRGGBB`.
     pub color: String,
-    /// Whether browsers are only attached to, never started.
+    /// Whether the profile only attaches to browsers and never launches one.
     pub attach_only: bool,
-    /// `pipe`, or `port` where a port is open beside the pipe; `auto` before it runs; `remote` for a browser that somebody
-    /// else started.
+    /// `pipe`; `port` if a port is open in addition to the pipe; `auto` if not decided before the start; `remote` for a
+    /// browser that is not launched by cdpilot.
     pub transport: String,
-    /// Whether it runs, or would run, without its sandbox.
+    /// Whether it runs, or would be launched, without its sandbox.
     pub no_sandbox: bool,
-    /// Open tabs.
+    /// Number of open tabs.
     pub tabs: usize,
-    /// Dialogs that wait for an answer.
+    /// Number of pending dialogs.
     pub pending_dialogs: usize,
     /// Version of cdpilot.
     pub version: String,
-    /// What is worth knowing: why there is no sandbox, which port was taken instead of another one, how the last browser ended.
+    /// Remarks: why the sandbox is off, which port replaced an occupied one, how the last browser ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// The contract's `tab` element.
+/// A tab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TabInfo {
-    /// The browser's id.
+    /// Target id, assigned by the browser.
     pub target_id: String,
-    /// Ours, `t1`; never used again in a profile as long as the server runs.
+    /// Tab id, `t1`; never reused in a profile while the server runs.
     pub tab_id: String,
-    /// The name that somebody gave it.
+    /// Label, if one was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Its title: untrusted.
+    /// Title; untrusted.
     pub title: String,
-    /// Its address.
+    /// URL.
     pub url: String,
-    /// `page`.
+    /// Type: always `page`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whether it is the one that is meant where no tab is named.
+    /// Whether it is the current tab, used when a request names no tab.
     pub active: bool,
 }
 
-/// A tab to work with.
+/// A tab, with its description.
 #[derive(Debug, Clone)]
 pub struct TabHandle {
-    /// Seeing and acting.
+    /// The tab.
     pub tab: Arc<page::Tab>,
-    /// What it is called.
+    /// Its ids, label, title and URL.
     pub info: TabInfo,
 }
 
-/// A tab to be opened.
+/// A tab to open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTab {
-    /// What it shows.
+    /// The URL to load.
     pub url: String,
-    /// A name for it.
+    /// Label of the tab.
     pub label: Option<String>,
-    /// Whether it stays behind the others, and the tab that is meant by itself stays the same.
+    /// Open it behind the other tabs; the current tab stays the same.
     pub background: bool,
 }
 
-/// Until when a navigation is waited for.
+/// When a navigation counts as finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitUntil {
-    /// The document and all that belongs to it is loaded.
+    /// The `load` event has fired.
     #[default]
     Load,
-    /// The document is parsed.
+    /// The `DOMContentLoaded` event has fired.
     DomContentLoaded,
-    /// The request is under way.
+    /// The request has been sent.
     None,
 }
 
 /// A navigation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Navigate {
-    /// Where to.
+    /// The URL to load.
     pub url: String,
-    /// Which tab; the last used one by default.
+    /// The tab. Default: the current tab.
     pub target: Option<String>,
-    /// Until when it is waited for.
+    /// What to wait for.
     pub wait_until: WaitUntil,
-    /// Whether dialogs that the tab shows are dismissed first, and a page that asks whether it may be left is left. Without,
-    /// such a tab is not navigated.
+    /// Dismiss the dialogs of the tab first, and leave a page despite its `beforeunload` dialog. If false, a tab that
+    /// shows a dialog is not navigated.
     pub dismiss_dialogs: bool,
 }
 
-/// Where to, from where a tab is.
+/// Navigation within the history of a tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Travel {
-    /// To what it showed before.
+    /// Go to the previous entry.
     Back,
-    /// To what it was taken back from.
+    /// Go to the next entry.
     Forward,
-    /// The same again.
+    /// Reload the page.
     Reload,
 }
 
-/// What came of a navigation.
+/// Result of a navigation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Navigated {
-    /// The tab.
+    /// Target id of the tab.
     pub target_id: String,
-    /// What it shows.
+    /// URL of the page.
     pub url: String,
-    /// Its title: untrusted.
+    /// Title of the page; untrusted.
     pub title: String,
-    /// The HTTP status of the document, when there was one.
+    /// HTTP status of the document, if it was loaded over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// `false` when the tab still shows the document that it showed before; left out otherwise.
+    /// `false` if the tab still shows the previous document; omitted otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub navigated: Option<bool>,
-    /// Whether a dialog stands in the way of what follows.
+    /// Whether a dialog now blocks the tab.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocked_by_dialog: bool,
-    /// The dialogs that wait on the tab.
+    /// Pending dialogs of the tab.
     #[serde(rename = "pending_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub pending_dialogs: Vec<Dialog>,
-    /// The dialogs of the document before that were dismissed, oldest first. One of type `beforeunload` that was accepted
-    /// is among them: the page was left.
+    /// Dismissed dialogs of the previous document, oldest first, including an accepted `beforeunload` dialog by which the
+    /// page was left.
     #[serde(rename = "dismissed_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub dismissed_dialogs: Vec<ClosedDialog>,
-    /// Whether a running script was ended on the way.
+    /// Whether a running script of the page was terminated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rescued: bool,
-    /// Whether the page was not complete when its time was up, after [`visit`](super::Profile::visit).
+    /// Whether the page was still loading at the deadline, after [`visit`](super::Profile::visit).
     #[serde(skip)]
     pub loading: bool,
 }
@@ -278,67 +278,67 @@ pub struct Navigated {
 /// A raw CDP command.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RawCall {
-    /// The command, `Domain.name`.
+    /// Command, `Domain.command`.
     pub method: String,
-    /// Its parameters; `null` for none.
+    /// Parameters of the command; `null` for none.
     pub params: Value,
-    /// Which tab; the last used one by default. Commands of `Browser` and `Target` go to the browser when neither tab nor frame is given.
+    /// The tab. Default: the current tab. Commands of `Browser` and `Target` go to the browser when neither tab nor frame is given.
     pub target: Option<String>,
-    /// Which frame of that tab.
+    /// Frame of that tab.
     pub frame: Option<String>,
 }
 
-/// An answer to a dialog, pending or to come.
+/// An answer to a pending or future dialog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DialogReply {
-    /// On which tab. By default a pending dialog of any tab is answered, and an answer for later is for the current tab.
+    /// The tab. Default: a pending dialog of any tab; to arm an answer, the current tab.
     pub target: Option<String>,
-    /// OK or Cancel.
+    /// True: OK. False: Cancel.
     pub accept: bool,
-    /// The text for a prompt. Without one it gets its own default text.
+    /// Text for a prompt. Default: the default text of the prompt.
     pub prompt_text: Option<String>,
-    /// Which dialog.
+    /// Id of the dialog.
     pub dialog_id: Option<String>,
-    /// How long the answer waits for its dialog; two minutes by default and at most.
+    /// How long an answer stays armed. Default and maximum: two minutes.
     pub timeout: Option<Duration>,
 }
 
 /// An answer that is armed for the next dialog of a tab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ArmedDialog {
-    /// The tab; left out for an answer that is for dialogs of all tabs.
+    /// Target id of the tab; omitted for an answer to dialogs of all tabs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_id: Option<String>,
-    /// Its tab id.
+    /// Tab id of the tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tab_id: Option<String>,
-    /// OK or Cancel.
+    /// True: OK. False: Cancel.
     pub accept: bool,
-    /// The type of dialog that it is for; left out when it is for every type.
+    /// Type of dialog that it answers; omitted if it answers every type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<DialogType>,
-    /// When it expires, milliseconds from now.
+    /// Time until it expires, in milliseconds.
     pub expires_in_ms: u64,
 }
 
-/// What came of an answer to a dialog.
+/// Result of an answer to a dialog.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DialogOutcome {
-    /// A dialog was pending and is answered.
+    /// A pending dialog was answered.
     Answered(ClosedDialog),
-    /// None was; the answer waits for one so long.
+    /// No dialog was pending; the answer stays armed for this long.
     Armed(Duration),
 }
 
-/// How a check came out.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
-    /// All is well.
+    /// No problem.
     Pass,
-    /// Something to know about.
+    /// A possible problem.
     Warn,
-    /// Something does not work.
+    /// A problem that prevents something from working.
     Fail,
 }
 
@@ -346,23 +346,23 @@ pub enum CheckStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// What was looked at.
+    /// Stable name of the check.
     pub id: String,
-    /// How it came out.
+    /// Result of the check.
     pub status: CheckStatus,
-    /// What was found.
+    /// What the check found.
     pub summary: String,
-    /// What to do.
+    /// How to fix the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_hint: Option<String>,
 }
 
-/// Something that `doctor --fix` did.
+/// A repair made by `doctor --fix`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Fixed {
-    /// The check it belongs to.
+    /// Name of the check.
     pub id: &'static str,
-    /// What was done.
+    /// What was repaired.
     pub summary: String,
 }

@@ -23,41 +23,41 @@ const CHUNK: usize = 16 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
     /// The name or value of a header is not valid HTTP.
-    #[error("a header's name or value is not valid")]
+    #[error("a header name or value is not valid")]
     Header,
-    /// No connection: the host has no address, or refuses.
+    /// The host has no address or refuses the connection.
     #[error("{problem}")]
     Connect { problem: String },
-    /// The system refused a thread.
+    /// A thread could not be started.
     #[error("cannot start a thread: {problem}")]
     Thread { problem: String },
     /// The deadline passed.
-    #[error("no answer within {} ms", .after.as_millis())]
+    #[error("no response within {} ms", .after.as_millis())]
     Timeout { after: Duration },
     /// The caller's [`Cancel`] was set.
     #[error("cancelled")]
     Cancelled,
     /// The connection broke.
-    #[error("the connection broke off ({0})")]
+    #[error("the connection broke ({0})")]
     Broken(io::ErrorKind),
     /// The endpoint closed the connection before a complete head.
-    #[error("the endpoint closed the connection before it answered")]
+    #[error("the endpoint closed the connection before it responded")]
     NoAnswer,
     /// The endpoint closed the connection before a complete body.
-    #[error("the endpoint closed the connection in the middle of its answer")]
+    #[error("the endpoint closed the connection during the response")]
     Incomplete,
     /// The head or the body exceeds its limit.
-    #[error("the endpoint's answer is too long")]
+    #[error("the response of the endpoint is too long")]
     TooLong,
-    /// The answer does not begin as HTTP does.
+    /// The answer does not start with an HTTP status line.
     #[error("the endpoint does not speak HTTP")]
     NotHttp,
     /// The body is not encoded as its head says.
-    #[error("the endpoint's answer is not valid HTTP")]
+    #[error("the response of the endpoint is not valid HTTP")]
     Malformed,
 }
 
-/// A connected byte stream whose operations wait until a deadline of its own.
+/// A connected byte stream. Its operations wait until its own deadline.
 pub(crate) trait Wire {
     /// What its operations fail with.
     type Error: From<Error>;

@@ -1,4 +1,4 @@
-//! Name look-up and TCP connections, within a deadline.
+//! Name resolution and TCP connections, with a deadline.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Instant;

@@ -2,9 +2,9 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `client` | one request on a connection of its own, over TCP or a stream that the caller has made |
-//! | `dial` | name look-up and TCP connections, with a deadline |
-//! | `engine` | connections, requests and answers of a server (feature `http-server`) |
+//! | `client` | one request per connection, over TCP or a stream given by the caller |
+//! | `dial` | name resolution and TCP connections, with a deadline |
+//! | `engine` | the server: connections, requests and answers (feature `http-server`) |
 
 pub(crate) mod client;
 pub(crate) mod dial;

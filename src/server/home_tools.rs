@@ -1,4 +1,4 @@
-//! The tools that the server offers over MCP: one toolbox for all profiles and sessions of the home.
+//! The tools offered over MCP: one toolbox for all profiles and sessions of the home.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::mcp::server::{INSTRUCTIONS, Offer};
 use crate::tools::sets::Problem;
 use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled};
 
-/// The entry point that MCP is, by its name in the settings.
+/// Name of the MCP entry point in the settings.
 const PLATFORM: &str = "mcp";
 
 /// Why no tools are offered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfferError {
-    /// There is no such profile.
+    /// The profile does not exist.
     #[error(transparent)]
     Control(#[from] control::Error),
-    /// The tools cannot be put together.
+    /// The toolbox cannot be opened.
     #[error(transparent)]
     Toolbox(#[from] ToolboxError),
-    /// What was asked for is no toolset.
+    /// A requested toolset does not exist.
     #[error(transparent)]
     Toolset(#[from] Problem),
-    /// The server is about to end.
-    #[error("the server is ending; ask again when it runs again")]
+    /// The server is stopping.
+    #[error("the server is stopping; try again when it is running again")]
     Ending,
 }
 
-/// The toolbox, and the MCP servers that some of its tools come from.
+/// The toolbox and the MCP servers that provide some of its tools.
 #[derive(Debug)]
 struct Opened {
     toolbox: Toolbox,
@@ -41,46 +41,45 @@ struct Opened {
 
 #[derive(Debug, Default)]
 enum State {
-    /// Nobody asked for tools yet.
+    /// No tools were requested yet.
     #[default]
     Unused,
     Open(Arc<Opened>),
     Closed,
 }
 
-/// The tools of a home for all profiles and sessions, put together when they are first requested.
+/// The tools of a home for all profiles and sessions, opened on first request.
 #[derive(Debug)]
 pub struct HomeTools {
     control: Arc<Control>,
-    /// The lock is held for copying a handle.
+    /// Locked only to copy a handle.
     state: Mutex<State>,
 }
 
 impl HomeTools {
-    /// Tools that work with these browsers. Nothing is started yet.
+    /// Tools for these browsers. Nothing is started yet.
     pub(super) fn new(control: &Arc<Control>) -> Self {
         Self { control: Arc::clone(control), state: Mutex::default() }
     }
 
-    /// The tools offered over MCP: for the browser of a profile (the default one without); of these toolsets and tools, or
-    /// without any of those that the settings name.
+    /// The tools offered over MCP for a profile (default: the default profile), limited to these toolsets and tools
+    /// (default: the configured ones).
     ///
     /// # Errors
-    /// [`OfferError`]. Faults in the toolsets of the settings are only logged.
+    /// [`OfferError`]. Errors in the configured toolsets are only logged.
     pub fn offer(&self, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
         self.offer_on(PLATFORM, profile, toolsets)
     }
 
-    /// The same for another entry point, whose tools the settings name.
+    /// Like [`offer`](Self::offer), with the tools configured for another entry point.
     ///
     /// # Errors
-    /// As [`offer`](Self::offer).
+    /// Those of [`offer`](Self::offer).
     pub fn offer_on(&self, platform: &str, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
         let profile = self.control.profile(profile)?.name().to_owned();
         let opened = self.open()?;
         let toolbox = &opened.toolbox;
-        // The settings of this moment: tools are enabled and disabled while the server runs. A file that cannot be read
-        // changes nothing.
+        // Reads the settings again: tools can be enabled and disabled while the server runs. An invalid file is ignored.
         let enabled = match Config::of(self.control.home()) {
             Ok(config) => enabled(&config, toolbox.toolsets(), platform, toolsets),
             Err(_) => toolbox.enabled(platform, toolsets),
@@ -88,14 +87,14 @@ impl HomeTools {
         let (registry, known) = (Arc::clone(toolbox.registry()), toolbox.toolsets().clone());
         let scope = toolbox.scope().with_profile(Some(&profile));
         let offer = Offer::new(registry, known, enabled, scope, INSTRUCTIONS);
-        // The caller is not to blame for what the settings name.
+        // Errors in the settings are not reported to the caller.
         match offer.problems().pop_first() {
             Some(problem) if !toolsets.is_empty() => Err(problem.into()),
             _ => Ok(offer),
         }
     }
 
-    /// Drops the tools, and the processes of MCP servers with them. No tools are offered from then on.
+    /// Drops the tools and the processes of MCP servers. No tools are offered afterwards.
     pub(super) fn close(&self) {
         let state = std::mem::replace(&mut *self.state.lock(), State::Closed);
         drop(state); // outside of the lock: processes end with it
@@ -108,7 +107,7 @@ impl HomeTools {
             State::Unused => {}
         }
         let toolbox = Toolbox::open(&self.control, &ToolboxOptions::default())?;
-        // First, since the settings may name their toolsets.
+        // First, because the settings may name their toolsets.
         let servers = Servers::attach(&toolbox);
         for problem in toolbox.enabled(PLATFORM, &[]).names(toolbox.toolsets()).1 {
             tracing::warn!(%problem, "config.yaml names a wrong toolset for MCP");
@@ -118,7 +117,7 @@ impl HomeTools {
         }
         let made = Arc::new(Opened { toolbox, _servers: servers });
         let mut state = self.state.lock();
-        // Another caller may have been faster; ours is dropped outside of the lock then.
+        // Another caller may have been faster; then this toolbox is dropped outside of the lock.
         let current = match &*state {
             State::Closed => return Err(OfferError::Ending),
             State::Open(opened) => Arc::clone(opened),

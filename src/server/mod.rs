@@ -1,22 +1,22 @@
-//! The control server: HTTP in front of `control`. It parses, authorises, calls and answers.
+//! The control server: the HTTP API of `control`. It authenticates and parses requests, calls `control`, and answers.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `gate` | who may ask: host, origin, token |
-//! | `tickets`, `ui` | the web UI: how it gets in, and its page |
-//! | `start` | a server of a home, from its claim to its end |
-//! | `routes` | what may be asked |
+//! | `auth` | authentication: host, origin, token |
+//! | `tickets`, `ui` | the web UI: sign-in and page |
+//! | `start` | starting and stopping the server of a home |
+//! | `routes` | the routes |
 //! | `home_tools` | the tools offered over MCP |
-//! | `types` | what requests are read into and answers are made of |
-//! | `read` | queries and bodies |
-//! | `failure`, `status` | what failures are told as |
-//! | `openapi` | the description, made of the table of routes and of the types |
+//! | `types` | types of requests and answers |
+//! | `params` | parsing of queries and bodies |
+//! | `error`, `status` | error answers and their HTTP statuses |
+//! | `openapi` | `openapi.json`, generated from routes and types |
 
-mod failure;
-mod gate;
+mod auth;
+mod error;
 mod home_tools;
 mod openapi;
-mod read;
+mod params;
 mod routes;
 mod start;
 mod status;
@@ -26,7 +26,7 @@ mod ui;
 
 use std::sync::Arc;
 
-pub use gate::Gate;
+pub use auth::Auth;
 pub use start::{Error, Server, ServerOptions};
 pub use tickets::Tickets;
 
@@ -37,13 +37,13 @@ pub use home_tools::{HomeTools, OfferError};
 /// The request header that names a session of the profile.
 pub(crate) const SESSION_HEADER: &str = "X-Cdpilot-Session";
 
-/// What all requests work with.
-struct Front {
+/// State shared by all requests.
+struct ServerContext {
     control: Arc<Control>,
     tools: Arc<HomeTools>,
     tickets: Arc<Tickets>,
-    /// What is covered in texts of pages.
+    /// Secrets to mask in texts of pages.
     secrets: Secrets,
-    /// Where the server is: `http://127.0.0.1:18791`.
+    /// URL of the server, `http://127.0.0.1:18791`.
     url: String,
 }

@@ -1,4 +1,4 @@
-//! `openapi.json`, made of the table of routes and of the types that requests are read into.
+//! `openapi.json`, generated from the table of routes and the types of requests and answers.
 
 use std::sync::LazyLock;
 
@@ -7,30 +7,30 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::SESSION_HEADER;
-use super::read::Reads;
-use super::routes::{LONGEST, Method, Route, SHORTEST, TABLE};
+use super::params::ParamType;
+use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Method, Route, TABLE};
 use super::status::statuses;
 use super::types::Failed;
 use crate::tools::without_null;
 
-/// The whole document.
+/// The document.
 pub(super) static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 
 const WHERE: &str = "/components/schemas";
 
 fn document() -> Value {
     let settings = || SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = WHERE.into());
-    let mut asked = settings().into_generator();
-    let mut told = settings().for_serialize().into_generator();
+    let mut request_schemas = settings().into_generator();
+    let mut answer_schemas = settings().for_serialize().into_generator();
     let mut paths = Map::new();
     for route in TABLE.iter() {
         let (path, names) = templated(route);
         let path = paths.entry(path).or_insert_with(|| json!({}));
-        path[route.method.name().to_lowercase()] = operation(route, &names, &mut asked, &mut told);
+        path[route.method.name().to_lowercase()] = operation(route, &names, &mut request_schemas, &mut answer_schemas);
     }
-    let failed = told.subschema_for::<Failed>().to_value();
-    let mut schemas: Map<String, Value> = asked.take_definitions(true);
-    for (name, schema) in told.take_definitions(true) {
+    let failed = answer_schemas.subschema_for::<Failed>().to_value();
+    let mut schemas: Map<String, Value> = request_schemas.take_definitions(true);
+    for (name, schema) in answer_schemas.take_definitions(true) {
         schemas.entry(name).or_insert(schema);
     }
     let mut responses = Map::new();
@@ -46,8 +46,8 @@ fn document() -> Value {
         "info": {
             "title": "cdpilot",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Control of browsers: tabs, snapshots, actions, dialogs. Success is {\"ok\": true, …}, \
-                            failure {\"ok\": false, error, code, details?}.",
+            "description": "Control browsers: tabs, snapshots, actions, dialogs. Success is {\"ok\": true, …}, \
+                            failure is {\"ok\": false, error, code, details?}.",
             "license": { "name": "MIT", "identifier": "MIT" },
         },
         "servers": [{ "url": "/" }],
@@ -57,11 +57,11 @@ fn document() -> Value {
             "schemas": schemas,
             "responses": responses,
             "securitySchemes": {
-                "token": { "type": "http", "scheme": "bearer", "description": "The file `token` in the home." },
+                "token": { "type": "http", "scheme": "bearer", "description": "The content of the file `token` in the home." },
                 "ticket": {
                     "type": "http",
                     "scheme": "ticket",
-                    "description": "A ticket of `POST /ui/ticket`, sent by the web UI's page.",
+                    "description": "A ticket of `POST /ui/ticket`, sent by the web UI.",
                 },
             },
         },
@@ -71,28 +71,33 @@ fn document() -> Value {
     document
 }
 
-/// The path as OpenAPI writes it, and the names in it.
+/// The path in OpenAPI notation, and the names of its parameters.
 fn templated(route: &Route) -> (String, Vec<&'static str>) {
     let part = |part: &str| part.strip_prefix(':').map_or_else(|| part.to_owned(), |name| format!("{{{name}}}"));
     (route.path.split('/').map(part).collect::<Vec<_>>().join("/"), route.in_path().collect())
 }
 
-fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &mut SchemaGenerator) -> Value {
+fn operation(
+    route: &Route,
+    names: &[&str],
+    request_schemas: &mut SchemaGenerator,
+    answer_schemas: &mut SchemaGenerator,
+) -> Value {
     let mut parameters: Vec<Value> = names
         .iter()
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
         .collect();
-    let input = whole((route.input)(asked).to_value(), asked);
-    let answer = (route.output)(told).to_value();
+    let input = whole((route.input)(request_schemas).to_value(), request_schemas);
+    let answer = (route.output)(answer_schemas).to_value();
     let mut operation = json!({ "summary": route.summary, "operationId": id(route) });
     if route.raw {
         parameters.extend(route.common().map(|(name, reads)| parameter(name, reads)));
         parameters.extend(in_query(&input));
-        let schema = json!({ "type": "object", "description": "A message of JSON-RPC 2.0." });
+        let schema = json!({ "type": "object", "description": "A JSON-RPC 2.0 message." });
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     } else if route.method == Method::Post {
         if route.of_profile {
-            parameters.push(parameter("profile", Reads::Text));
+            parameters.push(parameter("profile", ParamType::Text));
         }
         operation["requestBody"] = body(route, input);
     } else {
@@ -101,15 +106,15 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     }
     if route.path == "/events" {
         let schema = json!({ "type": "string" });
-        let description = "The `id` of the last event that was seen, `<start>-<n>`. One that this server did not give is \
-                           answered by the event `reset` and everything that is kept.";
+        let description = "The `id` of the last event received, `<start>-<n>`. An id of another log is answered with the \
+                           event `reset`, followed by all retained events.";
         parameters
             .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
     }
     if route.of_profile {
         let schema = json!({ "type": "string", "minLength": 1, "maxLength": 128 });
-        let description = "Name of the session: it has its own current tab, tabs and armed answers. The default session \
-                           without.";
+        let description = "Name of the session, which has its own current tab, tabs and armed answers. Default: the default \
+                           session.";
         parameters
             .push(json!({ "name": SESSION_HEADER, "in": "header", "schema": schema, "description": description }));
     }
@@ -139,45 +144,45 @@ fn id(route: &Route) -> String {
     if route.path == "/" { id + "Status" } else { id }
 }
 
-/// A schema itself, where it is a reference.
+/// Resolves a reference to a schema.
 fn whole(schema: Value, generator: &SchemaGenerator) -> Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     name.and_then(|name| generator.definitions().get(name)).cloned().unwrap_or(schema)
 }
 
-fn parameter(name: &str, reads: Reads) -> Value {
+fn parameter(name: &str, reads: ParamType) -> Value {
     let description = match name {
-        "profile" => "Which profile; the default one when it is left out.",
+        "profile" => "Name of the profile. Default: the default profile.",
         "targetId" => {
-            "Which tab: target id, tab id (`t1`), label, or a unique prefix of the target id. The last used one when it is left out."
+            "Tab: target id, tab id (`t1`), label, or a unique prefix of the target id. Default: the current tab."
         }
-        "timeoutMs" => "How long it may take, milliseconds. Below 200 it is 200, above 120,000 it is 120,000.",
+        "timeoutMs" => "Timeout in milliseconds; limited to 200 … 120,000.",
         _ => "",
     };
     json!({ "name": name, "in": "query", "schema": common(name, reads), "description": description })
 }
 
-fn common(name: &str, reads: Reads) -> Value {
+fn common(name: &str, reads: ParamType) -> Value {
     match (name, reads) {
         ("timeoutMs", _) => json!({ "type": "integer", "minimum": 1, "format": "uint64" }),
-        (_, Reads::Flag) => json!({ "type": "boolean" }),
-        (_, Reads::Whole) => json!({ "type": "integer", "minimum": 0 }),
-        (_, Reads::Number) => json!({ "type": "number" }),
-        (_, Reads::Text) => json!({ "type": "string" }),
+        (_, ParamType::Boolean) => json!({ "type": "boolean" }),
+        (_, ParamType::Integer) => json!({ "type": "integer", "minimum": 0 }),
+        (_, ParamType::Number) => json!({ "type": "number" }),
+        (_, ParamType::Text) => json!({ "type": "string" }),
     }
 }
 
-/// The properties of a schema as parameters of a query.
+/// The properties of a schema as query parameters.
 fn in_query(schema: &Value) -> Vec<Value> {
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     let parameter = |(name, schema): (&String, &Value)| {
         let mut schema = schema.clone();
-        // In a query nothing is `null`.
+        // Query parameters cannot be `null`.
         schema.as_object_mut().into_iter().for_each(without_null);
         if schema["type"] == "boolean" {
-            // The name alone is true.
+            // The bare name means true.
             schema.as_object_mut().map(|schema| schema.remove("type"));
             schema["anyOf"] = json!([{ "type": "boolean" }, { "const": "" }]);
         }
@@ -217,7 +222,7 @@ fn responses(route: &Route, answer: &Value) -> Value {
     let schema = match route.media {
         "application/json" if route.path == "/openapi.json" => json!({ "type": "object" }),
         "application/json" => {
-            let rescued = "A running script of the page was ended meanwhile; its document is kept.";
+            let rescued = "A running script of the page was terminated during the request; the document was kept.";
             json!({ "allOf": [
                 answer,
                 {
@@ -233,23 +238,23 @@ fn responses(route: &Route, answer: &Value) -> Value {
     if route.path == "/" {
         content["text/html"] = json!({ "schema": { "type": "string" } });
     }
-    let mut responses = json!({ "200": { "description": "It is done.", "content": content } });
+    let mut responses = json!({ "200": { "description": "Success.", "content": content } });
     for (status, _) in statuses().into_iter().filter(|(status, _)| may_be(route, *status)) {
         responses[status.to_string()] = json!({ "$ref": format!("#/components/responses/Failed{status}") });
     }
     responses
 }
 
-/// What a route answers that speaks JSON-RPC: messages of that, and refusals before it came to any.
+/// Responses of a JSON-RPC route.
 fn of_messages(route: &Route) -> Value {
     let object = json!({ "type": "object" });
     let message = |description: &str| json!({ "description": description, "content": { "application/json": { "schema": object } } });
     let mut responses = json!({
-        "200": message("A response of JSON-RPC. As a stream of messages, the response last, where one was asked for."),
-        "202": { "description": "Nothing is answered to it." },
+        "200": message("A JSON-RPC response; with `Accept: text/event-stream`, possibly a stream of messages that ends with the response."),
+        "202": { "description": "Notification accepted; no body." },
     });
     for status in [400, 404, 406, 500, 503] {
-        responses[status.to_string()] = message("An error of JSON-RPC, or a failure as everywhere.");
+        responses[status.to_string()] = message("A JSON-RPC error, or an error answer as of other routes.");
     }
     responses["200"]["content"]["text/event-stream"] = json!({ "schema": { "type": "string" } });
     for (status, _) in statuses().into_iter().filter(|(status, _)| may_be(route, *status)) {
@@ -261,7 +266,7 @@ fn of_messages(route: &Route) -> Value {
     responses
 }
 
-/// Whether a route may be answered with a status.
+/// Whether a route can return a status.
 fn may_be(route: &Route, status: u16) -> bool {
     match status {
         499 => false,
@@ -273,8 +278,8 @@ fn may_be(route: &Route, status: u16) -> bool {
     }
 }
 
-/// Makes schemas say what the reading does: numbers have the bounds of their formats, and an action has the fields of
-/// its kind and no others.
+/// Makes schemas as strict as parsing: numbers get the bounds of their formats, and an action accepts only the fields of
+/// its kind.
 fn exact(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -298,7 +303,7 @@ fn exact(value: &mut Value) {
     }
 }
 
-/// Moves the fields that all kinds have into each kind.
+/// Copies the fields shared by all kinds into each kind.
 fn kinds(map: &mut Map<String, Value>) {
     let is_of_kinds = map
         .get("oneOf")
@@ -318,7 +323,7 @@ fn kinds(map: &mut Map<String, Value>) {
     }
 }
 
-/// Leaves out what nothing refers to.
+/// Removes unused schemas.
 fn keep_used(document: &mut Value) {
     loop {
         let mut used = Vec::new();
@@ -344,8 +349,8 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// These times are in words of the description.
-const _: () = assert!(SHORTEST.as_millis() == 200 && LONGEST.as_millis() == 120_000);
+/// The description of `timeoutMs` states these limits.
+const _: () = assert!(MIN_TIMEOUT.as_millis() == 200 && MAX_TIMEOUT.as_millis() == 120_000);
 
 #[cfg(test)]
 mod tests {
@@ -372,14 +377,14 @@ mod tests {
 
     #[test]
     fn a_name_of_a_type_means_one_thing_in_requests_and_answers() {
-        let mut asked = SchemaSettings::draft2020_12().into_generator();
-        let mut told = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let mut request_schemas = SchemaSettings::draft2020_12().into_generator();
+        let mut answer_schemas = SchemaSettings::draft2020_12().for_serialize().into_generator();
         for route in TABLE.iter() {
-            let _ = ((route.input)(&mut asked), (route.output)(&mut told));
+            let _ = ((route.input)(&mut request_schemas), (route.output)(&mut answer_schemas));
         }
-        let told = told.take_definitions(true);
-        for (name, schema) in asked.take_definitions(true) {
-            assert!(told.get(&name).is_none_or(|other| *other == schema), "{name}");
+        let answer_schemas = answer_schemas.take_definitions(true);
+        for (name, schema) in request_schemas.take_definitions(true) {
+            assert!(answer_schemas.get(&name).is_none_or(|other| *other == schema), "{name}");
         }
     }
 }

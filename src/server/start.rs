@@ -1,4 +1,4 @@
-//! A server of a home, from its claim to its end.
+//! Starting and stopping the server of a home.
 
 use std::fmt;
 use std::io;
@@ -6,40 +6,40 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::Front;
-use super::gate::Gate;
+use super::ServerContext;
+use super::auth::Auth;
 use super::home_tools::HomeTools;
-use super::routes::{Found, answer, find};
+use super::routes::{RouteMatch, answer, find};
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
 use crate::control::{self, Control, Overrides};
 use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use crate::sync::Deadline;
 
-/// What is left to the browsers of the time to stop.
+/// Part of the time to stop that is reserved for the browsers.
 const BROWSERS: Duration = Duration::from_secs(3);
 
-/// How a server is to be.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     /// The home it serves.
     pub home: Home,
     /// The home's settings.
     pub config: Config,
-    /// What goes before the settings of browsers.
+    /// Overrides of the browser settings.
     pub overrides: Overrides,
-    /// The address to listen on, instead of `server.bind`: an IP address or `localhost`. One that is not loopback needs
+    /// Address to listen on, instead of `server.bind`: an IP address or `localhost`. Addresses other than loopback require
     /// `server.allowed_hosts`.
     pub bind: Option<String>,
-    /// The port, instead of `server.port`; 0: any free one.
+    /// Port, instead of `server.port`; 0: any free port.
     pub port: Option<u16>,
-    /// Whether any free port will do when that one is in use.
+    /// Whether to use any free port if that one is in use.
     pub any_port: bool,
-    /// Bounds of the HTTP engine.
+    /// Limits of the HTTP engine.
     pub limits: Limits,
 }
 
 impl ServerOptions {
-    /// A server as the settings say.
+    /// Options as configured.
     #[must_use]
     pub fn new(home: Home, config: Config) -> Self {
         Self {
@@ -58,13 +58,13 @@ impl ServerOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Another server serves the home.
-    #[error("another server serves this home already{}; use it, or stop it first", at(running.as_ref()))]
+    /// Another server is running for the home.
+    #[error("another server is already running for this home{}; use it, or stop it first", at(running.as_ref()))]
     Taken {
-        /// Where it is, unless it has only just begun.
+        /// The other server; `None` if it is just starting.
         running: Option<Running>,
     },
-    /// The address is open to others, and nothing says which names clients may use.
+    /// The address is reachable by other machines, but `server.allowed_hosts` is empty.
     #[error(
         "{bind} is not a loopback address, so other machines could reach the server; keep server.bind at 127.0.0.1, or \
          list the host names that clients use in server.allowed_hosts in config.yaml as well (see docs/remote.md)"
@@ -73,27 +73,27 @@ pub enum Error {
         /// The address.
         bind: String,
     },
-    /// The address is none.
-    #[error("server.bind {bind:?} is not an IP address; give one of this machine, or 0.0.0.0 for all of them")]
+    /// The address is invalid.
+    #[error("server.bind {bind:?} is not an IP address; use an address of this machine, or 0.0.0.0 for all of them")]
     NotAnAddress {
-        /// What was given.
+        /// The given text.
         bind: String,
     },
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("cannot listen on {address}: {}", why_not(address, problem))]
     Bind {
         /// The address.
         address: SocketAddr,
-        /// The system's sentence.
+        /// Error of the system.
         problem: io::Error,
     },
-    /// The system refused something else.
-    #[error("cannot serve: {0}")]
+    /// Another error of the system.
+    #[error("cannot start the server: {0}")]
     System(io::Error),
-    /// Settings or files of the home.
+    /// Settings or files of the home are wrong or inaccessible.
     #[error(transparent)]
     Config(#[from] config::Error),
-    /// The browsers of the home.
+    /// The browsers of the home cannot be managed.
     #[error(transparent)]
     Control(#[from] control::Error),
 }
@@ -102,35 +102,35 @@ fn at(running: Option<&Running>) -> String {
     running.map(|running| format!(" at {} (process {})", running.url, running.pid)).unwrap_or_default()
 }
 
-/// Why an address cannot be listened on, and what to do.
+/// Why the server cannot listen on an address, and what to do.
 fn why_not(address: &SocketAddr, problem: &io::Error) -> String {
     match problem.kind() {
         io::ErrorKind::AddrInUse => {
             let taken = control::port_in_use(address.port());
-            format!("{taken}; end that program, or choose another port with --port or server.port (0: any free port)")
+            format!("{taken}; stop that program, or choose another port with --port or server.port (0: any free port)")
         }
         io::ErrorKind::AddrNotAvailable => {
-            format!("{problem}; server.bind has to be an address of this machine, or 0.0.0.0 for all of them")
+            format!("{problem}; set server.bind to an address of this machine, or to 0.0.0.0 for all of them")
         }
         _ => format!("{problem}; choose another port with --port or server.port (0: any free port)"),
     }
 }
 
-/// A server that serves a home. Dropping it stops it within five seconds.
+/// The server of a home. Dropping it stops it within five seconds.
 pub struct Server {
-    front: Arc<Front>,
+    context: Arc<ServerContext>,
     token: Token,
-    // In this order: no requests any more, then no browsers, then the home is free.
+    // Dropped in this order: HTTP, browsers, the claim on the home.
     http: Option<HttpServer>,
     address: SocketAddr,
     claim: Option<Claim>,
 }
 
 impl Server {
-    /// Serves a home.
+    /// Starts the server of a home.
     ///
     /// # Errors
-    /// [`Error::Taken`] when another one does, [`Error::NotLoopback`], [`Error::Bind`], [`Error::System`],
+    /// [`Error::Taken`] if another server is running, [`Error::NotLoopback`], [`Error::Bind`], [`Error::System`],
     /// [`Error::Config`], [`Error::Control`].
     pub fn start(options: ServerOptions) -> Result<Self, Error> {
         let ServerOptions { home, config, overrides, bind, port, any_port, limits } = options;
@@ -145,79 +145,79 @@ impl Server {
         let token = Token::of(&home)?;
         let listener = match listen(address) {
             Err(problem) if any_port && problem.kind() == io::ErrorKind::AddrInUse => {
-                tracing::warn!("{}; another port is used", control::port_in_use(address.port()));
+                tracing::warn!("{}; using another port", control::port_in_use(address.port()));
                 listen(SocketAddr::new(ip, 0))
             }
             listener => listener,
         };
         let listener = listener.map_err(|problem| Error::Bind { address, problem })?;
         let address = listener.address();
-        let gate = Gate::new(token.clone(), address, &config.server.allowed_hosts);
+        let auth = Auth::new(token.clone(), address, &config.server.allowed_hosts);
         let control = Arc::new(Control::open(home, config, overrides)?);
         control.protect_port(address.port(), "the control server");
         let url = format!("http://{}", SocketAddr::new(loopback_of(ip), address.port()));
         let tools = Arc::new(HomeTools::new(&control));
         let secrets = crate::tools::secrets(&control);
-        let tickets = Arc::clone(gate.tickets());
-        let front = Arc::new(Front { control, tools, tickets, secrets, url: url.clone() });
-        let desk = Arc::new(Desk { front: Arc::clone(&front), gate });
-        let http = HttpServer::start(listener, limits, desk).map_err(Error::System)?;
+        let tickets = Arc::clone(auth.tickets());
+        let context = Arc::new(ServerContext { control, tools, tickets, secrets, url: url.clone() });
+        let handler = Arc::new(RequestHandler { context: Arc::clone(&context), auth });
+        let http = HttpServer::start(listener, limits, handler).map_err(Error::System)?;
         let started_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let server = Self { front, token, http: Some(http), address, claim: Some(claim) };
+        let server = Self { context, token, http: Some(http), address, claim: Some(claim) };
         if let Some(claim) = &server.claim {
             claim.announce(&Running { pid: std::process::id(), port: address.port(), url, started_at, version })?;
         }
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whether other machines can reach it. The token then travels unencrypted, unless a TLS proxy is in between.
+    /// Whether other machines can reach it. The token is then sent unencrypted, unless a TLS proxy is used.
     #[must_use]
     pub fn is_exposed(&self) -> bool {
         !self.address.ip().is_loopback()
     }
 
-    /// Where it is for programs of this machine, `http://127.0.0.1:18791`.
+    /// Its URL on this machine, `http://127.0.0.1:18791`.
     #[must_use]
     pub fn url(&self) -> &str {
-        &self.front.url
+        &self.context.url
     }
 
-    /// The token that opens it.
+    /// The token that clients must send.
     #[must_use]
     pub fn token(&self) -> &Token {
         &self.token
     }
 
-    /// The browsers behind it.
+    /// The browsers of the home.
     #[must_use]
     pub fn control(&self) -> &Arc<Control> {
-        &self.front.control
+        &self.context.control
     }
 
     /// The tools of the home.
     #[must_use]
     pub fn tools(&self) -> &Arc<HomeTools> {
-        &self.front.tools
+        &self.context.tools
     }
 
-    /// The address of the web UI with a new one-time ticket.
+    /// The URL of the web UI with a new one-time ticket.
     ///
     /// # Errors
     /// [`Error::System`].
     pub fn ui_url(&self) -> Result<String, Error> {
-        let ticket = self.front.tickets.issue().map_err(Error::System)?;
-        Ok(format!("{}/?ticket={ticket}", self.front.url))
+        let ticket = self.context.tickets.issue().map_err(Error::System)?;
+        Ok(format!("{}/?ticket={ticket}", self.context.url))
     }
 
-    /// Whether it can serve no longer because the thread of all connections panicked or the system failed it. Stop it
-    /// and start another one.
+    /// Whether it stopped serving because of a panic or system error in the thread of all connections. Stop it and start
+    /// another one.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.http.as_ref().is_some_and(HttpServer::has_failed)
@@ -230,8 +230,7 @@ impl Server {
         }
     }
 
-    /// Ends it in order: nothing more is taken, what is under way is cancelled, the browsers are stopped, the home is
-    /// free for another server.
+    /// Stops accepting requests, cancels running ones, stops the browsers, and releases the home for another server.
     pub fn stop(mut self, deadline: Deadline) {
         self.end(deadline);
     }
@@ -240,10 +239,10 @@ impl Server {
         if let Some(http) = self.http.take() {
             let patience = deadline.left().saturating_sub(BROWSERS);
             if !http.stop(Deadline::after(patience)) {
-                tracing::warn!("a request did not end");
+                tracing::warn!("a cancelled request did not end");
             }
-            self.front.tools.close();
-            self.front.control.stop(deadline);
+            self.context.tools.close();
+            self.context.control.stop(deadline);
         }
         self.claim = None;
     }
@@ -261,20 +260,20 @@ impl fmt::Debug for Server {
     }
 }
 
-/// The address that `server.bind` names. One that is not loopback only with names that clients may use.
+/// Parses `server.bind`. Addresses other than loopback require `allowed_hosts`.
 fn bind_address(bind: &str, allowed_hosts: &[String]) -> Result<IpAddr, Error> {
     let bare = bind.trim().trim_start_matches('[').trim_end_matches(']');
     let address = if bare.eq_ignore_ascii_case("localhost") { "127.0.0.1" } else { bare };
     let address: Option<IpAddr> = address.parse().ok();
     match address {
         Some(address) if address.is_loopback() => Ok(address),
-        _ if !allowed_hosts.iter().any(|host| Gate::is_host(host)) => Err(Error::NotLoopback { bind: bind.to_owned() }),
+        _ if !allowed_hosts.iter().any(|host| Auth::is_host(host)) => Err(Error::NotLoopback { bind: bind.to_owned() }),
         Some(address) => Ok(address),
         None => Err(Error::NotAnAddress { bind: bind.to_owned() }),
     }
 }
 
-/// The address by which programs of this machine reach a server that is bound to `ip`.
+/// The loopback address of a server that is bound to `ip`.
 fn loopback_of(ip: IpAddr) -> IpAddr {
     match ip {
         ip if ip.is_loopback() => ip,
@@ -283,7 +282,7 @@ fn loopback_of(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// Listens on an address, and always on loopback: there commands of this machine find the server.
+/// Listens on an address and always on loopback, where local commands connect.
 fn listen(address: SocketAddr) -> io::Result<Listener> {
     let ip = address.ip();
     if ip.is_loopback() || ip.is_unspecified() {
@@ -293,34 +292,34 @@ fn listen(address: SocketAddr) -> io::Result<Listener> {
     }
 }
 
-/// Where requests come in.
-struct Desk {
-    front: Arc<Front>,
-    gate: Gate,
+/// Connects the HTTP engine to authentication and routes.
+struct RequestHandler {
+    context: Arc<ServerContext>,
+    auth: Auth,
 }
 
-impl Handler for Desk {
+impl Handler for RequestHandler {
     fn admit(&self, head: &Head) -> Result<(), Answer> {
-        self.gate.check(head)
+        self.auth.check(head)
     }
 
     fn body_bytes(&self, head: &Head) -> Option<usize> {
         match find(head) {
-            Found::Route(route, _) => route.body_bytes,
-            Found::Methods(_) | Found::Nothing(_) => None,
+            RouteMatch::Route(route, _) => route.body_bytes,
+            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => None,
         }
     }
 
     fn lane(&self, head: &Head) -> Lane {
         match find(head) {
-            Found::Route(route, _) => route.lane,
-            // Refused at once.
-            Found::Methods(_) | Found::Nothing(_) => Lane::Control,
+            RouteMatch::Route(route, _) => route.lane,
+            // Refused immediately.
+            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => Lane::Control,
         }
     }
 
     fn handle(&self, request: Request) -> Answer {
-        answer(&self.front, &request)
+        answer(&self.context, &request)
     }
 }
 

@@ -1,8 +1,8 @@
-//! HTTP statuses of failures, from the list of codes.
+//! HTTP statuses of error codes.
 
 use crate::code::Code;
 
-/// Each status with the codes that have it, ascending.
+/// Each status with its codes, ascending.
 pub(super) fn statuses() -> Vec<(u16, Vec<&'static str>)> {
     let mut all: Vec<(u16, Vec<&'static str>)> = Vec::new();
     for (code, status) in Code::all().filter_map(|code| Some((code, code.status()?))) {
@@ -14,7 +14,7 @@ pub(super) fn statuses() -> Vec<(u16, Vec<&'static str>)> {
     all
 }
 
-/// The status of a code. One without a status is an internal error.
+/// The status of a code; 500 for codes without a status.
 pub(super) fn of(code: &str) -> u16 {
     Code::parse(code).and_then(Code::status).unwrap_or(500)
 }

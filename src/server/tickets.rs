@@ -1,7 +1,7 @@
-//! One-time tickets for the web UI, and the secrets that they are exchanged for.
+//! One-time tickets for the web UI, and the secrets for which they are exchanged.
 //!
-//! A ticket is part of an address, so it is short-lived and serves once. The secret is never part of an address: the
-//! page keeps it in its `sessionStorage` and sends it as a header, so that no other server receives it.
+//! A ticket is part of a URL, so it is short-lived and valid once. The secret is never part of a URL: the page keeps it in
+//! its `sessionStorage` and sends it in a header, so that no other server receives it.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -12,16 +12,16 @@ use parking_lot::Mutex;
 
 use crate::config::Token;
 
-/// Life of a ticket.
+/// Lifetime of a ticket.
 pub(super) const TICKET_LIFE: Duration = Duration::from_secs(60);
-/// Life of a secret that is not used.
+/// Lifetime of an unused secret.
 pub(super) const IDLE_LIFE: Duration = Duration::from_secs(60 * 60);
-/// Life of a secret, however much it is used.
+/// Maximum lifetime of a secret.
 pub(super) const SECRET_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
-/// Most tickets, and most secrets, at a time. Beyond that the oldest ticket and the least recently used secret end.
-const MOST: usize = 32;
+/// Maximum number of tickets, and of secrets. Beyond it, the oldest ticket and the least recently used secret are dropped.
+const MAX_SECRETS: usize = 32;
 
-/// The tickets and secrets of a server. They end with the server at the latest.
+/// The tickets and secrets of a server. They are not persisted.
 #[derive(Debug, Default)]
 pub struct Tickets {
     kept: Mutex<Kept>,
@@ -51,12 +51,12 @@ impl Tickets {
     /// A new ticket: 64 hex digits, valid once and for 60 seconds.
     ///
     /// # Errors
-    /// When the system gives no randomness.
+    /// If no random numbers are available.
     pub fn issue(&self) -> io::Result<String> {
         self.issue_at(Instant::now())
     }
 
-    /// Whether a ticket is valid. It stays so.
+    /// Whether a ticket is valid. Does not use it up.
     pub(super) fn is_valid(&self, shown: &str) -> bool {
         let now = Instant::now();
         self.kept.lock().tickets.iter().any(|ticket| ticket.until > now && ticket.text.is(shown))
@@ -65,7 +65,7 @@ impl Tickets {
     /// Exchanges a ticket for a secret, 64 hex digits. `None` when the ticket is not valid.
     ///
     /// # Errors
-    /// When the system gives no randomness.
+    /// If no random numbers are available.
     pub fn exchange(&self, shown: &str) -> io::Result<Option<String>> {
         self.exchange_at(shown, Instant::now())
     }
@@ -78,7 +78,7 @@ impl Tickets {
     fn issue_at(&self, now: Instant) -> io::Result<String> {
         let text = random()?;
         let mut kept = self.kept.lock();
-        if kept.tickets.len() >= MOST {
+        if kept.tickets.len() >= MAX_SECRETS {
             kept.tickets.pop_front();
         }
         kept.tickets.push_back(Ticket { text: Token::given(text.as_str()), until: now + TICKET_LIFE });
@@ -91,7 +91,7 @@ impl Tickets {
         kept.tickets.retain(|ticket| ticket.until > now);
         let Some(at) = kept.tickets.iter().position(|ticket| ticket.text.is(shown)) else { return Ok(None) };
         kept.tickets.remove(at);
-        if kept.secrets.len() >= MOST {
+        if kept.secrets.len() >= MAX_SECRETS {
             kept.secrets.pop_front();
         }
         kept.secrets.push_back(Secret { text: Token::given(secret.as_str()), until: now + SECRET_LIFE, used: now });
@@ -151,9 +151,9 @@ mod tests {
             assert!(tickets.admit_at(&busy, at));
         }
         assert!(!tickets.admit_at(&busy, now + SECRET_LIFE), "used all the time, for too long");
-        let many: Vec<String> = (0..=MOST).map(|_| secret(now)).collect();
+        let many: Vec<String> = (0..=MAX_SECRETS).map(|_| secret(now)).collect();
         assert!(!tickets.admit_at(&many[0], now) && many[1..].iter().all(|one| tickets.admit_at(one, now)));
-        let issued: Vec<String> = (0..=MOST).map(|_| tickets.issue_at(now).unwrap()).collect();
+        let issued: Vec<String> = (0..=MAX_SECRETS).map(|_| tickets.issue_at(now).unwrap()).collect();
         assert!(!tickets.is_valid(&issued[0]) && issued[1..].iter().all(|one| tickets.is_valid(one)));
     }
 }

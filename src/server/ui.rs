@@ -1,4 +1,4 @@
-//! The web UI: one page without a secret in it.
+//! The web UI: one static page, which contains no secret.
 
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, VARY, WWW_AUTHENTICATE, X_FRAME_OPTIONS,
@@ -7,14 +7,14 @@ use http::{Method, StatusCode};
 
 use crate::http::{Answer, Head};
 
-/// The page. `NONCE` stands for a number that each answer has of its own.
+/// The page. `NONCE` is replaced by a random value in each answer.
 const PAGE: &str = include_str!("ui.html");
-/// Nothing from elsewhere, and of script and style only the page's own.
+/// Allows only the page's own script and style, and no other origins.
 const POLICY: &str = "default-src 'none'; script-src 'nonce-NONCE'; style-src 'nonce-NONCE'; connect-src 'self'; \
                       img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// Whether a request is for the page: `GET /` that prefers HTML to JSON.
+/// Whether a request is for the page: `GET /` that prefers HTML over JSON.
 pub(super) fn is_wanted(head: &Head) -> bool {
     let accept = head.header("accept").unwrap_or_default().to_ascii_lowercase();
     let at = |kind: &str| accept.find(kind).unwrap_or(usize::MAX);
@@ -31,8 +31,8 @@ pub(super) fn page() -> Answer {
     with_status(StatusCode::OK)
 }
 
-/// The page for a browser that shows no valid ticket: 401. It says how to get in; loaded again in a tab that has a
-/// secret, it goes on with that.
+/// The page with status 401, for a browser without a valid ticket. It explains how to sign in; in a tab that has a
+/// secret, it continues with that secret.
 pub(super) fn signed_out() -> Answer {
     with_status(StatusCode::UNAUTHORIZED).with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
@@ -45,7 +45,7 @@ fn with_status(status: StatusCode) -> Answer {
         Some((nonce, policy))
     });
     let Some((nonce, policy)) = policy else {
-        return Answer::failure(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", "the system gives no random numbers");
+        return Answer::failure(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", "cannot generate random numbers");
     };
     let page = Answer::html(PAGE.replace("NONCE", &nonce));
     let fixed = [

@@ -1,8 +1,8 @@
-//! Media types by the extension of a file's name.
+//! Media types by file extension.
 
 use std::path::Path;
 
-/// What servers usually call a file by its extension.
+/// The usual media type of a file extension.
 #[must_use]
 pub fn media_type(path: &Path) -> Option<&'static str> {
     let extension = path.extension()?.to_str()?.to_ascii_lowercase();

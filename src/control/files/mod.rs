@@ -1,4 +1,4 @@
-//! The files around the browsers of a home: pictures, downloads, uploads, traces, each kind below its own folder.
+//! The files of a home: screenshots, downloads, uploads and traces, each kind in its own folder.
 
 mod media_type;
 mod upload;
@@ -13,7 +13,7 @@ use crate::config::{self, Home};
 
 pub use media_type::media_type;
 
-/// How long pictures are kept.
+/// How long screenshots and PDFs are kept.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A kind of file.
@@ -21,20 +21,20 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 pub enum FileKind {
     /// Screenshots and PDFs.
     Media,
-    /// What may be uploaded.
+    /// Files for uploads.
     Upload,
-    /// What was downloaded.
+    /// Downloaded files.
     Download,
     /// Traces.
     Trace,
 }
 
-/// The files around the browsers of a home.
+/// The files of a home.
 #[derive(Debug, Clone)]
 pub struct Files {
     home: Home,
     roots: Vec<PathBuf>,
-    /// When this was made, by both clocks.
+    /// Time of creation, by both clocks.
     made: (Instant, SystemTime),
 }
 
@@ -56,20 +56,19 @@ impl Files {
         }
     }
 
-    /// The folders that may be uploaded from: `uploads/` and those of the settings.
+    /// The folders from which files may be uploaded: `uploads/` and `browser.upload_roots`.
     #[must_use]
     pub fn upload_roots(&self) -> &[PathBuf] {
         &self.roots
     }
 
-    /// Writes a file under a new name, whole or not at all, for its owner alone. `ending` without a dot, as `png`.
+    /// Writes a new file atomically, readable by its owner only. `ending` is the extension without a dot, such as `png`.
     ///
     /// # Errors
-    /// [`Error::PathRefused`] for an ending that is more than letters and digits, [`Error::Config`] when it cannot be
-    /// written.
+    /// [`Error::PathRefused`] for an invalid extension, [`Error::Config`] if it cannot be written.
     pub fn save(&self, kind: FileKind, ending: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
         if !(1..=8).contains(&ending.len()) || !ending.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            let why = "an ending is one to eight letters and digits".to_owned();
+            let why = "a file extension has one to eight letters and digits".to_owned();
             return Err(Error::PathRefused { name: ending.to_owned(), why });
         }
         let folder = self.folder(kind);
@@ -94,9 +93,9 @@ impl Files {
         }
     }
 
-    /// Removes pictures older than 24 hours, as if so much time had passed since now. Returns how many.
+    /// Deletes screenshots and PDFs older than 24 hours, as if `ahead` had passed. Returns how many.
     pub(super) fn sweep(&self, ahead: Duration) -> usize {
-        // A clock that is set forward makes nothing old.
+        // Setting the clock forward must not make files old.
         let (instant, system) = self.made;
         let now = SystemTime::now().min(system + instant.elapsed()) + ahead;
         let entries = fs::read_dir(self.home.media()).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! What a client is answered.
+//! Answers and event streams.
 
 use std::fmt;
 
@@ -9,23 +9,22 @@ use serde_json::{Value, json};
 
 use crate::sync::Deadline;
 
-/// An answer. The engine adds what belongs to the connection (`Content-Length`, `Connection`) and the headers
-/// that every answer has.
+/// An answer. The engine adds `Content-Length`, `Connection` and the headers common to all answers.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
     /// Headers beside the engine's own.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// What follows the headers.
+    /// The body.
     pub body: Body,
 }
 
-/// What follows the headers of an answer.
+/// Body of an answer.
 pub enum Body {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// Server-Sent Events until the source ends, the client goes or the server stops.
+    /// Server-Sent Events until the source ends, the client disconnects or the server stops.
     Events(Box<dyn EventSource>),
 }
 
@@ -37,7 +36,7 @@ impl Answer {
         Self { status, headers, body: Body::Bytes(bytes) }
     }
 
-    /// An answer of JSON. A value that cannot be written as JSON is answered as 500 `INTERNAL`.
+    /// A JSON answer. A value that cannot be serialised results in 500 `INTERNAL`.
     #[must_use]
     pub fn json(status: StatusCode, value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {
@@ -45,12 +44,12 @@ impl Answer {
             Err(_) => Self::bytes(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "application/json",
-                br#"{"ok":false,"error":"the answer could not be written as JSON","code":"INTERNAL"}"#.to_vec(),
+                br#"{"ok":false,"error":"the answer cannot be serialised as JSON","code":"INTERNAL"}"#.to_vec(),
             ),
         }
     }
 
-    /// A page.
+    /// An HTML page.
     #[must_use]
     pub fn html(text: impl Into<String>) -> Self {
         Self::bytes(StatusCode::OK, "text/html; charset=utf-8", text.into().into_bytes())
@@ -68,7 +67,7 @@ impl Answer {
         Self::json(status, &json!({"ok": false, "error": error.to_string(), "code": code, "details": details}))
     }
 
-    /// 503 `BUSY`, to be tried again in a second.
+    /// 503 `BUSY` with `Retry-After: 1`.
     #[must_use]
     pub fn busy(error: impl fmt::Display) -> Self {
         Self::failure(StatusCode::SERVICE_UNAVAILABLE, "BUSY", error)
@@ -82,7 +81,7 @@ impl Answer {
         Self { status: StatusCode::OK, headers, body: Body::Events(Box::new(source)) }
     }
 
-    /// This answer with one more header.
+    /// Adds a header.
     #[must_use]
     pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
@@ -99,18 +98,17 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Where the events of a stream come from.
+/// Source of the events of a stream.
 pub trait EventSource: Send {
-    /// The next event, [`Next::Nothing`] when there is none by the deadline, [`Next::End`] when there will be
-    /// none any more.
+    /// The next event, [`Next::Nothing`] if there is none by the deadline, or [`Next::End`].
     ///
-    /// It is called with short deadlines (half a second at most), again and again: between two calls the stream
-    /// looks whether its client is still there. It runs on a thread of the stream's own, inside the request's
+    /// Called repeatedly with short deadlines (at most half a second), to check the client between calls. Runs on the
+    /// stream's own thread, inside the request's
     /// [`Cancel::run`](crate::sync::Cancel::run).
     fn next(&mut self, deadline: Deadline) -> Next;
 }
 
-/// What an [`EventSource`] gives.
+/// Result of [`EventSource::next`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// An event.
@@ -126,8 +124,8 @@ pub enum Next {
 pub struct Event {
     /// Its name (`event:`). Line breaks in it are left out.
     pub name: Option<String>,
-    /// What a client that comes back sends as `Last-Event-ID` (`id:`). Line breaks and NULs in it are left out.
+    /// The id that a reconnecting client sends as `Last-Event-ID` (`id:`). Line breaks and NULs in it are left out.
     pub id: Option<String>,
-    /// What it says (`data:`), any text.
+    /// Its data (`data:`), any text.
     pub data: String,
 }

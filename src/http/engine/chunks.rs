@@ -1,11 +1,11 @@
-//! Bodies in chunks (RFC 9112, section 7.1), read as they come.
+//! Incremental decoder for chunked bodies (RFC 9112, section 7.1).
 
-/// Bytes of a size line with its extensions, at most.
+/// Maximum length of a size line with its extensions.
 const MAX_LINE: usize = 256;
-/// Bytes of all trailers at most. They are read and dropped.
+/// Maximum size of all trailers, which are discarded.
 const MAX_TRAILERS: usize = 4096;
 
-/// Where in a chunked body the reading stands.
+/// State of the decoder.
 #[derive(Debug)]
 pub(super) struct Chunks {
     at: At,
@@ -25,21 +25,21 @@ enum At {
     Trailers,
 }
 
-/// What is wrong with a body.
+/// Why a body is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrong {
-    /// Its form.
+pub(super) enum ChunkError {
+    /// Its encoding is malformed.
     Malformed,
-    /// Its size.
+    /// It exceeds the limit.
     TooLarge,
 }
 
-/// What was read.
+/// Result of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Took {
-    /// Bytes of the input that are done with.
+pub(super) struct ChunkProgress {
+    /// Consumed bytes of the input.
     pub(super) bytes: usize,
-    /// Whether the body ended with them.
+    /// Whether the body is complete.
     pub(super) ended: bool,
 }
 
@@ -48,8 +48,8 @@ impl Chunks {
         Self { at: At::Size { value: 0, digits: 0 }, returned: false, line: 0, trailers: 0 }
     }
 
-    /// Reads on. What the chunks hold is added to `body`, which never gets longer than `most`.
-    pub(super) fn read(&mut self, input: &[u8], body: &mut Vec<u8>, most: usize) -> Result<Took, Wrong> {
+    /// Decodes more input. The content is appended to `body`, which never exceeds `most` bytes.
+    pub(super) fn read(&mut self, input: &[u8], body: &mut Vec<u8>, most: usize) -> Result<ChunkProgress, ChunkError> {
         let mut at = 0;
         while let Some(&byte) = input.get(at) {
             if let At::Data { left } = &mut self.at {
@@ -64,20 +64,20 @@ impl Chunks {
             }
             at += 1;
             if self.byte(byte, body.len(), most)? {
-                return Ok(Took { bytes: at, ended: true });
+                return Ok(ChunkProgress { bytes: at, ended: true });
             }
         }
-        Ok(Took { bytes: at, ended: false })
+        Ok(ChunkProgress { bytes: at, ended: false })
     }
 
-    /// One byte outside of data. Whether the body ended with it.
-    fn byte(&mut self, byte: u8, have: usize, most: usize) -> Result<bool, Wrong> {
+    /// Decodes one byte outside of data. Returns whether the body is complete.
+    fn byte(&mut self, byte: u8, have: usize, most: usize) -> Result<bool, ChunkError> {
         if self.returned {
             self.returned = false;
-            return if byte == b'\n' { self.line_end(have, most) } else { Err(Wrong::Malformed) };
+            return if byte == b'\n' { self.line_end(have, most) } else { Err(ChunkError::Malformed) };
         }
         match (byte, &mut self.at) {
-            (b'\r', At::Size { digits: 0, .. }) | (b'\n', _) => return Err(Wrong::Malformed),
+            (b'\r', At::Size { digits: 0, .. }) | (b'\n', _) => return Err(ChunkError::Malformed),
             (b'\r', _) => {
                 self.returned = true;
                 return Ok(false);
@@ -87,27 +87,27 @@ impl Chunks {
                     *value = *value * 16 + u64::from(digit);
                     *digits += 1;
                 }
-                (Some(_), _) => return Err(Wrong::TooLarge),
+                (Some(_), _) => return Err(ChunkError::TooLarge),
                 (None, b';' | b' ' | b'\t') if *digits > 0 => self.at = At::Extension { value: *value },
-                (None, _) => return Err(Wrong::Malformed),
+                (None, _) => return Err(ChunkError::Malformed),
             },
-            (_, At::Behind | At::Data { .. }) => return Err(Wrong::Malformed),
-            (_, At::Extension { .. } | At::Trailers) if byte == 0 => return Err(Wrong::Malformed),
+            (_, At::Behind | At::Data { .. }) => return Err(ChunkError::Malformed),
+            (_, At::Extension { .. } | At::Trailers) if byte == 0 => return Err(ChunkError::Malformed),
             (_, At::Extension { .. }) => {}
             (_, At::Trailers) => self.trailers += 1,
         }
         self.line += 1;
         let too_long = self.trailers > MAX_TRAILERS || self.line > MAX_LINE && !matches!(self.at, At::Trailers);
-        if too_long { Err(Wrong::Malformed) } else { Ok(false) }
+        if too_long { Err(ChunkError::Malformed) } else { Ok(false) }
     }
 
-    fn line_end(&mut self, have: usize, most: usize) -> Result<bool, Wrong> {
+    fn line_end(&mut self, have: usize, most: usize) -> Result<bool, ChunkError> {
         let line = std::mem::take(&mut self.line);
         match self.at {
             At::Size { value, .. } | At::Extension { value } => {
-                let size = usize::try_from(value).map_err(|_| Wrong::TooLarge)?;
+                let size = usize::try_from(value).map_err(|_| ChunkError::TooLarge)?;
                 if size > most.saturating_sub(have) {
-                    return Err(Wrong::TooLarge);
+                    return Err(ChunkError::TooLarge);
                 }
                 self.at = if size == 0 { At::Trailers } else { At::Data { left: size } };
             }

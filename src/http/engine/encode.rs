@@ -1,4 +1,4 @@
-//! From answers and events to bytes.
+//! Serialises answers and events.
 
 use std::io::Write as _;
 
@@ -9,29 +9,29 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::answer::{Answer, Body, Event};
 
-/// Headers that the engine alone writes.
+/// Headers that only the engine sets.
 const OWN: [HeaderName; 3] = [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING];
-/// Headers of every answer; one that the handler gave itself stands.
+/// Headers of every answer, unless the handler set them.
 const COMMON: [(HeaderName, &str); 3] =
     [(X_CONTENT_TYPE_OPTIONS, "nosniff"), (CACHE_CONTROL, "no-store"), (REFERRER_POLICY, "no-referrer")];
 
-/// How an answer goes out.
+/// How an answer is sent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
-    /// The connection stays open behind it.
+pub(super) struct Delivery {
+    /// The connection stays open afterwards.
     pub(super) keep: bool,
     /// The request was HEAD: everything but the body.
     pub(super) head_only: bool,
 }
 
-/// A whole answer. One of events is ended by the end of the connection.
-pub(super) fn answer(answer: &Answer, manner: Manner) -> Vec<u8> {
+/// A complete answer. An event stream ends with the connection.
+pub(super) fn answer(answer: &Answer, delivery: Delivery) -> Vec<u8> {
     let (length, body): (_, &[u8]) = match &answer.body {
         Body::Bytes(bytes) => (Some(bytes.len()), bytes),
         Body::Events(_) => (None, &[]),
     };
-    let mut out = head(answer.status, &answer.headers, length, manner.keep);
-    if !manner.head_only && has_content(answer.status) {
+    let mut out = head(answer.status, &answer.headers, length, delivery.keep);
+    if !delivery.head_only && has_content(answer.status) {
         out.extend_from_slice(body);
     }
     out
@@ -61,15 +61,15 @@ fn line(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     }
 }
 
-/// Answers of some statuses end behind their head (RFC 9112, section 6.3).
+/// Answers with some statuses have no body (RFC 9112, section 6.3).
 fn has_content(status: StatusCode) -> bool {
     !(status.is_informational() || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED)
 }
 
-/// A comment, which only shows that the stream lives.
+/// A comment, used as keepalive.
 pub(super) const COMMENT: &[u8] = b":\n\n";
 
-/// An event as the HTML specification has it (section 9.2.6): a line break begins another `data:` line.
+/// An event as in the HTML specification (section 9.2.6): each line of data is a `data:` line.
 pub(super) fn event(event: &Event) -> Vec<u8> {
     let mut out = Vec::with_capacity(event.data.len() + 64);
     let mut field = |name: &str, value: &str| {

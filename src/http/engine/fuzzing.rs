@@ -1,20 +1,20 @@
-//! A door for property tests and fuzzers; no stable interface.
+//! Entry point for property tests and fuzzers; not a stable interface.
 
 use http::StatusCode;
 
 use super::answer::Answer;
-use super::intake::{Budget, Intake, Step};
 use super::limits::Limits;
+use super::request_reader::{Budget, RequestReader, Step};
 
-/// Bytes of a body at most, small so that short inputs get there.
+/// Maximum size of a body, small enough for short inputs to exceed it.
 pub const BODY_BYTES: usize = 80;
-/// Bytes of a head at most.
+/// Maximum size of a head.
 pub const HEAD_BYTES: usize = 300;
 
-/// What a connection asked.
+/// A parsed request or refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// A whole request.
+    /// A complete request.
     Request {
         /// The method.
         method: String,
@@ -27,25 +27,25 @@ pub enum Asked {
         /// The body.
         body: Vec<u8>,
     },
-    /// Something that was refused with this status. Nothing is read behind it.
+    /// A refusal with this status. Nothing is parsed after it.
     Refused(u16),
 }
 
-/// What a connection asks that sends these pieces. A head with `x-refused` is not admitted.
+/// Parses the requests in these pieces of input. A head with `x-refused` is not admitted.
 #[must_use]
 pub fn requests(pieces: &[&[u8]]) -> Vec<Asked> {
     let limits = Limits { head_bytes: HEAD_BYTES, body_bytes: BODY_BYTES, ..Limits::default() };
     let budget = Budget::new(usize::MAX);
-    let mut intake = Intake::new(([127, 0, 0, 1], 1).into(), &limits, &budget);
+    let mut reader = RequestReader::new(([127, 0, 0, 1], 1).into(), &limits, &budget);
     let mut asked = Vec::new();
     for piece in pieces {
         let mut rest = *piece;
-        while !rest.is_empty() && intake.room() > 0 {
-            let (now, later) = rest.split_at(intake.room().min(rest.len()));
-            intake.feed(now);
+        while !rest.is_empty() && reader.room() > 0 {
+            let (now, later) = rest.split_at(reader.room().min(rest.len()));
+            reader.feed(now);
             rest = later;
             loop {
-                let step = intake.step(&mut |head| match head.headers.contains_key("x-refused") {
+                let step = reader.step(&mut |head| match head.headers.contains_key("x-refused") {
                     true => Err(Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_HOST", "refused")),
                     false => Ok(None),
                 });

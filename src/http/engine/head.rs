@@ -1,7 +1,7 @@
-//! From the bytes of a head to a [`Head`].
+//! Parses a [`Head`].
 //!
-//! Strict where two readers could disagree about where a request ends (RFC 9112, section 11.2): one length only,
-//! chunks only as the sole coding, no folded lines, no bare line feeds.
+//! Strict where two parsers could disagree about the end of a request (RFC 9112, section 11.2): one length only,
+//! chunked only as the sole coding, no folded lines, no bare line feeds.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -14,16 +14,16 @@ use percent_encoding::percent_decode_str;
 use super::limits::MAX_HEADERS;
 use super::request::{Framing, Head};
 
-/// Reads a head, its empty line included. The error says what is wrong with it.
+/// Parses a head including its empty line. The error is the message for the client.
 pub(super) fn parse(bytes: &[u8], peer: SocketAddr, arrived: Instant) -> Result<Head, &'static str> {
     let mut lines = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut raw = httparse::Request::new(&mut lines);
     match raw.parse(bytes) {
         Ok(httparse::Status::Complete(length)) if length == bytes.len() => {}
-        Ok(_) => return Err("the request's head is malformed"),
+        Ok(_) => return Err("the request line or a header is malformed"),
         Err(httparse::Error::TooManyHeaders) => return Err("the request has more than 64 headers"),
-        Err(httparse::Error::Version) => return Err("this server speaks HTTP/1.1 and HTTP/1.0"),
-        Err(_) => return Err("the request's head is malformed"),
+        Err(httparse::Error::Version) => return Err("unsupported HTTP version; use HTTP/1.1"),
+        Err(_) => return Err("the request line or a header is malformed"),
     }
     let old = raw.version == Some(0);
     let method =
@@ -39,13 +39,13 @@ pub(super) fn parse(bytes: &[u8], peer: SocketAddr, arrived: Instant) -> Result<
     }
     let mut headers = HeaderMap::with_capacity(raw.headers.len());
     for line in &*raw.headers {
-        let name = HeaderName::from_bytes(line.name.as_bytes()).map_err(|_| "a header's name is malformed")?;
-        let value = HeaderValue::from_bytes(line.value).map_err(|_| "a header's value is malformed")?;
+        let name = HeaderName::from_bytes(line.name.as_bytes()).map_err(|_| "a header name is malformed")?;
+        let value = HeaderValue::from_bytes(line.value).map_err(|_| "a header value is malformed")?;
         headers.append(name, value);
     }
     let hosts = headers.get_all(HOST).iter().count();
     if hosts > 1 || hosts == 0 && !old {
-        return Err("the request must have one Host header");
+        return Err("the request must have exactly one Host header");
     }
     Ok(Head {
         segments: segments(path)?,
@@ -62,7 +62,7 @@ pub(super) fn parse(bytes: &[u8], peer: SocketAddr, arrived: Instant) -> Result<
     })
 }
 
-/// The authority of a target that names one, and what stands behind it.
+/// Splits an absolute request target into authority and path.
 fn absolute(target: &str) -> Result<(Option<String>, &str), &'static str> {
     const SCHEME: &str = "http://";
     if !target.get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME)) {
@@ -86,7 +86,7 @@ fn framing(headers: &HeaderMap, old: bool) -> Result<Framing, &'static str> {
             return Err("the request has both a Content-Length and a Transfer-Encoding");
         }
         if old || codings.next().is_some() || !coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
-            return Err("the only Transfer-Encoding that is understood is chunked");
+            return Err("unsupported Transfer-Encoding; only chunked is supported");
         }
         return Ok(Framing::Chunked);
     }
@@ -94,10 +94,10 @@ fn framing(headers: &HeaderMap, old: bool) -> Result<Framing, &'static str> {
     for length in lengths {
         let text = length.to_str().ok().filter(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
         let text = text.ok_or("the Content-Length is not a number")?;
-        // More digits than fit are more than is allowed.
+        // A number that does not fit exceeds every limit.
         let length = text.parse().unwrap_or(u64::MAX);
         if found.is_some_and(|found| found != length) {
-            return Err("the request has several Content-Lengths");
+            return Err("the request has several Content-Length values");
         }
         found = Some(length);
     }
@@ -116,7 +116,7 @@ fn expects_continue(headers: &HeaderMap, old: bool) -> Result<bool, &'static str
     match headers.get(EXPECT) {
         None => Ok(false),
         Some(value) if value.as_bytes().eq_ignore_ascii_case(b"100-continue") => Ok(!old),
-        Some(_) => Err("the only expectation that is understood is 100-continue"),
+        Some(_) => Err("unsupported Expect header; only 100-continue is supported"),
     }
 }
 
@@ -136,7 +136,7 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>, &'static str> {
         .collect()
 }
 
-/// Percent-decodes; in forms a plus is a space, and a percent sign that begins nothing is itself.
+/// Percent-decodes. In forms, a plus is a space and a stray percent sign is kept.
 fn decode(text: &str, form: bool) -> Option<String> {
     let is_code = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     if !form && !text.split('%').skip(1).all(is_code) {

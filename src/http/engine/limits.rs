@@ -1,39 +1,39 @@
-//! How much of everything there may be.
+//! Limits of the engine.
 
 use std::time::Duration;
 
-/// Bounds of the engine. The defaults are those of the control server.
+/// Limits of the engine. The defaults are those of the control server.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections at once. Above it the one that was idle longest makes room, else the one whose head has been arriving
-    /// longest, or the new one is refused.
+    /// Maximum number of connections. Beyond it, the one that has been idle longest is closed, else the one whose head has
+    /// been arriving longest; otherwise the new one is refused.
     pub connections: usize,
-    /// Bytes of a head (request line and headers).
+    /// Maximum size of a head (request line and headers), in bytes.
     pub head_bytes: usize,
-    /// Bytes of a body.
+    /// Maximum size of a body, in bytes.
     pub body_bytes: usize,
-    /// Bytes of all bodies that are being read or worked on.
+    /// Maximum size of all bodies in memory, in bytes.
     pub bodies_bytes: usize,
-    /// Bytes of all answers that clients have not taken yet, above which a slow client's connection is closed.
+    /// Maximum size of all unsent answers, in bytes; beyond it, connections of slow clients are closed.
     pub unsent_bytes: usize,
-    /// How long a head may take from its first byte, and a body from its head.
+    /// Time limit for a head from its first byte, and for a body from its head.
     pub reading: Duration,
     /// How long a connection may be idle between requests.
     pub idle: Duration,
-    /// How long a client may take none of its answer.
+    /// How long a client may accept no byte of its answer.
     pub writing: Duration,
-    /// How long a client that closed its way goes on being worked for. Some close it when they have asked everything,
-    /// and nothing tells them from those that hung up.
+    /// How long a request continues after its client closed its sending side. Some clients close it after their last request,
+    /// and this cannot be distinguished from a disconnect.
     pub hang_up: Duration,
-    /// Threads of the control lane.
+    /// Number of threads of the control lane.
     pub control_threads: usize,
-    /// Threads of the action lane, started as they are needed.
+    /// Maximum number of threads of the action lane, started on demand.
     pub action_threads: usize,
-    /// Requests that may wait in each lane.
+    /// Maximum number of queued requests in each lane.
     pub queue: usize,
-    /// Event streams at once.
+    /// Maximum number of event streams.
     pub streams: usize,
-    /// How often a quiet event stream sends a comment.
+    /// Interval of keepalive comments on an idle event stream.
     pub comment_every: Duration,
 }
 
@@ -58,5 +58,5 @@ impl Default for Limits {
     }
 }
 
-/// Headers of a head at most.
+/// Maximum number of headers.
 pub(super) const MAX_HEADERS: usize = 64;

@@ -1,4 +1,4 @@
-//! What a client asks.
+//! Requests.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use http::{HeaderMap, Method};
 
 use crate::sync::Cancel;
 
-/// What stands before the body of a request, read and decoded.
+/// The parsed request line and headers.
 ///
 /// `Debug` shows the method and the path, nothing that may be secret.
 #[derive(Clone)]
@@ -26,19 +26,19 @@ pub struct Head {
     pub headers: HeaderMap,
     /// The host and port of a request target that names them (`GET http://host:port/path`).
     pub authority: Option<String>,
-    /// Who asks.
+    /// Address of the client.
     pub peer: SocketAddr,
-    /// When its first byte was seen. Time limits of an operation count from here, waiting for its turn included.
+    /// When its first byte arrived. Timeouts of operations count from here, including time in the queue.
     pub arrived: Instant,
-    /// Whether the connection may be used again.
+    /// Whether the connection is kept alive.
     pub(super) keep_alive: bool,
-    /// What follows.
+    /// How the body is delimited.
     pub(super) framing: Framing,
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) expects_continue: bool,
 }
 
-/// How the end of a body is told.
+/// How a body is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
     /// No body, or one of this many bytes.
@@ -48,7 +48,7 @@ pub(super) enum Framing {
 }
 
 impl Head {
-    /// The text of a header that was sent once. `None` when it is not there, several times there, or no text.
+    /// The value of a header. `None` if it is missing, repeated or not text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.get_all(name).iter();
@@ -80,12 +80,12 @@ impl fmt::Debug for Head {
 
 /// A whole request. The fields of its [`Head`] are reached directly.
 pub struct Request {
-    /// What stands before the body.
+    /// Request line and headers.
     pub head: Head,
-    /// The body; empty when there was none. Otherwise the client said that it is `application/json`.
+    /// The body, declared as `application/json`; empty if there was none.
     pub body: Vec<u8>,
-    /// Set when the client hangs up, and when the server stops and its patience is over. The handler already
-    /// runs inside [`Cancel::run`].
+    /// Set when the client disconnects, and when a stopping server cancels running requests. The handler already runs
+    /// inside [`Cancel::run`].
     pub cancel: Cancel,
 }
 

@@ -1,4 +1,4 @@
-//! The life of a server.
+//! Starting and stopping a server.
 
 use std::fmt;
 use std::io;
@@ -12,21 +12,21 @@ use mio::{Interest, Poll, Waker};
 use parking_lot::Mutex;
 
 use super::Handler;
-use super::inbound::{self, Inbound};
+use super::event_loop::{self, EventLoop};
 use super::limits::Limits;
 use super::shared::{Phase, Shared};
 use super::streams::Streams;
 use crate::sync::{Deadline, Thread, spawn};
 
-/// How long a server that is dropped gives what is under way.
+/// How long a dropped server waits for running requests.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a handler may take to see that it is cancelled.
+/// How long a cancelled handler may take to return.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Tries to find a port that is free on two addresses.
 const TRIES: usize = 16;
 
-/// A bound address that nobody is served on yet: what asks for its own port can be made in between.
+/// A bound address that is not served yet, so that the handler can be built with the port.
 #[derive(Debug)]
 pub struct Listener {
     inner: Vec<mio::net::TcpListener>,
@@ -37,7 +37,7 @@ impl Listener {
     /// Binds an address; port 0 is any free one.
     ///
     /// # Errors
-    /// When the system refuses (the port is taken, the address is not this machine's).
+    /// If the system refuses: the port is in use, or the address does not belong to this machine.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let inner = mio::net::TcpListener::bind(address)?;
         let address = inner.local_addr()?;
@@ -86,18 +86,18 @@ impl HttpServer {
     /// Serves on a bound address.
     ///
     /// # Errors
-    /// When the system gives no thread or no poller.
+    /// If a thread or poller cannot be created.
     pub fn start(listener: Listener, limits: Limits, handler: Arc<dyn Handler>) -> io::Result<Self> {
         let Listener { mut inner, address } = listener;
         let poll = Poll::new()?;
         for listener in &mut inner {
-            poll.registry().register(listener, inbound::LISTENER, Interest::READABLE)?;
+            poll.registry().register(listener, event_loop::LISTENER, Interest::READABLE)?;
         }
-        let waker = Waker::new(poll.registry(), inbound::WAKER)?;
-        let (send, returns) = bounded(inbound::places(limits.connections));
+        let waker = Waker::new(poll.registry(), event_loop::WAKER)?;
+        let (send, returns) = bounded(event_loop::return_queue_capacity(limits.connections));
         let shared = Arc::new(Shared::new(handler, limits, send, waker));
         let (streams, workers) = (Arc::<Streams>::default(), Arc::<Mutex<Vec<Thread>>>::default());
-        let inbound = Inbound::new(poll, inner, returns, &shared, &streams, &workers);
+        let inbound = EventLoop::new(poll, inner, returns, &shared, &streams, &workers);
         let counted = shared.count_thread();
         let inbound = spawn("http-in", move || {
             let _counted = counted;
@@ -113,14 +113,14 @@ impl HttpServer {
         self.address
     }
 
-    /// How many connections there are.
+    /// Number of open connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// Whether the thread of all connections has ended although nobody stopped the server, by a panic or an error of
-    /// the system. Nothing is served then; stop the server.
+    /// Whether the thread of all connections ended because of a panic or system error. The server then serves nothing; stop
+    /// it.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.shared.has_failed()
@@ -132,9 +132,9 @@ impl HttpServer {
         self.shared.when_failed(Box::new(tell));
     }
 
-    /// Stops: takes no new requests, gives those under way until the deadline, then cancels them, and waits for
-    /// all threads. Event streams end at once. Whether all ended; a handler that does not heed its
-    /// [`Request::cancel`](super::Request::cancel) is left behind after two more seconds.
+    /// Stops accepting requests, lets running ones continue until the deadline, then cancels them, and waits for all
+    /// threads. Event streams end immediately. Returns whether all ended; a handler that ignores its
+    /// [`Request::cancel`](super::Request::cancel) is abandoned after two more seconds.
     ///
     /// Must not be called from a handler: it would wait for itself.
     pub fn stop(mut self, deadline: Deadline) -> bool {
@@ -160,7 +160,7 @@ impl HttpServer {
             }
         }
         if !ended {
-            tracing::error!("a request does not end although it was cancelled; it is left behind");
+            tracing::error!("a cancelled request does not end; its thread is abandoned");
         }
         ended
     }

@@ -1,4 +1,4 @@
-//! What the threads of a server know in common.
+//! State shared by the threads of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -11,20 +11,20 @@ use super::Handler;
 use super::limits::Limits;
 use crate::sync::Deadline;
 
-/// How far a server is on its way to its end.
+/// Life-cycle phase of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// It serves.
+    /// Accepts requests.
     Serving,
-    /// No new requests.
+    /// Accepts no new requests.
     Stopping,
-    /// What is under way is cancelled.
+    /// Running requests are cancelled.
     Cancelling,
-    /// Nobody waits any more.
+    /// Remaining threads are abandoned.
     Leaving,
 }
 
-/// What a connection comes back with from the side that answered.
+/// A connection returned by a worker.
 #[derive(Debug)]
 pub(super) struct Return {
     pub(super) token: Token,
@@ -33,9 +33,9 @@ pub(super) struct Return {
 
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// Answered, up to what the client has not taken yet: `bytes` from `at` on.
+    /// Answered; `bytes` from `at` on are still to be sent.
     Answered { bytes: Vec<u8>, at: usize, keep: bool },
-    /// The client is gone.
+    /// The client has disconnected.
     Broken,
 }
 
@@ -46,20 +46,20 @@ pub(super) struct Shared {
     pub(super) returns: Sender<Return>,
     waker: Waker,
     phase: AtomicU8,
-    /// Connections, for whoever wants to know.
+    /// Number of connections.
     pub(super) connections: AtomicUsize,
-    /// Threads.
+    /// Number of running threads.
     alive: Mutex<usize>,
     ended: Condvar,
     failure: Mutex<Failure>,
 }
 
-/// Whether `http-in` has ended before the server was stopped.
+/// Whether `http-in` ended before the server was stopped.
 #[derive(Default)]
 enum Failure {
     #[default]
     None,
-    /// It has not; this is to be called when it does.
+    /// It has not; call this when it does.
     Watched(Box<dyn FnOnce() + Send>),
     Failed,
 }
@@ -88,13 +88,13 @@ impl Shared {
         }
     }
 
-    /// Goes on to a phase; never back.
+    /// Advances to a phase; never goes back.
     pub(super) fn advance(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel);
         self.wake();
     }
 
-    /// `http-in` has ended although nobody stopped the server: nothing can be served any more.
+    /// `http-in` ended although the server was not stopped: no request can be served.
     pub(super) fn fail(&self) {
         tracing::error!("the thread of all connections ended; the server cannot go on");
         self.advance(Phase::Cancelling);
@@ -118,7 +118,7 @@ impl Shared {
         *failure = Failure::Watched(tell);
     }
 
-    /// Gives a connection back to `http-in`. The queue has a place for every connection.
+    /// Returns a connection to `http-in`. The queue has a place for every connection.
     pub(super) fn give_back(&self, token: Token, outcome: Outcome) {
         if self.returns.try_send(Return { token, outcome }).is_ok() {
             self.wake();
@@ -127,17 +127,17 @@ impl Shared {
 
     fn wake(&self) {
         if let Err(problem) = self.waker.wake() {
-            tracing::error!(%problem, "the thread of all connections could not be woken");
+            tracing::error!(%problem, "cannot wake the thread of all connections");
         }
     }
 
-    /// Counts a thread until what is returned is dropped.
+    /// Counts a thread as running until the returned value is dropped.
     pub(super) fn count_thread(self: &Arc<Self>) -> Counted {
         *self.alive.lock() += 1;
         Counted(Arc::clone(self))
     }
 
-    /// Waits until no thread is left. Whether that came by the deadline.
+    /// Waits until all threads have ended. Returns whether they did by the deadline.
     pub(super) fn wait_ended(&self, deadline: Deadline) -> bool {
         let mut alive = self.alive.lock();
         while *alive > 0 {

@@ -1,4 +1,4 @@
-//! Event streams, a thread for each.
+//! Event streams, one thread each.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,10 +14,10 @@ use super::shared::{Outcome, Phase, Shared};
 use super::wire::Wire;
 use crate::sync::{Cancel, Deadline, Thread, spawn};
 
-/// How long a source is waited for before the stream looks after its client.
+/// How long to wait for a source before checking the client.
 const SLICE: Duration = Duration::from_millis(250);
 
-/// A stream that is to be sent.
+/// An event stream to send.
 pub(super) struct Stream {
     pub(super) token: Token,
     pub(super) wire: Arc<Wire>,
@@ -34,10 +34,10 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Sends a stream on a thread of its own. The answer instead of it when there are too many.
+    /// Sends a stream on its own thread. Returns a refusal if there are too many.
     pub(super) fn start(&self, stream: Stream, shared: &Arc<Shared>) -> Result<(), Answer> {
         let most = shared.limits.streams;
-        let busy = || Answer::busy(format_args!("{most} event streams are open, and more are not served; close one"));
+        let busy = || Answer::busy(format_args!("the limit of {most} event streams is reached; close one"));
         let mut slots = self.slots.lock();
         let free = slots.iter().position(|slot| slot.as_ref().is_none_or(Thread::is_finished));
         let at = free.unwrap_or(slots.len());
@@ -58,7 +58,7 @@ impl Streams {
         Ok(())
     }
 
-    /// The threads, to be waited for.
+    /// Takes the threads, to be joined.
     pub(super) fn threads(&self) -> Vec<Thread> {
         self.slots.lock().drain(..).flatten().collect()
     }
@@ -68,7 +68,7 @@ fn run(stream: Stream, shared: &Shared) {
     let Stream { token, wire, cancel, mut source, start } = stream;
     let line = Line { wire: &wire, cancel: &cancel, shared };
     let sent = catch_unwind(AssertUnwindSafe(|| cancel.run(|| send(&line, &start, &mut *source))));
-    // Whatever the source holds is let go before the connection is.
+    // Drop the source before the connection is returned.
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(source)));
     let outcome = match (sent, dropped) {
         (Ok(Ok(())), Ok(())) => Outcome::Answered { bytes: Vec::new(), at: 0, keep: false },
@@ -93,7 +93,7 @@ fn send(line: &Line<'_>, start: &[u8], source: &mut dyn EventSource) -> io::Resu
     Ok(())
 }
 
-/// The way to the client of a stream.
+/// The output of a stream.
 struct Line<'a> {
     wire: &'a Wire,
     cancel: &'a Cancel,
@@ -101,12 +101,12 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Whether the client is there and the server serves.
+    /// Whether the client is connected and the server is running.
     fn is_wanted(&self) -> bool {
         !self.cancel.is_set() && !self.wire.is_abandoned() && self.shared.phase() == Phase::Serving
     }
 
-    /// Writes all of it, as long as the client takes some of it from time to time.
+    /// Writes all bytes, as long as the client keeps accepting some.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut at = 0;
         let mut patience = Deadline::after(self.shared.limits.writing);

@@ -1,4 +1,4 @@
-//! A socket that one thread reads and another may write.
+//! A socket read by one thread and written by another.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::sync::Deadline;
 
-/// A non-blocking socket. `http-in` waits for it and reads it; the side that answers writes it.
+/// A non-blocking socket. `http-in` polls and reads it; workers write to it.
 #[derive(Debug)]
 pub(super) struct Wire {
     socket: TcpStream,
@@ -18,9 +18,9 @@ pub(super) struct Wire {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The system may take bytes again.
+    /// The socket may be writable again.
     writable: bool,
-    /// Nobody waits for it any more.
+    /// The connection was abandoned.
     dead: bool,
 }
 
@@ -29,12 +29,12 @@ impl Wire {
         Self { socket, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Reads what is there. `None` when there is nothing, `Some(0)` at the end.
+    /// Reads available bytes. `None` if there are none, `Some(0)` at the end.
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         retry(|| (&self.socket).read(buffer))
     }
 
-    /// Writes what the system takes. `None` when it takes nothing.
+    /// Writes as much as the socket accepts. `None` if it accepts nothing.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
         match retry(|| (&self.socket).write(bytes))? {
             Some(0) if !bytes.is_empty() => Err(io::ErrorKind::WriteZero.into()),
@@ -42,7 +42,7 @@ impl Wire {
         }
     }
 
-    /// Writes from `at` on as much as the system takes now. Whether that was all.
+    /// Writes from `at` on as much as the socket accepts. Returns whether everything was written.
     pub(super) fn write_from(&self, bytes: &[u8], at: &mut usize) -> io::Result<bool> {
         while let Some(rest) = bytes.get(*at..).filter(|rest| !rest.is_empty()) {
             match self.write(rest)? {
@@ -53,12 +53,12 @@ impl Wire {
         Ok(true)
     }
 
-    /// Before a write: what is told from here on counts.
+    /// Resets the writable flag before a write.
     pub(super) fn forget_writable(&self) {
         self.state.lock().writable = false;
     }
 
-    /// Waits until the system may take bytes again or the deadline passes. An error when the socket is given up.
+    /// Waits until the socket may be writable or the deadline passes. Fails if the connection was abandoned.
     pub(super) fn wait_writable(&self, deadline: Deadline) -> io::Result<()> {
         let mut state = self.state.lock();
         while !state.writable && !state.dead {
@@ -69,30 +69,30 @@ impl Wire {
         if state.dead { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
 
-    /// The system may take bytes again.
+    /// Signals that the socket may be writable.
     pub(super) fn tell_writable(&self) {
         self.state.lock().writable = true;
         self.changed.notify_all();
     }
 
-    /// Gives the socket up while somebody else holds it: who waits to write is told, and the client sees the end.
+    /// Abandons the connection: wakes a waiting writer with an error and closes the socket.
     pub(super) fn abandon(&self) {
         let _ = self.socket.shutdown(Shutdown::Both);
         self.state.lock().dead = true;
         self.changed.notify_all();
     }
 
-    /// Whether it was given up.
+    /// Whether the connection was abandoned.
     pub(super) fn is_abandoned(&self) -> bool {
         self.state.lock().dead
     }
 
-    /// Nothing more is written: the client sees the end behind what it has yet to read.
+    /// Closes the sending side after the data already written.
     pub(super) fn finish(&self) -> io::Result<()> {
         self.socket.shutdown(Shutdown::Write)
     }
 
-    /// Whether there is something to read, or the end.
+    /// Whether there is data to read, or the end of it.
     pub(super) fn has_input(&self) -> bool {
         !matches!(self.socket.peek(&mut [0]), Err(problem) if problem.kind() == io::ErrorKind::WouldBlock)
     }
@@ -112,7 +112,7 @@ impl mio::event::Source for Wire {
     }
 }
 
-/// Runs a call again while signals interrupt it; `None` when it would wait.
+/// Repeats a call interrupted by signals; `None` if it would block.
 fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>> {
     loop {
         match call() {

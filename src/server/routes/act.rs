@@ -1,48 +1,47 @@
-//! Acting: actions, raw commands, dialogs, files.
+//! Actions, raw CDP commands, dialogs and files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::super::failure::Failure;
-use super::super::read;
+use super::super::error::ApiError;
 use super::super::types::{
-    Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Disarmed, Downloaded, Nothing, RawCommand,
+    Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Disarmed, Downloaded, NoFields, RawCommand,
     RawResult, Uploaded, WaitDownload,
 };
-use super::{Call, LONGEST, SHORTEST};
+use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT};
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
 use crate::page::{Act, Kind, Outcome, Upload};
 use crate::supervisor::Supervisor;
 use crate::sync::Deadline;
 
-/// What answering a dialog may take, and giving files to an input.
+/// Time limit for answering a dialog and for setting files on an input.
 const ANSWERING: Duration = Duration::from_secs(8);
 
-pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, Failure> {
+pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, ApiError> {
     let Action(mut action) = action;
     let nested = nested_targets(&mut action)?;
     let mut act = Act::parse(action)?;
-    let shortest = millis(SHORTEST);
+    let shortest = millis(MIN_TIMEOUT);
     act.timeout_ms = act.timeout_ms.map(|time| time.max(shortest));
-    if runs_scripts(&act) && !call.front.control.config().browser.evaluate_enabled {
+    if runs_scripts(&act) && !call.context.control.config().browser.evaluate_enabled {
         return Err(control::Error::EvaluateDisabled.into());
     }
     let handle = call.tab()?;
     for wanted in nested {
         if call.profile()?.tab_to_read(Some(&wanted))?.info.target_id != handle.info.target_id {
-            let problem = "the actions of a batch are for one tab; name it beside `actions`, or send several batches";
-            return Err(Failure::bad(problem));
+            let problem = "actions: all actions of a batch must be for the same tab; send targetId next to `actions`, or send one batch per tab";
+            return Err(ApiError::bad(problem));
         }
     }
     Ok(call.profile()?.act(&handle, &act, act.deadline(call.deadline))?)
 }
 
-/// Takes the tabs out that actions of a batch name by themselves.
-fn nested_targets(action: &mut Value) -> Result<Vec<String>, Failure> {
+/// Removes the `targetId` of each action in a batch, and returns them.
+fn nested_targets(action: &mut Value) -> Result<Vec<String>, ApiError> {
     let mut found = Vec::new();
-    // Not deeper than the page layer goes.
+    // Limited to the depth that `page` accepts.
     let mut open: Vec<&mut Value> = action.get_mut("actions").into_iter().collect();
     while let Some(actions) = open.pop() {
         for action in actions.as_array_mut().into_iter().flatten() {
@@ -50,7 +49,7 @@ fn nested_targets(action: &mut Value) -> Result<Vec<String>, Failure> {
             match action.remove("targetId") {
                 None | Some(Value::Null) => {}
                 Some(Value::String(target)) => found.push(target),
-                Some(_) => return Err(Failure::bad("targetId is not a text")),
+                Some(_) => return Err(ApiError::bad("targetId: expected a string")),
             }
             open.extend(action.get_mut("actions"));
         }
@@ -60,7 +59,7 @@ fn nested_targets(action: &mut Value) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Whether an action runs a script of the caller, itself or in a batch.
+/// Whether an action or a part of a batch runs a script of the caller.
 fn runs_scripts(act: &Act) -> bool {
     match &act.kind {
         Kind::Evaluate { .. } => true,
@@ -70,16 +69,16 @@ fn runs_scripts(act: &Act) -> bool {
     }
 }
 
-pub(super) fn raw(call: &Call<'_>, command: RawCommand) -> Result<RawResult, Failure> {
+pub(super) fn raw(call: &Call<'_>, command: RawCommand) -> Result<RawResult, ApiError> {
     let before: Vec<_> = call.dialogs().into_iter().map(|dialog| dialog.id).collect();
     let params = Value::Object(command.params.unwrap_or_default());
     let raw = RawCall { method: command.method, params, target: call.target.clone(), frame: command.frame_id };
     match call.profile()?.raw(raw, call.deadline) {
         Ok(result) => Ok(RawResult { result, blocked_by_dialog: false, pending_dialogs: Vec::new() }),
         Err(error) => {
-            let failure = Failure::from(error);
+            let failure = ApiError::from(error);
             let pending_dialogs = call.dialogs();
-            // Under way when it opened: the command has most likely opened it, and has done its work.
+            // The dialog opened during the command, so most likely the command opened it and has taken effect.
             let opened = pending_dialogs.iter().any(|dialog| !before.contains(&dialog.id));
             if failure.is_blocked_by_dialog() && opened {
                 return Ok(RawResult { result: Map::new().into(), blocked_by_dialog: true, pending_dialogs });
@@ -89,13 +88,13 @@ pub(super) fn raw(call: &Call<'_>, command: RawCommand) -> Result<RawResult, Fai
     }
 }
 
-pub(super) fn dialog(call: &Call<'_>, answer: AnswerDialog) -> Result<DialogAnswered, Failure> {
+pub(super) fn dialog(call: &Call<'_>, answer: AnswerDialog) -> Result<DialogAnswered, ApiError> {
     let reply = DialogReply {
         target: call.target.clone(),
         accept: answer.accept,
         prompt_text: answer.prompt_text,
         dialog_id: answer.dialog_id,
-        timeout: call.wish,
+        timeout: call.requested_timeout,
     };
     Ok(match call.profile()?.answer_dialog(reply, Deadline::after(ANSWERING))? {
         DialogOutcome::Answered(dialog) => DialogAnswered { armed: false, armed_for_ms: None, dialog: Some(dialog) },
@@ -103,25 +102,25 @@ pub(super) fn dialog(call: &Call<'_>, answer: AnswerDialog) -> Result<DialogAnsw
     })
 }
 
-pub(super) fn disarm_dialog(call: &Call<'_>, _: Nothing) -> Result<Disarmed, Failure> {
+pub(super) fn disarm_dialog(call: &Call<'_>, _: NoFields) -> Result<Disarmed, ApiError> {
     Ok(Disarmed { disarmed: call.profile()?.disarm_dialogs(call.target.as_deref())? })
 }
 
-pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, Failure> {
-    let files = call.front.control.files();
+pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, ApiError> {
+    let files = call.context.control.files();
     let checked: Result<Vec<PathBuf>, _> = arm.paths.iter().map(|path| files.check_upload(Path::new(path))).collect();
     let paths = checked?;
     let tab = call.tab()?.tab;
     let target_id = tab.target().to_string();
-    let at = tab.ref_of(arm.reference, arm.locator, Deadline::after(call.within(ANSWERING, LONGEST)))?;
+    let at = tab.ref_of(arm.reference, arm.locator, Deadline::after(call.within(ANSWERING, MAX_TIMEOUT)))?;
     let wait = match &at {
-        Some(_) => call.within(ANSWERING, LONGEST),
+        Some(_) => call.within(ANSWERING, MAX_TIMEOUT),
         None => call.within(Supervisor::CHOOSER_LIMIT, Supervisor::CHOOSER_LIMIT),
     };
     let count = paths.len();
     let (armed, given) = match tab.arm_chooser(&paths, at.as_deref(), Deadline::after(wait))? {
         Upload::Done(given) => (false, Some(given)),
-        // What becomes of them is told by the events.
+        // The event log reports what happens to them.
         Upload::Armed(_) => (true, None),
     };
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -139,9 +138,9 @@ pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, 
     })
 }
 
-pub(super) fn download(call: &Call<'_>, wait: WaitDownload) -> Result<Downloaded, Failure> {
+pub(super) fn download(call: &Call<'_>, wait: WaitDownload) -> Result<Downloaded, ApiError> {
     if wait.path.as_deref().is_some_and(str::is_empty) {
-        return Err(Failure::bad(format!("{} is no name of a file; leave path out", read::shown("\"\""))));
+        return Err(ApiError::bad("path: expected a file name, got an empty string; omit path for the suggested name"));
     }
     Ok(Downloaded { download: call.tab()?.tab.wait_download(wait.path.as_deref(), call.deadline)? })
 }

@@ -1,115 +1,120 @@
-//! One request on its way: whose browser, which tab, until when.
+//! A request with its profile, session, tab and deadline.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::Front;
-use super::super::failure::Failure;
+use super::super::ServerContext;
+use super::super::error::ApiError;
 use crate::control::{Profile, Session, TabHandle};
 use crate::http::Request;
 use crate::page::{Tab, Tabs};
 use crate::supervisor::{Dialog, Kind, TargetId};
 use crate::sync::Deadline;
 
-/// A request whose common parts have been read.
+/// A request whose common fields have been parsed.
 pub(in crate::server) struct Call<'a> {
-    pub(in crate::server) front: &'a Front,
+    pub(in crate::server) context: &'a ServerContext,
     pub(in crate::server) request: &'a Request,
-    /// What stands in the path, in order, decoded.
-    pub(super) in_path: Vec<String>,
-    /// Which profile; the default one when none is named.
+    /// Decoded values of the path parameters, in order.
+    pub(super) path_params: Vec<String>,
+    /// Name of the profile. Default: the default profile.
     pub(super) profile: Option<String>,
-    /// Whose current tab, tabs and armed answers are meant.
+    /// The session.
     pub(in crate::server) session: Session,
-    /// Which tab; the last used one when none is named.
+    /// The tab. Default: the current tab of the session.
     pub(super) target: Option<String>,
-    /// How long was asked for, already cut.
-    pub(super) wish: Option<Duration>,
+    /// `timeoutMs`, limited to the allowed range.
+    pub(super) requested_timeout: Option<Duration>,
     pub(super) deadline: Deadline,
-    aimed: RefCell<Option<Aimed>>,
+    resolved: RefCell<Option<ResolvedTab>>,
 }
 
-/// The tab that a request turned out to be about.
-struct Aimed {
+/// The tab that a request uses.
+struct ResolvedTab {
     tab: Arc<Tab>,
-    /// The newest entry of the log before it.
+    /// Number of the newest log entry before the request.
     log: u64,
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(front: &'a Front, request: &'a Request, in_path: Vec<String>, deadline: Deadline) -> Self {
+    pub(super) fn new(
+        context: &'a ServerContext,
+        request: &'a Request,
+        path_params: Vec<String>,
+        deadline: Deadline,
+    ) -> Self {
         Self {
-            front,
+            context,
             request,
-            in_path,
+            path_params,
             profile: None,
             session: Session::default(),
             target: None,
-            wish: None,
+            requested_timeout: None,
             deadline,
-            aimed: RefCell::new(None),
+            resolved: RefCell::new(None),
         }
     }
 
-    /// The profile that it is about, as its session uses it.
-    pub(super) fn profile(&self) -> Result<Profile, Failure> {
-        Ok(self.front.control.profile(self.profile.as_deref())?.for_session(&self.session))
+    /// The profile of the request, for its session.
+    pub(super) fn profile(&self) -> Result<Profile, ApiError> {
+        Ok(self.context.control.profile(self.profile.as_deref())?.for_session(&self.session))
     }
 
-    /// The tab that it is about.
-    pub(super) fn tab(&self) -> Result<TabHandle, Failure> {
-        Ok(self.aim(self.profile()?.tab(self.target.as_deref())?))
+    /// The tab of the request, which becomes the current tab.
+    pub(super) fn tab(&self) -> Result<TabHandle, ApiError> {
+        Ok(self.resolved_tab(self.profile()?.tab(self.target.as_deref())?))
     }
 
-    /// The same for a read, which leaves the current tab as it is.
-    pub(super) fn tab_to_read(&self) -> Result<TabHandle, Failure> {
-        Ok(self.aim(self.profile()?.tab_to_read(self.target.as_deref())?))
+    /// The tab of the request, without changing the current tab.
+    pub(super) fn tab_to_read(&self) -> Result<TabHandle, ApiError> {
+        Ok(self.resolved_tab(self.profile()?.tab_to_read(self.target.as_deref())?))
     }
 
-    /// A tab for what belongs to the whole browser; with `starts`, the browser is started when it does not run.
-    pub(super) fn any_tab(&self, starts: bool) -> Result<TabHandle, Failure> {
-        Ok(self.aim(self.profile()?.any_tab(self.target.as_deref(), starts, self.deadline)?))
+    /// Any tab, for operations on the whole browser. With `starts`, starts the browser if needed.
+    pub(super) fn any_tab(&self, starts: bool) -> Result<TabHandle, ApiError> {
+        Ok(self.resolved_tab(self.profile()?.any_tab(self.target.as_deref(), starts, self.deadline)?))
     }
 
-    /// The tabs of the profile, and one of them as with [`any_tab`](Self::any_tab).
-    pub(super) fn tabs_and_any(&self, starts: bool) -> Result<(Tabs, TargetId), Failure> {
+    /// The tabs of the profile and one of them, as in [`any_tab`](Self::any_tab).
+    pub(super) fn tabs_and_any(&self, starts: bool) -> Result<(Tabs, TargetId), ApiError> {
         let tab = self.any_tab(starts)?.tab;
         Ok((self.profile()?.running()?.tabs.clone(), tab.target().clone()))
     }
 
-    fn aim(&self, handle: TabHandle) -> TabHandle {
+    fn resolved_tab(&self, handle: TabHandle) -> TabHandle {
         let log = handle.tab.supervisor().log().last();
-        *self.aimed.borrow_mut() = Some(Aimed { tab: Arc::clone(&handle.tab), log });
+        *self.resolved.borrow_mut() = Some(ResolvedTab { tab: Arc::clone(&handle.tab), log });
         handle
     }
 
-    /// What stands at a place of the path.
-    pub(super) fn at(&self, place: usize) -> &str {
-        self.in_path.get(place).map_or("", String::as_str)
+    /// A path parameter by its position.
+    pub(super) fn path_param(&self, index: usize) -> &str {
+        self.path_params.get(index).map_or("", String::as_str)
     }
 
-    /// A deadline of its own, when the wish counts from now.
+    /// The requested timeout, else `usual`; at most `most`.
     pub(super) fn within(&self, usual: Duration, most: Duration) -> Duration {
-        self.wish.unwrap_or(usual).min(most)
+        self.requested_timeout.unwrap_or(usual).min(most)
     }
 
-    /// Dialogs that wait: on the tab it is about, else on all.
+    /// Pending dialogs of the tab in use, else of all tabs.
     pub(super) fn dialogs(&self) -> Vec<Dialog> {
-        if let Some(aimed) = &*self.aimed.borrow() {
-            let now = aimed.tab.supervisor().snapshot();
-            return now.dialogs_of(aimed.tab.target().as_str()).cloned().collect();
+        if let Some(resolved) = &*self.resolved.borrow() {
+            let now = resolved.tab.supervisor().snapshot();
+            return now.dialogs_of(resolved.tab.target().as_str()).cloned().collect();
         }
         let all = self.profile().and_then(|profile| Ok(profile.dialogs(self.target.as_deref())?));
         all.map(|(pending, _)| pending).unwrap_or_default()
     }
 
-    /// Whether a script of its page was ended meanwhile.
+    /// Whether a script of the page was terminated during the request.
     pub(super) fn was_rescued(&self) -> bool {
-        let aimed = self.aimed.borrow();
-        let Some(aimed) = &*aimed else { return false };
-        let tail = aimed.tab.supervisor().log().since(aimed.log, 1000);
-        let target = aimed.tab.target();
+        let resolved = self.resolved.borrow();
+        let Some(resolved) = &*resolved else { return false };
+        let tail = resolved.tab.supervisor().log().since(resolved.log, 1000);
+        let target = resolved.tab.target();
         tail.entries.iter().any(|entry| entry.kind() == Kind::Rescued && entry.target_id.as_ref() == Some(target))
     }
 }

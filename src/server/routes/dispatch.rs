@@ -1,4 +1,4 @@
-//! From a request to its route, and to its answer.
+//! Dispatch: finds the route of a request, runs it, and builds the answer.
 
 use std::time::Duration;
 
@@ -6,31 +6,31 @@ use http::StatusCode;
 use http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value};
 
-use super::super::Front;
 use super::super::SESSION_HEADER;
-use super::super::failure::Failure;
-use super::super::read::{self, Reads};
-use super::{Call, LONGEST, Method, Reply, Route, SHORTEST, TABLE};
+use super::super::ServerContext;
+use super::super::error::ApiError;
+use super::super::params::{self, ParamType};
+use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Method, Reply, Route, TABLE};
 use crate::config::nearest;
 use crate::control::Session;
 use crate::http::{Answer, Head, Request};
 use crate::sync::Deadline;
 
-/// What a request is for.
-pub(in crate::server) enum Found {
-    /// This route, with what stands in its path.
+/// Result of looking up a route.
+pub(in crate::server) enum RouteMatch {
+    /// The route, with the values of its path parameters.
     Route(&'static Route, Vec<String>),
-    /// The path has routes, none with this method; their methods.
-    Methods(Vec<&'static str>),
-    /// No route; the path that looks most like it.
-    Nothing(Option<&'static str>),
+    /// The path exists with other methods: these.
+    OtherMethods(Vec<&'static str>),
+    /// No such path; the most similar one.
+    NotFound(Option<&'static str>),
 }
 
 /// Finds the route of a request.
-pub(in crate::server) fn find(head: &Head) -> Found {
+pub(in crate::server) fn find(head: &Head) -> RouteMatch {
     let here: Vec<(&'static Route, Vec<String>)> =
         TABLE.iter().filter_map(|route| Some((route, in_path(route.path, head)?))).collect();
-    // A fixed path goes before one with a name in it.
+    // A fixed path takes precedence over one with parameters.
     let fixed = here.iter().any(|(_, names)| names.is_empty());
     let here: Vec<_> = here.into_iter().filter(|(_, names)| !fixed || names.is_empty()).collect();
     let wanted = match head.method.as_str() {
@@ -38,16 +38,16 @@ pub(in crate::server) fn find(head: &Head) -> Found {
         method => method,
     };
     if here.is_empty() {
-        return Found::Nothing(nearest(&head.path, TABLE.iter().map(|route| route.path)));
+        return RouteMatch::NotFound(nearest(&head.path, TABLE.iter().map(|route| route.path)));
     }
     let methods = here.iter().map(|(route, _)| route.method.name()).collect();
     match here.into_iter().find(|(route, _)| route.method.name() == wanted) {
-        Some((route, names)) => Found::Route(route, names),
-        None => Found::Methods(methods),
+        Some((route, names)) => RouteMatch::Route(route, names),
+        None => RouteMatch::OtherMethods(methods),
     }
 }
 
-/// What stands at the names of a path, when a request's path is one like it.
+/// The values of path parameters, if the path of a request matches a route.
 fn in_path(path: &str, head: &Head) -> Option<Vec<String>> {
     if path == "/" {
         return head.segments.is_empty().then(Vec::new);
@@ -69,13 +69,17 @@ fn in_path(path: &str, head: &Head) -> Option<Vec<String>> {
 }
 
 /// Answers a request.
-pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
+pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> Answer {
     let (route, names) = match find(request) {
-        Found::Route(route, names) => (route, names),
-        Found::Methods(methods) => {
+        RouteMatch::Route(route, names) => (route, names),
+        RouteMatch::OtherMethods(methods) => {
             let allowed = methods.join(", ");
-            let error = format!("{} is not for {}; it takes {allowed}", read::shown(&request.path), request.method);
-            let answer = written(&Failure::new("METHOD_NOT_ALLOWED", error));
+            let error = format!(
+                "{} does not support {}; supported methods: {allowed}",
+                params::shown(&request.path),
+                request.method
+            );
+            let answer = written(&ApiError::new("METHOD_NOT_ALLOWED", error));
             let mut allowed = methods;
             if allowed.contains(&"GET") {
                 allowed.push("HEAD");
@@ -85,14 +89,14 @@ pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
                 Err(_) => answer,
             };
         }
-        Found::Nothing(near) => {
+        RouteMatch::NotFound(near) => {
             let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            let error = format!("there is no {}{meant} GET /openapi.json lists all routes", read::shown(&request.path));
-            return written(&Failure::new("NOT_FOUND", error));
+            let error = format!("no route {}{meant} GET /openapi.json lists all routes", params::shown(&request.path));
+            return written(&ApiError::new("NOT_FOUND", error));
         }
     };
     let deadline = Deadline::at(request.arrived + route.time);
-    let mut call = Call::new(front, request, names, deadline);
+    let mut call = Call::new(context, request, names, deadline);
     match read_and_run(route, &mut call) {
         Ok(Reply::Other(answer)) => answer,
         Ok(Reply::Fields(fields)) => {
@@ -110,7 +114,7 @@ pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
                 let dialogs = call.dialogs();
                 if let Some(dialog) = dialogs.first().filter(|_| failure.error.contains("is blocked by an open dialog"))
                 {
-                    let (kind, message) = (dialog.kind.as_str(), read::shown(&dialog.message));
+                    let (kind, message) = (dialog.kind.as_str(), params::shown(&dialog.message));
                     let answer = "answer it with POST /hooks/dialog first";
                     failure.error = format!("the tab shows a dialog ({kind}, {message}); {answer}");
                 }
@@ -124,22 +128,22 @@ pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
     }
 }
 
-fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
+fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
     let request = call.request;
-    call.session = session(call.front, request)?;
+    call.session = session(call.context, request)?;
     let mut fields = if route.raw {
-        read::query(&request.query, &route.in_query())?
+        params::query(&request.query, &route.in_query())?
     } else if route.method == Method::Post {
         let mut known = Vec::new();
         if route.of_profile {
-            known.push(("profile".to_owned(), Reads::Text));
+            known.push(("profile".to_owned(), ParamType::Text));
         }
-        let asked = read::query(&request.query, &known)?;
-        let mut fields = read::body(&request.body)?;
+        let asked = params::query(&request.query, &known)?;
+        let mut fields = params::body(&request.body)?;
         if let Some(profile) = asked.get("profile") {
             match fields.insert("profile".to_owned(), profile.clone()) {
                 Some(other) if other != *profile && !other.is_null() => {
-                    return Err(Failure::bad("profile is given twice and differently; give it once"));
+                    return Err(ApiError::bad("profile differs between query and body; send it once"));
                 }
                 _ => {}
             }
@@ -147,9 +151,12 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
         fields
     } else {
         if !request.body.is_empty() {
-            return Err(Failure::bad(format!("{} takes no body; put what it takes into the query", request.method)));
+            return Err(ApiError::bad(format!(
+                "{} takes no body; send the fields as query parameters",
+                request.method
+            )));
         }
-        read::query(&request.query, &route.in_query())?
+        params::query(&request.query, &route.in_query())?
     };
     if route.of_profile {
         call.profile = text(&mut fields, "profile")?;
@@ -161,54 +168,54 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
         && let Some(time) = fields.remove("timeoutMs").filter(|time| !time.is_null())
     {
         let millis = time.as_u64().filter(|millis| *millis > 0);
-        let millis = millis.ok_or_else(|| Failure::bad("timeoutMs is not a whole number of milliseconds above 0"))?;
-        let wish = Duration::from_millis(millis).clamp(SHORTEST, LONGEST);
-        call.wish = Some(wish);
-        call.deadline = Deadline::at(request.arrived + wish);
+        let millis = millis.ok_or_else(|| ApiError::bad("timeoutMs: expected an integer of milliseconds above 0"))?;
+        let requested_timeout = Duration::from_millis(millis).clamp(MIN_TIMEOUT, MAX_TIMEOUT);
+        call.requested_timeout = Some(requested_timeout);
+        call.deadline = Deadline::at(request.arrived + requested_timeout);
     }
     (route.run)(call, fields)
 }
 
-/// The session that a request names; the default one without.
-fn session(front: &Front, request: &Request) -> Result<Session, Failure> {
+/// The session that a request names, else the default session.
+fn session(context: &ServerContext, request: &Request) -> Result<Session, ApiError> {
     let name = request.header(SESSION_HEADER);
     if name.is_none() && request.headers.contains_key(SESSION_HEADER) {
-        return Err(Failure::bad(format!("{SESSION_HEADER} is sent twice or is not ASCII; send one name")));
+        return Err(ApiError::bad(format!("{SESSION_HEADER} is sent twice or is not ASCII; send one session name")));
     }
-    front.control.session(name).map_err(|error| {
-        let failure = Failure::from(error);
-        Failure { error: format!("{SESSION_HEADER}: {}", failure.error), ..failure }
+    context.control.session(name).map_err(|error| {
+        let failure = ApiError::from(error);
+        ApiError { error: format!("{SESSION_HEADER}: {}", failure.error), ..failure }
     })
 }
 
 impl Route {
-    /// All parameters of its query.
-    fn in_query(&self) -> Vec<(String, Reads)> {
+    /// All query parameters.
+    fn in_query(&self) -> Vec<(String, ParamType)> {
         let common = self.common().map(|(name, reads)| (name.to_owned(), reads));
         self.reads.iter().cloned().chain(common).collect()
     }
 
-    /// Parameters that it shares with others.
-    pub(in crate::server) fn common(&self) -> impl Iterator<Item = (&'static str, Reads)> {
+    /// The common parameters that it accepts.
+    pub(in crate::server) fn common(&self) -> impl Iterator<Item = (&'static str, ParamType)> {
         let all = [
-            ("profile", Reads::Text, self.of_profile),
-            ("targetId", Reads::Text, self.of_tab),
-            ("timeoutMs", Reads::Whole, self.takes_time),
+            ("profile", ParamType::Text, self.of_profile),
+            ("targetId", ParamType::Text, self.of_tab),
+            ("timeoutMs", ParamType::Integer, self.takes_time),
         ];
         all.into_iter().filter(|(.., takes)| *takes).map(|(name, reads, _)| (name, reads))
     }
 }
 
-fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
+fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, ApiError> {
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Failure::bad(format!("{name} is not a text"))),
+        Some(_) => Err(ApiError::bad(format!("{name}: expected a string"))),
     }
 }
 
 /// A failure as an answer.
-pub(in crate::server) fn written(failure: &Failure) -> Answer {
+pub(in crate::server) fn written(failure: &ApiError) -> Answer {
     let status = StatusCode::from_u16(failure.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     Answer::json(status, &failure.body()).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }

@@ -1,8 +1,8 @@
-//! What happens, as Server-Sent Events.
+//! Events as Server-Sent Events.
 //!
-//! The id of an event is `<start>-<n>`: the name of the log, and the number of the event in it. A log ends with the server
-//! or the profile. A client that comes back with the id of another log would otherwise wait for numbers that may never
-//! come, or miss those before them.
+//! The id of an event is `<start>-<n>`: the name of the log and the number of the event in it. A log ends with the server
+//! or the profile. The name keeps a reconnecting client from resuming at a number of another log, which would lose events
+//! or wait for ever.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use super::super::failure::Failure;
+use super::super::error::ApiError;
 use super::super::types::EventsQuery;
 use super::{Call, Reply};
 use crate::control::Profile;
@@ -19,14 +19,14 @@ use crate::http::{Answer, Event, EventSource, Next};
 use crate::supervisor::{Entry, EventLog, Kind};
 use crate::sync::Deadline;
 
-/// Entries taken from the log at once.
+/// Entries read from the log at once.
 const AT_ONCE: usize = 256;
-/// Age of an event, in seconds, up to which its tab may not be published yet.
+/// Age of an event in seconds up to which its tab may not be published yet.
 const NEW: f64 = 2.0;
-/// How long it may take until a new tab is published.
+/// How long to wait until a new tab is published.
 const PUBLISHED: Duration = Duration::from_millis(300);
 
-pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failure> {
+pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, ApiError> {
     let profile = call.profile()?;
     let target = match &call.target {
         Some(_) => Some(call.tab_to_read()?.info.target_id),
@@ -34,7 +34,7 @@ pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failu
     };
     let log = Arc::clone(profile.events());
     let start = profile.events_start().to_owned();
-    // What a client has seen goes before what it first asked for: it comes back with the same address.
+    // `Last-Event-ID` takes precedence: a reconnecting client sends it with the original query.
     let seen = call.request.headers.get("last-event-id").map(|id| id.to_str().unwrap_or("not text").trim());
     let from = match (seen.filter(|id| !id.is_empty()), query.since.as_deref()) {
         (Some(id), _) => after(id, &start, &log),
@@ -43,8 +43,8 @@ pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failu
             Err(_) if split(since).is_some() => after(since, &start, &log),
             Err(_) => {
                 let problem =
-                    "since is neither the id of an event (<start>-<n>) nor its number; 0 gives all that is kept";
-                return Err(Failure::bad(problem));
+                    "since: expected an event id (<start>-<n>) or an event number; 0 returns all retained events";
+                return Err(ApiError::bad(problem));
             }
         },
         (None, None) => Some(log.last()),
@@ -58,7 +58,7 @@ pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failu
     Ok(Reply::Other(Answer::events(source).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))))
 }
 
-/// The number that an id has in a log; `None` when it is none of that log's.
+/// The number in an event id; `None` if it belongs to another log.
 fn after(id: &str, start: &str, log: &EventLog) -> Option<u64> {
     let (of, number) = split(id)?;
     (of == start && number <= log.last()).then_some(number)
@@ -74,13 +74,13 @@ fn split(id: &str) -> Option<(&str, u64)> {
 
 struct Stream {
     log: Arc<EventLog>,
-    /// Its name.
+    /// Name of the log.
     start: String,
-    /// The newest entry that was looked at.
+    /// Number of the last entry that was read.
     seq: u64,
-    /// Only what is about this tab.
+    /// Send only events of this tab.
     target: Option<String>,
-    /// As the session uses it, unless that is the default session: only what is about tabs that it sees.
+    /// For a session other than the default one: send only events of tabs that it sees.
     profile: Option<Profile>,
     ready: VecDeque<Event>,
 }
@@ -97,7 +97,7 @@ impl Stream {
         profile.sees(target, deadline)
     }
 
-    /// Begins with everything that is kept, and says so.
+    /// Sends a `reset` event and starts again with all retained events.
     fn reset(&mut self, reason: &'static str) {
         let before = self.log.since(0, 1).lost;
         let ts = unix_now();
@@ -134,7 +134,7 @@ impl EventSource for Stream {
                     self.ready.push_back(event(&self.start, entry));
                 }
             }
-            // A log that grows by what others do must not hold up the look for a client that has gone.
+            // Events that are filtered out must not delay the check for a disconnected client.
             if self.ready.is_empty() && deadline.passed() {
                 return Next::Nothing;
             }
@@ -150,7 +150,7 @@ fn id(start: &str, seq: u64) -> String {
     format!("{start}-{seq}")
 }
 
-/// An entry as its line.
+/// A log entry as an event.
 pub(super) fn event(start: &str, entry: &Entry) -> Event {
     let name = serde_json::to_value(entry.kind()).ok().and_then(|name| name.as_str().map(str::to_owned));
     let name = name.unwrap_or_default();
@@ -160,7 +160,7 @@ pub(super) fn event(start: &str, entry: &Entry) -> Event {
         _ => Map::new(),
     };
     match entry.kind() {
-        // The element is written as everywhere; its own type and id come second to those of the event.
+        // The dialog has a field of its own, because `type` and `id` are those of the event.
         Kind::DialogOpened | Kind::DialogClosed => {
             map.insert("dialog".to_owned(), Value::Object(rest.clone()));
         }
@@ -178,23 +178,23 @@ pub(super) fn event(start: &str, entry: &Entry) -> Event {
     Event { name: Some(name), id: Some(id(start, entry.seq)), data: Value::Object(map).to_string() }
 }
 
-/// As `GET /console` tells it: lines and columns from 1.
-fn console(told: Map<String, Value>) -> Map<String, Value> {
+/// Fields as in `GET /console`: lines and columns count from 1.
+fn console(fields: Map<String, Value>) -> Map<String, Value> {
     let one_more = |value: Value| value.as_i64().map_or(value, |number| (number + 1).into());
     let field = |(key, value): (String, Value)| match key.as_str() {
         "line" | "column" => (key, one_more(value)),
         _ => (camel(&key), value),
     };
-    told.into_iter().map(field).collect()
+    fields.into_iter().map(field).collect()
 }
 
-/// As the `download` element.
-fn download(told: Map<String, Value>) -> Map<String, Value> {
+/// Fields as in the `download` object.
+fn download(fields: Map<String, Value>) -> Map<String, Value> {
     let field = |(key, value): (String, Value)| match (key.as_str(), &value) {
         ("state", Value::String(state)) => (key, camel(state).into()),
         _ => (camel(&key), value),
     };
-    told.into_iter().map(field).collect()
+    fields.into_iter().map(field).collect()
 }
 
 /// `frame_id` as `frameId`.

@@ -3,16 +3,16 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `table` | all routes |
-//! | `call` | one request on its way: whose browser, which tab, until when |
-//! | `dispatch` | from a request to its route, and to its answer |
-//! | `own` | the server itself: health, doctor, web UI, description |
-//! | `browser`, `tabs` | life of browsers, profiles, tabs, navigation |
-//! | `see` | snapshots, pictures, text, console, requests |
-//! | `act` | actions, raw commands, dialogs, files |
-//! | `network` | routes of requests, requests in detail |
-//! | `site` | cookies, storage, emulation |
-//! | `events` | the stream of events |
-//! | `mcp` | the tools for models, over the Model Context Protocol |
+//! | `call` | a request with its profile, session, tab and deadline |
+//! | `dispatch` | finds the route of a request and builds the answer |
+//! | `system` | health, doctor, web UI, OpenAPI |
+//! | `browser`, `tabs` | browsers, profiles, sessions, tabs, navigation |
+//! | `pages` | snapshots, screenshots, text, console, requests |
+//! | `act` | actions, raw CDP commands, dialogs, files |
+//! | `network` | routes for network requests |
+//! | `site_data` | cookies, storage, saved state, emulation |
+//! | `events` | the event stream |
+//! | `mcp` | tools over the Model Context Protocol |
 
 mod act;
 mod browser;
@@ -21,9 +21,9 @@ mod dispatch;
 mod events;
 mod mcp;
 mod network;
-mod own;
-mod see;
-mod site;
+mod pages;
+mod site_data;
+mod system;
 mod table;
 mod tabs;
 
@@ -36,20 +36,20 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub(super) use call::Call;
-pub(super) use dispatch::{Found, answer, find};
+pub(super) use dispatch::{RouteMatch, answer, find};
 pub(super) use table::TABLE;
 
-use super::failure::Failure;
-use super::read::{self, Reads};
+use super::error::ApiError;
+use super::params::{self, ParamType};
 use crate::http::{Answer, Lane};
 
-/// Greatest time that may be asked for; more is cut to it.
-pub(super) const LONGEST: Duration = Duration::from_secs(120);
+/// Maximum of `timeoutMs`; larger values are reduced to it.
+pub(super) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Least time that an operation has, whatever was asked for: in less no browser answers anything.
-pub(super) const SHORTEST: Duration = Duration::from_millis(200);
+/// Minimum of `timeoutMs`; smaller values are raised to it, since no browser responds in less.
+pub(super) const MIN_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The methods that routes have.
+/// HTTP methods of routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Get,
@@ -67,20 +67,20 @@ impl Method {
     }
 }
 
-/// What a route answers with.
+/// The answer of a route.
 pub(super) enum Reply {
     /// Fields beside `ok`.
     Fields(Map<String, Value>),
-    /// Something else.
+    /// A complete answer.
     Other(Answer),
 }
 
-type Run = Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Reply, Failure> + Send + Sync>;
+type Run = Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Reply, ApiError> + Send + Sync>;
 
 /// A route.
 pub(super) struct Route {
     pub(super) method: Method,
-    /// With parameters as `:name`.
+    /// Path, with parameters as `:name`.
     pub(super) path: &'static str,
     pub(super) summary: &'static str,
     pub(super) lane: Lane,
@@ -88,35 +88,35 @@ pub(super) struct Route {
     pub(super) of_profile: bool,
     /// Whether it takes `targetId`.
     pub(super) of_tab: bool,
-    /// Whether it takes `timeoutMs`, and the time it has without.
+    /// The default timeout, and whether it takes `timeoutMs`.
     pub(super) time: Duration,
     pub(super) takes_time: bool,
     /// Whether no token is needed.
     pub(super) open: bool,
-    /// Whether a ticket of the web UI is what it takes instead of the token.
+    /// Whether it requires a ticket of the web UI instead of the token.
     pub(super) takes_ticket: bool,
-    /// Whether it reads its body itself; what it takes beside that is in the query.
+    /// Whether it parses its body itself; its fields are query parameters.
     pub(super) raw: bool,
-    /// Bytes that its body may have, where they are not the usual ones.
+    /// Maximum size of its body in bytes, if not the default.
     pub(super) body_bytes: Option<usize>,
     /// The media type of its answer.
     pub(super) media: &'static str,
-    /// Parameters of the query, without the common ones.
-    pub(super) reads: Vec<(String, Reads)>,
+    /// Query parameters, without the common ones.
+    pub(super) reads: Vec<(String, ParamType)>,
     pub(super) input: fn(&mut SchemaGenerator) -> Schema,
     pub(super) output: fn(&mut SchemaGenerator) -> Schema,
     run: Run,
 }
 
-/// What a control route may take: it waits for nothing but the supervisor's own thread.
-const QUICK: Duration = Duration::from_secs(5);
-const USUAL: Duration = Duration::from_secs(20);
+/// Timeout of a control route, which waits only for the supervisor's thread.
+const CONTROL_TIMEOUT: Duration = Duration::from_secs(5);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What a type takes, as parameters of a query.
-fn parameters<I: JsonSchema>() -> Vec<(String, Reads)> {
+/// The fields of a type as query parameters.
+fn parameters<I: JsonSchema>() -> Vec<(String, ParamType)> {
     let mut inline = SchemaSettings::draft2020_12();
     inline.inline_subschemas = true;
-    read::parameters(inline.into_generator().into_root_schema_for::<I>().as_value())
+    params::parameters(inline.into_generator().into_root_schema_for::<I>().as_value())
 }
 
 impl Route {
@@ -133,7 +133,7 @@ impl Route {
             lane: Lane::Action,
             of_profile: true,
             of_tab: false,
-            time: USUAL,
+            time: DEFAULT_TIMEOUT,
             takes_time: true,
             open: false,
             takes_ticket: false,
@@ -147,91 +147,91 @@ impl Route {
         }
     }
 
-    /// A route whose answer is made of fields.
+    /// A route that answers with fields.
     fn of<I, A>(
         method: Method,
         path: &'static str,
         summary: &'static str,
-        run: fn(&Call<'_>, I) -> Result<A, Failure>,
+        run: fn(&Call<'_>, I) -> Result<A, ApiError>,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
         A: Serialize + JsonSchema + 'static,
     {
         let run = move |call: &Call<'_>, fields: Map<String, Value>| {
-            let told = serde_json::to_value(run(call, read::fields(fields)?)?);
-            match told {
+            let value = serde_json::to_value(run(call, params::fields(fields)?)?);
+            match value {
                 Ok(Value::Object(map)) => Ok(Reply::Fields(map)),
                 Ok(_) => Ok(Reply::Fields(Map::new())),
-                Err(problem) => Err(Failure::new("INTERNAL", format!("the answer cannot be written: {problem}"))),
+                Err(problem) => Err(ApiError::new("INTERNAL", format!("the answer cannot be serialised: {problem}"))),
             }
         };
         Self::new::<I, A>(method, path, summary, Box::new(run))
     }
 
-    /// A route that answers with something else.
+    /// A route that builds its answer itself.
     fn other<I: DeserializeOwned + JsonSchema + 'static, A: JsonSchema>(
         method: Method,
         path: &'static str,
         summary: &'static str,
         media: &'static str,
-        run: fn(&Call<'_>, I) -> Result<Reply, Failure>,
+        run: fn(&Call<'_>, I) -> Result<Reply, ApiError>,
     ) -> Self {
-        let run = move |call: &Call<'_>, fields: Map<String, Value>| run(call, read::fields(fields)?);
+        let run = move |call: &Call<'_>, fields: Map<String, Value>| run(call, params::fields(fields)?);
         Self { media, ..Self::new::<I, A>(method, path, summary, Box::new(run)) }
     }
 
-    /// Answered whatever the browser does.
+    /// Runs in the control lane, which never waits for a page.
     fn quick(self) -> Self {
-        Self { lane: Lane::Control, time: QUICK, takes_time: false, ..self }
+        Self { lane: Lane::Control, time: CONTROL_TIMEOUT, takes_time: false, ..self }
     }
 
-    /// For the server as a whole.
+    /// Not for a profile.
     fn global(self) -> Self {
         Self { of_profile: false, ..self }
     }
 
-    /// For one tab.
+    /// Takes `targetId`.
     fn tab(self) -> Self {
         Self { of_tab: true, ..self }
     }
 
-    /// With another usual time.
+    /// Sets the default timeout.
     fn secs(self, seconds: u64) -> Self {
         Self { time: Duration::from_secs(seconds), ..self }
     }
 
-    /// With a time that can be asked for, though it is quick.
+    /// Takes `timeoutMs` despite the control lane.
     fn timed(self) -> Self {
         Self { takes_time: true, ..self }
     }
 
-    /// With a time that its own fields say.
+    /// The timeout is given by its own fields.
     fn untimed(self) -> Self {
-        Self { takes_time: false, time: LONGEST, ..self }
+        Self { takes_time: false, time: MAX_TIMEOUT, ..self }
     }
 
-    /// With a body of its own kind, which it reads itself.
+    /// Parses its body itself.
     fn raw<I: JsonSchema>(self) -> Self {
         Self { raw: true, reads: parameters::<I>(), ..self }
     }
 
-    /// With a body of up to so many MiB.
+    /// Sets the maximum size of the body, in MiB.
     fn mebibytes(self, most: usize) -> Self {
         Self { body_bytes: Some(most << 20), ..self }
     }
 
-    /// With a ticket of the web UI instead of the token.
+    /// Requires a ticket of the web UI instead of the token.
     fn with_ticket(self) -> Self {
         Self { takes_ticket: true, ..self }
     }
 
-    /// For everybody who is here.
+    /// Requires no token.
     fn open(self) -> Self {
         Self { open: true, ..self }
     }
 
-    /// The names of what stands in its path.
+    /// The names of its path parameters.
     pub(super) fn in_path(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix(':'))
     }

@@ -1,4 +1,4 @@
-//! Routes of network requests.
+//! Routes for network requests (interception).
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,20 +10,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::super::failure::Failure;
-use super::super::types::{Abort, AddRoute, Deleted, Fulfil, Nothing, RouteAdded, Routes};
+use super::super::error::ApiError;
+use super::super::types::{Abort, AddRoute, Deleted, Fulfil, NoFields, RouteAdded, Routes};
 use super::Call;
 use crate::control::media_type;
 use crate::supervisor::{AbortReason, Fulfilment, HeaderList, RouteAction, RouteRule, Supervisor};
 
-/// Bytes of a file that requests are answered with.
+/// Maximum size in bytes of a file used as a response.
 const FILE: u64 = 16 * 1024 * 1024;
 
-pub(super) fn routes(call: &Call<'_>, _: Nothing) -> Result<Routes, Failure> {
+pub(super) fn routes(call: &Call<'_>, _: NoFields) -> Result<Routes, ApiError> {
     Ok(Routes { routes: supervisor(call)?.routes(call.deadline)? })
 }
 
-pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, Failure> {
+pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, ApiError> {
     let supervisor = supervisor(call)?;
     let target = match add.target_id.as_deref() {
         Some(wanted) => Some(call.profile()?.tab_to_read(Some(wanted))?.tab.target().clone()),
@@ -39,20 +39,20 @@ pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, Fa
     Ok(RouteAdded { route: supervisor.add_route(rule, call.deadline)? })
 }
 
-pub(super) fn remove_route(call: &Call<'_>, _: Nothing) -> Result<Deleted, Failure> {
-    Ok(Deleted { deleted: supervisor(call)?.remove_routes(Some(call.at(0)), call.deadline)?.len() })
+pub(super) fn remove_route(call: &Call<'_>, _: NoFields) -> Result<Deleted, ApiError> {
+    Ok(Deleted { deleted: supervisor(call)?.remove_routes(Some(call.path_param(0)), call.deadline)?.len() })
 }
 
-pub(super) fn clear_routes(call: &Call<'_>, _: Nothing) -> Result<Deleted, Failure> {
+pub(super) fn clear_routes(call: &Call<'_>, _: NoFields) -> Result<Deleted, ApiError> {
     Ok(Deleted { deleted: supervisor(call)?.remove_routes(None, call.deadline)?.len() })
 }
 
-fn supervisor(call: &Call<'_>) -> Result<Arc<Supervisor>, Failure> {
+fn supervisor(call: &Call<'_>) -> Result<Arc<Supervisor>, ApiError> {
     Ok(Arc::clone(call.profile()?.running()?.supervisor()))
 }
 
-/// What becomes of the requests: one of the three.
-fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
+/// The action of a route: fail, respond or continue.
+fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, ApiError> {
     let answers = add.fulfil.is_some() || add.status.is_some();
     let reason = match add.abort {
         None | Some(Abort::Switch(false)) => None,
@@ -60,15 +60,19 @@ fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
         Some(Abort::Reason(reason)) => Some(reason),
     };
     if reason.is_some() && (answers || !add.request_headers.is_empty()) {
-        return Err(Failure::bad("abort goes with neither fulfil, status nor requestHeaders; give one of them"));
+        return Err(ApiError::bad(
+            "abort cannot be combined with fulfil, status or requestHeaders; send only one of them",
+        ));
     }
     if answers && !add.request_headers.is_empty() {
-        return Err(Failure::bad("requestHeaders are for requests that are sent; leave out fulfil and status"));
+        return Err(ApiError::bad(
+            "requestHeaders cannot be combined with fulfil or status, which do not send the request; omit one side",
+        ));
     }
     if !answers && !add.headers.is_empty() {
         let problem =
-            "headers are those of an answer: give fulfil or status too, or requestHeaders for requests that are sent";
-        return Err(Failure::bad(problem));
+            "headers are response headers and require fulfil or status; to change request headers, send requestHeaders";
+        return Err(ApiError::bad(problem));
     }
     if let Some(reason) = reason {
         return Ok(RouteAction::Abort(reason));
@@ -81,7 +85,7 @@ fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
     let mut body = Vec::new();
     if let Some(fulfil) = add.fulfil {
         if fulfil.status.is_some() && add.status.is_some() {
-            return Err(Failure::bad("status is given twice; give it beside fulfil or in it"));
+            return Err(ApiError::bad("status is given twice, in fulfil and next to it; send it once"));
         }
         status = status.or(fulfil.status);
         headers.retain(|(name, _)| !fulfil.headers.keys().any(|own| own.eq_ignore_ascii_case(name)));
@@ -97,21 +101,21 @@ fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
     Ok(RouteAction::Fulfil(Arc::new(Fulfilment::new(status.unwrap_or(200), headers, body))))
 }
 
-/// The body of an answer, and what it most likely is.
-fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static str>), Failure> {
+/// The body of a response and its probable media type.
+fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static str>), ApiError> {
     match (&fulfil.path, &fulfil.body, &fulfil.body_base64) {
         (None, None, None) => Ok((Vec::new(), None)),
         (Some(path), None, None) => {
-            let file = call.front.control.files().check_upload(Path::new(path))?;
+            let file = call.context.control.files().check_upload(Path::new(path))?;
             let kind = media_type(&file).unwrap_or("application/octet-stream");
             let refuse = |why: &dyn std::fmt::Display| {
-                Failure::new("PATH_REFUSED", format!("fulfil.path: {} cannot be used: {why}", file.display()))
+                ApiError::new("PATH_REFUSED", format!("fulfil.path: cannot use {}: {why}", file.display()))
             };
             let mut bytes = Vec::new();
             let opened = File::open(&file).map_err(|problem| refuse(&problem))?;
             opened.take(FILE + 1).read_to_end(&mut bytes).map_err(|problem| refuse(&problem))?;
             if bytes.len() as u64 > FILE {
-                return Err(refuse(&"it has more than 16 MiB"));
+                return Err(refuse(&"the file is larger than 16 MiB"));
             }
             Ok((bytes, Some(kind)))
         }
@@ -122,9 +126,10 @@ fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static
         }
         (None, None, Some(text)) => {
             let bytes = STANDARD.decode(text);
-            let bytes = bytes.map_err(|problem| Failure::bad(format!("fulfil.bodyBase64 is not Base64: {problem}")))?;
+            let bytes =
+                bytes.map_err(|problem| ApiError::bad(format!("fulfil.bodyBase64: not valid Base64: {problem}")))?;
             Ok((bytes, Some("application/octet-stream")))
         }
-        _ => Err(Failure::bad("fulfil takes one of path, body and bodyBase64")),
+        _ => Err(ApiError::bad("fulfil: send only one of path, body and bodyBase64")),
     }
 }

@@ -1,33 +1,33 @@
 //! Tabs and navigation.
 
-use super::super::failure::Failure;
-use super::super::types::{FocusTab, LabelTab, NavigateTo, Nothing, OpenTab, Tabs, TravelTo};
+use super::super::error::ApiError;
+use super::super::types::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, Tabs};
 use super::Call;
 use crate::control::{Navigate, Navigated, NewTab, TabInfo, Travel};
 
-pub(super) fn list(call: &Call<'_>, _: Nothing) -> Result<Tabs, Failure> {
+pub(super) fn list(call: &Call<'_>, _: NoFields) -> Result<Tabs, ApiError> {
     let profile = call.profile()?;
     Ok(Tabs { running: profile.status().running, tabs: profile.tabs() })
 }
 
-pub(super) fn open(call: &Call<'_>, open: OpenTab) -> Result<TabInfo, Failure> {
+pub(super) fn open(call: &Call<'_>, open: OpenTab) -> Result<TabInfo, ApiError> {
     let new = NewTab { url: open.url, label: open.label, background: open.background };
     Ok(call.profile()?.open_tab(new, call.deadline)?)
 }
 
-pub(super) fn focus(call: &Call<'_>, focus: FocusTab) -> Result<TabInfo, Failure> {
+pub(super) fn focus(call: &Call<'_>, focus: FocusTab) -> Result<TabInfo, ApiError> {
     Ok(call.profile()?.focus(&focus.target_id, call.deadline)?)
 }
 
-pub(super) fn label(call: &Call<'_>, label: LabelTab) -> Result<TabInfo, Failure> {
+pub(super) fn label(call: &Call<'_>, label: LabelTab) -> Result<TabInfo, ApiError> {
     Ok(call.profile()?.label(&label.target_id, &label.label)?)
 }
 
-pub(super) fn close(call: &Call<'_>, _: Nothing) -> Result<TabInfo, Failure> {
-    Ok(call.profile()?.close_tab(call.at(0), call.deadline)?)
+pub(super) fn close(call: &Call<'_>, _: NoFields) -> Result<TabInfo, ApiError> {
+    Ok(call.profile()?.close_tab(call.path_param(0), call.deadline)?)
 }
 
-pub(super) fn navigate(call: &Call<'_>, to: NavigateTo) -> Result<Navigated, Failure> {
+pub(super) fn navigate(call: &Call<'_>, to: NavigateTo) -> Result<Navigated, ApiError> {
     let to = Navigate {
         url: to.url,
         target: call.target.clone(),
@@ -37,19 +37,19 @@ pub(super) fn navigate(call: &Call<'_>, to: NavigateTo) -> Result<Navigated, Fai
     Ok(call.profile()?.navigate(to, call.deadline)?)
 }
 
-pub(super) fn back(call: &Call<'_>, to: TravelTo) -> Result<Navigated, Failure> {
+pub(super) fn back(call: &Call<'_>, to: HistoryNavigation) -> Result<Navigated, ApiError> {
     travel(call, to, Travel::Back)
 }
 
-pub(super) fn forward(call: &Call<'_>, to: TravelTo) -> Result<Navigated, Failure> {
+pub(super) fn forward(call: &Call<'_>, to: HistoryNavigation) -> Result<Navigated, ApiError> {
     travel(call, to, Travel::Forward)
 }
 
-pub(super) fn reload(call: &Call<'_>, to: TravelTo) -> Result<Navigated, Failure> {
+pub(super) fn reload(call: &Call<'_>, to: HistoryNavigation) -> Result<Navigated, ApiError> {
     travel(call, to, Travel::Reload)
 }
 
-fn travel(call: &Call<'_>, to: TravelTo, way: Travel) -> Result<Navigated, Failure> {
-    let TravelTo { wait_until, dismiss_dialogs } = to;
+fn travel(call: &Call<'_>, to: HistoryNavigation, way: Travel) -> Result<Navigated, ApiError> {
+    let HistoryNavigation { wait_until, dismiss_dialogs } = to;
     Ok(call.profile()?.travel(call.target.as_deref(), way, wait_until, dismiss_dialogs, call.deadline)?)
 }

@@ -1,4 +1,4 @@
-//! What answers are made of, beside `ok`. Elements of the other rooms are used as they are.
+//! Bodies of answers, without `ok`. Types of lower modules are used unchanged.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::supervisor::{ClosedDialog, Dialog, FrameTree, NetworkRoute};
 /// `GET /health`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Health {
-    /// `ok`.
+    /// Always `ok`.
     pub(in crate::server) status: &'static str,
 }
 
@@ -32,7 +32,7 @@ pub(in crate::server) struct Profiles {
     pub(in crate::server) profiles: Vec<ProfileInfo>,
 }
 
-/// Of one profile.
+/// An answer about one profile.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct OneProfile {
     pub(in crate::server) profile: ProfileInfo,
@@ -41,21 +41,21 @@ pub(in crate::server) struct OneProfile {
 /// `GET /sessions`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Sessions {
-    /// In the order of their names. The default session and those of MCP connections are not listed.
+    /// Sorted by name. The default session and sessions of MCP connections are not listed.
     pub(in crate::server) sessions: Vec<SessionInfo>,
 }
 
-/// One session.
+/// An answer about one session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct OneSession {
-    /// As it is, or as it was before it ended.
+    /// The session; after `DELETE`, as it was before it ended.
     pub(in crate::server) session: SessionInfo,
 }
 
 /// `GET /tabs`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Tabs {
-    /// Whether the browser runs.
+    /// Whether the browser is running.
     pub(in crate::server) running: bool,
     /// Oldest first.
     pub(in crate::server) tabs: Vec<TabInfo>,
@@ -63,60 +63,60 @@ pub(in crate::server) struct Tabs {
 
 /// `GET /snapshot`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::server) struct Seen {
+pub(in crate::server) struct SnapshotAnswer {
     #[serde(flatten)]
     pub(in crate::server) seen: Snapshot,
-    /// The labelled picture, with `labels`.
+    /// With `labels`: the labelled screenshot.
     #[serde(flatten)]
-    pub(in crate::server) labelled: Option<Labelled>,
+    pub(in crate::server) labelled: Option<LabelledScreenshot>,
 }
 
-/// The labelled picture beside a snapshot.
+/// The labelled screenshot of a snapshot.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::server) struct Labelled {
-    /// The file.
+pub(in crate::server) struct LabelledScreenshot {
+    /// Path of the screenshot file.
     pub(in crate::server) path: PathBuf,
-    /// In pixels.
+    /// Width in pixels.
     pub(in crate::server) width: u32,
-    /// In pixels.
+    /// Height in pixels.
     pub(in crate::server) height: u32,
-    /// What the labels stand for.
+    /// The labelled elements.
     pub(in crate::server) annotations: Vec<Annotation>,
 }
 
 /// `POST /screenshot`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct Shot {
-    /// The file, unless it was to be `inline`.
+pub(in crate::server) struct ScreenshotAnswer {
+    /// Path of the screenshot file; omitted with `inline`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) path: Option<PathBuf>,
-    /// The picture in Base64, with `inline`.
+    /// With `inline`: the image in Base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) data: Option<String>,
-    /// What it is written as.
+    /// Image format.
     #[serde(rename = "type")]
     pub(in crate::server) kind: PictureType,
-    /// In pixels.
+    /// Width in pixels.
     pub(in crate::server) width: u32,
-    /// In pixels.
+    /// Height in pixels.
     pub(in crate::server) height: u32,
-    /// The tab.
+    /// Target id of the tab.
     pub(in crate::server) target_id: String,
-    /// What it showed.
+    /// URL of the page.
     pub(in crate::server) url: String,
-    /// Pixels of the picture for one CSS pixel of the page.
+    /// Image pixels per CSS pixel of the page.
     pub(in crate::server) scale: f64,
-    /// What the labels stand for.
+    /// With `labels`: the labelled elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) annotations: Option<Vec<Annotation>>,
-    /// How many labels there are.
+    /// With `labels`: numbers of labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) labels: Option<LabelCounts>,
-    /// Where it was cut because the page or element is too high, in CSS pixels from its upper side.
+    /// Height at which a page or element that is too tall was cut off, in CSS pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) cut_at: Option<f64>,
-    /// What is to be known of the picture.
+    /// Remarks about the screenshot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::server) notes: Vec<String>,
 }
@@ -124,14 +124,14 @@ pub(in crate::server) struct Shot {
 /// `POST /pdf`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct Paper {
-    /// The file.
+pub(in crate::server) struct PdfAnswer {
+    /// Path of the PDF file.
     pub(in crate::server) path: PathBuf,
-    /// Its length.
+    /// Size in bytes.
     pub(in crate::server) bytes: usize,
-    /// The tab.
+    /// Target id of the tab.
     pub(in crate::server) target_id: String,
-    /// What it showed.
+    /// URL of the page.
     pub(in crate::server) url: String,
 }
 
@@ -165,12 +165,12 @@ pub(in crate::server) struct OneRequest {
 /// `GET /requests/har`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct Archive {
-    /// The content of a `.har` file, HAR 1.2: an object with the field `log`.
+pub(in crate::server) struct HarAnswer {
+    /// The archive as HAR 1.2: an object with the field `log`.
     pub(in crate::server) har: Value,
-    /// How many requests are in it.
+    /// Number of requests in the archive.
     pub(in crate::server) entries: usize,
-    /// Bodies that are left out: not available any more, or too large.
+    /// Number of bodies omitted because they are no longer available or too large.
     pub(in crate::server) bodies_left_out: usize,
 }
 
@@ -190,11 +190,11 @@ pub(in crate::server) struct Routes {
 /// `GET /dialogs`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Dialogs {
-    /// Dialogs that wait, oldest first.
+    /// Pending dialogs, oldest first.
     pub(in crate::server) pending_dialogs: Vec<Dialog>,
-    /// Dialogs that closed, oldest first.
+    /// Recently closed dialogs, oldest first.
     pub(in crate::server) recent_dialogs: Vec<ClosedDialog>,
-    /// Answers that are armed for dialogs to come, oldest first; left out when there are none.
+    /// Answers armed for future dialogs, oldest first; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::server) armed_answers: Vec<ArmedDialog>,
 }
@@ -203,7 +203,7 @@ pub(in crate::server) struct Dialogs {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Frames {
     pub(in crate::server) frame_tree: FrameTree,
-    /// The tab.
+    /// Target id of the tab.
     #[serde(rename = "targetId")]
     pub(in crate::server) target_id: String,
 }
@@ -211,9 +211,9 @@ pub(in crate::server) struct Frames {
 /// `GET /refs`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct KnownRefs {
-    /// Empty where no snapshot shows the present document.
+    /// The refs by name. Empty if no snapshot of the current document was taken.
     pub(in crate::server) refs: BTreeMap<String, RefInfo>,
-    /// The tab.
+    /// Target id of the tab.
     #[serde(rename = "targetId")]
     pub(in crate::server) target_id: String,
 }
@@ -221,12 +221,12 @@ pub(in crate::server) struct KnownRefs {
 /// `POST /cdp`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct RawResult {
-    /// What the browser answered.
+    /// The result of the command.
     pub(in crate::server) result: Value,
-    /// The command opened a dialog; its answer will not come before that is answered.
+    /// The command opened a dialog; its result is not available until the dialog is answered.
     #[serde(rename = "blockedByDialog", skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::server) blocked_by_dialog: bool,
-    /// Dialogs that wait.
+    /// Pending dialogs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::server) pending_dialogs: Vec<Dialog>,
 }
@@ -235,31 +235,31 @@ pub(in crate::server) struct RawResult {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::server) struct ChooserArmed {
-    /// Whether the files wait for a chooser; with a `ref` the input has them already.
+    /// Whether the files are armed for the next file chooser; false with a `ref`, whose input has the files already.
     pub(in crate::server) armed: bool,
-    /// How long they wait, milliseconds.
+    /// How long they stay armed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) armed_for_ms: Option<u64>,
-    /// The tab.
+    /// Target id of the tab.
     pub(in crate::server) target_id: String,
-    /// Names of the files, in their order.
+    /// File names, in the order given.
     pub(in crate::server) files: Vec<String>,
-    /// How many there are.
+    /// Number of files.
     pub(in crate::server) count: usize,
-    /// With a `ref`: the element that was named.
+    /// With a `ref`: the file input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) element: Option<Uploaded>,
 }
 
-/// The element that files were given to.
+/// The file input that received the files.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Uploaded {
-    /// Its ref.
+    /// Ref of the element.
     #[serde(rename = "ref")]
     pub(in crate::server) reference: String,
-    /// Its role.
+    /// Role of the element.
     pub(in crate::server) role: String,
-    /// Its accessible name: untrusted.
+    /// Accessible name of the element; untrusted.
     pub(in crate::server) name: String,
 }
 
@@ -267,9 +267,9 @@ pub(in crate::server) struct Uploaded {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::server) struct DialogAnswered {
-    /// Whether the answer waits for a dialog to come.
+    /// Whether the answer is armed for a future dialog.
     pub(in crate::server) armed: bool,
-    /// How long it waits, milliseconds.
+    /// How long it stays armed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) armed_for_ms: Option<u64>,
     /// The dialog that was answered.
@@ -280,7 +280,7 @@ pub(in crate::server) struct DialogAnswered {
 /// `DELETE /hooks/dialog`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Disarmed {
-    /// How many answers were armed.
+    /// Number of disarmed answers.
     pub(in crate::server) disarmed: usize,
 }
 
@@ -299,29 +299,29 @@ pub(in crate::server) struct Cookies {
 /// `POST /cookies`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Added {
-    /// How many.
+    /// Number of cookies set.
     pub(in crate::server) added: usize,
 }
 
 /// `DELETE /cookies`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Deleted {
-    /// How many.
+    /// Number of items deleted.
     pub(in crate::server) deleted: usize,
 }
 
 /// `/storage/…`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Items {
-    /// By key.
+    /// Items by key.
     pub(in crate::server) items: BTreeMap<String, String>,
 }
 
-/// Of what was done to a tab.
+/// An answer that only names the tab.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct OnTab {
-    /// The tab.
+pub(in crate::server) struct TabAnswer {
+    /// Target id of the tab.
     pub(in crate::server) target_id: String,
 }
 
@@ -329,11 +329,11 @@ pub(in crate::server) struct OnTab {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::server) struct Ticket {
-    /// Opens the web UI once: `/?ticket=…`.
+    /// One-time ticket for the web UI (`/?ticket=…`).
     pub(in crate::server) ticket: String,
-    /// The whole address.
+    /// URL of the web UI with the ticket.
     pub(in crate::server) url: String,
-    /// How long it opens it, milliseconds.
+    /// Lifetime of the ticket, in milliseconds.
     pub(in crate::server) expires_in_ms: u64,
 }
 
@@ -341,29 +341,29 @@ pub(in crate::server) struct Ticket {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::server) struct UiSecret {
-    /// Sent by the page as `Authorization: Bearer …`. Opens every route but `POST /ui/ticket`.
+    /// Secret to send as `Authorization: Bearer …`; valid for every route except `POST /ui/ticket`.
     pub(in crate::server) secret: String,
-    /// Life without being used, milliseconds.
+    /// Lifetime without use, in milliseconds.
     pub(in crate::server) idle_ms: u64,
-    /// Life altogether, milliseconds.
+    /// Maximum lifetime, in milliseconds.
     pub(in crate::server) expires_in_ms: u64,
 }
 
-/// A document of its own, such as `openapi.json`, or a stream.
+/// A body that is not described by fields, such as `openapi.json` or an event stream.
 #[derive(Debug, JsonSchema)]
-pub(in crate::server) struct Whole {}
+pub(in crate::server) struct AnyBody {}
 
-/// Every failure.
+/// Body of every error answer.
 #[derive(Debug, JsonSchema)]
-#[allow(dead_code)] // for its schema; written by `Failure`
+#[allow(dead_code)] // for its schema; produced by `ApiError`
 pub(in crate::server) struct Failed {
-    /// False.
+    /// Always `false`.
     pub(in crate::server) ok: bool,
-    /// What happened, and what to do.
+    /// What failed, why, and what to do next.
     pub(in crate::server) error: String,
-    /// The code.
+    /// Stable error code, such as `TAB_NOT_FOUND`.
     pub(in crate::server) code: String,
-    /// More of it.
+    /// Machine-readable details of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) details: Option<serde_json::Map<String, Value>>,
 }

@@ -1,4 +1,4 @@
-//! What requests are parsed into and answers are made of; `openapi.json` is generated from the same.
+//! Types of requests and answers; `openapi.json` is generated from them.
 
 mod answers;
 mod requests;

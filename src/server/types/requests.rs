@@ -1,4 +1,4 @@
-//! Bodies and queries. What several routes take (`profile`, `targetId`, `timeoutMs`) is read before these.
+//! Bodies and queries of requests. The common fields `profile`, `targetId` and `timeoutMs` are parsed before these.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::supervisor::{AbortReason, ConsoleLevel};
 /// No fields.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::server) struct Nothing {}
+pub(in crate::server) struct NoFields {}
 
-/// `POST /mcp`, beside its body.
+/// `POST /mcp`: the query.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::server) struct McpQuery {
-    /// Toolsets and tools instead of those that the settings give, separated by commas.
+    /// Comma-separated toolsets and tools to offer instead of the configured ones.
     pub(in crate::server) toolsets: Option<String>,
-    /// The platform whose tools are offered: cli, acp, … By default mcp.
+    /// The platform whose configured tools are offered: cli, acp, … Default: mcp.
     pub(in crate::server) platform: Option<String>,
 }
 
@@ -31,10 +31,10 @@ pub(in crate::server) struct McpQuery {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct Start {
-    /// Without a window; by default as the settings say. `CONFLICT` when the browser runs the other way.
+    /// Start without a window. Default: as configured. `CONFLICT` if the browser is running in the other mode.
     pub(in crate::server) headless: Option<bool>,
-    /// WebDriver capabilities (`browserName`, `platformName`, options of a vendor), for profiles on a WebDriver server or
-    /// Selenium Grid. Each replaces the profile's of that name. `CONFLICT` when the browser runs.
+    /// WebDriver capabilities (`browserName`, `platformName`, vendor options), for profiles on a WebDriver server or
+    /// Selenium Grid. They override the profile's capabilities of the same names. `CONFLICT` if the browser is running.
     pub(in crate::server) capabilities: Option<Map<String, Value>>,
 }
 
@@ -42,12 +42,12 @@ pub(in crate::server) struct Start {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct OpenTab {
-    /// Where to.
+    /// The URL to open.
     pub(in crate::server) url: String,
-    /// A name to call the tab by: 1 to 64 letters, digits, `_ . : -`.
+    /// Label by which requests can name the tab: 1 to 64 letters, digits, `_ . : -`.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     pub(in crate::server) label: Option<String>,
-    /// Without becoming the tab that is used when none is named.
+    /// Open behind the other tabs; the current tab stays the same.
     #[serde(default)]
     pub(in crate::server) background: bool,
 }
@@ -66,7 +66,7 @@ pub(in crate::server) struct FocusTab {
 pub(in crate::server) struct LabelTab {
     /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
     pub(in crate::server) target_id: String,
-    /// 1 to 64 letters, digits, `_ . : -`.
+    /// The label: 1 to 64 letters, digits, `_ . : -`.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     pub(in crate::server) label: String,
 }
@@ -75,13 +75,13 @@ pub(in crate::server) struct LabelTab {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct NavigateTo {
-    /// Where to.
+    /// The URL to open.
     pub(in crate::server) url: String,
-    /// Until when it is waited for.
+    /// What to wait for.
     #[serde(default)]
     pub(in crate::server) wait_until: WaitUntil,
-    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`. A page that then asks whether it may be
-    /// left (`beforeunload`) stays until that is answered. Without it, a tab that shows a dialog is not navigated (`BLOCKED_BY_DIALOG`).
+    /// Dismiss the dialogs of the tab and report them as `dismissed_dialogs`. A `beforeunload` dialog that opens then keeps
+    /// the page until it is answered. If false, a tab that shows a dialog is not navigated (`BLOCKED_BY_DIALOG`).
     #[serde(default)]
     pub(in crate::server) dismiss_dialogs: bool,
 }
@@ -89,11 +89,11 @@ pub(in crate::server) struct NavigateTo {
 /// `POST /back`, `/forward`, `/reload`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct TravelTo {
-    /// What is waited for.
+pub(in crate::server) struct HistoryNavigation {
+    /// What to wait for.
     pub(in crate::server) wait_until: WaitUntil,
-    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`. A page that then asks whether it may be
-    /// left (`beforeunload`) stays until that is answered.
+    /// Dismiss the dialogs of the tab and report them as `dismissed_dialogs`. A `beforeunload` dialog that opens then keeps
+    /// the page until it is answered.
     pub(in crate::server) dismiss_dialogs: bool,
 }
 
@@ -104,9 +104,9 @@ pub(in crate::server) struct FindQuery {
     /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `.
     #[schemars(length(min = 1, max = 2000))]
     pub(in crate::server) locator: String,
-    /// Only in this frame and those inside it: a frame id, or the ref of its `<iframe>`.
+    /// Search this frame and its descendants only: a frame id, or the ref of its `<iframe>`.
     pub(in crate::server) frame: Option<String>,
-    /// Matches to return. Default 50.
+    /// Maximum number of matches. Default 50.
     #[schemars(range(min = 1, max = 1000))]
     pub(in crate::server) limit: Option<usize>,
 }
@@ -115,27 +115,27 @@ pub(in crate::server) struct FindQuery {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct GetQuery {
-    /// What is read.
+    /// What to read.
     pub(in crate::server) what: ElementProperty,
-    /// The attribute, for `what: attribute`.
+    /// Name of the attribute, for `what: attribute`.
     pub(in crate::server) name: Option<String>,
-    /// A ref of a snapshot.
+    /// Ref from a snapshot.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
-    /// The first match of a CSS selector.
+    /// CSS selector; the first match is used.
     pub(in crate::server) selector: Option<String>,
-    /// A locator, as with `POST /find`.
+    /// Locator, as in `POST /find`.
     #[schemars(length(min = 1, max = 2000))]
     pub(in crate::server) locator: Option<String>,
-    /// Which match of the locator: from 0, or from the end for a negative number.
+    /// Index of the match of the locator, from 0; negative numbers count from the end.
     pub(in crate::server) nth: Option<i32>,
-    /// The frame that a selector or locator is looked for in.
+    /// Frame in which a selector or locator is resolved.
     pub(in crate::server) frame_id: Option<String>,
-    /// Return texts as they are, without covering what looks like a secret.
+    /// Return texts without masking secrets.
     #[serde(default)]
     pub(in crate::server) raw: bool,
-    /// With `what: state`: return `{"visible": false}` at once when no element matches, instead of waiting for one.
+    /// With `what: state`: return `{"visible": false}` immediately if no element matches, instead of waiting.
     #[serde(default)]
     pub(in crate::server) absent: bool,
 }
@@ -144,35 +144,35 @@ pub(in crate::server) struct GetQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct SnapshotQuery {
-    /// How it is written.
+    /// Output format.
     format: Format,
-    /// Nodes at most, `aria` only. Default 500.
+    /// Maximum number of nodes, `aria` only. Default 500.
     limit: Option<usize>,
-    /// Characters at most, `ai` only; 0 for no limit. Default 40,000.
+    /// Maximum number of characters, `ai` only; 0: no limit. Default 40,000.
     max_chars: Option<usize>,
-    /// Lines to leave out at the beginning, `ai` only.
+    /// Lines to skip at the beginning, `ai` only.
     offset: Option<usize>,
-    /// Only what can be acted on.
+    /// Only interactive elements.
     interactive: bool,
-    /// Without unnamed containers.
+    /// Omit unnamed containers.
     compact: bool,
-    /// So many levels below the root.
+    /// Maximum depth below the root.
     depth: Option<u32>,
-    /// Only what is in the first element that matches this CSS selector.
+    /// Only the subtree of the first element that matches this CSS selector.
     selector: Option<String>,
-    /// Only this frame and those in it: a frame id, or the ref of its `<iframe>`.
+    /// Only this frame and its descendants: a frame id, or the ref of its `<iframe>`.
     #[schemars(length(min = 1))]
     frame: Option<String>,
-    /// With a labelled picture beside it.
+    /// Also take a screenshot with labelled elements.
     pub(in crate::server) labels: bool,
-    /// With the addresses of links.
+    /// Include the URLs of links.
     urls: bool,
-    /// Only what changed since the last snapshot of the tab, with its options unless others are given. `full` in the answer
-    /// says that there was none to compare with.
+    /// Only the changes since the last snapshot of the tab, with its options unless others are given. `full` in the answer
+    /// means that there was no snapshot to compare with.
     diff: bool,
-    /// Of eight or more like siblings show five.
+    /// Show five of eight or more similar siblings.
     fold: bool,
-    /// The ref of a folded run that is to be shown whole.
+    /// Ref of a folded group to show completely.
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     expand: Option<String>,
 }
@@ -203,33 +203,33 @@ impl SnapshotQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct TakeScreenshot {
-    /// The whole page, not the viewport only.
+    /// The full page instead of the viewport.
     full_page: bool,
-    /// Only the element of this ref.
+    /// Only the element with this ref.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
-    /// A locator in the place of a ref, as in actions.
+    /// Locator instead of a ref, as in actions.
     pub(in crate::server) locator: Option<String>,
     /// Only the first element that matches this CSS selector.
     element: Option<String>,
-    /// The frame that `element` is looked for in, by its id or the ref of its element. Default: the main frame.
+    /// Frame in which `element` is resolved: a frame id, or the ref of its `<iframe>`. Default: the main frame.
     frame: Option<String>,
-    /// PNG or JPEG.
+    /// Image format.
     #[serde(rename = "type")]
     kind: PictureType,
-    /// Quality of a JPEG, 1 to 100. Default 80.
+    /// JPEG quality, 1 to 100. Default 80.
     #[schemars(range(min = 1, max = 100))]
     quality: Option<u8>,
-    /// With boxes around what can be acted on and the numbers of their refs beside them.
+    /// Draw boxes around interactive elements, labelled with the numbers of their refs.
     labels: bool,
-    /// Made smaller, in proportion, to be at most so many pixels wide.
+    /// Maximum width in pixels; a larger image is scaled down.
     #[schemars(range(min = 1))]
     max_width: Option<u32>,
-    /// Made smaller, in proportion, to be at most so many pixels high.
+    /// Maximum height in pixels; a larger image is scaled down.
     #[schemars(range(min = 1))]
     max_height: Option<u32>,
-    /// The picture itself in the answer, not a file.
+    /// Return the image in the answer instead of a file.
     pub(in crate::server) inline: bool,
 }
 
@@ -250,19 +250,19 @@ impl TakeScreenshot {
     }
 }
 
-/// How serious a console message is, in the words that browsers and tools use.
+/// Minimum severity of console messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::server) enum Level {
-    /// Everything.
+    /// All messages.
     Log,
-    /// The same as `log`.
+    /// Same as `log`.
     Debug,
-    /// The same as `log`.
+    /// Same as `log`.
     Info,
     /// Warnings and worse.
     Warning,
-    /// The same as `warning`.
+    /// Same as `warning`.
     Warn,
     /// Errors and uncaught exceptions.
     Error,
@@ -285,11 +285,11 @@ impl From<Level> for ConsoleLevel {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct ConsoleQuery {
-    /// Messages that are at least so serious.
+    /// Minimum severity.
     pub(in crate::server) level: Option<Level>,
-    /// The last so many.
+    /// Return the last N entries.
     pub(in crate::server) limit: Option<usize>,
-    /// Later calls begin behind what is there now.
+    /// Clear the entries: later calls return newer ones only.
     pub(in crate::server) clear: bool,
 }
 
@@ -297,9 +297,9 @@ pub(in crate::server) struct ConsoleQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct ErrorsQuery {
-    /// The last so many.
+    /// Return the last N entries.
     pub(in crate::server) limit: Option<usize>,
-    /// Later calls begin behind what is there now.
+    /// Clear the entries: later calls return newer ones only.
     pub(in crate::server) clear: bool,
 }
 
@@ -307,15 +307,15 @@ pub(in crate::server) struct ErrorsQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct RequestsQuery {
-    /// A part of the address, or with `*` in it a pattern for all of it.
+    /// Substring of the URL, or, with `*`, a pattern for the whole URL.
     pub(in crate::server) filter: Option<String>,
-    /// The last so many.
+    /// Return the last N entries.
     pub(in crate::server) limit: Option<usize>,
-    /// Forgets everything that was there.
+    /// Clear the recorded requests.
     pub(in crate::server) clear: bool,
-    /// Report headers, protocol, address and timing of each request too.
+    /// Include headers, protocol, remote address and timing.
     pub(in crate::server) headers: bool,
-    /// With `headers`: report values as they are, without secrets replaced by `[secret]`.
+    /// With `headers`: do not replace secrets by `[secret]`.
     pub(in crate::server) raw: bool,
 }
 
@@ -323,11 +323,11 @@ pub(in crate::server) struct RequestsQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct RequestQuery {
-    /// Report the body of the response too.
+    /// Include the response body.
     pub(in crate::server) body: bool,
-    /// Bytes of a body at most. Default and most 1 MiB.
+    /// Maximum size of a body in bytes. Default and maximum: 1 MiB.
     pub(in crate::server) max_bytes: Option<usize>,
-    /// Report values as they are, without secrets replaced by `[secret]`.
+    /// Do not replace secrets by `[secret]`.
     pub(in crate::server) raw: bool,
 }
 
@@ -335,9 +335,9 @@ pub(in crate::server) struct RequestQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct HarQuery {
-    /// With the bodies that are still available, at most 2 MiB each and 24 MiB together.
+    /// Include bodies that are still available, up to 2 MiB each and 24 MiB in total.
     pub(in crate::server) bodies: bool,
-    /// Report values as they are, without secrets replaced by `[secret]`.
+    /// Do not replace secrets by `[secret]`.
     pub(in crate::server) raw: bool,
 }
 
@@ -345,7 +345,7 @@ pub(in crate::server) struct HarQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct BodyQuery {
-    /// Bytes at most. Default and most 1 MiB.
+    /// Maximum size in bytes. Default and maximum: 1 MiB.
     pub(in crate::server) max_bytes: Option<usize>,
 }
 
@@ -355,13 +355,13 @@ pub(in crate::server) struct BodyQuery {
 pub(in crate::server) struct TextQuery {
     /// Only the first element that matches this CSS selector.
     pub(in crate::server) selector: Option<String>,
-    /// The frame to read: a frame id, or the ref of its `<iframe>`. Default: the main frame.
+    /// Frame to read: a frame id, or the ref of its `<iframe>`. Default: the main frame.
     pub(in crate::server) frame: Option<String>,
-    /// Characters at most; 0 for no limit. Default 40,000.
+    /// Maximum number of characters; 0: no limit. Default 40,000.
     pub(in crate::server) max_chars: Option<usize>,
-    /// Characters to leave out at the beginning.
+    /// Characters to skip at the beginning.
     pub(in crate::server) offset: Option<usize>,
-    /// The text as the page has it, without secrets replaced by `[secret]`.
+    /// Do not replace secrets by `[secret]`.
     pub(in crate::server) raw: bool,
 }
 
@@ -369,7 +369,7 @@ pub(in crate::server) struct TextQuery {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct FramesQuery {
-    /// All of them, without the usual limits.
+    /// Return all frames, without the usual limits.
     pub(in crate::server) full: bool,
 }
 
@@ -377,12 +377,12 @@ pub(in crate::server) struct FramesQuery {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct RawCommand {
-    /// `Domain.command`.
+    /// Command, `Domain.command`.
     #[schemars(regex(pattern = "^[A-Za-z]+\\.[A-Za-z]+$"))]
     pub(in crate::server) method: String,
-    /// Its parameters.
+    /// Parameters of the command.
     pub(in crate::server) params: Option<Map<String, Value>>,
-    /// The frame it is for.
+    /// Frame to send the command to.
     pub(in crate::server) frame_id: Option<String>,
 }
 
@@ -390,14 +390,14 @@ pub(in crate::server) struct RawCommand {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct ArmChooser {
-    /// Files below `uploads/`, by name or whole path, or in a folder of `upload_roots`.
+    /// Files below `uploads/`, by name or absolute path, or in a folder of `browser.upload_roots`.
     #[schemars(length(min = 1, max = 100))]
     pub(in crate::server) paths: Vec<String>,
-    /// The file input that gets them at once.
+    /// File input that receives the files immediately.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
-    /// A locator in the place of a ref, as in actions.
+    /// Locator instead of a ref, as in actions.
     pub(in crate::server) locator: Option<String>,
 }
 
@@ -405,11 +405,11 @@ pub(in crate::server) struct ArmChooser {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct AnswerDialog {
-    /// OK or Cancel.
+    /// True: OK. False: Cancel.
     pub(in crate::server) accept: bool,
-    /// Text for a prompt. Default: the prompt's own default text.
+    /// Text for a prompt. Default: the default text of the prompt.
     pub(in crate::server) prompt_text: Option<String>,
-    /// The dialog, when several are open.
+    /// Id of the dialog, if several are open.
     pub(in crate::server) dialog_id: Option<String>,
 }
 
@@ -417,7 +417,7 @@ pub(in crate::server) struct AnswerDialog {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct WaitDownload {
-    /// The name it gets below `downloads/`.
+    /// File name below `downloads/`. Default: the suggested name.
     pub(in crate::server) path: Option<String>,
 }
 
@@ -425,7 +425,7 @@ pub(in crate::server) struct WaitDownload {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct CookiesQuery {
-    /// Those that would be sent to this address.
+    /// Only cookies that would be sent to this URL.
     #[schemars(regex(pattern = "^https?://[^/?#\\s]+"))]
     pub(in crate::server) url: Option<String>,
 }
@@ -434,7 +434,7 @@ pub(in crate::server) struct CookiesQuery {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct AddCookies {
-    /// Each with `url` or `domain`.
+    /// Cookies to set, each with `url` or `domain`.
     #[schemars(length(max = 1000))]
     pub(in crate::server) cookies: Vec<NewCookie>,
 }
@@ -445,9 +445,9 @@ pub(in crate::server) struct AddCookies {
 pub(in crate::server) struct ImportCookies {
     /// A Netscape cookie file, curl commands, or a JSON array of cookies.
     pub(in crate::server) text: String,
-    /// Its format. Default: known by how it begins.
+    /// Format of `text`. Default: detected.
     pub(in crate::server) format: Option<CookieFormat>,
-    /// The address that cookies without one are for; of curl commands it replaces theirs.
+    /// URL for cookies without a domain; replaces the URLs of curl commands.
     pub(in crate::server) url: Option<String>,
 }
 
@@ -455,9 +455,9 @@ pub(in crate::server) struct ImportCookies {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct DeleteCookies {
-    /// Those of this name.
+    /// Only cookies with this name.
     pub(in crate::server) name: Option<String>,
-    /// Those of this host.
+    /// Only cookies of this host.
     pub(in crate::server) domain: Option<String>,
 }
 
@@ -465,7 +465,7 @@ pub(in crate::server) struct DeleteCookies {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct StorageQuery {
-    /// This item only.
+    /// Only the item with this key.
     pub(in crate::server) key: Option<String>,
 }
 
@@ -480,8 +480,8 @@ pub(in crate::server) struct SetStorage {
 /// `POST /state/save`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct SaveLogin {
-    /// These origins only (`https://example.com`), and the cookies that are sent to them. Default: all that are known from
+pub(in crate::server) struct SaveStateBody {
+    /// Save these origins only (`https://example.com`), and the cookies sent to them. Default: all origins known from
     /// tabs, their histories and cookies.
     #[schemars(length(max = 300))]
     pub(in crate::server) origins: Option<Vec<String>>,
@@ -490,8 +490,8 @@ pub(in crate::server) struct SaveLogin {
 /// `POST /state/load`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct LoadLogin {
-    /// What `POST /state/save` gave, or a `storageState` of Playwright.
+pub(in crate::server) struct LoadStateBody {
+    /// Answer of `POST /state/save`, or a Playwright `storageState`.
     pub(in crate::server) state: Map<String, Value>,
 }
 
@@ -499,11 +499,11 @@ pub(in crate::server) struct LoadLogin {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct Highlight {
-    /// The element; without one the highlight goes.
+    /// Element to highlight. Without an element the highlight is removed.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
-    /// A locator in the place of a ref, as in actions.
+    /// Locator instead of a ref, as in actions.
     pub(in crate::server) locator: Option<String>,
 }
 
@@ -511,8 +511,8 @@ pub(in crate::server) struct Highlight {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct RootQuery {
-    /// A ticket of `POST /ui/ticket`, for the web UI's page; programs send the token instead.
-    #[allow(dead_code)] // read by the gate
+    /// Ticket of `POST /ui/ticket` for the page of the web UI; programs send the token instead.
+    #[allow(dead_code)] // read by `auth`
     pub(in crate::server) ticket: Option<String>,
 }
 
@@ -520,9 +520,9 @@ pub(in crate::server) struct RootQuery {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct NewSession {
-    /// Its name: 1 to 128 visible ASCII characters. Requests select it by the header `X-Cdpilot-Session`.
+    /// Name of the session: 1 to 128 visible ASCII characters. Requests select it with the header `X-Cdpilot-Session`.
     pub(in crate::server) name: String,
-    /// Whether it has its own browser context: cookies, storage and cache of its own.
+    /// Give the session its own browser context: separate cookies, storage and cache.
     #[serde(default)]
     pub(in crate::server) isolated: bool,
 }
@@ -531,13 +531,13 @@ pub(in crate::server) struct NewSession {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct EventsQuery {
-    /// Begin after this event: its `id`, or its number in the running server (`seq`); 0 for everything that is kept.
-    /// Default: what happens from now on.
+    /// Start after this event: its `id`, or its number (`seq`) in the running server; 0: all retained events.
+    /// Default: new events only.
     #[schemars(regex(pattern = "^([0-9a-f]{1,32}-)?[0-9]{1,15}$"))]
     pub(in crate::server) since: Option<String>,
 }
 
-/// `POST /act`: read by the page layer, which names what is wrong with an action.
+/// `POST /act`: parsed by the `page` module, whose errors name the wrong field of an action.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(in crate::server) struct Action(pub(in crate::server) Value);
@@ -560,28 +560,28 @@ impl JsonSchema for Action {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct AddRoute {
-    /// A glob: `*` matches anything but `/`, `**` anything, every other character itself. With `://`, or beginning with
+    /// A glob: `*` matches anything except `/`, `**` matches anything, every other character matches itself. With `://`, or beginning with
     /// `**`, it is matched against the whole URL without its fragment, query included (`**/api/*.json`); beginning with
     /// `/` against path and query on any host; otherwise against host, path and query (`*.example.com/api/**`).
     #[schemars(length(min = 1, max = 2048))]
     pub(in crate::server) pattern: String,
-    /// Only requests of this tab, its frames and workers: target id, tab id (`t1`), label, or a unique prefix of the target
+    /// Only requests of this tab, its frames and workers, by target id, tab id (`t1`), label, or a unique prefix of the target
     /// id. Default: all tabs, later ones included.
     pub(in crate::server) target_id: Option<String>,
     /// Fail the request: true, or the reason (`failed`, `timedout`, `connectionrefused`, …, as in `NetworkRoute`).
     pub(in crate::server) abort: Option<Abort>,
-    /// Answer the request instead of sending it.
+    /// Respond to the request instead of sending it.
     pub(in crate::server) fulfil: Option<Fulfil>,
-    /// The status of the answer. Without `fulfil`: answer with this status and an empty body. Default 200.
+    /// Status of the response. Without `fulfil`: respond with this status and an empty body. Default 200.
     #[schemars(range(min = 200, max = 599))]
     pub(in crate::server) status: Option<u16>,
-    /// Headers of the answer, with `fulfil` or `status`.
+    /// Response headers, with `fulfil` or `status`.
     #[serde(default)]
     pub(in crate::server) headers: BTreeMap<String, String>,
-    /// Headers of a request that is sent, in place of its own headers of the same names. They do not follow a redirect.
+    /// Request headers to set on requests that are sent, replacing headers of the same names. Not applied to redirects.
     #[serde(default)]
     pub(in crate::server) request_headers: BTreeMap<String, String>,
-    /// How long the request is held first, milliseconds. At most 120,000.
+    /// Delay before the request is handled, in milliseconds. At most 120,000.
     #[schemars(range(max = 120_000))]
     pub(in crate::server) delay_ms: Option<u64>,
     /// Only requests with this method.
@@ -594,34 +594,34 @@ pub(in crate::server) struct AddRoute {
     pub(in crate::server) times: Option<u32>,
 }
 
-/// Whether and why a request fails.
+/// Whether a request fails, and with which error.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "true, or a reason such as failed, timedout, connectionrefused or internetdisconnected")]
 pub(in crate::server) enum Abort {
-    /// True: `failed`.
+    /// True: fail with `failed`.
     Switch(bool),
-    /// The network error that the page sees.
+    /// The network error reported to the page.
     Reason(AbortReason),
 }
 
-/// An answer that takes the place of a server's.
+/// A response that replaces the one of the server.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct Fulfil {
-    /// The body from a file below `uploads/`, by name or whole path, or in a folder of `upload_roots`; read now, at most
+    /// The body from a file below `uploads/`, by name or absolute path, or in a folder of `browser.upload_roots`; read immediately, at most
     /// 16 MiB.
     pub(in crate::server) path: Option<String>,
     /// The body as text.
     pub(in crate::server) body: Option<String>,
     /// The body in Base64.
     pub(in crate::server) body_base64: Option<String>,
-    /// As `status` beside `fulfil`.
+    /// Same as `status` outside of `fulfil`.
     #[schemars(range(min = 200, max = 599))]
     pub(in crate::server) status: Option<u16>,
-    /// As `headers` beside `fulfil`.
+    /// Same as `headers` outside of `fulfil`.
     #[serde(default)]
     pub(in crate::server) headers: BTreeMap<String, String>,
-    /// The `Content-Type`. Default: by the extension of `path`, `text/plain` for `body` (`application/json` where it is
+    /// The `Content-Type`. Default: by the extension of `path`, `text/plain` for `body` (`application/json` if it is
     /// JSON), else `application/octet-stream`.
     pub(in crate::server) content_type: Option<String>,
 }

@@ -42,9 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Characters of a result at most.
 const RESULT: usize = 20_000;
 /// What errors advise people and programs, and what models can do instead.
-const ADVICE: [(&str, &str); 9] = [
-    ("`cdpilot browser tabs` or GET /tabs lists them", "browser_tabs lists them"),
-    ("open one with `cdpilot browser open URL` or POST /tabs/open", "browser_navigate opens one"),
+const ADVICE: [(&str, &str); 7] = [
     ("stop the browser with POST /stop", "browser_tabs closes tabs, and the browser is not yours to end"),
     ("caught already, see POST /wait/download", "caught already, and told by whatever caused them"),
     ("made with POST /act", "made with browser_drag"),
@@ -203,10 +201,14 @@ impl Browser<'_> {
 impl From<control::Error> for ToolError {
     fn from(error: control::Error) -> Self {
         let details = error.details();
-        let message = gone(&error).map_or_else(
+        let mut message = gone(&error).map_or_else(
             || ADVICE.iter().fold(error.to_string(), |message, (from, to)| message.replace(from, to)),
             str::to_owned,
         );
+        if let Some(next) = next_step(&error) {
+            message.push_str("; ");
+            message.push_str(next);
+        }
         named(error.code(), message, details)
     }
 }
@@ -237,6 +239,17 @@ fn gone(error: &control::Error) -> Option<&'static str> {
         Error::Page(page::Error::Supervisor(inner)) if inner.is_crash() => {
             Some("the page has crashed; browser_navigate with action reload brings it back")
         }
+        _ => None,
+    }
+}
+
+/// What to do next, in tool names, where the message does not say it.
+fn next_step(error: &control::Error) -> Option<&'static str> {
+    use control::Error;
+    match error {
+        Error::NoTab { .. } => Some("browser_tabs lists the tabs"),
+        Error::NoTabOpen => Some("browser_navigate opens one"),
+        Error::TabGone { .. } => Some("name another tab as target: browser_tabs lists the tabs"),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! One connection, as `http-in` sees it.
+//! The state machine of one connection, run by `http-in`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 
 use super::answer::Answer;
-use super::encode::{self, Manner};
-use super::intake::{Admit, Asked, Budget, Intake, Step};
+use super::encode::{self, Delivery};
 use super::limits::Limits;
+use super::request_reader::{Admit, Budget, ReceivedRequest, RequestReader, Step};
 use super::wire::Wire;
 use crate::sync::Cancel;
 
-/// How long, and for how many bytes, a client that is refused may go on sending: until it has seen the answer.
+/// How long, and how many bytes, a refused client may continue to send until it has read the answer.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 const DRAIN_BYTES: usize = 8 * 1024 * 1024;
-/// Bytes read in one turn, so that one client does not hold up the others.
+/// Bytes read in one turn, so that one client does not delay the others.
 const TURN: usize = 256 * 1024;
 /// Bytes read at once.
 const PIECE: usize = 16 * 1024;
@@ -24,49 +24,49 @@ const PIECE: usize = 16 * 1024;
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// A connection.
-pub(super) struct Conn {
+pub(super) struct Connection {
     pub(super) wire: Arc<Wire>,
-    intake: Intake,
+    reader: RequestReader,
     state: State,
-    /// When the state began, or something last went forward in it.
+    /// When the state began or last made progress.
     since: Instant,
-    /// Since when the client is known to send nothing more: all that it sent was read.
+    /// When the end of the client's data was read.
     ended: Option<Instant>,
-    /// Since when the system says so, with what was sent perhaps yet to be read.
+    /// When the system reported that the client closed the connection; data may be left to read.
     closed: Option<Instant>,
-    /// What is to be sent, and how much of it was.
+    /// Bytes to send, and how many of them were sent.
     out: Vec<u8>,
     at: usize,
 }
 
 enum State {
-    /// Requests are read.
+    /// Reading requests.
     Reading,
-    /// Somebody answers a request.
+    /// A worker handles a request.
     Busy(Cancel),
-    /// An answer goes out; then the next request is read, or the connection ends.
+    /// Sending an answer; then the next request is read (`keep`), or the connection ends.
     Sending { keep: bool },
-    /// Everything is said; what the client still sends is read and dropped.
+    /// The answer is sent; further data of the client is read and discarded.
     Draining { left: usize },
 }
 
 /// What a connection needs next.
-pub(super) enum Turn {
-    /// The system tells when there is more to do.
+pub(super) enum NextStep {
+    /// Wait for an event of the socket.
     Wait,
-    /// There is more to do at once.
+    /// Continue in the next turn.
     Again,
-    /// It is over.
+    /// Close the connection.
     Close,
-    /// A request is to be done.
-    Job { asked: Box<Asked>, cancel: Cancel, before: Vec<u8> },
+    /// Hand a request to a worker.
+    Job { received: Box<ReceivedRequest>, cancel: Cancel, before: Vec<u8> },
 }
 
-impl Conn {
+impl Connection {
     pub(super) fn new(wire: Wire, peer: SocketAddr, limits: &Limits, budget: &Arc<Budget>) -> Self {
         Self {
             wire: Arc::new(wire),
-            intake: Intake::new(peer, limits, budget),
+            reader: RequestReader::new(peer, limits, budget),
             state: State::Reading,
             since: Instant::now(),
             ended: None,
@@ -76,8 +76,8 @@ impl Conn {
         }
     }
 
-    /// Goes on as far as bytes reach.
-    pub(super) fn go_on(&mut self, admit: &mut Admit<'_>) -> Turn {
+    /// Advances as far as possible without waiting.
+    pub(super) fn advance_connection(&mut self, admit: &mut Admit<'_>) -> NextStep {
         let mut left = TURN;
         loop {
             let turn = match self.state {
@@ -92,16 +92,16 @@ impl Conn {
         }
     }
 
-    fn read_request(&mut self, admit: &mut Admit<'_>, left: &mut usize) -> Option<Turn> {
-        match self.intake.step(admit) {
-            Step::More if self.ended.is_some() => Some(Turn::Close),
+    fn read_request(&mut self, admit: &mut Admit<'_>, left: &mut usize) -> Option<NextStep> {
+        match self.reader.step(admit) {
+            Step::More if self.ended.is_some() => Some(NextStep::Close),
             Step::More => self.fill(left),
             Step::Continue => {
                 self.out.extend_from_slice(CONTINUE);
                 match self.wire.write_from(&self.out, &mut self.at) {
                     Ok(true) => (self.out, self.at) = (Vec::new(), 0),
                     Ok(false) => {} // goes out before the answer
-                    Err(_) => return Some(Turn::Close),
+                    Err(_) => return Some(NextStep::Close),
                 }
                 None
             }
@@ -109,54 +109,54 @@ impl Conn {
                 self.refuse(&answer);
                 None
             }
-            Step::Ready(asked) => {
+            Step::Ready(received) => {
                 let cancel = Cancel::new();
                 self.enter(State::Busy(cancel.clone()));
                 let before = std::mem::take(&mut self.out).split_off(std::mem::take(&mut self.at));
-                Some(Turn::Job { asked, cancel, before })
+                Some(NextStep::Job { received, cancel, before })
             }
         }
     }
 
-    /// Reads a piece into the intake. `None`: something came.
-    fn fill(&mut self, left: &mut usize) -> Option<Turn> {
+    /// Reads bytes into the reader. `None`: progress was made.
+    fn fill(&mut self, left: &mut usize) -> Option<NextStep> {
         if *left == 0 {
-            return Some(Turn::Again);
+            return Some(NextStep::Again);
         }
         let mut piece = [0; PIECE];
-        let size = self.intake.room().min(PIECE);
+        let size = self.reader.room().min(PIECE);
         match self.wire.read(&mut piece[..size]) {
-            Ok(None) => Some(Turn::Wait),
+            Ok(None) => Some(NextStep::Wait),
             Ok(Some(0)) if size > 0 => {
                 self.ended = Some(Instant::now());
                 None
             }
             Ok(Some(count)) => {
-                self.intake.feed(&piece[..count]);
+                self.reader.feed(&piece[..count]);
                 *left = left.saturating_sub(count.max(1));
                 None
             }
-            Err(_) => Some(Turn::Close),
+            Err(_) => Some(NextStep::Close),
         }
     }
 
-    /// While somebody answers: keeps what comes, and sees the client hang up.
-    fn watch(&mut self, left: &mut usize) -> Option<Turn> {
-        if self.ended.is_some() || self.intake.room() == 0 {
-            return Some(Turn::Wait);
+    /// While a worker handles a request: buffers further data and detects a disconnect.
+    fn watch(&mut self, left: &mut usize) -> Option<NextStep> {
+        if self.ended.is_some() || self.reader.room() == 0 {
+            return Some(NextStep::Wait);
         }
         match self.fill(left) {
-            Some(Turn::Close) => {
+            Some(NextStep::Close) => {
                 self.ended = Some(Instant::now());
                 self.cancel();
                 self.wire.tell_writable();
-                Some(Turn::Wait)
+                Some(NextStep::Wait)
             }
             turn => turn,
         }
     }
 
-    /// The system says that the client closed the connection, in `both` ways or its own.
+    /// The client closed the connection, for writing or, with `both`, completely.
     pub(super) fn hung_up(&mut self, both: bool) {
         self.closed.get_or_insert_with(Instant::now);
         if both {
@@ -164,15 +164,15 @@ impl Conn {
         }
     }
 
-    fn send(&mut self, keep: bool) -> Option<Turn> {
+    fn send(&mut self, keep: bool) -> Option<NextStep> {
         let before = self.at;
         let wrote = self.wire.write_from(&self.out, &mut self.at);
         if self.at > before {
             self.since = Instant::now();
         }
         match wrote {
-            Ok(false) => return Some(Turn::Wait),
-            Err(_) => return Some(Turn::Close),
+            Ok(false) => return Some(NextStep::Wait),
+            Err(_) => return Some(NextStep::Close),
             Ok(true) => (self.out, self.at) = (Vec::new(), 0),
         }
         if keep {
@@ -180,24 +180,24 @@ impl Conn {
             return None;
         }
         if self.wire.finish().is_err() || self.ended.is_some() {
-            return Some(Turn::Close);
+            return Some(NextStep::Close);
         }
         self.enter(State::Draining { left: DRAIN_BYTES });
         None
     }
 
-    fn drain(&mut self, turn: &mut usize) -> Option<Turn> {
-        let State::Draining { left } = &mut self.state else { return Some(Turn::Wait) };
+    fn drain(&mut self, turn: &mut usize) -> Option<NextStep> {
+        let State::Draining { left } = &mut self.state else { return Some(NextStep::Wait) };
         let mut piece = [0; PIECE];
         match self.wire.read(&mut piece) {
-            Ok(None) => Some(Turn::Wait),
-            Ok(Some(0)) | Err(_) => Some(Turn::Close),
+            Ok(None) => Some(NextStep::Wait),
+            Ok(Some(0)) | Err(_) => Some(NextStep::Close),
             Ok(Some(count)) => {
                 *left = left.saturating_sub(count);
                 *turn = turn.saturating_sub(count);
                 match (*left, *turn) {
-                    (0, _) => Some(Turn::Close),
-                    (_, 0) => Some(Turn::Again),
+                    (0, _) => Some(NextStep::Close),
+                    (_, 0) => Some(NextStep::Again),
                     _ => None,
                 }
             }
@@ -209,67 +209,67 @@ impl Conn {
         self.since = Instant::now();
     }
 
-    /// Answers instead of a worker, and ends the connection behind it.
+    /// Sends a refusal and then ends the connection.
     pub(super) fn refuse(&mut self, answer: &Answer) {
         self.out.drain(..self.at);
         self.at = 0;
-        let head_only = self.intake.is_head_only();
-        self.out.extend(encode::answer(answer, Manner { keep: false, head_only }));
+        let head_only = self.reader.is_head_only();
+        self.out.extend(encode::answer(answer, Delivery { keep: false, head_only }));
         self.enter(State::Sending { keep: false });
     }
 
-    /// Comes back from who answered, with what the client has not taken yet.
-    pub(super) fn come_back(&mut self, bytes: Vec<u8>, at: usize, keep: bool) {
+    /// Takes the connection back from a worker, with the unsent part of the answer.
+    pub(super) fn finish_request(&mut self, bytes: Vec<u8>, at: usize, keep: bool) {
         (self.out, self.at) = (bytes, at);
         self.enter(State::Sending { keep });
     }
 
-    /// Bytes of an answer that are not sent.
+    /// Number of unsent bytes of an answer.
     pub(super) fn unsent(&self) -> usize {
         self.out.len() - self.at
     }
 
-    /// Whether somebody answers a request of it.
+    /// Whether a worker handles a request.
     pub(super) fn is_busy(&self) -> bool {
         matches!(self.state, State::Busy(_))
     }
 
-    /// Whether an answer of it is going out.
+    /// Whether an answer is being sent.
     pub(super) fn is_sending(&self) -> bool {
         matches!(self.state, State::Sending { .. })
     }
 
-    /// Cancels the request that is being answered.
+    /// Cancels the request that a worker handles.
     pub(super) fn cancel(&self) {
         if let State::Busy(cancel) = &self.state {
             cancel.set();
         }
     }
 
-    /// Since when nothing has been asked, if it can be closed without a loss.
+    /// Since when it is idle; `None` if it must not be closed.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let idle = match self.state {
-            State::Reading => self.intake.begun().is_none(),
+            State::Reading => self.reader.begun().is_none(),
             State::Draining { .. } => true,
             State::Busy(_) | State::Sending { .. } => false,
         };
         idle.then_some(self.since)
     }
 
-    /// Since when a head is being read. Nothing shows yet that its client may use the server.
+    /// Since when a head is being read; its client is not authenticated yet.
     pub(super) fn head_since(&self) -> Option<Instant> {
-        if matches!(self.state, State::Reading) && !self.intake.is_reading_body() { self.intake.begun() } else { None }
+        if matches!(self.state, State::Reading) && !self.reader.is_reading_body() { self.reader.begun() } else { None }
     }
 
-    /// Whether the client has asked something that was not read yet.
-    pub(super) fn asks_unheard(&self) -> bool {
+    /// Whether the client has sent data that was not read yet.
+    pub(super) fn has_unread_request(&self) -> bool {
         matches!(self.state, State::Reading) && self.wire.has_input()
     }
 
-    /// When it has been waited for long enough.
+    /// When the current state times out.
     pub(super) fn expires(&self, limits: &Limits) -> Option<Instant> {
         match self.state {
-            State::Reading => Some(match self.intake.begun() {
+            State::Reading => Some(match self.reader.begun() {
                 Some(begun) => begun + limits.reading,
                 None => self.since + limits.idle,
             }),
@@ -280,14 +280,14 @@ impl Conn {
         }
     }
 
-    /// It has been waited for long enough. Whether the connection goes on, be it to say so.
+    /// Handles a timeout. Returns whether the connection stays open, for example to send a refusal.
     pub(super) fn expire(&mut self) -> bool {
         match self.state {
             State::Busy(_) => self.cancel(),
-            State::Reading if self.intake.begun().is_some() => self.refuse(&Answer::failure(
+            State::Reading if self.reader.begun().is_some() => self.refuse(&Answer::failure(
                 StatusCode::REQUEST_TIMEOUT,
                 "TIMEOUT",
-                "the request did not arrive in time; send its head, and then its body, within 10 seconds",
+                "the request did not arrive in time; send the headers, and then the body, within 10 seconds each",
             )),
             _ => return false,
         }

@@ -1,4 +1,4 @@
-//! The threads that do requests.
+//! The worker threads that handle requests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use http::{Method, StatusCode};
 use mio::Token;
 
 use super::answer::{Answer, Body};
-use super::encode::{self, Manner};
-use super::intake::Asked;
+use super::encode::{self, Delivery};
 use super::request::Request;
+use super::request_reader::ReceivedRequest;
 use super::shared::{Outcome, Phase, Shared};
 use super::streams::{Stream, Streams};
 use super::wire::Wire;
@@ -21,41 +21,41 @@ use crate::sync::{Cancel, Thread, fault_point, spawn};
 pub(super) struct Job {
     pub(super) token: Token,
     pub(super) wire: Arc<Wire>,
-    pub(super) asked: Box<Asked>,
+    pub(super) received: Box<ReceivedRequest>,
     pub(super) cancel: Cancel,
-    /// What has to go out before the answer.
+    /// Bytes to send before the answer.
     pub(super) before: Vec<u8>,
 }
 
-/// Threads with one bounded queue. `http-in` owns it; dropping it lets the threads end once the queue is empty.
-pub(super) struct Crew {
+/// A pool of worker threads with one bounded queue. When it is dropped, the threads end once the queue is empty.
+pub(super) struct WorkerPool {
     name: &'static str,
     most: usize,
     queue: Sender<Job>,
     jobs: Receiver<Job>,
-    /// Requests that were taken on and are not done.
+    /// Requests that are queued or being handled.
     open: Arc<AtomicUsize>,
     threads: usize,
     shared: Arc<Shared>,
     streams: Arc<Streams>,
 }
 
-impl Crew {
+impl WorkerPool {
     pub(super) fn new(name: &'static str, most: usize, shared: &Arc<Shared>, streams: &Arc<Streams>) -> Self {
         let (queue, jobs) = bounded(shared.limits.queue.max(1));
         let (shared, streams) = (Arc::clone(shared), Arc::clone(streams));
         Self { name, most: most.max(1), queue, jobs, open: Arc::default(), threads: 0, shared, streams }
     }
 
-    /// Takes a request on, or gives it back when the queue is full or there is no thread to be had. A thread that was
-    /// started for it is given in both cases: letting go of it here would be to wait for its end.
+    /// Queues a request, or returns it if the queue is full or no thread can be started. A newly started thread is returned
+    /// in both cases, because dropping it here would wait for its end.
     pub(super) fn take(&mut self, job: Job) -> (Option<Thread>, Option<Job>) {
         let open = self.open.fetch_add(1, Ordering::AcqRel) + 1;
         let mut started = None;
         if open > self.threads && self.threads < self.most {
             match self.start() {
                 Ok(thread) => started = Some(thread),
-                Err(problem) => tracing::warn!(%problem, lane = self.name, "no further thread"),
+                Err(problem) => tracing::warn!(%problem, lane = self.name, "cannot start another worker thread"),
             }
         }
         let refused =
@@ -74,7 +74,7 @@ impl Crew {
             let _counted = counted;
             for job in jobs {
                 let token = job.token;
-                // A panic outside of the handler costs its connection, not the thread.
+                // A panic outside of the handler ends the connection, not the thread.
                 let worked = catch_unwind(AssertUnwindSafe(|| work(job, &shared, &streams)));
                 if worked.is_err() {
                     shared.give_back(token, Outcome::Broken);
@@ -88,8 +88,8 @@ impl Crew {
 }
 
 fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
-    let Job { token, wire, asked, cancel, before } = job;
-    let Asked { head, body, held } = *asked;
+    let Job { token, wire, received, cancel, before } = job;
+    let ReceivedRequest { head, body, held } = *received;
     let head_only = head.method == Method::HEAD;
     let mut keep = head.keep_alive;
     fault_point(format_args!("http-lane"));
@@ -108,22 +108,22 @@ fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
     if let Body::Events(_) = &answer.body {
         keep = false; // its end is the connection's
         if !head_only {
-            let start = encode::answer(&answer, Manner { keep, head_only });
+            let start = encode::answer(&answer, Delivery { keep, head_only });
             let Body::Events(source) = answer.body else { return };
             let stream = Stream { token, wire: Arc::clone(&wire), cancel, source, start: [before, start].concat() };
             match streams.start(stream, shared) {
                 Ok(()) => return,
-                Err(refused) => return write(refused, Vec::new(), Manner { keep, head_only }, token, &wire, shared),
+                Err(refused) => return write(refused, Vec::new(), Delivery { keep, head_only }, token, &wire, shared),
             }
         }
     }
-    write(answer, before, Manner { keep, head_only }, token, &wire, shared);
+    write(answer, before, Delivery { keep, head_only }, token, &wire, shared);
 }
 
-/// Writes what the system takes at once and leaves the rest to `http-in`.
-fn write(answer: Answer, before: Vec<u8>, manner: Manner, token: Token, wire: &Wire, shared: &Shared) {
-    let keep = manner.keep && shared.phase() == Phase::Serving;
-    let answer = encode::answer(&answer, Manner { keep, ..manner });
+/// Writes what the socket accepts immediately and leaves the rest to `http-in`.
+fn write(answer: Answer, before: Vec<u8>, delivery: Delivery, token: Token, wire: &Wire, shared: &Shared) {
+    let keep = delivery.keep && shared.phase() == Phase::Serving;
+    let answer = encode::answer(&answer, Delivery { keep, ..delivery });
     let bytes = if before.is_empty() { answer } else { [before, answer].concat() };
     let mut at = 0;
     let outcome = match wire.write_from(&bytes, &mut at) {
@@ -134,22 +134,22 @@ fn write(answer: Answer, before: Vec<u8>, manner: Manner, token: Token, wire: &W
     shared.give_back(token, outcome);
 }
 
-/// What a handler says, or that it panicked. The panic hook has told where.
+/// The answer of a handler, or 500 if it panicked. The panic hook logs the location.
 pub(super) fn caught(handle: impl FnOnce() -> Answer) -> Answer {
     catch_unwind(AssertUnwindSafe(handle)).unwrap_or_else(|_| failed())
 }
 
-/// The answer instead of a handler's that panicked.
+/// The answer for a handler that panicked.
 pub(super) fn failed() -> Answer {
     Answer::failure(
         StatusCode::INTERNAL_SERVER_ERROR,
         "INTERNAL",
-        "the server failed at this request; its log says where. Other requests are served on",
+        "internal error while handling this request; see the server log. Other requests are not affected",
     )
 }
 
-/// Nobody reads it: the client hung up before its turn came.
+/// The client disconnected while the request was queued, so nobody reads this answer.
 fn gone() -> Answer {
     let status = StatusCode::from_u16(499).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
-    Answer::failure(status, "CANCELLED", "the client hung up, or the server stopped, before the request's turn came")
+    Answer::failure(status, "CANCELLED", "the client disconnected or the server stopped while the request was queued")
 }

@@ -1,69 +1,69 @@
-//! Reading requests: query parameters and bodies, with everything that is not known refused by name.
+//! Parses query parameters and JSON bodies. Unknown names are rejected with the nearest known one.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::failure::Failure;
+use super::error::ApiError;
 use crate::config::nearest;
 
-/// Characters of a name or value that are repeated to whoever sent it.
+/// Characters of a name or value that an error quotes.
 const SHOWN: usize = 60;
 
-/// How a parameter of a query is read.
+/// How a query parameter is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
+pub(super) enum ParamType {
     Text,
-    Flag,
-    Whole,
+    Boolean,
+    Integer,
     Number,
 }
 
-/// The parameters that a schema has, and how each is read.
-pub(super) fn parameters(schema: &Value) -> Vec<(String, Reads)> {
+/// The properties of a schema as query parameters.
+pub(super) fn parameters(schema: &Value) -> Vec<(String, ParamType)> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let reads = |schema: &Value| {
         let text = schema.get("type").map(ToString::to_string).unwrap_or_default();
         match () {
-            () if text.contains("boolean") => Reads::Flag,
-            () if text.contains("integer") => Reads::Whole,
-            () if text.contains("number") => Reads::Number,
-            () => Reads::Text,
+            () if text.contains("boolean") => ParamType::Boolean,
+            () if text.contains("integer") => ParamType::Integer,
+            () if text.contains("number") => ParamType::Number,
+            () => ParamType::Text,
         }
     };
     properties.into_iter().flatten().map(|(name, schema)| (name.clone(), reads(schema))).collect()
 }
 
-/// The parameters of a query as a JSON object.
-pub(super) fn query(pairs: &[(String, String)], known: &[(String, Reads)]) -> Result<Map<String, Value>, Failure> {
+/// Parses a query into a JSON object.
+pub(super) fn query(pairs: &[(String, String)], known: &[(String, ParamType)]) -> Result<Map<String, Value>, ApiError> {
     let mut map = Map::new();
     for (name, value) in pairs {
         let Some((_, reads)) = known.iter().find(|(known, _)| known == name) else {
             return Err(unknown("query parameter", name, known.iter().map(|(name, _)| name.as_str())));
         };
-        let wrong = |wanted: &str| Failure::bad(format!("{name}={}: give {wanted}", shown(value)));
+        let wrong = |wanted: &str| ApiError::bad(format!("query parameter {name}={}: expected {wanted}", shown(value)));
         let value = match reads {
-            Reads::Text => Value::from(value.as_str()),
-            Reads::Flag => match value.as_str() {
-                // The name alone; HTTP libraries write it with an equals sign.
+            ParamType::Text => Value::from(value.as_str()),
+            ParamType::Boolean => match value.as_str() {
+                // The bare name; HTTP libraries append an equals sign.
                 "true" | "1" | "" => true.into(),
                 "false" | "0" => false.into(),
-                _ => return Err(wrong("true or false, 1 or 0, or the name alone")),
+                _ => return Err(wrong("true, false, 1, 0, or the bare name")),
             },
-            Reads::Whole => value.parse::<u64>().map_err(|_| wrong("a whole number, 0 or above"))?.into(),
-            Reads::Number => {
+            ParamType::Integer => value.parse::<u64>().map_err(|_| wrong("an integer of 0 or more"))?.into(),
+            ParamType::Number => {
                 let number: Option<f64> = value.parse().ok();
                 number.and_then(serde_json::Number::from_f64).ok_or_else(|| wrong("a number"))?.into()
             }
         };
         if map.insert(name.clone(), value).is_some() {
-            return Err(Failure::bad(format!("query parameter {name} is given twice; give it once")));
+            return Err(ApiError::bad(format!("query parameter {name} is given twice; send it once")));
         }
     }
     Ok(map)
 }
 
-/// The body of a request as a JSON object; nothing is `{}`.
-pub(super) fn body(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
+/// Parses the body of a request as a JSON object; an empty body is `{}`.
+pub(super) fn body(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
@@ -73,20 +73,20 @@ pub(super) fn body(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
             Ok(map)
         }
         Ok(_) => {
-            Err(Failure::bad("the body is not a JSON object; send one, such as {\"url\": \"https://example.com\"}"))
+            Err(ApiError::bad("the body is not a JSON object; send one, such as {\"url\": \"https://example.com\"}"))
         }
-        Err(problem) => Err(Failure::bad(format!("the body is no JSON: {problem}"))),
+        Err(problem) => Err(ApiError::bad(format!("the body is not valid JSON: {problem}"))),
     }
 }
 
-/// Writes `5.0` as `5`: to JSON both are the same whole number, to some programs only the first.
+/// Turns `5.0` into `5`: some clients send integers with a fraction of zero.
 fn whole_numbers(value: &mut Value) {
-    /// Up to here every whole number is one of a kind.
+    /// Up to 2^53, doubles represent integers exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) if number.is_f64() => {
             let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < EXACT);
-            // Written without a fraction it is read as an integer.
+            // Formatted without a fraction, it parses as an integer.
             if let Some(whole) = whole.and_then(|whole| format!("{whole:.0}").parse::<i64>().ok()) {
                 *value = whole.into();
             }
@@ -97,8 +97,8 @@ fn whole_numbers(value: &mut Value) {
     }
 }
 
-/// Fields as what a route takes. What is wrong is named with its place.
-pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, Failure> {
+/// Deserialises the fields of a route. Errors name the path of the wrong field.
+pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, ApiError> {
     serde_path_to_error::deserialize(Value::Object(map)).map_err(|problem| {
         let path = problem.path().to_string();
         let problem = problem.into_inner().to_string();
@@ -115,19 +115,21 @@ pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, 
             return failure;
         }
         let place = if path == "." { String::new() } else { format!("{path}: ") };
-        Failure::bad(format!("{place}{problem}"))
+        ApiError::bad(format!("{place}{problem}"))
     })
 }
 
-/// What does not exist, with what there is.
-pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+/// An error for an unknown name, with the known ones.
+pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> ApiError {
     let known: Vec<&str> = known.collect();
     let meant = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-    let list = if known.is_empty() { "there are none here".to_owned() } else { format!("known: {}", known.join(", ")) };
-    Failure::new("UNKNOWN_FIELD", format!("unknown {what} {}{meant} ({list})", shown(name))).with("field", &shown(name))
+    let list =
+        if known.is_empty() { "none are accepted here".to_owned() } else { format!("known: {}", known.join(", ")) };
+    ApiError::new("UNKNOWN_FIELD", format!("unknown {what} {}{meant} ({list})", shown(name)))
+        .with("field", &shown(name))
 }
 
-/// The beginning of what was sent, to be repeated.
+/// The beginning of a text from a client, without control characters, to be quoted in errors.
 pub(super) fn shown(text: &str) -> String {
     text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
@@ -138,13 +140,18 @@ mod tests {
 
     use super::*;
 
-    fn known() -> Vec<(String, Reads)> {
-        [("flag", Reads::Flag), ("limit", Reads::Whole), ("name", Reads::Text), ("x", Reads::Number)]
-            .map(|(name, reads)| (name.to_owned(), reads))
-            .to_vec()
+    fn known() -> Vec<(String, ParamType)> {
+        [
+            ("flag", ParamType::Boolean),
+            ("limit", ParamType::Integer),
+            ("name", ParamType::Text),
+            ("x", ParamType::Number),
+        ]
+        .map(|(name, reads)| (name.to_owned(), reads))
+        .to_vec()
     }
 
-    fn read(pairs: &[(&str, &str)]) -> Result<Map<String, Value>, Failure> {
+    fn read(pairs: &[(&str, &str)]) -> Result<Map<String, Value>, ApiError> {
         let pairs: Vec<(String, String)> = pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
         query(&pairs, &known())
     }

@@ -1,5 +1,4 @@
-//! From the bytes of a connection to requests. No input or output: the same bytes give the same requests in whatever
-//! pieces they come.
+//! Parses the bytes of a connection into requests. Does no I/O: the result does not depend on how the bytes are split.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,26 +10,26 @@ use http::{Method, StatusCode};
 use memchr::memchr_iter;
 
 use super::answer::Answer;
-use super::chunks::{Chunks, Wrong};
+use super::chunks::{ChunkError, Chunks};
 use super::head;
 use super::limits::Limits;
 use super::request::{Framing, Head};
 
-/// Empty lines before a request at most (RFC 9112, section 2.2, asks for patience with them).
+/// Maximum number of empty lines before a request, which RFC 9112, section 2.2 asks to tolerate.
 const MAX_BLANK: u8 = 4;
-/// Longest method, so that what is no HTTP at all is seen at once.
+/// Maximum length of a method, to detect other protocols early.
 const MAX_METHOD: usize = 32;
 
-/// Bytes of bodies that may be held, over all connections.
+/// Limit for the bytes of all bodies in memory.
 #[derive(Debug)]
 pub(super) struct Budget {
     most: usize,
     held: AtomicUsize,
 }
 
-/// A part of the budget, given back when it is dropped.
+/// A part of the budget, released on drop.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct Reservation {
     budget: Arc<Budget>,
     bytes: usize,
 }
@@ -40,13 +39,13 @@ impl Budget {
         Arc::new(Self { most, held: AtomicUsize::new(0) })
     }
 
-    fn none(self: &Arc<Self>) -> Held {
-        Held { budget: Arc::clone(self), bytes: 0 }
+    fn none(self: &Arc<Self>) -> Reservation {
+        Reservation { budget: Arc::clone(self), bytes: 0 }
     }
 }
 
-impl Held {
-    /// Holds this much in all, if there is so much left.
+impl Reservation {
+    /// Raises the reservation to `bytes`, if the budget allows it.
     fn grow(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
         let taken = self.budget.held.fetch_update(Ordering::AcqRel, Ordering::Acquire, |held| {
@@ -59,48 +58,48 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.budget.held.fetch_sub(self.bytes, Ordering::AcqRel);
     }
 }
 
-/// What came of the bytes so far.
+/// State after parsing the available bytes.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Nothing whole yet.
+    /// Incomplete.
     More,
     /// The client waits for `100 Continue`; then step again.
     Continue,
     /// A request.
-    Ready(Box<Asked>),
-    /// No request can come any more; the answer to it.
+    Ready(Box<ReceivedRequest>),
+    /// The request is refused with this answer; nothing more is parsed.
     Refused(Answer),
 }
 
-/// Decides on a head before its body is looked at: the bytes that the body may have, where they are not the usual ones.
+/// Admits a request by its head. Returns the maximum size of its body, if not the default.
 pub(super) type Admit<'a> = dyn FnMut(&Head) -> Result<Option<usize>, Answer> + 'a;
 
-/// A request that has arrived.
+/// A complete request.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     pub(super) head: Head,
     pub(super) body: Vec<u8>,
-    pub(super) held: Held,
+    pub(super) held: Reservation,
 }
 
-/// Reads the requests of one connection.
+/// Parser for the requests of one connection.
 #[derive(Debug)]
-pub(super) struct Intake {
+pub(super) struct RequestReader {
     buffer: Vec<u8>,
-    /// Bytes of the buffer in which no head ends.
+    /// Bytes of the buffer already searched for the end of a head.
     scanned: usize,
     blank: u8,
-    /// The last head was of HEAD: its answer, a refusal too, has no body.
+    /// The last method was HEAD: its answer, also a refusal, has no body.
     head_only: bool,
-    /// When the request at hand, or its body, began.
+    /// When the current head or body began to arrive.
     begun: Option<Instant>,
-    body: Option<Box<Reading>>,
+    body: Option<Box<PartialBody>>,
     peer: SocketAddr,
     head_bytes: usize,
     body_bytes: usize,
@@ -109,17 +108,17 @@ pub(super) struct Intake {
 
 /// A request whose body is being read.
 #[derive(Debug)]
-struct Reading {
+struct PartialBody {
     head: Head,
     body: Vec<u8>,
     chunks: Option<Chunks>,
-    held: Held,
-    told: bool,
-    /// Bytes that the body may have.
+    held: Reservation,
+    sent_continue: bool,
+    /// Maximum size of the body, in bytes.
     most: usize,
 }
 
-impl Intake {
+impl RequestReader {
     pub(super) fn new(peer: SocketAddr, limits: &Limits, budget: &Arc<Budget>) -> Self {
         Self {
             buffer: Vec::new(),
@@ -135,12 +134,12 @@ impl Intake {
         }
     }
 
-    /// How many bytes it takes now.
+    /// How many bytes can be added.
     pub(super) fn room(&self) -> usize {
         self.head_bytes.saturating_sub(self.buffer.len())
     }
 
-    /// Takes bytes, no more than there is [`room`](Self::room) for.
+    /// Adds bytes, at most as many as there is [`room`](Self::room) for.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
@@ -155,12 +154,12 @@ impl Intake {
         self.body.is_some()
     }
 
-    /// Whether the answer to the request at hand is to have no body.
+    /// Whether the answer to the current request must not have a body.
     pub(super) fn is_head_only(&self) -> bool {
         self.head_only
     }
 
-    /// Goes on as far as the bytes reach. `admit` decides on a head before its body is looked at.
+    /// Parses the available bytes. `admit` is called with a head before its body is parsed.
     pub(super) fn step(&mut self, admit: &mut Admit<'_>) -> Step {
         if self.body.is_none() {
             let head = match self.next_head() {
@@ -178,8 +177,8 @@ impl Intake {
             };
             self.begun = Some(Instant::now());
             let chunks = (head.framing == Framing::Chunked).then(Chunks::new);
-            let told = !head.expects_continue;
-            self.body = Some(Box::new(Reading { head, body: Vec::new(), chunks, held, told, most }));
+            let sent_continue = !head.expects_continue;
+            self.body = Some(Box::new(PartialBody { head, body: Vec::new(), chunks, held, sent_continue, most }));
         }
         self.next_body()
     }
@@ -191,7 +190,7 @@ impl Intake {
             self.scanned = 0;
             self.blank += 1;
             if self.blank > MAX_BLANK {
-                return Err("the request begins with empty lines");
+                return Err("the request starts with too many empty lines");
             }
         }
         if self.buffer.is_empty() {
@@ -203,13 +202,13 @@ impl Intake {
             let method = self.buffer.iter().take(MAX_METHOD).take_while(|byte| **byte != b' ');
             let (length, good) = method.fold((0, true), |(n, good), byte| (n + 1, good && is_token(*byte)));
             if !good || length == 0 || length == MAX_METHOD {
-                return Err("this is no HTTP request");
+                return Err("not an HTTP request");
             }
         }
         let from = self.scanned;
         for at in memchr_iter(b'\n', &self.buffer[from..]).map(|at| at + from) {
             if at == 0 || self.buffer[at - 1] != b'\r' {
-                return Err("lines must end with CR LF");
+                return Err("header lines must end with CR LF");
             }
             if self.buffer[..=at].ends_with(b"\r\n\r\n") {
                 let head = head::parse(&self.buffer[..=at], self.peer, arrived);
@@ -220,11 +219,11 @@ impl Intake {
             }
         }
         self.scanned = self.buffer.len();
-        if self.room() == 0 { Err("the request's head is too large") } else { Ok(None) }
+        if self.room() == 0 { Err("the request line and headers are too large") } else { Ok(None) }
     }
 
-    /// What has to be true before a body is read.
-    fn check_body(&self, head: &Head, most: usize) -> Result<Held, Answer> {
+    /// Checks a request with a body before the body is read.
+    fn check_body(&self, head: &Head, most: usize) -> Result<Reservation, Answer> {
         let mut held = self.budget.none();
         if !head.has_body() {
             return Ok(held);
@@ -238,10 +237,10 @@ impl Intake {
         }
         let media = head.header(CONTENT_TYPE.as_str()).and_then(|value| value.split(';').next()).map(str::trim);
         if !media.is_some_and(|media| media.eq_ignore_ascii_case("application/json")) {
-            return Err(unsupported("a request body must be JSON and say so: Content-Type: application/json"));
+            return Err(unsupported("the body must be JSON; send Content-Type: application/json"));
         }
         if head.headers.contains_key(CONTENT_ENCODING) {
-            return Err(unsupported("a request body must be sent as it is, without a Content-Encoding"));
+            return Err(unsupported("Content-Encoding is not supported; send the body unencoded"));
         }
         Ok(held)
     }
@@ -253,8 +252,10 @@ impl Intake {
             (Some(chunks), _) => {
                 let took = match chunks.read(&self.buffer, &mut reading.body, most) {
                     Ok(took) => took,
-                    Err(Wrong::Malformed) => return Step::Refused(bad("the chunks of the body are malformed")),
-                    Err(Wrong::TooLarge) => return Step::Refused(too_large(most)),
+                    Err(ChunkError::Malformed) => {
+                        return Step::Refused(bad("the chunked encoding of the body is malformed"));
+                    }
+                    Err(ChunkError::TooLarge) => return Step::Refused(too_large(most)),
                 };
                 self.buffer.drain(..took.bytes);
                 if !reading.held.grow(reading.body.len()) {
@@ -273,9 +274,13 @@ impl Intake {
         if ended {
             let Some(reading) = self.body.take() else { return Step::More };
             self.begun = None;
-            return Step::Ready(Box::new(Asked { head: reading.head, body: reading.body, held: reading.held }));
+            return Step::Ready(Box::new(ReceivedRequest {
+                head: reading.head,
+                body: reading.body,
+                held: reading.held,
+            }));
         }
-        if !std::mem::replace(&mut reading.told, true) && reading.body.is_empty() {
+        if !std::mem::replace(&mut reading.sent_continue, true) && reading.body.is_empty() {
             return Step::Continue;
         }
         Step::More
@@ -286,7 +291,7 @@ fn too_large(most: usize) -> Answer {
     Answer::failure(
         StatusCode::PAYLOAD_TOO_LARGE,
         "BODY_TOO_LARGE",
-        format_args!("the request body is too large; at most {most} bytes are taken"),
+        format_args!("the request body is too large; the maximum is {most} bytes"),
     )
 }
 
@@ -304,5 +309,5 @@ fn unsupported(problem: &str) -> Answer {
 }
 
 fn too_many() -> Answer {
-    Answer::busy("the server holds too many request bodies; try again")
+    Answer::busy("the memory for request bodies is used up; try again")
 }

@@ -1,4 +1,4 @@
-//! The thread of all connections, `http-in`.
+//! The event loop of all connections: the thread `http-in`.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,51 +16,51 @@ use parking_lot::Mutex;
 
 use super::Lane;
 use super::answer::Answer;
-use super::conn::{Conn, Turn};
-use super::intake::Budget;
-use super::lanes::{self, Crew, Job};
+use super::connection::{Connection, NextStep};
 use super::request::Head;
+use super::request_reader::Budget;
 use super::shared::{Outcome, Phase, Return, Shared};
 use super::streams::Streams;
 use super::wire::Wire;
+use super::workers::{self, Job, WorkerPool};
 use crate::sync::{Thread, fault_point};
 
 pub(super) const LISTENER: Token = Token(0);
 pub(super) const WAKER: Token = Token(1);
-/// The first connection's.
-const FIRST: usize = 2;
-/// Connections above the limit that are told so, at most; beyond that they are closed unheard.
-pub(super) const REFUSED: usize = 64;
+/// Token of the first connection.
+const FIRST_TOKEN: usize = 2;
+/// Connections above the limit that get a refusal; further ones are closed without an answer.
+pub(super) const MAX_REFUSALS: usize = 64;
 /// Connections taken in one turn.
 const ACCEPTS: usize = 128;
-/// How long accepting rests when the system has no descriptor left.
-const REST: Duration = Duration::from_millis(100);
+/// How long accepting pauses when no descriptor is left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What `http-in` owns.
-pub(super) struct Inbound {
+/// State of the event loop.
+pub(super) struct EventLoop {
     poll: Poll,
-    /// None once the server stops.
+    /// Empty once the server stops.
     listeners: Vec<TcpListener>,
-    /// There may be connections to take.
-    knocked: bool,
-    /// Not before.
-    resting: Option<Instant>,
-    conns: HashMap<Token, Conn>,
+    /// Connections may be waiting to be accepted.
+    may_accept: bool,
+    /// Accepting is paused until then.
+    accept_paused_until: Option<Instant>,
+    conns: HashMap<Token, Connection>,
     next: usize,
-    /// Connections with more to do at once.
+    /// Connections to continue in the next turn.
     again: Vec<Token>,
-    /// No connection expires before.
+    /// The earliest timeout of a connection.
     sweep: Option<Instant>,
-    /// Bytes of answers that wait for their clients.
+    /// Unsent bytes of all answers.
     unsent: usize,
     budget: Arc<Budget>,
-    crews: Option<[Crew; 2]>,
+    pools: Option<[WorkerPool; 2]>,
     workers: Arc<Mutex<Vec<Thread>>>,
     returns: Receiver<Return>,
     shared: Arc<Shared>,
 }
 
-impl Inbound {
+impl EventLoop {
     pub(super) fn new(
         poll: Poll,
         listeners: Vec<TcpListener>,
@@ -70,29 +70,29 @@ impl Inbound {
         workers: &Arc<Mutex<Vec<Thread>>>,
     ) -> Self {
         let limits = &shared.limits;
-        let crews = [
-            Crew::new("http-ctl", limits.control_threads, shared, streams),
-            Crew::new("http-act", limits.action_threads, shared, streams),
+        let pools = [
+            WorkerPool::new("http-ctl", limits.control_threads, shared, streams),
+            WorkerPool::new("http-act", limits.action_threads, shared, streams),
         ];
         Self {
             poll,
             listeners,
-            knocked: false,
-            resting: None,
+            may_accept: false,
+            accept_paused_until: None,
             conns: HashMap::new(),
-            next: FIRST,
+            next: FIRST_TOKEN,
             again: Vec::new(),
             sweep: None,
             unsent: 0,
             budget: Budget::new(limits.bodies_bytes),
-            crews: Some(crews),
+            pools: Some(pools),
             workers: Arc::clone(workers),
             returns,
             shared: Arc::clone(shared),
         }
     }
 
-    /// Serves until the server leaves.
+    /// Runs until the server has stopped.
     pub(super) fn run(mut self) {
         let mut events = Events::with_capacity(256);
         loop {
@@ -100,26 +100,26 @@ impl Inbound {
                 Ok(()) => {}
                 Err(problem) if problem.kind() == io::ErrorKind::Interrupted => continue,
                 Err(problem) => {
-                    tracing::error!(%problem, "connections cannot be waited for; the server ends");
+                    tracing::error!(%problem, "cannot wait for connections; the server ends");
                     break;
                 }
             }
             fault_point(format_args!("http-in"));
             for event in &events {
                 match event.token() {
-                    LISTENER => self.knocked = true,
+                    LISTENER => self.may_accept = true,
                     WAKER => {}
                     token => {
                         let both = event.is_write_closed() || event.is_error();
-                        self.told(token, event.is_read_closed() || both, both, event.is_writable());
+                        self.on_socket_event(token, event.is_read_closed() || both, both, event.is_writable());
                     }
                 }
             }
             for token in std::mem::take(&mut self.again) {
-                self.go_on(token);
+                self.advance_connection(token);
             }
             while let Ok(Return { token, outcome }) = self.returns.try_recv() {
-                self.come_back(token, outcome);
+                self.finish_request(token, outcome);
             }
             if self.shared.phase() != Phase::Serving && self.end() {
                 break;
@@ -129,31 +129,31 @@ impl Inbound {
         }
     }
 
-    /// How long there is nothing to do by itself.
+    /// How long to wait for events.
     fn patience(&self) -> Option<Duration> {
-        if !self.again.is_empty() || self.knocked && self.resting.is_none() {
+        if !self.again.is_empty() || self.may_accept && self.accept_paused_until.is_none() {
             return Some(Duration::ZERO);
         }
-        let resting = self.resting.filter(|_| self.knocked);
-        let next = [self.sweep, resting].into_iter().flatten().min()?;
-        // Rounded up: a poller that counts in milliseconds would come too early, again and again.
+        let accept_paused_until = self.accept_paused_until.filter(|_| self.may_accept);
+        let next = [self.sweep, accept_paused_until].into_iter().flatten().min()?;
+        // Rounded up: a poller with millisecond resolution would wake too early repeatedly.
         Some(next.saturating_duration_since(Instant::now()) + Duration::from_millis(1))
     }
 
     // ---- connections ------------------------------------------------------
 
     fn accept(&mut self) {
-        if self.resting.is_some_and(|until| until > Instant::now()) {
+        if self.accept_paused_until.is_some_and(|until| until > Instant::now()) {
             return;
         }
-        self.resting = None;
+        self.accept_paused_until = None;
         for _ in 0..ACCEPTS {
-            if !self.knocked {
+            if !self.may_accept {
                 return;
             }
             let nobody = |taken: &io::Result<_>| matches!(taken, Err(e) if e.kind() == io::ErrorKind::WouldBlock);
             let Some(taken) = self.listeners.iter().map(TcpListener::accept).find(|taken| !nobody(taken)) else {
-                self.knocked = false;
+                self.may_accept = false;
                 return;
             };
             match taken {
@@ -161,10 +161,10 @@ impl Inbound {
                 Err(problem) => match problem.kind() {
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}
                     _ => {
-                        // No descriptor or memory left. A connection that nobody uses gives its own back.
-                        tracing::warn!(%problem, "a connection could not be taken");
+                        // No descriptor or memory left. Closing an idle connection frees some.
+                        tracing::warn!(%problem, "cannot accept a connection");
                         if !self.make_room() {
-                            self.resting = Some(Instant::now() + REST);
+                            self.accept_paused_until = Some(Instant::now() + ACCEPT_PAUSE);
                         }
                         return;
                     }
@@ -175,38 +175,38 @@ impl Inbound {
 
     fn admit(&mut self, socket: TcpStream, peer: SocketAddr) {
         let full = self.conns.len() >= self.shared.limits.connections && !self.make_room();
-        if full && self.conns.len() >= self.shared.limits.connections + REFUSED {
+        if full && self.conns.len() >= self.shared.limits.connections + MAX_REFUSALS {
             return;
         }
         let _ = socket.set_nodelay(true);
         let mut wire = Wire::new(socket);
         let token = self.free_token();
         if let Err(problem) = wire.register(self.poll.registry(), token, Interest::READABLE | Interest::WRITABLE) {
-            tracing::warn!(%problem, "a connection could not be watched");
+            tracing::warn!(%problem, "cannot watch a connection");
             return;
         }
-        let mut conn = Conn::new(wire, peer, &self.shared.limits, &self.budget);
+        let mut conn = Connection::new(wire, peer, &self.shared.limits, &self.budget);
         if full {
-            conn.refuse(&Answer::busy("the server has as many connections as it serves; try again"));
+            conn.refuse(&Answer::busy("the maximum number of connections is reached; try again"));
             self.unsent += conn.unsent();
         }
         self.conns.insert(token, conn);
         self.shared.connections.store(self.conns.len(), Ordering::Relaxed);
-        self.go_on(token);
+        self.advance_connection(token);
     }
 
     fn free_token(&mut self) -> Token {
         loop {
             let token = Token(self.next);
-            self.next = self.next.checked_add(1).filter(|next| *next < usize::MAX).unwrap_or(FIRST);
+            self.next = self.next.checked_add(1).filter(|next| *next < usize::MAX).unwrap_or(FIRST_TOKEN);
             if !self.conns.contains_key(&token) {
                 return token;
             }
         }
     }
 
-    /// Closes the connection that was idle longest, else the one whose head has been arriving longest, if there is one:
-    /// clients without the token could hold all connections with heads that never end.
+    /// Closes the connection that has been idle longest, else the one whose head has been arriving longest, so that
+    /// unauthenticated clients cannot occupy all connections with incomplete heads. Returns whether one was closed.
     fn make_room(&mut self) -> bool {
         for _ in 0..8 {
             let idle = self.conns.iter().filter_map(|(token, conn)| Some((conn.idle_since()?, *token)));
@@ -216,16 +216,16 @@ impl Inbound {
                 self.close(token);
                 return true;
             };
-            if !self.conns.get(&token).is_some_and(|conn| conn.asks_unheard()) {
+            if !self.conns.get(&token).is_some_and(|conn| conn.has_unread_request()) {
                 self.close(token);
                 return true;
             }
-            self.go_on(token); // it just began to ask
+            self.advance_connection(token); // a request has just begun to arrive
         }
         false
     }
 
-    fn told(&mut self, token: Token, closed: bool, both: bool, writable: bool) {
+    fn on_socket_event(&mut self, token: Token, closed: bool, both: bool, writable: bool) {
         if let Some(conn) = self.conns.get_mut(&token) {
             if closed {
                 conn.hung_up(both);
@@ -234,30 +234,30 @@ impl Inbound {
                 conn.wire.tell_writable();
             }
         }
-        self.go_on(token);
+        self.advance_connection(token);
     }
 
-    /// Does what can be done for a connection.
-    fn go_on(&mut self, token: Token) {
+    /// Advances a connection as far as possible.
+    fn advance_connection(&mut self, token: Token) {
         loop {
             let Some(conn) = self.conns.get_mut(&token) else { return };
             let unsent = conn.unsent();
             let handler = &*self.shared.handler;
-            let turn = conn.go_on(&mut |head| {
-                let admitted = asked(|| handler.admit(head).map(|()| handler.body_bytes(head)));
-                admitted.unwrap_or_else(|| Err(lanes::failed()))
+            let turn = conn.advance_connection(&mut |head| {
+                let admitted = catch_panic(|| handler.admit(head).map(|()| handler.body_bytes(head)));
+                admitted.unwrap_or_else(|| Err(workers::failed()))
             });
             self.unsent = (self.unsent + conn.unsent()).saturating_sub(unsent);
             match turn {
-                Turn::Wait => break,
-                Turn::Again => {
+                NextStep::Wait => break,
+                NextStep::Again => {
                     self.again.push(token);
                     break;
                 }
-                Turn::Close => return self.close(token),
-                Turn::Job { asked, cancel, before } => {
+                NextStep::Close => return self.close(token),
+                NextStep::Job { received, cancel, before } => {
                     let wire = Arc::clone(&conn.wire);
-                    self.dispatch(Job { token, wire, asked, cancel, before });
+                    self.dispatch(Job { token, wire, received, cancel, before });
                 }
             }
         }
@@ -267,14 +267,14 @@ impl Inbound {
 
     fn dispatch(&mut self, job: Job) {
         let token = job.token;
-        let refused = match (self.lane(&job.asked.head), &mut self.crews) {
-            (None, _) => Some(lanes::failed()),
+        let refused = match (self.lane(&job.received.head), &mut self.pools) {
+            (None, _) => Some(workers::failed()),
             (_, None) => Some(Answer::busy("the server is stopping")),
             (Some(lane), Some([control, action])) => {
-                let crew = if lane == Lane::Control { control } else { action };
-                let (started, refused) = crew.take(job);
+                let pool = if lane == Lane::Control { control } else { action };
+                let (started, refused) = pool.take(job);
                 self.workers.lock().extend(started);
-                refused.map(|_| Answer::busy("as many requests wait as may; try again"))
+                refused.map(|_| Answer::busy("the request queue is full; try again"))
             }
         };
         if let (Some(answer), Some(conn)) = (refused, self.conns.get_mut(&token)) {
@@ -284,20 +284,20 @@ impl Inbound {
     }
 
     fn lane(&self, head: &Head) -> Option<Lane> {
-        asked(|| self.shared.handler.lane(head))
+        catch_panic(|| self.shared.handler.lane(head))
     }
 
-    fn come_back(&mut self, token: Token, outcome: Outcome) {
+    fn finish_request(&mut self, token: Token, outcome: Outcome) {
         let Some(conn) = self.conns.get_mut(&token) else { return };
         let Outcome::Answered { bytes, at, keep } = outcome else { return self.close(token) };
         let left = bytes.len() - at;
         if left > 0 && self.unsent > self.shared.limits.unsent_bytes {
-            tracing::warn!("clients take their answers too slowly; a connection is closed");
+            tracing::warn!("too many unsent bytes; closing the connection of a slow client");
             return self.close(token);
         }
-        conn.come_back(bytes, at, keep && !self.listeners.is_empty());
+        conn.finish_request(bytes, at, keep && !self.listeners.is_empty());
         self.unsent += left;
-        self.go_on(token);
+        self.advance_connection(token);
     }
 
     fn close(&mut self, token: Token) {
@@ -308,17 +308,17 @@ impl Inbound {
             conn.wire.abandon();
         }
         self.shared.connections.store(self.conns.len(), Ordering::Relaxed);
-        self.resting = None; // there is a descriptor again
+        self.accept_paused_until = None; // a descriptor was freed
     }
 
-    /// Ends what took too long.
+    /// Handles timeouts of connections.
     fn expire(&mut self) {
         let now = Instant::now();
         if self.sweep.is_none_or(|sweep| sweep > now) {
             return;
         }
         let limits = &self.shared.limits;
-        let expires = |conn: &Conn| conn.expires(limits);
+        let expires = |conn: &Connection| conn.expires(limits);
         let late: Vec<Token> = self
             .conns
             .iter()
@@ -330,7 +330,7 @@ impl Inbound {
             let unsent = conn.unsent();
             if conn.expire() {
                 self.unsent = (self.unsent + conn.unsent()).saturating_sub(unsent);
-                self.go_on(token);
+                self.advance_connection(token);
             } else {
                 self.close(token);
             }
@@ -341,44 +341,44 @@ impl Inbound {
 
     // ---- the end ----------------------------------------------------------
 
-    /// One turn on the way to the end. Whether it is reached.
+    /// One step of stopping. Returns whether it is complete.
     fn end(&mut self) -> bool {
         let phase = self.shared.phase();
         if !self.listeners.is_empty() {
             for mut listener in self.listeners.drain(..) {
                 let _ = self.poll.registry().deregister(&mut listener);
             }
-            self.crews = None; // the workers end when their queue is empty
+            self.pools = None; // the workers end when their queue is empty
         }
         let cancelling = phase >= Phase::Cancelling;
-        let over = |conn: &Conn| !conn.is_busy() && (cancelling || !conn.is_sending());
+        let over = |conn: &Connection| !conn.is_busy() && (cancelling || !conn.is_sending());
         let over: Vec<Token> = self.conns.iter().filter(|(_, conn)| over(conn)).map(|(token, _)| *token).collect();
         over.into_iter().for_each(|token| self.close(token));
         if cancelling {
-            self.conns.values().for_each(Conn::cancel);
+            self.conns.values().for_each(Connection::cancel);
         }
         self.conns.is_empty() || phase == Phase::Leaving
     }
 }
 
-/// However it ends, by a panic too, nobody waits for it any more.
-impl Drop for Inbound {
+/// Also after a panic: closes all connections and reports the failure.
+impl Drop for EventLoop {
     fn drop(&mut self) {
         let tokens: Vec<Token> = self.conns.keys().copied().collect();
         tokens.into_iter().for_each(|token| self.close(token));
-        self.crews = None;
+        self.pools = None;
         if self.shared.phase() == Phase::Serving {
             self.shared.fail();
         }
     }
 }
 
-/// What a handler says on this thread; `None` when it panicked.
-fn asked<T>(ask: impl FnOnce() -> T) -> Option<T> {
+/// Runs a method of the handler; `None` if it panicked.
+fn catch_panic<T>(ask: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
-/// A queue that has a place for every connection.
-pub(super) fn places(connections: usize) -> usize {
-    connections + REFUSED + 1
+/// Capacity of a queue with a place for every connection.
+pub(super) fn return_queue_capacity(connections: usize) -> usize {
+    connections + MAX_REFUSALS + 1
 }

@@ -1,9 +1,9 @@
-//! Who may ask: the host that was asked, the page that asks, and the token.
+//! Authentication: the `Host` header, the origin of the request, and the token.
 //!
-//! A page in somebody's browser can send requests to this machine, and with a name that it lets point here
-//! (DNS rebinding) it can even read the answers. So every request, `GET /health` included, must name a host of ours
-//! and, if it says where it comes from, come from us. Then it must show the token, or the secret that the web UI got for
-//! a one-time ticket. Both are sent as a header: browsers send cookies of 127.0.0.1 to every port of it.
+//! A web page can send requests to this machine, and by DNS rebinding it can even read the answers. Therefore every
+//! request, `GET /health` included, must name a host of this server, and must be same-origin if it has an `Origin` or
+//! `Sec-Fetch-Site` header. It must then carry the token, or the secret that the web UI received for a one-time ticket.
+//! Both are sent in a header, because browsers send cookies of 127.0.0.1 to every port.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use super::ui;
 use crate::config::Token;
 use crate::http::{Answer, Head};
 
-/// Where a browser says how the page that asks is related to us.
+/// The header in which a browser reports the relation between the requesting page and this server.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// Where the web UI exchanges its ticket for a secret.
+/// Route on which the web UI exchanges its ticket for a secret.
 pub(super) const EXCHANGE: &str = "/ui/secret";
-/// Where tickets are issued: for the token alone, so that no secret lives on in others.
+/// Route that issues tickets. It requires the token: a secret must not be able to outlive itself through new tickets.
 const ISSUE: &str = "/ui/ticket";
 
-/// Decides who may ask.
+/// Checks host, origin and credentials of requests.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Auth {
     token: Token,
     hosts: Vec<Host>,
     tickets: Arc<Tickets>,
 }
 
-/// A host of ours, in lower case, with the port to be named beside it.
+/// A host name of this server, in lower case, and the port expected with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Host {
     name: String,
-    /// `None`: any of ours, or none at all.
+    /// `None`: no port, or the default port of the scheme.
     port: Option<u16>,
-    /// Reached through something else, which may speak TLS.
+    /// Configured in `allowed_hosts`: possibly behind a TLS proxy, so https is accepted.
     foreign: bool,
 }
 
-impl Gate {
-    /// The gate of a server on a bound address. `allowed_hosts` are further names of it, each `name` (good without
-    /// a port and with ours) or `name:port`.
+impl Auth {
+    /// Checks for a server on a bound address. `allowed_hosts` are further names of the server: `name` (matches without
+    /// a port and with the bound port) or `name:port`.
     #[must_use]
     pub fn new(token: Token, address: SocketAddr, allowed_hosts: &[String]) -> Self {
         let port = address.port();
@@ -51,21 +51,21 @@ impl Gate {
             .map(|name| Host { name: name.to_owned(), port: Some(port), foreign: false })
             .into();
         if address.ip().is_loopback() {
-            // Another address of loopback than the usual ones, such as 127.0.0.2.
+            // Other loopback addresses, such as 127.0.0.2.
             let text = SocketAddr::new(address.ip(), 0).to_string();
             let name = text.trim_end_matches(":0").to_owned();
             hosts.push(Host { name, port: Some(port), foreign: false });
         }
         for allowed in allowed_hosts {
             let Some((name, given)) = split(&allowed.to_ascii_lowercase()) else { continue };
-            // Without a port: as the browser leaves it out, for http and https, and ours.
+            // Without a port: matches the default port of http and https, and the bound port.
             let ports = given.map_or_else(|| vec![None, Some(port)], |given| vec![Some(given)]);
             hosts.extend(ports.into_iter().map(|port| Host { name: name.clone(), port, foreign: true }));
         }
         Self { token, hosts, tickets: Arc::new(Tickets::default()) }
     }
 
-    /// Whether a text of `allowed_hosts` names a host.
+    /// Whether an entry of `allowed_hosts` is valid.
     #[must_use]
     pub fn is_host(text: &str) -> bool {
         split(text.trim()).is_some()
@@ -77,15 +77,15 @@ impl Gate {
         &self.tickets
     }
 
-    /// Lets a request in, or says what it is answered instead: 403 `FORBIDDEN_HOST` or `FORBIDDEN_ORIGIN`, 401
-    /// `UNAUTHORIZED`. `GET /` of a browser that shows no valid ticket is answered with the web UI's page and 401.
+    /// Admits a request or returns the refusal: 403 `FORBIDDEN_HOST` or `FORBIDDEN_ORIGIN`, 401 `UNAUTHORIZED`.
+    /// `GET /` of a browser without a valid ticket gets the web UI's page with status 401.
     ///
     /// # Errors
-    /// The answer.
+    /// The refusal to send.
     pub fn check(&self, head: &Head) -> Result<(), Answer> {
         self.check_host(head)?;
         let from_us = self.check_origin(&head.headers)?;
-        // Without a body: bodies of clients without the token must not use up the room for bodies.
+        // Only without a body: unauthenticated clients must not use up the budget for bodies.
         if head.path == "/health" && matches!(head.method, Method::GET | Method::HEAD) && !head.has_body() {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl Gate {
     fn check_host(&self, head: &Head) -> Result<(), Answer> {
         let mut named: Vec<Option<&str>> = head.headers.get_all(HOST).iter().map(|v| v.to_str().ok()).collect();
         named.extend(head.authority.as_deref().map(Some));
-        // Every one that is named, and there must be one.
+        // There must be at least one, and all must match.
         let good = !named.is_empty() && named.iter().all(|host| host.is_some_and(|host| self.is_ours("http", host)));
         if good {
             return Ok(());
@@ -103,26 +103,26 @@ impl Gate {
         Err(Answer::failure(
             StatusCode::FORBIDDEN,
             "FORBIDDEN_HOST",
-            "the Host of the request is not a name of this server; use http://127.0.0.1 with its port, \
+            "the Host header does not name this server; use http://127.0.0.1 with its port, \
              or add the host to server.allowed_hosts in config.yaml",
         ))
     }
 
-    /// Whether a host, with its port, is ours when reached with a scheme.
+    /// Whether a host with its port belongs to this server when reached with a scheme.
     fn is_ours(&self, scheme: &str, host: &str) -> bool {
         let default = if scheme == "https" { 443 } else { 80 };
         let Some((name, port)) = split(&host.to_ascii_lowercase()) else { return false };
         self.hosts.iter().any(|ours| {
             let port_fits = match ours.port {
                 Some(wanted) => port.unwrap_or(default) == wanted,
-                // A proxy in front says the host without a port whatever it speaks itself.
+                // A proxy forwards the host without a port, whatever scheme it serves.
                 None => port.is_none_or(|port| port == default),
             };
             ours.name == name && port_fits && (ours.foreign || scheme == "http")
         })
     }
 
-    /// Whether the request says that it comes from us; one that comes from elsewhere is refused.
+    /// Whether the request declares itself same-origin. Cross-origin requests are refused.
     fn check_origin(&self, headers: &HeaderMap) -> Result<bool, Answer> {
         let mut from_us = false;
         for origin in headers.get_all(ORIGIN) {
@@ -133,7 +133,8 @@ impl Gate {
                 });
             if !ours {
                 return Err(foreign(
-                    "the Origin of the request is another site; this server is for its own pages and for programs",
+                    "the Origin header names another site; only same-origin pages and programs may send requests; \
+                     programs: omit the header",
                 ));
             }
             from_us = true;
@@ -144,8 +145,8 @@ impl Gate {
                 b"none" => {}
                 _ => {
                     return Err(foreign(
-                        "a page of another site made the request (Sec-Fetch-Site); \
-                         this server is for its own pages and for programs",
+                        "Sec-Fetch-Site reports a request of another site; only same-origin pages and programs may \
+                         send requests",
                     ));
                 }
             }
@@ -158,10 +159,12 @@ impl Gate {
         if is_exchange && let Some(ticket) = self::ticket(head) {
             // Browsers send Origin with every POST.
             return match (from_us, self.tickets.is_valid(ticket)) {
-                (false, _) => Err(foreign("a ticket is exchanged by the web UI: Origin or Sec-Fetch-Site must say so")),
+                (false, _) => Err(foreign(
+                    "a ticket can only be exchanged by the web UI: Origin or Sec-Fetch-Site must be same-origin",
+                )),
                 (true, true) => Ok(()),
                 (true, false) => Err(unauthorized(
-                    "the ticket was used already or is older than 60 seconds; `cdpilot ui` prints another address",
+                    "the ticket has been used or is older than 60 seconds; run `cdpilot ui` for a new address",
                 )),
             };
         }
@@ -171,13 +174,15 @@ impl Gate {
                 Some(shown) if self.token.is(shown) => Ok(()),
                 Some(shown) if self.tickets.admit(shown) && !is_exchange => {
                     if head.path == ISSUE {
-                        return Err(unauthorized("a ticket is issued for the token only; run `cdpilot ui`"));
+                        return Err(unauthorized(
+                            "POST /ui/ticket requires the token, not a secret of the web UI; run `cdpilot ui`",
+                        ));
                     }
                     Ok(())
                 }
                 _ => Err(unauthorized(
-                    "the token is not the one of this server, which is in the file `token` in its home; \
-                     the web UI gets in again with the address that `cdpilot ui` prints",
+                    "the token is wrong or the web UI's session has expired; programs: send the content of the file \
+                     `token` in the server's home; web UI: run `cdpilot ui` for a new address",
                 )),
             };
         }
@@ -190,13 +195,13 @@ impl Gate {
             }
         }
         Err(unauthorized(
-            "send the token as `Authorization: Bearer …`; it is in the file `token` in the server's home, \
-             and `cdpilot ui` opens the web UI",
+            "the token is missing; send `Authorization: Bearer TOKEN` with the content of the file `token` in the \
+             server's home (`cdpilot ui` opens the web UI)",
         ))
     }
 }
 
-/// The ticket in a header `Authorization: Ticket …`.
+/// The ticket in an `Authorization: Ticket …` header.
 pub(super) fn ticket(head: &Head) -> Option<&str> {
     head.header(AUTHORIZATION.as_str()).and_then(|header| value_of(header, "ticket"))
 }
@@ -210,7 +215,7 @@ fn unauthorized(error: &str) -> Answer {
         .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
 
-/// The name and the port of `name`, `name:port` or `[v6]:port`.
+/// Splits `name`, `name:port` or `[v6]:port`.
 fn split(host: &str) -> Option<(String, Option<u16>)> {
     let after_name = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
     let (name, port) = host.split_at(after_name);
@@ -222,7 +227,7 @@ fn split(host: &str) -> Option<(String, Option<u16>)> {
     (!name.is_empty()).then(|| (name.to_owned(), port))
 }
 
-/// What follows the scheme in an `Authorization` header.
+/// The credentials in an `Authorization` header of this scheme.
 fn value_of<'a>(header: &'a str, scheme: &str) -> Option<&'a str> {
     let (given, value) = header.split_once(' ')?;
     given.eq_ignore_ascii_case(scheme).then(|| value.trim_matches(' '))

@@ -1,4 +1,4 @@
-//! A request that fails, as its answer tells it.
+//! Failed requests as JSON answers.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,15 +7,15 @@ use super::status;
 use crate::code::Code;
 use crate::{config, control, page, supervisor};
 
-/// What went wrong, with the way out.
+/// An error answer: code, message with what to do next, and details.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Failure {
+pub(super) struct ApiError {
     pub(super) code: &'static str,
     pub(super) error: String,
     pub(super) details: Map<String, Value>,
 }
 
-impl Failure {
+impl ApiError {
     pub(super) fn new(code: &'static str, error: impl Into<String>) -> Self {
         Self { code, error: error.into(), details: Map::new() }
     }
@@ -58,25 +58,43 @@ impl Failure {
     }
 }
 
-impl From<control::Error> for Failure {
+impl From<control::Error> for ApiError {
     fn from(error: control::Error) -> Self {
-        Self::of(error.code(), &error, error.details())
+        let api = Self::of(error.code(), &error, error.details());
+        match advice(&error) {
+            Some(advice) => Self { error: format!("{}; {advice}", api.error), ..api },
+            None => api,
+        }
     }
 }
 
-impl From<page::Error> for Failure {
+/// What a client should do next, in routes and fields. A clause of its own, so that the CLI can replace it.
+fn advice(error: &control::Error) -> Option<&'static str> {
+    use control::Error;
+    Some(match error {
+        Error::NotRunning { .. } => "start it with POST /start",
+        Error::NoProfile { .. } => "POST /profiles creates one",
+        Error::NoTab { .. } => "GET /tabs lists the tabs",
+        Error::NoTabOpen => "open one with POST /tabs/open",
+        Error::NoCurrentTab => "open one with POST /tabs/open, or send the targetId of a tab that GET /tabs lists",
+        Error::TabGone { .. } => "send the targetId of another tab; GET /tabs lists the tabs",
+        _ => return None,
+    })
+}
+
+impl From<page::Error> for ApiError {
     fn from(error: page::Error) -> Self {
         Self::of(error.code(), &error, error.details())
     }
 }
 
-impl From<supervisor::Error> for Failure {
+impl From<supervisor::Error> for ApiError {
     fn from(error: supervisor::Error) -> Self {
         Self::of(error.code(), &error, None)
     }
 }
 
-impl From<config::Error> for Failure {
+impl From<config::Error> for ApiError {
     fn from(error: config::Error) -> Self {
         Self::of("INTERNAL", &error, None)
     }

@@ -1,11 +1,11 @@
-//! Who may ask: over sockets, with the gate of the control server.
+//! Who may ask: over sockets, with the auth of the control server.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use cdpilot::config::Token;
 use cdpilot::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
-use cdpilot::server::{Gate, Tickets};
+use cdpilot::server::{Auth, Tickets};
 use http::StatusCode;
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::support::raw::{Got, Raw};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-struct Desk(Gate);
+struct Desk(Auth);
 
 impl Handler for Desk {
     fn admit(&self, head: &Head) -> Result<(), Answer> {
@@ -38,10 +38,10 @@ struct Guarded {
 fn guarded() -> Guarded {
     let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     let allowed = ["Pilot.Example.com".to_owned(), "other.example:8443".to_owned(), "bad:port".to_owned()];
-    let gate = Gate::new(Token::given(TOKEN), listener.address(), &allowed);
-    let tickets = Arc::clone(gate.tickets());
+    let auth = Auth::new(Token::given(TOKEN), listener.address(), &allowed);
+    let tickets = Arc::clone(auth.tickets());
     let port = listener.address().port();
-    Guarded { server: HttpServer::start(listener, Limits::default(), Arc::new(Desk(gate))).unwrap(), tickets, port }
+    Guarded { server: HttpServer::start(listener, Limits::default(), Arc::new(Desk(auth))).unwrap(), tickets, port }
 }
 
 impl Guarded {
@@ -72,11 +72,11 @@ impl Guarded {
         let ticket = self.tickets.issue().unwrap();
         let body = self.exchange(&ticket, &["Origin: http://127.0.0.1:PORT"]);
         assert_eq!(body, in_());
-        // The handler exchanges it; here the gate stands alone.
+        // The handler exchanges it; here the auth stands alone.
         format!("Authorization: Bearer {}", self.tickets.exchange(&ticket).unwrap().unwrap())
     }
 
-    /// How the gate takes a request to exchange a ticket.
+    /// How the auth takes a request to exchange a ticket.
     #[track_caller]
     fn exchange(&self, ticket: &str, headers: &[&str]) -> (u16, String) {
         let ticket = format!("Authorization: Ticket {ticket}");
@@ -348,9 +348,9 @@ fn a_secret_is_sent_as_a_header_and_issues_no_ticket() {
 
 #[test]
 fn nothing_secret_is_shown() {
-    let gate = Gate::new(Token::given(TOKEN), SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
-    let ticket = gate.tickets().issue().unwrap();
-    let shown = format!("{gate:?}");
+    let auth = Auth::new(Token::given(TOKEN), SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
+    let ticket = auth.tickets().issue().unwrap();
+    let shown = format!("{auth:?}");
     assert!(!shown.contains(TOKEN) && !shown.contains(&ticket), "{shown}");
 }
 

@@ -1,4 +1,4 @@
-//! Seeing: snapshots, pictures, text, console, requests, dialogs, frames.
+//! Reading pages: snapshots, screenshots, text, console, requests, dialogs, frames.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::super::failure::Failure;
+use super::super::error::ApiError;
 use super::super::types::{
-    Archive, BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
-    HarQuery, Highlight, KnownRefs, Labelled, Nothing, OnTab, OneRequest, Paper, RequestQuery, Requests, RequestsQuery,
-    Seen, Shot, SnapshotQuery, TakeScreenshot, TextQuery,
+    BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
+    HarAnswer, HarQuery, Highlight, KnownRefs, LabelledScreenshot, NoFields, OneRequest, PdfAnswer, RequestQuery,
+    Requests, RequestsQuery, ScreenshotAnswer, SnapshotAnswer, SnapshotQuery, TabAnswer, TakeScreenshot, TextQuery,
 };
-use super::{Call, LONGEST};
+use super::{Call, MAX_TIMEOUT};
 use crate::control::FileKind;
 use crate::page::{
     ElementProperty, ElementValue, Error as PageError, Locator, Matches, PageText, PdfOptions, PictureType,
@@ -23,48 +23,51 @@ use crate::sync::Deadline;
 
 /// The colour of a highlight: red, green, blue.
 const ORANGE: [u8; 3] = [255, 69, 0];
-/// Characters of a secret that is looked for beyond the end of a text.
+/// Characters read beyond the end of a text, so that a secret at the end is recognised.
 const SECRET: usize = 4096;
-/// Bytes of a body at most.
+/// Maximum size of a body, in bytes.
 const BODY: usize = 1024 * 1024;
-/// How long `GET /get` waits for its element unless `timeoutMs` is given: as long as an action.
-const FOUND: Duration = Duration::from_secs(8);
+/// How long `POST /get` waits for its element by default: the same as an action.
+const ELEMENT_WAIT: Duration = Duration::from_secs(8);
 
-pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Seen, Failure> {
+pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<SnapshotAnswer, ApiError> {
     let tab = call.tab_to_read()?.tab;
     let labels = query.labels;
     let seen = tab.snapshot(&query.options(), call.deadline)?;
     if !labels || seen.blocked_by_dialog || seen.loading {
-        return Ok(Seen { seen, labelled: None });
+        return Ok(SnapshotAnswer { seen, labelled: None });
     }
     let options = ScreenshotOptions { labels: true, ..ScreenshotOptions::default() };
     let picture = match tab.screenshot(&options, call.deadline) {
         Ok(picture) => picture,
-        // It opened in between: the snapshot is good.
-        Err(error) if error.is_blocked_by_dialog() => return Ok(Seen { seen, labelled: None }),
+        // The dialog opened after the snapshot, which is still valid.
+        Err(error) if error.is_blocked_by_dialog() => return Ok(SnapshotAnswer { seen, labelled: None }),
         Err(error) => return Err(error.into()),
     };
-    let path = call.front.control.files().save(FileKind::Media, picture.kind.ending(), &picture.bytes)?;
+    let path = call.context.control.files().save(FileKind::Media, picture.kind.ending(), &picture.bytes)?;
     let annotations = picture.annotations.unwrap_or_default();
-    Ok(Seen { seen, labelled: Some(Labelled { path, width: picture.width, height: picture.height, annotations }) })
+    Ok(SnapshotAnswer {
+        seen,
+        labelled: Some(LabelledScreenshot { path, width: picture.width, height: picture.height, annotations }),
+    })
 }
 
-pub(super) fn screenshot(call: &Call<'_>, mut take: TakeScreenshot) -> Result<Shot, Failure> {
+pub(super) fn screenshot(call: &Call<'_>, mut take: TakeScreenshot) -> Result<ScreenshotAnswer, ApiError> {
     let tab = call.tab_to_read()?.tab;
     take.reference = tab.ref_of(take.reference.take(), take.locator.take(), call.deadline)?;
     let inline = take.inline;
     let picture = tab.screenshot(&take.options(), call.deadline).map_err(|error| {
         let blocked = error.is_blocked_by_dialog();
-        let failure = Failure::from(error);
+        let failure = ApiError::from(error);
         if blocked { failure.with("lastScreenshot", &last_picture(call, &tab, inline)) } else { failure }
     })?;
     let (path, data) = if inline {
         (None, Some(STANDARD.encode(&picture.bytes)))
     } else {
-        let files = call.front.control.files();
+        let files = call.context.control.files();
         (Some(files.save(FileKind::Media, picture.kind.ending(), &picture.bytes)?), None)
     };
-    Ok(Shot {
+    Ok(ScreenshotAnswer {
         path,
         data,
         kind: picture.kind,
@@ -80,36 +83,36 @@ pub(super) fn screenshot(call: &Call<'_>, mut take: TakeScreenshot) -> Result<Sh
     })
 }
 
-/// The last picture of a tab, as it was asked for; `null` when there is none.
+/// The last screenshot of a tab, inline or as a file; `null` if there is none.
 fn last_picture(call: &Call<'_>, tab: &Tab, inline: bool) -> serde_json::Value {
     let Some(kept) = tab.supervisor().last_picture(tab.target()) else { return serde_json::Value::Null };
-    let mut told = json!({ "takenAt": kept.taken_at, "url": kept.url, "type": PictureType::Png });
+    let mut json = json!({ "takenAt": kept.taken_at, "url": kept.url, "type": PictureType::Png });
     if inline {
-        told["data"] = STANDARD.encode(&kept.png).into();
+        json["data"] = STANDARD.encode(&kept.png).into();
     } else {
-        match call.front.control.files().save(FileKind::Media, "png", &kept.png) {
-            Ok(path) => told["path"] = json!(path),
+        match call.context.control.files().save(FileKind::Media, "png", &kept.png) {
+            Ok(path) => json["path"] = json!(path),
             Err(_) => return serde_json::Value::Null,
         }
     }
-    told
+    json
 }
 
-pub(super) fn pdf(call: &Call<'_>, options: PdfOptions) -> Result<Paper, Failure> {
+pub(super) fn pdf(call: &Call<'_>, options: PdfOptions) -> Result<PdfAnswer, ApiError> {
     let handle = call.tab_to_read()?;
     let bytes = handle.tab.pdf(&options, call.deadline)?;
-    let path = call.front.control.files().save(FileKind::Media, "pdf", &bytes)?;
-    Ok(Paper { path, bytes: bytes.len(), target_id: handle.info.target_id, url: handle.info.url })
+    let path = call.context.control.files().save(FileKind::Media, "pdf", &bytes)?;
+    Ok(PdfAnswer { path, bytes: bytes.len(), target_id: handle.info.target_id, url: handle.info.url })
 }
 
-pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, Failure> {
+pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, ApiError> {
     let tab = call.tab_to_read()?.tab;
-    // More than is returned, so that a secret at the end is read whole.
+    // Reads more than is returned, so that a secret at the end is read completely.
     let (most, offset) = (query.max_chars.unwrap_or(PageText::CHARS), query.offset.unwrap_or(0));
     let read = if most == 0 { 0 } else { most.saturating_add(offset).saturating_add(SECRET) };
     let mut page = tab.text_in(query.frame.as_deref(), query.selector.as_deref(), Some(read), call.deadline)?;
     if !query.raw {
-        page.text = call.front.secrets.cover(&page.text).into_owned();
+        page.text = call.context.secrets.cover(&page.text).into_owned();
     }
     if offset > 0 {
         page.text = page.text.chars().skip(offset).collect();
@@ -123,25 +126,25 @@ pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, Failur
     Ok(page)
 }
 
-pub(super) fn find(call: &Call<'_>, query: FindQuery) -> Result<Matches, Failure> {
+pub(super) fn find(call: &Call<'_>, query: FindQuery) -> Result<Matches, ApiError> {
     let tab = call.tab_to_read()?.tab;
     Ok(tab.find(&query.locator, query.frame.as_deref(), query.limit, call.deadline)?)
 }
 
-pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<ElementValue, Failure> {
+pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<ElementValue, ApiError> {
     let GetQuery { what, name, reference, selector, locator, nth, frame_id, raw, absent } = query;
     let at = Locator { reference, selector, locator, nth, frame_id };
     let tab = call.tab_to_read()?.tab;
     let mut got = if absent {
         if what != ElementProperty::State {
-            return Err(PageError::BadRequest { problem: "absent is for what: state only".to_owned() }.into());
+            return Err(PageError::BadRequest { problem: "absent requires what: state".to_owned() }.into());
         }
         tab.state_now(&at, call.deadline)?
     } else {
-        tab.get(what, name.as_deref(), &at, Deadline::after(call.within(FOUND, LONGEST)))?
+        tab.get(what, name.as_deref(), &at, Deadline::after(call.within(ELEMENT_WAIT, MAX_TIMEOUT)))?
     };
     if !raw {
-        let secrets = &call.front.secrets;
+        let secrets = &call.context.secrets;
         got.value = secrets.cover_json(got.value);
         if let Some(element) = &mut got.element {
             element.name = secrets.cover(&element.name).into_owned();
@@ -150,17 +153,17 @@ pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<ElementValue, Fail
     Ok(got)
 }
 
-pub(super) fn console(call: &Call<'_>, query: ConsoleQuery) -> Result<Console, Failure> {
+pub(super) fn console(call: &Call<'_>, query: ConsoleQuery) -> Result<Console, ApiError> {
     let level = query.level.map(ConsoleLevel::from);
     Ok(Console { messages: call.tab_to_read()?.tab.console(level, query.limit, query.clear) })
 }
 
-pub(super) fn errors(call: &Call<'_>, query: ErrorsQuery) -> Result<Errors, Failure> {
+pub(super) fn errors(call: &Call<'_>, query: ErrorsQuery) -> Result<Errors, ApiError> {
     Ok(Errors { errors: call.tab_to_read()?.tab.errors(query.limit, query.clear) })
 }
 
-pub(super) fn requests(call: &Call<'_>, query: RequestsQuery) -> Result<Requests, Failure> {
-    let redact = (query.headers && !query.raw).then(|| call.front.secrets.clone());
+pub(super) fn requests(call: &Call<'_>, query: RequestsQuery) -> Result<Requests, ApiError> {
+    let redact = (query.headers && !query.raw).then(|| call.context.secrets.clone());
     let options = RecordOptions { headers: query.headers, redact, ..RecordOptions::default() };
     let mut requests = call.tab_to_read()?.tab.request_records(query.filter.as_deref(), query.clear, &options);
     let skip = query.limit.map_or(0, |limit| requests.len().saturating_sub(limit));
@@ -168,31 +171,31 @@ pub(super) fn requests(call: &Call<'_>, query: RequestsQuery) -> Result<Requests
     Ok(Requests { requests })
 }
 
-pub(super) fn request(call: &Call<'_>, query: RequestQuery) -> Result<OneRequest, Failure> {
+pub(super) fn request(call: &Call<'_>, query: RequestQuery) -> Result<OneRequest, ApiError> {
     let max_bytes = Some(query.max_bytes.unwrap_or(BODY).min(BODY));
-    let redact = (!query.raw).then(|| call.front.secrets.clone());
+    let redact = (!query.raw).then(|| call.context.secrets.clone());
     let options = RecordOptions { headers: true, body: query.body, max_bytes, redact };
-    Ok(OneRequest { request: call.tab_to_read()?.tab.request_record(call.at(0), &options, call.deadline)? })
+    Ok(OneRequest { request: call.tab_to_read()?.tab.request_record(call.path_param(0), &options, call.deadline)? })
 }
 
-pub(super) fn har(call: &Call<'_>, query: HarQuery) -> Result<Archive, Failure> {
-    let redact = (!query.raw).then(|| call.front.secrets.clone());
+pub(super) fn har(call: &Call<'_>, query: HarQuery) -> Result<HarAnswer, ApiError> {
+    let redact = (!query.raw).then(|| call.context.secrets.clone());
     let made = call.tab_to_read()?.tab.har(query.bodies, redact, call.deadline)?;
-    Ok(Archive { har: made.archive, entries: made.entries, bodies_left_out: made.bodies_left_out })
+    Ok(HarAnswer { har: made.archive, entries: made.entries, bodies_left_out: made.bodies_left_out })
 }
 
-pub(super) fn body(call: &Call<'_>, query: BodyQuery) -> Result<ResponseBody, Failure> {
+pub(super) fn body(call: &Call<'_>, query: BodyQuery) -> Result<ResponseBody, ApiError> {
     let most = query.max_bytes.unwrap_or(BODY).min(BODY);
-    Ok(call.tab_to_read()?.tab.response_body(call.at(0), Some(most), call.deadline)?)
+    Ok(call.tab_to_read()?.tab.response_body(call.path_param(0), Some(most), call.deadline)?)
 }
 
-pub(super) fn dialogs(call: &Call<'_>, _: Nothing) -> Result<Dialogs, Failure> {
+pub(super) fn dialogs(call: &Call<'_>, _: NoFields) -> Result<Dialogs, ApiError> {
     let (pending_dialogs, recent_dialogs) = call.profile()?.dialogs(call.target.as_deref())?;
     let armed_answers = call.profile()?.armed_dialogs(call.target.as_deref())?;
     Ok(Dialogs { pending_dialogs, recent_dialogs, armed_answers })
 }
 
-pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, Failure> {
+pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, ApiError> {
     let tab = call.tab_to_read()?.tab;
     let now = tab.supervisor().snapshot();
     let target_id = tab.target().to_string();
@@ -200,21 +203,21 @@ pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, Fail
     Ok(Frames { frame_tree, target_id })
 }
 
-pub(super) fn refs(call: &Call<'_>, _: Nothing) -> Result<KnownRefs, Failure> {
+pub(super) fn refs(call: &Call<'_>, _: NoFields) -> Result<KnownRefs, ApiError> {
     let tab = call.tab_to_read()?.tab;
     let covered = |(reference, mut info): (String, RefInfo)| {
-        info.name = call.front.secrets.cover(&info.name).into_owned();
+        info.name = call.context.secrets.cover(&info.name).into_owned();
         (reference, info)
     };
     let refs = tab.last_refs().into_iter().map(covered).collect();
     Ok(KnownRefs { refs, target_id: tab.target().to_string() })
 }
 
-pub(super) fn highlight(call: &Call<'_>, wanted: Highlight) -> Result<OnTab, Failure> {
+pub(super) fn highlight(call: &Call<'_>, wanted: Highlight) -> Result<TabAnswer, ApiError> {
     let tab = call.tab()?.tab;
     match tab.ref_of(wanted.reference, wanted.locator, call.deadline)? {
         Some(reference) => tab.highlight(&reference, ORANGE, call.deadline)?,
         None => tab.clear_highlight(call.deadline)?,
     }
-    Ok(OnTab { target_id: tab.target().to_string() })
+    Ok(TabAnswer { target_id: tab.target().to_string() })
 }

@@ -1,0 +1,60 @@
+//! Routes of the server itself: health, doctor, OpenAPI, web UI sign-in.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use http::header::{CACHE_CONTROL, HeaderValue};
+
+use super::super::auth;
+use super::super::error::ApiError;
+use super::super::openapi;
+use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
+use super::super::types::{Doctor, Health, NoFields, Ticket, UiSecret};
+use super::{Call, Reply};
+use crate::http::Answer;
+
+// All handlers have the same signature.
+#[allow(clippy::unnecessary_wraps)]
+pub(super) fn health(_: &Call<'_>, _: NoFields) -> Result<Health, ApiError> {
+    Ok(Health { status: "ok" })
+}
+
+#[allow(clippy::unnecessary_wraps)]
+pub(super) fn doctor(call: &Call<'_>, _: NoFields) -> Result<Doctor, ApiError> {
+    Ok(Doctor { checks: call.context.control.doctor(call.deadline) })
+}
+
+#[allow(clippy::unnecessary_wraps)]
+pub(super) fn openapi(_: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
+    let answer = Answer::json(StatusCode::OK, &*openapi::DOCUMENT);
+    Ok(Reply::Other(answer.with(CACHE_CONTROL, HeaderValue::from_static("no-store"))))
+}
+
+pub(super) fn ticket(call: &Call<'_>, _: NoFields) -> Result<Ticket, ApiError> {
+    let issued = call.context.tickets.issue();
+    let ticket = issued.map_err(|problem| ApiError::new("INTERNAL", format!("cannot create a ticket: {problem}")))?;
+    let url = format!("{}/?ticket={ticket}", call.context.url);
+    Ok(Ticket { ticket, url, expires_in_ms: millis(TICKET_LIFE) })
+}
+
+/// Exchanges a ticket of the web UI for a secret. `auth` has checked the origin of the request.
+pub(super) fn secret(call: &Call<'_>, _: NoFields) -> Result<UiSecret, ApiError> {
+    let Some(ticket) = auth::ticket(call.request) else {
+        let error = "the ticket is missing; send `Authorization: Ticket …` with a ticket of POST /ui/ticket";
+        return Err(ApiError::new("UNAUTHORIZED", error));
+    };
+    let exchanged = call.context.tickets.exchange(ticket);
+    let secret =
+        exchanged.map_err(|problem| ApiError::new("INTERNAL", format!("cannot create a secret: {problem}")))?;
+    let secret = secret.ok_or_else(|| {
+        ApiError::new(
+            "UNAUTHORIZED",
+            "the ticket has been used or is older than 60 seconds; run `cdpilot ui` for a new address",
+        )
+    })?;
+    Ok(UiSecret { secret, idle_ms: millis(IDLE_LIFE), expires_in_ms: millis(SECRET_LIFE) })
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
