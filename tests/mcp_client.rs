@@ -8,7 +8,7 @@ use std::time::Duration;
 use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause, spawn};
-use cdpilot::tools::sets::{Enabled, Toolsets};
+use cdpilot::tools::toolsets::{Enabled, Toolsets};
 use cdpilot::tools::{Registry, Session, ToolContext, ToolError};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;

@@ -419,7 +419,7 @@ fn client(there: &FakeModel) -> Client {
 fn a_model_that_sees_is_asked_about_a_picture() {
     let Some(home) = Homely::new("") else { return };
     let there = FakeModel::saying([Say::text("A red square.")]);
-    let tooled = Tooled::with(home, |browser| browser.seeing_with(client(&there)));
+    let tooled = Tooled::with(home, |browser| browser.with_vision_model(client(&there)));
     tooled.home.site.page("/", "<body style='background: red'><button>Go</button>");
     tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
     let told = tooled.done("browser_vision", json!({ "question": "What is there?", "annotate": true }));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use cdpilot::config::{Config, Home};
 use cdpilot::control::{Control, Overrides};
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::sets::{DEFINED, Enabled, Kind, Problem, Toolsets};
+use cdpilot::tools::toolsets::{DEFINED, Enabled, Kind, Problem, Toolsets};
 use cdpilot::tools::{
     Outcome, Registry, RegistryError, Session, Source, Tool, ToolContext, ToolError, Toolbox, ToolboxOptions,
 };

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use crate::config::{Config, Home};
 use crate::control::Session;
-use crate::mcp::server::{Backend as _, INSTRUCTIONS, Offer, Peer};
+use crate::mcp::server::{Backend as _, INSTRUCTIONS, Peer, ToolServer};
 use crate::mcp::{Fault, Request};
 use crate::sync::Cancel;
-use crate::tools::sets::Toolsets;
-use crate::tools::{Ask, Scope, ToolboxOptions, enabled, folder_tools, needs_browser};
+use crate::tools::toolsets::Toolsets;
+use crate::tools::{AskUser, Scope, ToolboxOptions, enabled, folder_tools, needs_browser};
 
 /// The tools of the folder that we are in, as far as they are on.
 pub(super) struct Nearby {
-    offer: Offer,
+    offer: ToolServer,
 }
 
 impl Nearby {
@@ -26,7 +26,7 @@ impl Nearby {
         platform: &str,
         toolsets: &[String],
         without: &[&str],
-        ask: Option<Arc<dyn Ask>>,
+        ask: Option<Arc<dyn AskUser>>,
     ) -> Result<Self, Failure> {
         let config = Config::of(home)?;
         let options = ToolboxOptions { ask, ..ToolboxOptions::default() };
@@ -37,7 +37,7 @@ impl Nearby {
         // Toolsets that only the server knows of come to nothing here, and it is the server that says so.
         let known = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let on = enabled(&config, &known, platform, toolsets);
-        Ok(Self { offer: Offer::new(registry, known, on, Scope::new(home, &config, &options), INSTRUCTIONS) })
+        Ok(Self { offer: ToolServer::new(registry, known, on, Scope::new(home, &config, &options), INSTRUCTIONS) })
     }
 
     /// Whether a call is done here: by a tool that can be called at the moment, and that needs no browser for it.
@@ -46,7 +46,7 @@ impl Nearby {
     }
 
     /// What it offers.
-    pub(super) fn offer(&self) -> &Offer {
+    pub(super) fn offer(&self) -> &ToolServer {
         &self.offer
     }
 

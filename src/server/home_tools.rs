@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use crate::config::Config;
 use crate::control::{self, Control};
 use crate::mcp::client::Servers;
-use crate::mcp::server::{INSTRUCTIONS, Offer};
-use crate::tools::sets::Problem;
+use crate::mcp::server::{INSTRUCTIONS, ToolServer};
+use crate::tools::toolsets::Problem;
 use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled};
 
 /// The entry point that MCP is, by its name in the settings.
@@ -67,7 +67,7 @@ impl HomeTools {
     ///
     /// # Errors
     /// [`OfferError`]. Faults in the toolsets of the settings are only logged.
-    pub fn offer(&self, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
+    pub fn offer(&self, profile: Option<&str>, toolsets: &[String]) -> Result<ToolServer, OfferError> {
         self.offer_on(PLATFORM, profile, toolsets)
     }
 
@@ -75,7 +75,12 @@ impl HomeTools {
     ///
     /// # Errors
     /// As [`offer`](Self::offer).
-    pub fn offer_on(&self, platform: &str, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
+    pub fn offer_on(
+        &self,
+        platform: &str,
+        profile: Option<&str>,
+        toolsets: &[String],
+    ) -> Result<ToolServer, OfferError> {
         let profile = self.control.profile(profile)?.name().to_owned();
         let opened = self.open()?;
         let toolbox = &opened.toolbox;
@@ -87,7 +92,7 @@ impl HomeTools {
         };
         let (registry, known) = (Arc::clone(toolbox.registry()), toolbox.toolsets().clone());
         let scope = toolbox.scope().with_profile(Some(&profile));
-        let offer = Offer::new(registry, known, enabled, scope, INSTRUCTIONS);
+        let offer = ToolServer::new(registry, known, enabled, scope, INSTRUCTIONS);
         // The caller is not to blame for what the settings name.
         match offer.problems().pop_first() {
             Some(problem) if !toolsets.is_empty() => Err(problem.into()),

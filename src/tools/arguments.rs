@@ -46,7 +46,7 @@ fn object(given: Map<String, Value>, schema: &Value, at: &str) -> Result<Map<Str
         }
     }
     match required.iter().find(|name| !fitted.contains_key(**name)) {
-        Some(name) => Err(format!("{} is missing; give {}", path(name), told(&known[*name]))),
+        Some(name) => Err(format!("{} is missing; give {}", path(name), described(&known[*name]))),
         None => Ok(fitted),
     }
 }
@@ -65,7 +65,7 @@ fn all_of(known: &Map<String, Value>, required: &[&str]) -> String {
 
 /// A value as its schema wants it.
 fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
-    let wrong = |value: &Value| Err(format!("{at} takes {}, not {}", told(schema), kind_of(value)));
+    let wrong = |value: &Value| Err(format!("{at} takes {}, not {}", described(schema), kind_of(value)));
     let Some(kind) = schema["type"].as_str() else {
         // Several kinds, or any: those who read it say more.
         return if value.is_null() && schema.get("type").is_some() { wrong(&value) } else { Ok(value) };
@@ -87,7 +87,7 @@ fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
             let Some(whole) = whole(&number) else { return wrong(&Value::Number(number)) };
             match schema["minimum"].as_f64() {
                 Some(least) if whole.as_f64().is_some_and(|whole| whole < least) => {
-                    Err(format!("{at} takes {}", told(schema)))
+                    Err(format!("{at} takes {}", described(schema)))
                 }
                 _ => Ok(Value::Number(whole)),
             }
@@ -134,7 +134,7 @@ fn whole(number: &Number) -> Option<Number> {
 }
 
 /// What a schema wants, in words.
-fn told(schema: &Value) -> String {
+fn described(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         return words.join(" or ");
@@ -147,7 +147,7 @@ fn told(schema: &Value) -> String {
         "boolean" => "true or false".to_owned(),
         "array" => match &schema["items"]["type"] {
             Value::String(kind) if kind == "string" => "a list of texts".to_owned(),
-            Value::String(kind) if kind == "object" => format!("a list of {}", told(&schema["items"])),
+            Value::String(kind) if kind == "object" => format!("a list of {}", described(&schema["items"])),
             _ => "a list".to_owned(),
         },
         "object" => match schema["properties"].as_object() {

@@ -9,12 +9,12 @@ use crate::sync::Deadline;
 /// The toolset.
 const CLARIFY: &str = "clarify";
 /// Answers to choose from at most.
-const CHOICES: usize = 4;
+const MAX_CHOICES: usize = 4;
 /// Characters of the question and of a choice at most.
-const LONGEST: usize = 4_000;
-const LONGEST_CHOICE: usize = 400;
+const MAX_QUESTION_CHARS: usize = 4_000;
+const MAX_CHOICE_CHARS: usize = 400;
 /// Characters of the answer at most.
-const ANSWER: usize = 20_000;
+const MAX_ANSWER_CHARS: usize = 20_000;
 
 /// A question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Question {
 }
 
 /// Where the person can be asked: a terminal, a chat.
-pub trait Ask: Send + Sync {
+pub trait AskUser: Send + Sync {
     /// Asks, and waits for the answer: one of the choices, or something else.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
         |call, wanted: Clarify| {
             let ask = call.scope.ask().ok_or_else(|| ToolError::new("TOOL_UNAVAILABLE", "there is nobody to ask"))?;
             let question = checked(wanted)?;
-            let answer: String = ask.ask(&question, call.deadline)?.chars().take(ANSWER).collect();
+            let answer: String = ask.ask(&question, call.deadline)?.chars().take(MAX_ANSWER_CHARS).collect();
             let chosen = question.choices.iter().position(|choice| *choice == answer.trim());
             let outcome = Outcome::default().with("question", question.question).with("answer", answer);
             Ok(match chosen {
@@ -71,15 +71,15 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
 fn checked(wanted: Clarify) -> Result<Question, ToolError> {
     let bad = |problem: String| Err(ToolError::new("BAD_REQUEST", problem));
     let question = wanted.question.trim();
-    if question.is_empty() || question.chars().count() > LONGEST {
-        return bad(format!("a question has 1 to {LONGEST} characters"));
+    if question.is_empty() || question.chars().count() > MAX_QUESTION_CHARS {
+        return bad(format!("a question has 1 to {MAX_QUESTION_CHARS} characters"));
     }
-    if wanted.choices.len() > CHOICES {
-        return bad(format!("{} choices are too many; give {CHOICES} at most", wanted.choices.len()));
+    if wanted.choices.len() > MAX_CHOICES {
+        return bad(format!("{} choices are too many; give {MAX_CHOICES} at most", wanted.choices.len()));
     }
     let choices: Vec<String> = wanted.choices.iter().map(|choice| choice.trim().to_owned()).collect();
-    if choices.iter().any(|choice| choice.is_empty() || choice.chars().count() > LONGEST_CHOICE) {
-        return bad(format!("a choice has 1 to {LONGEST_CHOICE} characters"));
+    if choices.iter().any(|choice| choice.is_empty() || choice.chars().count() > MAX_CHOICE_CHARS) {
+        return bad(format!("a choice has 1 to {MAX_CHOICE_CHARS} characters"));
     }
     Ok(Question { question: question.to_owned(), choices })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::files::Workspace;
-use super::{Ask, ToolboxOptions};
+use super::{AskUser, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
 use crate::sync::{Cancel, Deadline};
@@ -25,7 +25,7 @@ pub struct Progress {
 pub struct Scope {
     profile: Option<Arc<str>>,
     workspace: Workspace,
-    ask: Option<Arc<dyn Ask>>,
+    ask: Option<Arc<dyn AskUser>>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -65,7 +65,7 @@ impl Scope {
 
     /// The person who can be asked.
     #[must_use]
-    pub fn ask(&self) -> Option<&dyn Ask> {
+    pub fn ask(&self) -> Option<&dyn AskUser> {
         self.ask.as_deref()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A tool answers `{"success": true, …}` or `{"success": false, "error", "code"}`; nothing secret leaves in it, and no
 //! more than a model can read. Whoever offers tools (MCP, a chat, a shell) asks the [`Registry`] for those of the
-//! [toolsets](sets) that are enabled, and calls them by name.
+//! [toolsets](toolsets) that are enabled, and calls them by name.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -44,26 +44,25 @@
 
 mod arguments;
 pub mod browser;
-mod caps;
 mod clarify;
 mod context;
 mod files;
-mod look;
 mod outcome;
 mod registry;
 mod schema;
 mod search;
 mod secrets;
-pub mod sets;
 mod terminal;
 mod todo;
 mod tool;
 mod toolbox;
+pub mod toolsets;
+mod truncate;
+mod vision;
 mod web;
 
 pub use crate::control::Session;
-pub use caps::Capped;
-pub use clarify::{Ask, Question};
+pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
 pub use outcome::{Image, Outcome, ToolError};
@@ -72,3 +71,4 @@ pub(crate) use schema::without_null;
 pub use secrets::secrets;
 pub use tool::{Handler, Tool};
 pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools, needs_browser};
+pub use truncate::Capped;

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use serde_json::{Map, Value};
 
-use super::caps::{Bounds, cap_error, cap_fields};
+use super::truncate::{Bounds, cap_error, cap_fields};
 use super::{Outcome, Tool, ToolContext, ToolError};
 use crate::redact::Secrets;
 use crate::sync::{Deadline, spawn};
 
 /// Characters of a name at most.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// Why a tool cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +27,7 @@ pub enum RegistryError {
         toolset: String,
     },
     /// It cannot be called that.
-    #[error("{name:?} is no name for a tool; use letters, digits, _ and -, {LONGEST_NAME} at most")]
+    #[error("{name:?} is no name for a tool; use letters, digits, _ and -, {MAX_NAME_CHARS} at most")]
     BadName {
         /// The name.
         name: String,
@@ -176,7 +176,7 @@ impl Registry {
 
     fn admit(tools: &BTreeMap<Arc<str>, Entry>, toolset: &str, tool: &Tool) -> Result<(), RegistryError> {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if tool.name.is_empty() || tool.name.len() > LONGEST_NAME || !tool.name.chars().all(is_fine) {
+        if tool.name.is_empty() || tool.name.len() > MAX_NAME_CHARS || !tool.name.chars().all(is_fine) {
             return Err(RegistryError::BadName { name: tool.name.to_string() });
         }
         match tools.get(&tool.name) {
@@ -288,7 +288,7 @@ impl Registry {
 fn bounds(toolset: &str) -> Option<Bounds> {
     match toolset {
         super::browser::BROWSER => Some(Bounds::PAGE),
-        super::web::WEB | super::search::SEARCH | super::look::VISION => Some(Bounds::NAMED),
+        super::web::WEB | super::search::SEARCH | super::vision::VISION => Some(Bounds::NAMED),
         _ => None,
     }
 }

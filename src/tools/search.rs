@@ -29,7 +29,7 @@ const DESCRIPTION: usize = 500;
 /// The largest answer that is read, bytes.
 const LARGEST: u64 = 4 << 20;
 /// How often it is looked whether anybody waits still.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// What settings have to say.
 const FORMATS: &str = "its settings.yml has to list json under search.formats, which it does not by default";
 
@@ -175,7 +175,7 @@ impl Instance {
         });
         let thread = thread.map_err(|problem| failed(problem.to_string()))?;
         let outcome = loop {
-            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+            match answer.recv_deadline(deadline.within(POLL_INTERVAL).instant()) {
                 Ok(Ok(text)) => return Ok(text),
                 Ok(Err(Some(error))) => return Err(error),
                 Ok(Err(None)) => return Err(late()),

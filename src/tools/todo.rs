@@ -11,10 +11,10 @@ use crate::control::PerSession;
 /// The toolset.
 const TODO: &str = "todo";
 /// Items at most.
-const MOST: usize = 200;
+const MAX_ITEMS: usize = 200;
 /// Characters of an item and of its id at most.
-const LONGEST: usize = 2_000;
-const LONGEST_ID: usize = 64;
+const MAX_ITEM_CHARS: usize = 2_000;
+const MAX_ID_CHARS: usize = 64;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -53,7 +53,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
         Tool::of("todo", "The list of what is to be done: read it, set it, change it.", move |call, wanted: Todo| {
             let list = lists.of(call.session);
             match wanted.todos {
-                None => Ok(told(&list.lock())),
+                None => Ok(list_outcome(&list.lock())),
                 Some(todos) => change(&list, todos, wanted.merge),
             }
         });
@@ -63,11 +63,11 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
 fn change(list: &Mutex<Vec<Item>>, todos: Vec<Item>, merge: bool) -> Result<Outcome, ToolError> {
     let bad = |problem: String| Err(ToolError::new("BAD_REQUEST", problem));
     for (at, item) in todos.iter().enumerate() {
-        if item.id.trim().is_empty() || item.id.chars().count() > LONGEST_ID {
-            return bad(format!("todos[{at}].id: an id has 1 to {LONGEST_ID} characters"));
+        if item.id.trim().is_empty() || item.id.chars().count() > MAX_ID_CHARS {
+            return bad(format!("todos[{at}].id: an id has 1 to {MAX_ID_CHARS} characters"));
         }
-        if item.content.trim().is_empty() || item.content.chars().count() > LONGEST {
-            return bad(format!("todos[{at}].content: an item has 1 to {LONGEST} characters"));
+        if item.content.trim().is_empty() || item.content.chars().count() > MAX_ITEM_CHARS {
+            return bad(format!("todos[{at}].content: an item has 1 to {MAX_ITEM_CHARS} characters"));
         }
         if todos.iter().take(at).any(|other| other.id == item.id) {
             return bad(format!("todos[{at}].id: {:?} is there twice; give each item an id of its own", item.id));
@@ -81,14 +81,14 @@ fn change(list: &Mutex<Vec<Item>>, todos: Vec<Item>, merge: bool) -> Result<Outc
             None => next.push(item),
         }
     }
-    if next.len() > MOST {
-        return bad(format!("{} items are too many; {MOST} may be there, take away what is done", next.len()));
+    if next.len() > MAX_ITEMS {
+        return bad(format!("{} items are too many; {MAX_ITEMS} may be there, take away what is done", next.len()));
     }
     *list = next;
-    Ok(told(&list))
+    Ok(list_outcome(&list))
 }
 
-fn told(list: &[Item]) -> Outcome {
+fn list_outcome(list: &[Item]) -> Outcome {
     let count = |status: Status| list.iter().filter(|item| item.status == status).count();
     let summary: Value = json!({
         "total": list.len(),

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::browser::BrowserTools;
 use super::files;
-use super::sets::{Enabled, Toolsets};
-use super::web::Behind;
-use super::{Ask, Registry, RegistryError, Scope, clarify, look, search, secrets, terminal, todo, web};
+use super::toolsets::{Enabled, Toolsets};
+use super::web::BackgroundTabs;
+use super::{AskUser, Registry, RegistryError, Scope, clarify, search, secrets, terminal, todo, vision, web};
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
@@ -35,7 +35,7 @@ pub struct ToolboxOptions {
     /// The folder that files and commands are in; `tools.workspace`, or the working folder, without.
     pub workspace: Option<PathBuf>,
     /// Who can be asked; nobody without.
-    pub ask: Option<Arc<dyn Ask>>,
+    pub ask: Option<Arc<dyn AskUser>>,
 }
 
 impl std::fmt::Debug for ToolboxOptions {
@@ -66,17 +66,17 @@ impl Toolbox {
         let secrets = control.secrets().and(secrets::of(config, &models));
         let registry = Arc::new(Registry::covering(secrets.clone()));
         let mut browser = BrowserTools::new(Arc::clone(control)).covering(secrets.clone());
-        let eyes = eyes(config, &models, fault);
-        browser = match &eyes {
-            Ok(eyes) => browser.seeing_with(eyes.clone()),
-            Err(missing) => browser.blind_without(missing),
+        let vision_model = vision_model(config, &models, fault);
+        browser = match &vision_model {
+            Ok(vision_model) => browser.with_vision_model(vision_model.clone()),
+            Err(missing) => browser.without_vision_model(missing),
         };
         browser.register(&registry)?;
         without_browser(&registry, config, &secrets)?;
-        let behind = Behind::new(Arc::clone(control));
-        web::register(&registry, &behind)?;
+        let background = BackgroundTabs::new(Arc::clone(control));
+        web::register(&registry, &background)?;
         search::register(&registry, &config.tools.search)?;
-        look::register(&registry, eyes, control.home(), Some(behind))?;
+        vision::register(&registry, vision_model, control.home(), Some(background))?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let scope = Scope::new(control.home(), config, options);
         Ok(Self { registry, toolsets, control: Arc::clone(control), scope })
@@ -125,14 +125,14 @@ pub fn folder_tools(home: &Home, config: &Config) -> Result<Arc<Registry>, Toolb
     let secrets = Secrets::new(token.into_iter().chain(secrets::of(config, &models)));
     let registry = Arc::new(Registry::covering(secrets.clone()));
     without_browser(&registry, config, &secrets)?;
-    look::register(&registry, eyes(config, &models, fault), home, None)?;
+    vision::register(&registry, vision_model(config, &models, fault), home, None)?;
     Ok(registry)
 }
 
 /// Whether a call of one of the [`folder_tools`] is for the tools with a browser all the same: an address is looked at there.
 #[must_use]
 pub fn needs_browser(tool: &str, arguments: &Value) -> bool {
-    look::needs_browser(tool, arguments)
+    vision::needs_browser(tool, arguments)
 }
 
 /// Adds the tools that need no browser.
@@ -172,20 +172,20 @@ fn models(home: &Home) -> (Models, Option<String>) {
 }
 
 /// The model that looks at pictures, or what is missing for one.
-fn eyes(config: &Config, models: &Models, fault: Option<String>) -> Result<Client, String> {
+fn vision_model(config: &Config, models: &Models, fault: Option<String>) -> Result<Client, String> {
     if let Some(fault) = fault {
         return Err(fault);
     }
     let (alias, model) = match models.find(config.tools.vision_model.as_deref()) {
         Ok(found) => found,
-        Err(llm::Error::None) => return Err(look::MISSING.to_owned()),
-        Err(problem) => return Err(format!("{}: {problem}", look::MISSING)),
+        Err(llm::Error::None) => return Err(vision::MISSING.to_owned()),
+        Err(problem) => return Err(format!("{}: {problem}", vision::MISSING)),
     };
     if !model.vision {
-        return Err(format!("{}: {alias:?} has vision: false there", look::MISSING));
+        return Err(format!("{}: {alias:?} has vision: false there", vision::MISSING));
     }
     Client::new(alias, model).map_err(|problem| {
         tracing::warn!(%problem, "no model looks at pictures");
-        format!("{}: {problem}", look::MISSING)
+        format!("{}: {problem}", vision::MISSING)
     })
 }

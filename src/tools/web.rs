@@ -55,12 +55,12 @@ struct Extract {
 
 /// The browser that pages are opened in.
 #[derive(Clone)]
-pub(super) struct Behind {
+pub(super) struct BackgroundTabs {
     control: Arc<Control>,
 }
 
 /// A tab behind the others. It is closed when it is dropped, and never the one that was used last.
-pub(super) struct Opened {
+pub(super) struct BackgroundTab {
     profile: Profile,
     info: TabInfo,
     /// Whether an empty page was asked for.
@@ -69,7 +69,7 @@ pub(super) struct Opened {
     dialogs: Vec<String>,
 }
 
-impl Behind {
+impl BackgroundTabs {
     pub(super) fn new(control: Arc<Control>) -> Self {
         Self { control }
     }
@@ -80,7 +80,7 @@ impl Behind {
     }
 }
 
-impl Opened {
+impl BackgroundTab {
     /// Opens a page.
     pub(super) fn new(profile: Profile, url: &str, deadline: Deadline) -> Result<Self, ToolError> {
         let new = NewTab { url: url.to_owned(), label: None, background: true };
@@ -97,7 +97,7 @@ fn in_time(outcome: Result<(), ToolError>) -> Result<(), ToolError> {
     }
 }
 
-impl Opened {
+impl BackgroundTab {
     /// Waits until it is loaded and at rest, or has had the time for it.
     pub(super) fn settle(&mut self, deadline: Deadline) -> Result<(), ToolError> {
         let wait = |state: &str, time| {
@@ -194,7 +194,7 @@ impl Opened {
     }
 }
 
-impl Drop for Opened {
+impl Drop for BackgroundTab {
     fn drop(&mut self) {
         let closed = Cancel::shielded(|| self.profile.close_tab(&self.info.target_id, Deadline::after(CLOSING)));
         if let Err(problem) = closed {
@@ -207,7 +207,7 @@ impl Drop for Opened {
 ///
 /// # Errors
 /// Another one is called like it.
-pub(super) fn register(registry: &Registry, behind: &Behind) -> Result<(), RegistryError> {
+pub(super) fn register(registry: &Registry, behind: &BackgroundTabs) -> Result<(), RegistryError> {
     let behind = behind.clone();
     let tool = Tool::of(
         "web_extract",
@@ -217,7 +217,7 @@ pub(super) fn register(registry: &Registry, behind: &Behind) -> Result<(), Regis
     registry.register(WEB, tool.reading())
 }
 
-fn extract(behind: &Behind, call: &ToolContext<'_>, wanted: Extract) -> Result<Outcome, ToolError> {
+fn extract(behind: &BackgroundTabs, call: &ToolContext<'_>, wanted: Extract) -> Result<Outcome, ToolError> {
     let profile = &behind.profile(call)?;
     let deadline = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
     let offset = wanted.offset.unwrap_or(1).max(1);
@@ -279,8 +279,8 @@ fn one(
     offset: usize,
     chars: usize,
     deadline: Deadline,
-) -> (Option<Opened>, Result<Map<String, Value>, ToolError>) {
-    let mut opened = match Opened::new(profile.clone(), url, deadline) {
+) -> (Option<BackgroundTab>, Result<Map<String, Value>, ToolError>) {
+    let mut opened = match BackgroundTab::new(profile.clone(), url, deadline) {
         Ok(opened) => opened,
         Err(error) => return (None, Err(error)),
     };
@@ -292,7 +292,7 @@ fn one(
     (Some(opened), told)
 }
 
-fn text_of(opened: &mut Opened, deadline: Deadline) -> Result<String, ToolError> {
+fn text_of(opened: &mut BackgroundTab, deadline: Deadline) -> Result<String, ToolError> {
     let told = opened.with_tab(deadline, |tab| tab.text(None, Some(READ), deadline))?;
     let frames = opened.with_tab(deadline, |tab| Ok(tab.frame_texts(FRAMES, READ / FRAMES, deadline)))?;
     let mut text = told.text;

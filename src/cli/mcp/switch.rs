@@ -18,7 +18,7 @@ use super::bridge::{Bridge, NoAnswer};
 use crate::code::Code;
 use crate::config::Home;
 use crate::control::Session;
-use crate::mcp::server::{AS_IT_IS, Backend, Offer, Peer};
+use crate::mcp::server::{Backend, LOADED_ONLY, Peer, ToolServer};
 use crate::mcp::{Fault, Request};
 use crate::server::{Error, OfferError, Server, ServerOptions};
 use crate::sync::{Cancel, Deadline, pause};
@@ -57,7 +57,7 @@ enum Place {
 
 /// A server of our own, so that others of the home share its browser.
 struct Own {
-    offer: Offer,
+    offer: ToolServer,
     server: Server,
 }
 
@@ -221,7 +221,7 @@ impl Switch {
         request: &Request,
         peer: &Peer<'_>,
         patience: Duration,
-        here: impl Fn(&Offer, &Peer<'_>) -> Result<Value, Fault>,
+        here: impl Fn(&ToolServer, &Peer<'_>) -> Result<Value, Fault>,
     ) -> Result<Value, Fault> {
         let mut again = false;
         loop {
@@ -282,7 +282,7 @@ impl Backend for Switch {
         let theirs = match &*self.known()? {
             Place::Here(own) => own.offer.names()?,
             Place::There(bridge) => {
-                let params = Map::from_iter([("_meta".to_owned(), json!({ AS_IT_IS: true }))]);
+                let params = Map::from_iter([("_meta".to_owned(), json!({ LOADED_ONLY: true }))]);
                 let list = Request { id: None, method: "tools/list".to_owned(), params };
                 let told = bridge.ask(&list, &Session::default(), &Cancel::new(), Deadline::after(QUICK));
                 let told = told.ok()?.outcome().ok()?;

@@ -27,7 +27,7 @@ const SAID: usize = 500;
 /// Characters of a request of the server that its answer repeats.
 const ECHOED: usize = 200;
 /// How often a wait that may be cancelled looks whether it is.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Where a request of the modern era says which revision it is of.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -251,7 +251,7 @@ impl Link {
         let line = match line {
             Ok(line) => line,
             Err(beginning) => {
-                let larger = format!("is larger than {} MiB", super::lines::LONGEST / 1024 / 1024);
+                let larger = format!("is larger than {} MiB", super::lines::MAX_LINE_BYTES / 1024 / 1024);
                 return self.undecodable(beginning, beginning.trim_ascii_start().starts_with(b"{"), &larger);
             }
         };
@@ -430,6 +430,6 @@ fn late() -> Failed {
 
 /// Until when to wait before looking whether the wait is still wanted.
 fn soon(deadline: Deadline) -> Instant {
-    let deadline = if Cancel::of_thread().is_some() { deadline.within(LOOK) } else { deadline };
+    let deadline = if Cancel::of_thread().is_some() { deadline.within(POLL_INTERVAL) } else { deadline };
     deadline.instant()
 }

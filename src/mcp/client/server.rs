@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value, json};
 
-use super::handshake::{self, Era, Problem};
+use super::handshake::{self, Problem, ProtocolRevision};
 use super::link::{Duty, Failed, Link};
 use super::listing::{Listed, is_let_in, listed};
 use super::process::Running;
@@ -27,13 +27,13 @@ const SHORT_PAUSE: Duration = Duration::from_secs(1);
 /// One that has run so long has not failed before.
 const STEADY: Duration = Duration::from_secs(60);
 /// How often a wait that may be cancelled looks whether it is.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Lists are tried so often when names are taken meanwhile.
 const TRIES: usize = 3;
 /// Characters of what is told of a server that is down.
-const LONGEST_WHY: usize = 2_000;
+const MAX_REASON_CHARS: usize = 2_000;
 /// The shortest secret that is covered in what a server writes beside its answers.
-const SHORTEST: usize = 4;
+const MIN_SECRET_BYTES: usize = 4;
 
 /// How things stand.
 #[derive(Debug, Clone)]
@@ -178,7 +178,7 @@ impl Server {
                 let code = if Cancel::is_current_set() { "CANCELLED" } else { "TIMEOUT" };
                 return Err(ToolError::new(code, message));
             }
-            let look = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + LOOK));
+            let look = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + POLL_INTERVAL));
             self.changed.wait_until(&mut state, look);
         }
     }
@@ -240,7 +240,7 @@ impl Server {
         let last_words = tail.quote();
         let why = if last_words.is_empty() { why } else { format!("{why}; it wrote: {last_words}") };
         // On one line: it is logged too.
-        let why: String = shown(&self.cover()(&why).replace('\n', " ")).chars().take(LONGEST_WHY).collect();
+        let why: String = shown(&self.cover()(&why).replace('\n', " ")).chars().take(MAX_REASON_CHARS).collect();
         if !self.state.lock().is_over {
             tracing::warn!(server = self.name, "an MCP server {why}");
         }
@@ -275,9 +275,9 @@ impl Server {
                 }
                 state.link = Some(Arc::clone(&running.link));
             }
-            let greeted = handshake::shake(&running.link, probe, deadline, &self.limits);
-            let listed = greeted.and_then(|era| self.list(&running.link, deadline).map(|()| era));
-            self.state.lock().is_legacy = listed == Ok(Era::Legacy);
+            let greeted = handshake::negotiate(&running.link, probe, deadline, &self.limits);
+            let listed = greeted.and_then(|revision| self.list(&running.link, deadline).map(|()| revision));
+            self.state.lock().is_legacy = listed == Ok(ProtocolRevision::Legacy);
             match listed {
                 Ok(_) => return Ok(running),
                 Err(problem) => {
@@ -348,7 +348,7 @@ impl Server {
 
     /// Covers what its settings give it in its environment, and whatever is covered in results.
     fn cover(&self) -> super::stderr::Cover {
-        let given = Secrets::new(self.settings.env.values().filter(|value| value.len() >= SHORTEST));
+        let given = Secrets::new(self.settings.env.values().filter(|value| value.len() >= MIN_SECRET_BYTES));
         let registry = Weak::clone(&self.registry);
         Box::new(move |text| {
             let text = given.cover(text);

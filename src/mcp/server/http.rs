@@ -37,9 +37,9 @@ pub struct Headers<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Posted {
     /// Something that is told, or an answer: 202.
-    Told,
+    Notification,
     /// A request. Whether it stands by itself.
-    Asked(Request, Id, bool),
+    Request(Request, Id, bool),
 }
 
 /// A request that is not answered.
@@ -70,16 +70,16 @@ pub fn read(headers: &Headers<'_>, body: &[u8]) -> Result<Posted, Refused> {
     };
     let request = match read {
         Ok(Message::Request(request)) => request,
-        Ok(Message::Answer { .. }) if headers.version != Some(MODERN) => return Ok(Posted::Told),
+        Ok(Message::Answer { .. }) if headers.version != Some(MODERN) => return Ok(Posted::Notification),
         Ok(Message::Answer { id, .. }) => {
             let fault = Fault::new(Fault::INVALID_REQUEST, "nothing was asked that this could be the answer of");
             return Err(Refused::bad(&fault, Some(&id)));
         }
         Err((fault, id)) => return Err(Refused::bad(&fault, id.as_ref())),
     };
-    let Some(id) = request.id.clone() else { return Ok(Posted::Told) };
+    let Some(id) = request.id.clone() else { return Ok(Posted::Notification) };
     match check(headers, &request) {
-        Ok(is_modern) => Ok(Posted::Asked(request, id, is_modern)),
+        Ok(is_modern) => Ok(Posted::Request(request, id, is_modern)),
         Err(fault) => Err(Refused::bad(&fault, Some(&id))),
     }
 }

@@ -10,15 +10,15 @@
 //! | `stdio` | a connection of one JSON object per line |
 //! | `http` | what HTTP adds: headers, statuses |
 //!
-//! A [`Backend`] has the tools: an [`Offer`] of our own, or a server elsewhere. Stdio and HTTP carry requests to it.
+//! A [`Backend`] has the tools: an [`ToolServer`] of our own, or a server elsewhere. Stdio and HTTP carry requests to it.
 
 mod answer;
 mod calls;
 pub mod http;
 mod lines;
-mod offer;
 mod stdio;
 mod subscription;
+mod tool_server;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -26,9 +26,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use answer::{answer, is_modern};
-pub use offer::{AS_IT_IS, Offer};
 pub use stdio::{Limits, serve};
 pub use subscription::{Subscription, list_changed};
+pub use tool_server::{LOADED_ONLY, ToolServer};
 
 use super::{Fault, Request};
 use crate::sync::Cancel;

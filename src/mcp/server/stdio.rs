@@ -25,7 +25,7 @@ const PIECE: usize = 64 * 1024;
 /// Too much is asked at once. Of the numbers that JSON-RPC leaves to servers.
 const BUSY: i64 = -32000;
 /// How often it is looked whether calls take their time.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bounds of a connection.
 #[derive(Debug, Clone)]
@@ -343,7 +343,7 @@ fn watch(shared: &Shared, out: &Sender<String>, nudged: &Receiver<()>) {
     let mut known = None;
     let mut looked = Instant::now();
     loop {
-        let look = match nudged.recv_timeout(pace.min(LOOK)) {
+        let look = match nudged.recv_timeout(pace.min(POLL_INTERVAL)) {
             Ok(()) => true,
             Err(RecvTimeoutError::Timeout) => looked.elapsed() >= pace,
             Err(RecvTimeoutError::Disconnected) => return,

@@ -49,7 +49,7 @@ struct Press {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Way {
+enum Direction {
     Up,
     Down,
     Left,
@@ -59,7 +59,7 @@ enum Way {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Scroll {
-    direction: Way,
+    direction: Direction,
     /// What is scrolled [the page]
     #[serde(skip_serializing_if = "Option::is_none")]
     r#ref: Option<String>,
@@ -164,7 +164,7 @@ impl Evaluate {
 /// What is acted on, for the outcome.
 trait Acting: Serialize {
     fn target(&self) -> Option<&str>;
-    fn told(&self, outcome: Outcome) -> Outcome {
+    fn describe(&self, outcome: Outcome) -> Outcome {
         outcome
     }
 }
@@ -175,7 +175,7 @@ macro_rules! acting {
             fn target(&self) -> Option<&str> {
                 self.target.as_deref()
             }
-            $(fn told(&self, $outcome: Outcome) -> Outcome {
+            $(fn describe(&self, $outcome: Outcome) -> Outcome {
                 let $acts = self;
                 $told
             })?
@@ -260,9 +260,9 @@ fn act(browser: &Browser<'_>, call: &ToolContext<'_>, kind: &str, acts: &impl Ac
     act.redact = Some(browser.secrets.clone());
     let handle = browser.tab(acts.target())?;
     let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline))?;
-    let mut outcome = browser.caused(acts.told(Outcome::default()), &done);
+    let mut outcome = browser.caused(acts.describe(Outcome::default()), &done);
     if let Some(result) = done.result {
         outcome = browser.with_result(outcome, result)?;
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }

@@ -15,7 +15,7 @@ const AT_ONCE: Duration = Duration::from_millis(200);
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Doing {
+enum Action {
     Accept,
     Dismiss,
 }
@@ -23,7 +23,7 @@ enum Doing {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Answer {
-    action: Doing,
+    action: Action,
     /// For a prompt
     prompt_text: Option<String>,
     /// Which, when several wait
@@ -51,7 +51,7 @@ fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Res
     }
     let reply = DialogReply {
         target: None,
-        accept: answer.action == Doing::Accept,
+        accept: answer.action == Action::Accept,
         prompt_text: answer.prompt_text,
         dialog_id: answer.dialog_id,
         timeout: Some(AT_ONCE),
@@ -65,7 +65,7 @@ fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Res
                 "id": closed.dialog.id, "type": closed.dialog.kind, "closed_by": closed.closed_by, "accepted": closed.accepted,
             });
             let outcome = Outcome::default().with("action", action).with("dialog", dialog);
-            Ok(browser.told(match settled {
+            Ok(browser.finished(match settled {
                 Some(settled) => browser.caused(outcome, &settled),
                 None => outcome,
             }))

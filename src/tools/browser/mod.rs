@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `see` | snapshots, pictures, console, images of the page |
+//! | `observe` | snapshots, pictures, console, images of the page |
 //! | `act` | clicks, keys, forms, waiting, scripts |
 //! | `tabs` | tabs and where they go |
 //! | `dialog` | answers to dialogs |
@@ -15,9 +15,9 @@
 
 mod act;
 mod dialog;
+mod observe;
 mod raw;
 mod result;
-mod see;
 mod tabs;
 mod upload;
 mod vision;
@@ -65,7 +65,7 @@ fn soon(call: &ToolContext<'_>) -> Deadline {
 #[derive(Debug, Clone)]
 pub struct BrowserTools {
     control: Arc<Control>,
-    eyes: Option<Client>,
+    vision_model: Option<Client>,
     /// What the tools that need a model for pictures wait for.
     missing: Arc<str>,
     /// Covered in what is read of pages.
@@ -77,19 +77,19 @@ impl BrowserTools {
     #[must_use]
     pub fn new(control: Arc<Control>) -> Self {
         let secrets = control.secrets().clone();
-        Self { control, eyes: None, missing: super::look::MISSING.into(), secrets }
+        Self { control, vision_model: None, missing: super::vision::MISSING.into(), secrets }
     }
 
     /// The same with a model that looks at pictures, for `browser_vision`.
     #[must_use]
-    pub fn seeing_with(mut self, eyes: Client) -> Self {
-        self.eyes = Some(eyes);
+    pub fn with_vision_model(mut self, vision_model: Client) -> Self {
+        self.vision_model = Some(vision_model);
         self
     }
 
     /// The same without such a model, and what is missing for one.
     #[must_use]
-    pub fn blind_without(mut self, missing: &str) -> Self {
+    pub fn without_vision_model(mut self, missing: &str) -> Self {
         self.missing = missing.into();
         self
     }
@@ -106,7 +106,7 @@ impl BrowserTools {
     /// # Errors
     /// Others are called like them.
     pub fn register(&self, registry: &Registry) -> Result<(), RegistryError> {
-        let rooms = [tabs::all, see::all, act::all, dialog::all, upload::all, raw::all, vision::all];
+        let rooms = [tabs::all, observe::all, act::all, dialog::all, upload::all, raw::all, vision::all];
         for tool in rooms.iter().flat_map(|all| all(self)) {
             let (begins, fails) = (self.clone(), self.clone());
             let begin = move |call: &ToolContext<'_>| begins.on(call).begin();

@@ -61,5 +61,5 @@ fn send(browser: &Browser<'_>, call: &ToolContext<'_>, command: Command) -> Resu
             outcome = outcome.with(name, given);
         }
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }

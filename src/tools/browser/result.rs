@@ -133,7 +133,7 @@ impl Browser<'_> {
 
     /// An outcome as it is told: with the dialogs that wait and those that closed since the client's last result, so that
     /// nobody overlooks one, and with a mark on what comes from a page.
-    pub(super) fn told(&self, mut outcome: Outcome) -> Outcome {
+    pub(super) fn finished(&self, mut outcome: Outcome) -> Outcome {
         if let Ok(profile) = self.profile() {
             outcome = with_dialogs(outcome, &profile);
         }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Outcome, Tool, ToolContext, ToolError};
-use super::{Browser, BrowserTools, see, soon};
+use super::{Browser, BrowserTools, observe, soon};
 use crate::control::{Navigate, NewTab, Travel, WaitUntil, with_scheme};
 
 /// Told with a page that is not complete when its time is up.
@@ -24,7 +24,7 @@ const DOWNLOAD: &str = "the address gave a download, which lies in downloads/ of
 struct Go {
     /// Where to: this, or action
     url: Option<String>,
-    action: Option<Moving>,
+    action: Option<HistoryAction>,
     /// Tab, as t2 or its label [the last used]
     target: Option<String>,
     /// Dismiss open dialogs first
@@ -34,7 +34,7 @@ struct Go {
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Moving {
+enum HistoryAction {
     Back,
     Forward,
     Reload,
@@ -48,7 +48,7 @@ struct Back {
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Doing {
+enum Action {
     List,
     Open,
     Focus,
@@ -59,7 +59,7 @@ enum Doing {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Tabs {
-    action: Doing,
+    action: Action,
     /// For all but list and open
     target: Option<String>,
     /// For open
@@ -77,7 +77,7 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
             move |call, to| navigate(&go.on(call), call, to),
         ),
         Tool::of("browser_back", "Go back to the page before. Gives a snapshot of it.", move |call, to: Back| {
-            navigate(&back.on(call), call, Go { action: Some(Moving::Back), target: to.target, ..Go::default() })
+            navigate(&back.on(call), call, Go { action: Some(HistoryAction::Back), target: to.target, ..Go::default() })
         }),
         Tool::of("browser_tabs", "List, open, focus, label or close tabs.", move |call, doing| {
             manage(&tabs.on(call), call, doing)
@@ -90,9 +90,9 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
     let target = to.target.clone();
     let (url, way) = match (to.url, to.action) {
         (Some(url), None) => (url, None),
-        (None, Some(Moving::Back)) => (String::new(), Some(Travel::Back)),
-        (None, Some(Moving::Forward)) => (String::new(), Some(Travel::Forward)),
-        (None, Some(Moving::Reload)) => (String::new(), Some(Travel::Reload)),
+        (None, Some(HistoryAction::Back)) => (String::new(), Some(Travel::Back)),
+        (None, Some(HistoryAction::Forward)) => (String::new(), Some(Travel::Forward)),
+        (None, Some(HistoryAction::Reload)) => (String::new(), Some(Travel::Reload)),
         _ => return Err(ToolError::new("BAD_REQUEST", "give either url or action (back, forward, reload)")),
     };
     let url = if way.is_none() { with_scheme(&url)? } else { url };
@@ -129,7 +129,7 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
             outcome = outcome.with("note", DOWNLOAD);
         }
         if gone.blocked_by_dialog {
-            return Ok(browser.told(outcome.with("blockedByDialog", true)));
+            return Ok(browser.finished(outcome.with("blockedByDialog", true)));
         }
         loading(outcome, gone.loading)
     };
@@ -142,9 +142,9 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
     let told = |name: &str| outcome.fields.get(name).and_then(Value::as_str).unwrap_or_default();
     browser.is_news(&tab.info.target_id, told("url"), told("title"));
     // What is to be seen there saves the model a call. Without it the navigation has succeeded all the same.
-    match see::short(browser, target.as_deref(), call) {
-        Ok(seen) => Ok(browser.told(outcome.and(seen))),
-        Err(_) => Ok(browser.told(outcome)),
+    match observe::short(browser, target.as_deref(), call) {
+        Ok(seen) => Ok(browser.finished(outcome.and(seen))),
+        Err(_) => Ok(browser.finished(outcome)),
     }
 }
 
@@ -163,18 +163,18 @@ fn manage(browser: &Browser<'_>, call: &ToolContext<'_>, doing: Tabs) -> Result<
         given.ok_or_else(|| ToolError::new("BAD_REQUEST", format!("{what} is needed for that action")))
     };
     let one = match doing.action {
-        Doing::List => return Ok(browser.told(Outcome::default().with("tabs", json!(profile.tabs())))),
-        Doing::Open => {
+        Action::List => return Ok(browser.finished(Outcome::default().with("tabs", json!(profile.tabs())))),
+        Action::Open => {
             let url = needed(doing.url, "url")?;
             let new = NewTab { url: with_scheme(&url)?, label: doing.label, background: false };
             let opened = profile.open(new, call.deadline)?;
             let outcome = with_status(Outcome::default().with("tab", json!(opened.tab)), opened.status);
-            return Ok(browser.told(loading(outcome, opened.is_loading)));
+            return Ok(browser.finished(loading(outcome, opened.is_loading)));
         }
-        Doing::Focus => profile.focus(&needed(doing.target, "target")?, soon(call))?,
-        Doing::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,
-        Doing::Close => profile.close_tab(&needed(doing.target, "target")?, soon(call))?,
+        Action::Focus => profile.focus(&needed(doing.target, "target")?, soon(call))?,
+        Action::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,
+        Action::Close => profile.close_tab(&needed(doing.target, "target")?, soon(call))?,
     };
-    let key = if doing.action == Doing::Close { "closed" } else { "tab" };
-    Ok(browser.told(Outcome::default().with(key, json!(one))))
+    let key = if doing.action == Action::Close { "closed" } else { "tab" };
+    Ok(browser.finished(Outcome::default().with(key, json!(one))))
 }

@@ -53,5 +53,5 @@ fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result
         let element = json!({ "ref": given.reference, "role": given.shown.role, "name": given.shown.name });
         outcome = outcome.with("element", element);
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }

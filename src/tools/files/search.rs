@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Outcome, Progress, Tool, ToolContext, ToolError};
-use super::grep::{Found, LARGEST};
+use super::grep::{LARGEST, Matches};
 use super::read::is_binary;
 use super::workspace::{Place, Workspace, slashed};
 use crate::sync::{Cancel, Deadline};
@@ -93,7 +93,7 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
     // Not so near that nothing could be told any more.
     let until = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
     let mut run = Progressing { call, until, entries: 0, searched: 0, bytes: 0, skipped: 0, stopped: None };
-    let (mut found, mut names) = (Found::default(), Vec::new());
+    let (mut found, mut names) = (Matches::default(), Vec::new());
     let kept = workspace.kept();
     let walk = WalkBuilder::new(&begin)
         .hidden(false)

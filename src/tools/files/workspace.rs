@@ -11,7 +11,7 @@ use super::system;
 use crate::config::Home;
 
 /// Characters of a path at most.
-const LONGEST: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 /// Where the system shows itself as files.
 #[cfg(unix)]
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -135,7 +135,7 @@ impl Workspace {
         let root = self.real_root()?;
         let shown: String = path.chars().take(200).collect();
         let refused = |why: &str| ToolError::new("PATH_REFUSED", format!("{shown:?} is refused: {why}"));
-        if path.trim().is_empty() || path.contains('\0') || path.len() > LONGEST {
+        if path.trim().is_empty() || path.contains('\0') || path.len() > MAX_PATH_BYTES {
             return Err(ToolError::new("BAD_REQUEST", "give a path in the workspace, as src/main.rs"));
         }
         let full = plain(&root.join(path)).ok_or_else(|| refused("it cannot be a file of the workspace"))?;

@@ -32,7 +32,7 @@ const COMMAND: usize = 200;
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Doing {
+enum Action {
     List,
     Poll,
     Log,
@@ -45,7 +45,7 @@ enum Doing {
 #[serde(deny_unknown_fields)]
 struct Manage {
     /// poll: what is new; log: any lines; wait: for its end
-    action: Doing,
+    action: Action,
     /// For all but list
     id: Option<String>,
     /// For write; end lines with \n
@@ -72,37 +72,37 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
 }
 
 fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outcome, ToolError> {
-    if wanted.action == Doing::List {
+    if wanted.action == Action::List {
         let all: Vec<Value> = shell.tables.of(call.session).all().iter().map(row).collect();
         return Ok(Outcome::default().with("processes", all));
     }
     let id = wanted.id.as_deref().ok_or_else(|| ToolError::new("BAD_REQUEST", "id is needed for that action"))?;
     let known = shell.tables.of(call.session).find(id)?;
     match wanted.action {
-        Doing::List | Doing::Poll => Ok(told(&known)),
-        Doing::Log => Ok(log(&known, &wanted)),
-        Doing::Write => write(&known, wanted, call),
-        Doing::Kill => {
+        Action::List | Action::Poll => Ok(new_output(&known)),
+        Action::Log => Ok(log(&known, &wanted)),
+        Action::Write => write(&known, wanted, call),
+        Action::Kill => {
             let was_running = known.job.ended().is_none();
             if !known.job.end() {
                 return Err(ToolError::new("INTERNAL", format!("{} does not end though it was killed", known.id())));
             }
-            Ok(told(&known).with("killed", was_running))
+            Ok(new_output(&known).with("killed", was_running))
         }
-        Doing::Wait => {
+        Action::Wait => {
             let last = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
             let time = Duration::from_secs(wanted.timeout_s.unwrap_or(WAIT_S));
             known.job.wait(last.within(time));
             if Cancel::is_current_set() {
                 return Err(ToolError::new("CANCELLED", "nobody waits for the process any more; it runs on"));
             }
-            Ok(told(&known))
+            Ok(new_output(&known))
         }
     }
 }
 
 /// How it is doing, and what is new.
-fn told(known: &Known) -> Outcome {
+fn new_output(known: &Known) -> Outcome {
     let mut seen = known.seen.lock();
     let (part, total) = known.job.lines(|lines| (lines.part(*seen, usize::MAX, CHARS), lines.total()));
     let has_more = part.next < total && !part.text.is_empty() && part.text.ends_with('\n');

@@ -14,7 +14,7 @@ use crate::sync::{Cancel, Deadline};
 /// Characters of output at most.
 const CHARS: usize = 20_000;
 /// Bytes of a command at most.
-const LONGEST: usize = 64 << 10;
+const MAX_COMMAND_BYTES: usize = 64 << 10;
 /// What ending a command may take before the call's own deadline.
 const ENDING: Duration = Duration::from_millis(1500);
 
@@ -46,8 +46,9 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
     if wanted.command.trim().is_empty() || wanted.command.contains('\0') {
         return Err(ToolError::new("BAD_REQUEST", "there is no command; give one as for sh -c"));
     }
-    if wanted.command.len() > LONGEST {
-        let message = format!("the command has more than {LONGEST} bytes; write a script with write_file and run that");
+    if wanted.command.len() > MAX_COMMAND_BYTES {
+        let message =
+            format!("the command has more than {MAX_COMMAND_BYTES} bytes; write a script with write_file and run that");
         return Err(ToolError::new("TOO_LARGE", message));
     }
     let folder = call.scope.workspace().folder(wanted.workdir.as_deref())?.full();

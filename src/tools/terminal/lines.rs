@@ -8,7 +8,7 @@ const TAIL: usize = 192 << 10;
 /// What a line takes beside its text, so that empty ones are bounded too.
 const EACH: usize = 32;
 /// Bytes of a line at most; the rest of it is left out.
-const LONGEST: usize = 8 << 10;
+const MAX_LINE_BYTES: usize = 8 << 10;
 
 /// What a command wrote.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Lines {
     pub(super) fn take(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = piece.strip_suffix(b"\n").map_or((piece, false), |text| (text, true));
-            let room = LONGEST.saturating_sub(self.open.len()).min(text.len());
+            let room = MAX_LINE_BYTES.saturating_sub(self.open.len()).min(text.len());
             self.open.extend_from_slice(&text[..room]);
             self.cut += text.len() - room;
             if ends {
@@ -196,6 +196,6 @@ mod tests {
     #[test]
     fn one_endless_line_is_bounded() {
         let lines = written(&"x".repeat(100_000));
-        assert!(lines.open.len() == LONGEST && lines.short(50_000).ends_with("… [91808 bytes more]"));
+        assert!(lines.open.len() == MAX_LINE_BYTES && lines.short(50_000).ends_with("… [91808 bytes more]"));
     }
 }

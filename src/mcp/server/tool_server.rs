@@ -11,7 +11,7 @@ use super::super::message::notification;
 use super::super::{Fault, Request};
 use super::{Backend, Peer};
 use crate::sync::{Cancel, Deadline};
-use crate::tools::sets::{Enabled, Problem, Toolsets};
+use crate::tools::toolsets::{Enabled, Problem, Toolsets};
 use crate::tools::{Outcome, Progress, Registry, Scope, Tool, ToolContext, ToolError};
 
 /// What a call may take.
@@ -22,11 +22,11 @@ const LOAD: Duration = Duration::from_secs(10);
 const KEPT: u64 = 5_000;
 
 /// In `_meta` of `tools/list`: only what is there is to be told, nothing to be brought for it. Of those who look often.
-pub const AS_IT_IS: &str = "cdpilot/asItIs";
+pub const LOADED_ONLY: &str = "cdpilot/asItIs";
 
 /// The tools that are offered.
 #[derive(Debug)]
-pub struct Offer {
+pub struct ToolServer {
     registry: Arc<Registry>,
     toolsets: Toolsets,
     enabled: Enabled,
@@ -34,7 +34,7 @@ pub struct Offer {
     instructions: String,
 }
 
-impl Offer {
+impl ToolServer {
     /// The enabled tools of a registry, in a scope. The instructions are for the model, about all of them together.
     #[must_use]
     pub fn new(
@@ -88,7 +88,7 @@ impl Offer {
     }
 }
 
-impl Backend for Offer {
+impl Backend for ToolServer {
     fn instructions(&self) -> &str {
         &self.instructions
     }
@@ -97,8 +97,8 @@ impl Backend for Offer {
         if request.params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(Fault::new(Fault::INVALID_PARAMS, "there is one page of tools only; leave out cursor"));
         }
-        let as_it_is = request.params.get("_meta").and_then(|meta| meta.get(AS_IT_IS));
-        if as_it_is.is_none_or(|as_it_is| *as_it_is != true) {
+        let loaded_only = request.params.get("_meta").and_then(|meta| meta.get(LOADED_ONLY));
+        if loaded_only.is_none_or(|loaded_only| *loaded_only != true) {
             let _ = self.load(peer.cancel);
         }
         let tools: Vec<Value> = self.tools().iter().map(listed).collect();

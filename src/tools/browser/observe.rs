@@ -26,7 +26,7 @@ const IMAGES: &str = "[...document.images].filter(i => !i.currentSrc.startsWith(
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Look {
+struct SnapshotArguments {
     /// Text too, not only what can be acted on
     #[serde(default)]
     full: bool,
@@ -45,7 +45,7 @@ struct Look {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Shoot {
+struct ScreenshotArguments {
     /// Only this element
     r#ref: Option<String>,
     /// The whole page
@@ -59,7 +59,7 @@ struct Shoot {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Console {
+struct ConsoleArguments {
     /// Forget them afterwards
     #[serde(default)]
     clear: bool,
@@ -70,7 +70,7 @@ struct Console {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OfTab {
+struct TabArguments {
     target: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
         Tool::of(
             "browser_snapshot",
             "What the page shows, all frames, as lines with refs (e12) to act on. Also frames and dialogs.",
-            move |call, wanted: Look| {
+            move |call, wanted: SnapshotArguments| {
                 let look = look.on(call);
                 let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
                 let tab = look.tab_to_read(wanted.target.as_deref())?.tab;
@@ -96,24 +96,33 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
                 let redact = Some(look.secrets.clone());
                 let options = SnapshotOptions { diff: wanted.diff, max_chars: 0, redact, ..view };
                 let seen = tab.snapshot(&options, soon(call))?;
-                let outcome = look.placed(told(&seen, wanted.offset), seen.target_id.as_str(), &seen.url, &seen.title);
-                Ok(look.told(if is_plain { hinted(outcome, &seen) } else { outcome }))
+                let outcome = look.placed(
+                    snapshot_outcome(&seen, wanted.offset),
+                    seen.target_id.as_str(),
+                    &seen.url,
+                    &seen.title,
+                );
+                Ok(look.finished(if is_plain { hinted(outcome, &seen) } else { outcome }))
             },
         )
         .reading(),
         Tool::of("browser_screenshot", "A picture of what the page shows.", move |call, wanted| {
-            picture(&shoot.on(call), call, wanted)
+            screenshot(&shoot.on(call), call, wanted)
         })
         .reading(),
         Tool::of("browser_console", "Messages and errors of the page's console.", move |call, wanted| {
             messages(&console.on(call), call, wanted)
         }),
-        Tool::of("browser_get_images", "Addresses and texts of the page's images.", move |call, wanted: OfTab| {
-            let images = images.on(call);
-            let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
-            let count = found.as_array().map_or(0, Vec::len);
-            Ok(images.told(Outcome::default().with("images", found).with("count", count)))
-        })
+        Tool::of(
+            "browser_get_images",
+            "Addresses and texts of the page's images.",
+            move |call, wanted: TabArguments| {
+                let images = images.on(call);
+                let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
+                let count = found.as_array().map_or(0, Vec::len);
+                Ok(images.finished(Outcome::default().with("images", found).with("count", count)))
+            },
+        )
         .reading(),
     ]
 }
@@ -136,7 +145,7 @@ fn hinted(outcome: Outcome, seen: &Snapshot) -> Outcome {
     outcome.with("hint", "nothing here can be acted on; browser_snapshot with full shows what there is to read")
 }
 
-fn told(seen: &Snapshot, offset: usize) -> Outcome {
+fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
     let text = seen.snapshot.as_deref().unwrap_or_default();
     let capped = Capped::after(text, offset, SNAPSHOT);
     let next = offset + capped.text.lines().count();
@@ -162,7 +171,11 @@ fn told(seen: &Snapshot, offset: usize) -> Outcome {
     outcome
 }
 
-fn picture(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Shoot) -> Result<Outcome, ToolError> {
+fn screenshot(
+    browser: &Browser<'_>,
+    call: &ToolContext<'_>,
+    wanted: ScreenshotArguments,
+) -> Result<Outcome, ToolError> {
     let options = ScreenshotOptions {
         reference: wanted.r#ref,
         full_page: wanted.full_page,
@@ -181,7 +194,7 @@ fn picture(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Shoot) -> Resu
                 .with("taken_at", last.taken_at)
                 .with("note", "a dialog is open: this is how the page looked before");
             outcome.images.push(Image { media_type: "image/png", bytes: last.png.to_vec() });
-            return Ok(browser.told(outcome));
+            return Ok(browser.finished(outcome));
         }
         Err(error) => return Err(error.into()),
     };
@@ -194,10 +207,10 @@ fn picture(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Shoot) -> Resu
         outcome = outcome.with("cut_at", at);
     }
     outcome.images.push(Image { media_type, bytes: picture.bytes });
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }
 
-fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Console) -> Result<Outcome, ToolError> {
+fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: ConsoleArguments) -> Result<Outcome, ToolError> {
     if let Some(expression) = wanted.expression {
         let result = evaluated(&browser.tab(wanted.target.as_deref())?, &expression, browser, call)?;
         let kind = match &result {
@@ -209,18 +222,18 @@ fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Console) -> R
             Value::Object(_) => "object",
         };
         let outcome = Outcome::default().with("result_type", kind);
-        return Ok(browser.told(browser.with_result(outcome, result)?));
+        return Ok(browser.finished(browser.with_result(outcome, result)?));
     }
     let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
     let (messages, errors) = (tab.console(None, None, wanted.clear), tab.errors(None, wanted.clear));
     let (total, failed) = (messages.len(), errors.len());
     let messages = newest(messages.iter().map(|message| {
         let told = json!({ "type": message.level, "text": message.text, "source": "console" });
-        placed(told, message.url.as_deref(), message.line)
+        with_location(told, message.url.as_deref(), message.line)
     }));
     let errors = newest(errors.iter().map(|error| {
         let told = json!({ "message": error.message, "source": "exception" });
-        placed(told, error.url.as_deref(), error.line)
+        with_location(told, error.url.as_deref(), error.line)
     }));
     let left_out = total + failed - messages.len() - errors.len();
     let mut outcome = Outcome::default()
@@ -231,11 +244,11 @@ fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Console) -> R
     if left_out > 0 {
         outcome = outcome.with("left_out", left_out).with("note", "the newest are told; clear and look again");
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }
 
 /// With where in a script it was.
-fn placed(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
+fn with_location(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
     if let Some(url) = url.filter(|url| !url.is_empty()) {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
         told["at"] = format!("{url}{line}").into();
