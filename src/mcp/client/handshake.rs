@@ -1,6 +1,6 @@
 //! The first words: which revision a server speaks, and which tools it has.
 //!
-//! As the revision of 2026-07-28 asks of clients that know both eras, `server/discover` comes first. Servers of today
+//! As the revision of 2026-07-28 asks of clients that support both protocol revisions, `server/discover` comes first. Servers of today
 //! answer it with an error of one kind or another; then `initialize` follows. Some say nothing before `initialize`: they
 //! cost the time of the probe, once. Some end: they are started once more, without it
 //! (`server`).
@@ -23,13 +23,13 @@ const BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Problem {
     /// It ended.
-    #[error("it ended while it was started")]
+    #[error("it ended during startup")]
     Gone,
     /// It says nothing.
-    #[error("it did not answer {0:?} in time")]
+    #[error("it did not respond to {0:?} in time")]
     Late(&'static str),
     /// It does not want to.
-    #[error("it refuses {method:?}: {fault}")]
+    #[error("it rejected {method:?}: {fault}")]
     Refused {
         /// What was asked.
         method: &'static str,
@@ -37,13 +37,13 @@ pub(super) enum Problem {
         fault: Fault,
     },
     /// It speaks something else.
-    #[error("it speaks {theirs}, and this is a client of {MODERN} and {LEGACY}")]
+    #[error("it supports protocol revision {theirs}; cdpilot supports {MODERN} and {LEGACY}")]
     Version {
         /// What it speaks.
         theirs: String,
     },
     /// It says something that cannot be.
-    #[error("its answer to {0:?} cannot be used")]
+    #[error("it returned an invalid response to {0:?}")]
     Answer(&'static str),
 }
 

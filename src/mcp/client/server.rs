@@ -89,9 +89,9 @@ impl std::fmt::Debug for Server {
 /// Why a start came to nothing.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("there is no program {0:?}; install it, or name it with its path")]
+    #[error("program {0:?} not found; install it, or set command to its path")]
     NoProgram(String),
-    #[error("{0:?} cannot be started: {1}")]
+    #[error("cannot start {0:?}: {1}")]
     Spawn(String, std::io::Error),
     #[error("{0}")]
     Handshake(#[from] Problem),
@@ -146,7 +146,7 @@ impl Server {
         let mut state = self.state.lock();
         loop {
             let until = match &state.phase {
-                _ if state.is_over => return Err(self.down("is not used any more: cdpilot is ending")),
+                _ if state.is_over => return Err(self.down("was stopped: cdpilot is ending")),
                 // One that has ended is noticed at once.
                 Phase::Up(link) if !link.is_gone() => return Ok(Arc::clone(link)),
                 Phase::Up(_) | Phase::Ending => deadline.instant(),
@@ -158,9 +158,7 @@ impl Server {
                     let left = again.saturating_duration_since(Instant::now());
                     if !left.is_zero() && (has_waited || left > SHORT_PAUSE) {
                         let seconds = left.as_secs_f64().ceil();
-                        return Err(
-                            self.down(&format!("{why}. It can be started again in {seconds} s: call again then"))
-                        );
+                        return Err(self.down(&format!("{why}. Retry in {seconds} s")));
                     }
                     if left.is_zero() {
                         state = self.begin(state)?;
@@ -174,7 +172,7 @@ impl Server {
                 }
             };
             if deadline.passed() {
-                let message = format!("the MCP server {} is still being started; call again in a moment", self.name);
+                let message = format!("the MCP server {} is still starting; try again", self.name);
                 let code = if Cancel::is_current_set() { "CANCELLED" } else { "TIMEOUT" };
                 return Err(ToolError::new(code, message));
             }
@@ -188,7 +186,7 @@ impl Server {
         &'a self,
         mut state: parking_lot::MutexGuard<'a, State>,
     ) -> Result<parking_lot::MutexGuard<'a, State>, ToolError> {
-        let Some(me) = self.me.upgrade() else { return Err(self.down("is not used any more")) };
+        let Some(me) = self.me.upgrade() else { return Err(self.down("was stopped")) };
         state.phase = Phase::Starting;
         let old = state.thread.take();
         // The old one has said its last word: that the server may be started again.
@@ -311,7 +309,7 @@ impl Server {
                     let method = if link.is_modern() { "server/discover" } else { "ping" };
                     let asked = link.ask(method, Map::new(), Deadline::after(self.limits.alive));
                     if matches!(asked, Err(Failed::Late)) {
-                        return "has answered nothing any more and was ended".to_owned();
+                        return "stopped responding and was ended".to_owned();
                     }
                 }
                 Duty::List => {
@@ -368,16 +366,19 @@ impl Server {
         match answered {
             Ok(result) => results::outcome(result),
             Err(Failed::Fault(fault)) => Err(results::refused(&fault)),
-            Err(Failed::Cancelled) => failed("CANCELLED", format!("the call to the MCP server {name} was given up")),
+            Err(Failed::Cancelled) => {
+                failed("CANCELLED", format!("cancelled: the call to the MCP server {name} was abandoned by the client"))
+            }
             Err(Failed::Late) => {
                 link.suspect();
-                let message = format!("the MCP server {name} has not answered in time; whether it was done is unknown");
+                let message =
+                    format!("the MCP server {name} did not respond in time; the call may or may not have taken effect");
                 failed("TIMEOUT", message)
             }
             Err(Failed::Gone) => {
                 let message = format!(
-                    "the MCP server {name} ended before it had answered; whether it was done is unknown. \
-                     The next call starts it again"
+                    "the MCP server {name} ended during the call, which may or may not have taken effect; \
+                     the next call restarts it"
                 );
                 failed("MCP_SERVER_GONE", message)
             }
@@ -409,7 +410,7 @@ impl Handler for OfServer {
     fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         match self.server.upgrade() {
             Some(server) => server.call(&self.own, call, arguments),
-            None => Err(ToolError::new("MCP_SERVER_DOWN", "its MCP server is not used any more")),
+            None => Err(ToolError::new("MCP_SERVER_DOWN", "the MCP server of this tool was stopped")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Seeing: snapshots, pictures, console, images of the page.
+//! Tools that read: snapshots, screenshots, console, images.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ use super::{Browser, BrowserTools, soon};
 use crate::control::TabHandle;
 use crate::page::{Act, PictureType, ScreenshotOptions, Snapshot, SnapshotOptions};
 
-/// Characters of a snapshot at most.
+/// Maximum size of a snapshot, in characters.
 const SNAPSHOT: usize = 15_000;
-/// And of one that comes along with something else.
+/// Maximum size of a snapshot inside another result, in characters.
 const SHORT: usize = 6_000;
-/// What that may take.
+/// Time limit of a snapshot inside another result.
 const ALONG: Duration = Duration::from_secs(10);
-/// Messages of the console at most, the newest ones.
+/// Maximum number of console messages; the newest are kept.
 const MESSAGES: usize = 100;
-/// Pictures of the page, without those in its own text.
+/// Lists images of the page, except data URLs.
 const IMAGES: &str = "[...document.images].filter(i => !i.currentSrc.startsWith('data:')).slice(0, 200)
     .map(i => ({src: i.currentSrc || i.src, alt: i.alt, width: i.naturalWidth, height: i.naturalHeight}))";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SnapshotArguments {
-    /// Text too, not only what can be acted on
+    /// Include text, not only interactive elements
     #[serde(default)]
     full: bool,
-    /// Show a folded run whole, by its ref
+    /// Ref of a folded group to expand
     expand: Option<String>,
-    /// Only this frame: its id or the ref of its iframe
+    /// Frame id, or ref of an iframe
     frame: Option<String>,
-    /// Only what changed since the last snapshot
+    /// Only changes since the last snapshot
     #[serde(default)]
     diff: bool,
-    /// Skip so many lines
+    /// Lines to skip
     #[serde(default)]
     offset: usize,
     target: Option<String>,
@@ -48,7 +48,7 @@ struct SnapshotArguments {
 struct ScreenshotArguments {
     /// Only this element
     r#ref: Option<String>,
-    /// The whole page
+    /// Entire page, not only the viewport
     #[serde(default)]
     full_page: bool,
     /// Number the elements; [3] is ref e3
@@ -60,10 +60,10 @@ struct ScreenshotArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ConsoleArguments {
-    /// Forget them afterwards
+    /// Clear them afterwards
     #[serde(default)]
     clear: bool,
-    /// JavaScript to run in the page instead
+    /// Run this JavaScript instead
     expression: Option<String>,
     target: Option<String>,
 }
@@ -79,12 +79,12 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     vec![
         Tool::of(
             "browser_snapshot",
-            "What the page shows, all frames, as lines with refs (e12) to act on. Also frames and dialogs.",
+            "Read the page, all frames, as lines with refs (e12) for other tools. Lists frames and dialogs.",
             move |call, wanted: SnapshotArguments| {
                 let look = look.on(call);
                 let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
                 let tab = look.tab_to_read(wanted.target.as_deref())?.tab;
-                // What changed is told in the way in which the page was shown last.
+                // A diff uses the options of the last snapshot.
                 let goes_on = wanted.diff && !wanted.full && wanted.expand.is_none() && wanted.frame.is_none();
                 let view = tab.last_view(true).filter(|_| goes_on).unwrap_or_else(|| SnapshotOptions {
                     interactive: !wanted.full && wanted.expand.is_none(),
@@ -106,16 +106,16 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
             },
         )
         .reading(),
-        Tool::of("browser_screenshot", "A picture of what the page shows.", move |call, wanted| {
+        Tool::of("browser_screenshot", "Take a screenshot of the viewport.", move |call, wanted| {
             screenshot(&shoot.on(call), call, wanted)
         })
         .reading(),
-        Tool::of("browser_console", "Messages and errors of the page's console.", move |call, wanted| {
+        Tool::of("browser_console", "List console messages and errors of the page.", move |call, wanted| {
             messages(&console.on(call), call, wanted)
         }),
         Tool::of(
             "browser_get_images",
-            "Addresses and texts of the page's images.",
+            "List images of the page: URL, alt text, size.",
             move |call, wanted: TabArguments| {
                 let images = images.on(call);
                 let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
@@ -127,22 +127,22 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     ]
 }
 
-/// A snapshot to go along with something else.
+/// A short snapshot to include in another result.
 pub(super) fn short(browser: &Browser<'_>, target: Option<&str>, call: &ToolContext<'_>) -> Result<Outcome, ToolError> {
     let redact = Some(browser.secrets.clone());
     let options = SnapshotOptions { interactive: true, fold: true, max_chars: 0, redact, ..SnapshotOptions::default() };
     let seen = browser.tab_to_read(target)?.tab.snapshot(&options, call.deadline.within(ALONG))?;
-    let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("take a snapshot");
+    let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("call browser_snapshot");
     let outcome = Outcome::default().with_covered("snapshot", text).with("element_count", seen.refs.len());
     Ok(hinted(outcome, &seen))
 }
 
-/// An empty answer is easily taken for an empty page.
+/// Adds a hint to an empty snapshot, which is easily mistaken for an empty page.
 fn hinted(outcome: Outcome, seen: &Snapshot) -> Outcome {
     if seen.snapshot.as_deref() != Some("") || seen.loading || seen.blocked_by_dialog {
         return outcome;
     }
-    outcome.with("hint", "nothing here can be acted on; browser_snapshot with full shows what there is to read")
+    outcome.with("hint", "no interactive elements; call browser_snapshot with full: true to read the text")
 }
 
 fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
@@ -150,7 +150,7 @@ fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
     let capped = Capped::after(text, offset, SNAPSHOT);
     let next = offset + capped.text.lines().count();
     let mut outcome = Outcome::default()
-        .with_covered("snapshot", capped.noted(&format!("the same with offset {next}")))
+        .with_covered("snapshot", capped.noted(&format!("call again with offset {next}")))
         .with("element_count", seen.refs.len());
     if let Some(frames) = frames(&seen.frame_tree) {
         outcome = outcome.with("frame_tree", frames);
@@ -166,7 +166,7 @@ fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
     if seen.loading {
         outcome = outcome
             .with("loading", true)
-            .with("note", "the server of the page has not answered yet; wait, or navigate elsewhere");
+            .with("note", "the server has not responded yet; call browser_wait, or navigate elsewhere");
     }
     outcome
 }
@@ -185,14 +185,14 @@ fn screenshot(
     let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
     let picture = match tab.screenshot(&options, soon(call)) {
         Ok(picture) => picture,
-        // The page cannot be drawn now. How it looked last may do.
+        // The page cannot be rendered while a dialog is open: use the last screenshot.
         Err(error) if error.is_blocked_by_dialog() => {
             let Some(last) = tab.supervisor().last_picture(tab.target()) else { return Err(error.into()) };
             let mut outcome = Outcome::default()
                 .with("url", &*last.url)
                 .with("blockedByDialog", true)
                 .with("taken_at", last.taken_at)
-                .with("note", "a dialog is open: this is how the page looked before");
+                .with("note", "a dialog is open; this screenshot was taken before it opened");
             outcome.images.push(Image { media_type: "image/png", bytes: last.png.to_vec() });
             return Ok(browser.finished(outcome));
         }
@@ -242,12 +242,14 @@ fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: ConsoleArgume
         .with("total_messages", total)
         .with("total_errors", failed);
     if left_out > 0 {
-        outcome = outcome.with("left_out", left_out).with("note", "the newest are told; clear and look again");
+        outcome = outcome
+            .with("left_out", left_out)
+            .with("note", "only the newest entries are shown; call again with clear: true to start over");
     }
     Ok(browser.finished(outcome))
 }
 
-/// With where in a script it was.
+/// Adds the script URL and line.
 fn with_location(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
     if let Some(url) = url.filter(|url| !url.is_empty()) {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -256,7 +258,7 @@ fn with_location(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value
     told
 }
 
-/// The newest entries that a model can read at once.
+/// The newest entries within the size limit.
 fn newest(all: impl DoubleEndedIterator<Item = Value>) -> Vec<Value> {
     let mut room = SNAPSHOT;
     let mut kept: Vec<Value> = all
