@@ -8,7 +8,7 @@ use std::time::Duration;
 use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause, spawn};
-use cdpilot::tools::sets::{Enabled, Toolsets};
+use cdpilot::tools::toolsets::{Enabled, Toolsets};
 use cdpilot::tools::{Registry, Session, ToolContext, ToolError};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -342,7 +342,7 @@ fn a_start_that_hangs_is_given_up() {
     let staged = Staged::with("deaf", limits, |_| {});
     let failed = staged.load(soon()).unwrap_err();
     assert_eq!(failed.code, "MCP_SERVER_DOWN", "{failed:?}");
-    assert!(failed.message.contains("did not answer"), "{failed:?}");
+    assert!(failed.message.contains("did not respond"), "{failed:?}");
 }
 
 #[test]
@@ -354,14 +354,14 @@ fn one_that_cannot_be_started_says_why_without_secrets() {
     let failed = staged.load(soon()).unwrap_err();
     assert_eq!(failed.code, "MCP_SERVER_DOWN");
     assert!(failed.message.contains("the key [secret] is not accepted"), "{failed:?}");
-    assert!(failed.message.contains("started again in 60") && !failed.message.contains("sesame"), "{failed:?}");
+    assert!(failed.message.contains("Retry in 60") && !failed.message.contains("sesame"), "{failed:?}");
     let starts = staged.starts();
     assert_eq!(staged.load(soon()).unwrap_err().code, "MCP_SERVER_DOWN");
     assert_eq!(staged.starts(), starts, "not before its time");
 
     let staged = Staged::with("", limits, |server| server.command = "no-such-program-anywhere".to_owned());
     let failed = staged.load(soon()).unwrap_err();
-    assert!(failed.message.contains("no program \"no-such-program-anywhere\""), "{failed:?}");
+    assert!(failed.message.contains("program \"no-such-program-anywhere\" not found"), "{failed:?}");
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cdpilot::mcp::server::{Offer, Peer};
+use cdpilot::mcp::server::{Peer, ToolServer};
 use cdpilot::mcp::{LEGACY, MODERN, Message};
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::sets::{Enabled, Toolsets};
+use cdpilot::tools::toolsets::{Enabled, Toolsets};
 use cdpilot::tools::{Outcome, Registry, Session, Source, Tool, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -31,12 +31,12 @@ const DEFAULT: [&str; 12] = [
     "browser_wait",
 ];
 
-fn offer(tooled: &Tooled) -> Offer {
+fn offer(tooled: &Tooled) -> ToolServer {
     let enabled = Enabled { toolsets: vec!["cdpilot-mcp".to_owned()], off: BTreeSet::new() };
-    Offer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, nowhere(), "A browser of its own.")
+    ToolServer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, nowhere(), "A browser of its own.")
 }
 
-fn ask(offer: &Offer, message: Value) -> Option<Value> {
+fn ask(offer: &ToolServer, message: Value) -> Option<Value> {
     let Ok(Message::Request(request)) = Message::of(message) else { panic!("no request") };
     let told = Mutex::new(Vec::new());
     offer.answer(
@@ -150,7 +150,7 @@ fn tools_from_elsewhere_come_when_they_are_asked_for() {
         let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
         let enabled = Enabled { toolsets, off: BTreeSet::new() };
         let sets = Toolsets::new(Arc::clone(&registry), BTreeMap::new());
-        ask(&Offer::new(registry, sets, enabled, nowhere(), ""), message).unwrap()
+        ask(&ToolServer::new(registry, sets, enabled, nowhere(), ""), message).unwrap()
     };
     // What does not come costs nobody else a tool.
     let list = ask_for(&["mcp-broken", "mcp-there"], modern("tools/list", json!({})));

@@ -252,7 +252,7 @@ fn what_is_too_long_is_cut_and_says_where_the_rest_lies() {
     tooled.home.site.page("/", &rows);
     let seen = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
     let short = seen["snapshot"].as_str().unwrap();
-    assert!(short.len() < 7_000 && short.trim_end().ends_with("lines more: take a snapshot]"), "{short}");
+    assert!(short.len() < 7_000 && short.trim_end().ends_with("lines omitted: call browser_snapshot]"), "{short}");
     let (mut offset, mut found) = (0, 0);
     loop {
         let seen = tooled.done("browser_snapshot", json!({ "offset": offset, "full": true }));
@@ -331,7 +331,7 @@ fn pages_and_browsers_that_are_gone_say_how_they_come_back() {
     assert_eq!(tooled.done("browser_navigate", json!({ "action": "reload" }))["title"], "here");
     tooled.home.main().stop(soon()).unwrap();
     let ended = told(tooled.call("browser_snapshot", json!({})));
-    assert!(ended.contains("browser_navigate starts it"), "{ended}");
+    assert!(ended.contains("start it with browser_navigate"), "{ended}");
     assert_eq!(tooled.done("browser_navigate", home)["title"], "here");
 }
 
@@ -419,7 +419,7 @@ fn client(there: &FakeModel) -> Client {
 fn a_model_that_sees_is_asked_about_a_picture() {
     let Some(home) = Homely::new("") else { return };
     let there = FakeModel::saying([Say::text("A red square.")]);
-    let tooled = Tooled::with(home, |browser| browser.seeing_with(client(&there)));
+    let tooled = Tooled::with(home, |browser| browser.with_vision_model(client(&there)));
     tooled.home.site.page("/", "<body style='background: red'><button>Go</button>");
     tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
     let told = tooled.done("browser_vision", json!({ "question": "What is there?", "annotate": true }));

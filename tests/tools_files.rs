@@ -16,7 +16,7 @@ fn files_are_read_in_parts() {
     let told =
         shop.done("read_file", json!({ "path": "./a/x/../b.txt", "offset": 2, "limit": 1, "line_numbers": true }));
     assert_eq!((&told["content"], &told["path"]), (&json!("2\ttwo\n"), &json!("a/b.txt")));
-    assert_eq!(told["truncated"], "lines 2 to 2 of 3; go on with offset 3");
+    assert_eq!(told["truncated"], "lines 2 to 2 of 3; continue with offset 3");
     assert_eq!(shop.refused("read_file", json!({ "path": "a/b.txt", "offset": 4 })).0, "BAD_REQUEST");
     assert_eq!(shop.refused("read_file", json!({ "path": "a/none.txt" })).0, "NOT_FOUND");
     assert_eq!(shop.refused("read_file", json!({ "path": "a/b.txt/c" })).0, "NOT_FOUND");
@@ -36,7 +36,7 @@ fn files_are_read_in_parts() {
     assert_eq!(read, long);
     shop.put("wide.txt", "x".repeat(100_000));
     let told = shop.done("read_file", json!({ "path": "wide.txt" }));
-    assert!(told["content"].as_str().unwrap().ends_with("[98000 characters more]\n"), "{told}");
+    assert!(told["content"].as_str().unwrap().ends_with("[98000 characters omitted]\n"), "{told}");
     shop.put("large.txt", "x\n".repeat(9 << 20));
     assert_eq!(shop.refused("read_file", json!({ "path": "large.txt" })).0, "TOO_LARGE");
 }
@@ -219,7 +219,7 @@ fn a_patch_needs_the_one_place() {
     assert_eq!(shop.get("f.rs"), "fn a(x) {\n    two(x);\n}\nfn b(x) {\n    one(x);\n}\n");
     let told = patch("fn  b(x)  {", "", false);
     assert_eq!((&told["code"], &told["nearest_line"]), (&json!("NOT_FOUND"), &json!(4)));
-    assert!(told["error"].as_str().unwrap().contains("other white space"), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("different whitespace"), "{told}");
     let told = patch("    two(y);", "", false);
     assert!(told["nearest_line"] == 2 && told["error"].as_str().unwrap().contains("two(x);"), "{told}");
     assert_eq!(patch("quite something else", "", false).get("nearest_line"), None);

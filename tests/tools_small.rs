@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{Ask, Question, ToolError, ToolboxOptions};
+use cdpilot::tools::{AskUser, Question, ToolError, ToolboxOptions};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn a_list_is_set_changed_and_read() {
 /// Answers with what is written down, and remembers what it was asked.
 struct Person(Mutex<Vec<Result<String, ToolError>>>, Mutex<Vec<Question>>);
 
-impl Ask for Person {
+impl AskUser for Person {
     fn ask(&self, question: &Question, _deadline: Deadline) -> Result<String, ToolError> {
         self.1.lock().push(question.clone());
         self.0.lock().pop().unwrap_or_else(|| Ok(String::new()))
@@ -56,7 +56,7 @@ fn a_person_is_asked_where_there_is_one() {
     let answers =
         vec![Err(ToolError::new("TIMEOUT", "nobody answered")), Ok("green".to_owned()), Ok("blue".to_owned())];
     let person = Arc::new(Person(Mutex::new(answers), Mutex::default()));
-    let ask: Arc<dyn Ask> = Arc::clone(&person) as Arc<dyn Ask>;
+    let ask: Arc<dyn AskUser> = Arc::clone(&person) as Arc<dyn AskUser>;
     let shop = Workshop::with("", |_, options| ToolboxOptions { ask: Some(ask), ..options });
     let choices = json!(["red", "blue"]);
     let told = shop.done("clarify", json!({ "question": " Which? ", "choices": choices }));

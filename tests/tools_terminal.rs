@@ -80,10 +80,10 @@ fn much_output_is_cut_in_the_middle() {
     let told = run(&shop, "seq 1 200000");
     let output = told["output"].as_str().unwrap();
     assert!(output.starts_with("1\n2\n") && output.ends_with("199999\n200000\n"), "{output}");
-    assert!(output.contains("lines left out") && output.chars().count() < 21_000 && told["lines"] == 200_000);
+    assert!(output.contains("lines omitted") && output.chars().count() < 21_000 && told["lines"] == 200_000);
     let told = run(&shop, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end");
     let output = told["output"].as_str().unwrap();
-    assert!(output.contains("bytes more]\nend\n") && output.len() < 21_000, "{}", output.len());
+    assert!(output.contains("bytes omitted]\nend\n") && output.len() < 21_000, "{}", output.len());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn background_processes_are_read_written_to_and_ended() {
     let told = process("wait", &id);
     assert_eq!((&told["status"], &told["exit_code"], &told["output"]), (&json!("exited"), &json!(3), &json!("rest\n")));
     let told = shop.done("process", json!({ "action": "log", "id": id, "offset": 2, "limit": 1 }));
-    assert_eq!((&told["output"], &told["truncated"]), (&json!("got hello\n"), &json!("go on with offset 3")));
+    assert_eq!((&told["output"], &told["truncated"]), (&json!("got hello\n"), &json!("continue with offset 3")));
     let told = shop.call("process", json!({ "action": "write", "id": id, "input": "x" }));
     assert_eq!(told["code"], "CONFLICT");
     // So many at once, and no more.

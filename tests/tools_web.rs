@@ -67,7 +67,7 @@ fn pages_are_read_behind_the_others_and_leave_no_tab() {
     let told = call("web_extract", json!({ "url": site.url("a", "/long"), "offset": 11_990 }));
     assert!(told["content"].as_str().unwrap().ends_with("line 6000\n"), "{}", told["lines"]);
     let told = call("web_extract", json!({ "url": site.url("a", "/long") }));
-    assert!(told["truncated"].as_str().unwrap().contains("go on with offset"), "{}", told["truncated"]);
+    assert!(told["truncated"].as_str().unwrap().contains("continue with offset"), "{}", told["truncated"]);
     assert_eq!(call("web_extract", json!({}))["code"], "BAD_REQUEST");
     // A caller who goes leaves none either.
     let held = Held::default();
@@ -83,7 +83,7 @@ fn pages_are_read_behind_the_others_and_leave_no_tab() {
     let silent = json!({ "url": site.url("a", "/held") });
     let told = called(&registry, &nowhere(), "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
     assert_eq!(told["code"], "TIMEOUT", "{told}");
-    assert!(told["error"].as_str().unwrap().contains("does not answer"), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("does not respond"), "{told}");
     no_tab_is_left();
     held.let_go();
     // A picture at an address is looked at as the browser shows it.

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use crate::config::{Config, Home};
 use crate::control::Session;
-use crate::mcp::server::{Backend as _, INSTRUCTIONS, Offer, Peer};
+use crate::mcp::server::{Backend as _, INSTRUCTIONS, Peer, ToolServer};
 use crate::mcp::{Fault, Request};
 use crate::sync::Cancel;
-use crate::tools::sets::Toolsets;
-use crate::tools::{Ask, Scope, ToolboxOptions, enabled, folder_tools, needs_browser};
+use crate::tools::toolsets::Toolsets;
+use crate::tools::{AskUser, Scope, ToolboxOptions, enabled, folder_tools, needs_browser};
 
 /// The enabled tools of the current folder.
 pub(super) struct LocalTools {
-    offer: Offer,
+    offer: ToolServer,
 }
 
 impl LocalTools {
@@ -27,7 +27,7 @@ impl LocalTools {
         platform: &str,
         toolsets: &[String],
         without: &[&str],
-        ask: Option<Arc<dyn Ask>>,
+        ask: Option<Arc<dyn AskUser>>,
     ) -> Result<Self, Failure> {
         let config = Config::of(home)?;
         let options = ToolboxOptions { ask, ..ToolboxOptions::default() };
@@ -38,7 +38,7 @@ impl LocalTools {
         // Toolsets that only the server knows are ignored here; the server reports unknown ones.
         let known = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let on = enabled(&config, &known, platform, toolsets);
-        Ok(Self { offer: Offer::new(registry, known, on, Scope::new(home, &config, &options), INSTRUCTIONS) })
+        Ok(Self { offer: ToolServer::new(registry, known, on, Scope::new(home, &config, &options), INSTRUCTIONS) })
     }
 
     /// Whether this tool runs here: it is available and needs no browser for these arguments.
@@ -47,7 +47,7 @@ impl LocalTools {
     }
 
     /// The tools as an MCP server offers them.
-    pub(super) fn offer(&self) -> &Offer {
+    pub(super) fn offer(&self) -> &ToolServer {
         &self.offer
     }
 

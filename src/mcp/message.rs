@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// What a request is answered under.
+/// The id of a request and its response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Id {
@@ -16,63 +16,63 @@ pub enum Id {
 /// A request, or a notification when it has no id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// `None`: nobody waits for an answer.
+    /// `None` for a notification.
     pub id: Option<Id>,
-    /// What is asked.
+    /// Method name.
     pub method: String,
-    /// With what.
+    /// Parameters.
     pub params: Map<String, Value>,
 }
 
-/// What comes in.
+/// A received message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// Something is asked or told.
+    /// A request or a notification.
     Request(Request),
-    /// An answer to something that was asked of the other side.
+    /// A response to one of our requests.
     Answer {
-        /// To what.
+        /// Id of the request.
         id: Id,
-        /// What it came to.
+        /// Result or error.
         outcome: Result<Value, Fault>,
     },
 }
 
-/// Why something was not done, as it is told.
+/// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct Fault {
     /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes>.
     pub code: i64,
-    /// A sentence.
+    /// Message for people and models.
     pub message: String,
-    /// More about it.
+    /// Additional data.
     pub data: Option<Value>,
 }
 
 impl Fault {
-    /// No JSON.
+    /// Invalid JSON.
     pub const PARSE: i64 = -32700;
-    /// No JSON-RPC.
+    /// Not a valid JSON-RPC message.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// Nothing of that name can be asked.
+    /// Unknown method.
     pub const NO_METHOD: i64 = -32601;
-    /// Not with these.
+    /// Invalid parameters.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// Ours to blame.
+    /// Internal error.
     pub const INTERNAL: i64 = -32603;
-    /// HTTP headers that say something else than the body.
+    /// HTTP headers contradict the body.
     pub const HEADER_MISMATCH: i64 = -32020;
-    /// A revision that is not spoken here.
+    /// Unsupported protocol revision.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
 
-    /// A fault without more about it.
+    /// Creates an error without data.
     #[must_use]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// As an answer. Without an id when none could be read.
+    /// The JSON-RPC error response; `id` is `None` when the request's id could not be read.
     #[must_use]
     pub fn to_value(&self, id: Option<&Id>) -> Value {
         let mut error = json!({ "code": self.code, "message": self.message });
@@ -83,13 +83,13 @@ impl Fault {
     }
 }
 
-/// As an answer.
+/// A JSON-RPC response.
 #[must_use]
 pub(super) fn answer(id: &Id, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-/// As a notification.
+/// A JSON-RPC notification.
 #[must_use]
 pub(super) fn notification(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
@@ -103,7 +103,7 @@ impl Message {
     pub fn read(text: &str) -> Result<Self, (Fault, Option<Id>)> {
         // Some programs begin what they write with the mark of its encoding, which a reader may pass over (RFC 8259, 8.1).
         let value: Value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
-            .map_err(|problem| (Fault::new(Fault::PARSE, format!("this is no JSON: {problem}")), None))?;
+            .map_err(|problem| (Fault::new(Fault::PARSE, format!("invalid JSON: {problem}")), None))?;
         Self::of(value)
     }
 
@@ -114,33 +114,33 @@ impl Message {
     pub fn of(value: Value) -> Result<Self, (Fault, Option<Id>)> {
         let bad = |problem: &str, id: Option<Id>| (Fault::new(Fault::INVALID_REQUEST, problem), id);
         let Value::Object(mut map) = value else {
-            return Err(bad("a message is one JSON object; batches are not taken", None));
+            return Err(bad("a message must be one JSON object; batches are not supported", None));
         };
         let id = match map.remove("id") {
             None => None,
             Some(id) => match serde_json::from_value(id) {
                 Ok(id) => Some(id),
-                Err(_) => return Err(bad("the id has to be a text or a whole number", None)),
+                Err(_) => return Err(bad("id must be a string or an integer", None)),
             },
         };
         if map.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-            return Err(bad("jsonrpc has to be \"2.0\"", id));
+            return Err(bad("jsonrpc must be \"2.0\"", id));
         }
         if let Some(method) = map.remove("method") {
-            let Value::String(method) = method else { return Err(bad("the method has to be a text", id)) };
+            let Value::String(method) = method else { return Err(bad("method must be a string", id)) };
             let params = match map.remove("params") {
                 None | Some(Value::Null) => Map::new(),
                 Some(Value::Object(params)) => params,
-                Some(_) => return Err((Fault::new(Fault::INVALID_PARAMS, "params has to be an object"), id)),
+                Some(_) => return Err((Fault::new(Fault::INVALID_PARAMS, "params must be an object"), id)),
             };
             return Ok(Self::Request(Request { id, method, params }));
         }
-        let Some(id) = id else { return Err(bad("there is neither a method nor an id in it", None)) };
+        let Some(id) = id else { return Err(bad("the message has neither method nor id", None)) };
         if let Some(result) = map.remove("result") {
             return Ok(Self::Answer { id, outcome: Ok(result) });
         }
         let Some(Value::Object(error)) = map.remove("error") else {
-            return Err(bad("there is no method, result or error in it", Some(id)));
+            return Err(bad("the message has no method, result or error", Some(id)));
         };
         let message = error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
         let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! The Model Context Protocol: our tools for others, and others' tools for ours.
+//! Model Context Protocol: a server for cdpilot's tools, and a client for the tools of other MCP servers.
 //!
-//! Two eras are spoken: [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25), which begins with
-//! `initialize`, and [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28), in which each request says
-//! what it needs to be understood.
+//! Two protocol revisions are supported: [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25), which
+//! begins with `initialize`, and [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28), whose requests are
+//! self-contained.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `message` | JSON-RPC messages and errors |
-//! | `server` | our tools for others |
-//! | `client` | others' tools for ours |
+//! | `server` | the MCP server |
+//! | `client` | the MCP client |
 
 pub mod client;
 mod message;
@@ -16,9 +16,9 @@ pub mod server;
 
 pub use message::{Fault, Id, Message, Request};
 
-/// The revision whose requests stand by themselves.
+/// The protocol revision with self-contained requests.
 pub const MODERN: &str = "2026-07-28";
-/// The newest one that begins with `initialize`.
+/// The newest protocol revision that begins with `initialize`.
 pub const LEGACY: &str = "2025-11-25";
-/// Older ones that differ in nothing that is used here.
+/// Older protocol revisions without relevant differences.
 pub const OLDER: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];

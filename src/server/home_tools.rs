@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use crate::config::Config;
 use crate::control::{self, Control};
 use crate::mcp::client::Servers;
-use crate::mcp::server::{INSTRUCTIONS, Offer};
-use crate::tools::sets::Problem;
+use crate::mcp::server::{INSTRUCTIONS, ToolServer};
+use crate::tools::toolsets::Problem;
 use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled};
 
 /// Name of the MCP entry point in the settings.
@@ -67,7 +67,7 @@ impl HomeTools {
     ///
     /// # Errors
     /// [`OfferError`]. Errors in the configured toolsets are only logged.
-    pub fn offer(&self, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
+    pub fn offer(&self, profile: Option<&str>, toolsets: &[String]) -> Result<ToolServer, OfferError> {
         self.offer_on(PLATFORM, profile, toolsets)
     }
 
@@ -75,7 +75,12 @@ impl HomeTools {
     ///
     /// # Errors
     /// Those of [`offer`](Self::offer).
-    pub fn offer_on(&self, platform: &str, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
+    pub fn offer_on(
+        &self,
+        platform: &str,
+        profile: Option<&str>,
+        toolsets: &[String],
+    ) -> Result<ToolServer, OfferError> {
         let profile = self.control.profile(profile)?.name().to_owned();
         let opened = self.open()?;
         let toolbox = &opened.toolbox;
@@ -86,7 +91,7 @@ impl HomeTools {
         };
         let (registry, known) = (Arc::clone(toolbox.registry()), toolbox.toolsets().clone());
         let scope = toolbox.scope().with_profile(Some(&profile));
-        let offer = Offer::new(registry, known, enabled, scope, INSTRUCTIONS);
+        let offer = ToolServer::new(registry, known, enabled, scope, INSTRUCTIONS);
         // Errors in the settings are not reported to the caller.
         match offer.problems().pop_first() {
             Some(problem) if !toolsets.is_empty() => Err(problem.into()),

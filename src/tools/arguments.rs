@@ -13,7 +13,7 @@ use crate::config::nearest;
 /// # Errors
 /// `BAD_REQUEST`.
 pub(super) fn read<I: DeserializeOwned>(schema: &Value, arguments: Map<String, Value>) -> Result<I, ToolError> {
-    let refused = |problem: String| ToolError::new("BAD_REQUEST", format!("the arguments cannot be used: {problem}"));
+    let refused = |problem: String| ToolError::new("BAD_REQUEST", format!("invalid arguments: {problem}"));
     let fitted = object(arguments, schema, "").map_err(refused)?;
     serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
         let path = error.path().to_string();
@@ -38,7 +38,7 @@ fn object(given: Map<String, Value>, schema: &Value, at: &str) -> Result<Map<Str
             None if schema["additionalProperties"] == false => {
                 let near = nearest(&name, known.keys().map(String::as_str));
                 let hint = near.map_or_else(String::new, |near| format!("did you mean {}? ", path(near)));
-                return Err(format!("there is no {}; {hint}{}", path(&name), all_of(known, &required)));
+                return Err(format!("unknown argument {}; {hint}{}", path(&name), all_of(known, &required)));
             }
             None => {
                 fitted.insert(name, value);
@@ -46,7 +46,7 @@ fn object(given: Map<String, Value>, schema: &Value, at: &str) -> Result<Map<Str
         }
     }
     match required.iter().find(|name| !fitted.contains_key(**name)) {
-        Some(name) => Err(format!("{} is missing; give {}", path(name), told(&known[*name]))),
+        Some(name) => Err(format!("{} is missing; expected {}", path(name), described(&known[*name]))),
         None => Ok(fitted),
     }
 }
@@ -56,16 +56,16 @@ fn all_of(known: &Map<String, Value>, required: &[&str]) -> String {
     let (needed, others): (Vec<&str>, Vec<&str>) =
         known.keys().map(String::as_str).partition(|name| required.contains(name));
     match (needed.as_slice(), others.as_slice()) {
-        ([], []) => "nothing is taken".to_owned(),
-        ([], others) => format!("there are {}", others.join(", ")),
-        (needed, []) => format!("there are {}", needed.join(", ")),
-        (needed, others) => format!("there are {}, and if you like {}", needed.join(", "), others.join(", ")),
+        ([], []) => "no arguments are accepted".to_owned(),
+        ([], others) => format!("optional: {}", others.join(", ")),
+        (needed, []) => format!("required: {}", needed.join(", ")),
+        (needed, others) => format!("required: {}; optional: {}", needed.join(", "), others.join(", ")),
     }
 }
 
 /// A value as its schema wants it.
 fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
-    let wrong = |value: &Value| Err(format!("{at} takes {}, not {}", told(schema), kind_of(value)));
+    let wrong = |value: &Value| Err(format!("{at}: expected {}, got {}", described(schema), kind_of(value)));
     let Some(kind) = schema["type"].as_str() else {
         // Several kinds, or any: those who read it say more.
         return if value.is_null() && schema.get("type").is_some() { wrong(&value) } else { Ok(value) };
@@ -87,7 +87,7 @@ fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
             let Some(whole) = whole(&number) else { return wrong(&Value::Number(number)) };
             match schema["minimum"].as_f64() {
                 Some(least) if whole.as_f64().is_some_and(|whole| whole < least) => {
-                    Err(format!("{at} takes {}", told(schema)))
+                    Err(format!("{at}: expected {}", described(schema)))
                 }
                 _ => Ok(Value::Number(whole)),
             }
@@ -134,20 +134,20 @@ fn whole(number: &Number) -> Option<Number> {
 }
 
 /// What a schema wants, in words.
-fn told(schema: &Value) -> String {
+fn described(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         return words.join(" or ");
     }
     let of = |kind: &str| match kind {
-        "string" => "text".to_owned(),
+        "string" => "a string".to_owned(),
         "integer" if schema["minimum"] == 0 => "a whole number, 0 or more".to_owned(),
         "integer" => "a whole number".to_owned(),
         "number" => "a number".to_owned(),
         "boolean" => "true or false".to_owned(),
         "array" => match &schema["items"]["type"] {
-            Value::String(kind) if kind == "string" => "a list of texts".to_owned(),
-            Value::String(kind) if kind == "object" => format!("a list of {}", told(&schema["items"])),
+            Value::String(kind) if kind == "string" => "a list of strings".to_owned(),
+            Value::String(kind) if kind == "object" => format!("a list of {}", described(&schema["items"])),
             _ => "a list".to_owned(),
         },
         "object" => match schema["properties"].as_object() {
@@ -170,9 +170,9 @@ fn told(schema: &Value) -> String {
 fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "such a number",
-        Value::String(_) => "such a text",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

@@ -1,4 +1,4 @@
-//! `clarify`: a question to the person.
+//! `clarify`: ask the user a question.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,30 +8,29 @@ use crate::sync::Deadline;
 
 /// The toolset.
 const CLARIFY: &str = "clarify";
-/// Answers to choose from at most.
-const CHOICES: usize = 4;
-/// Characters of the question and of a choice at most.
-const LONGEST: usize = 4_000;
-const LONGEST_CHOICE: usize = 400;
-/// Characters of the answer at most.
-const ANSWER: usize = 20_000;
+/// Maximum number of choices.
+const MAX_CHOICES: usize = 4;
+/// Maximum length of the question and of a choice, in characters.
+const MAX_QUESTION_CHARS: usize = 4_000;
+const MAX_CHOICE_CHARS: usize = 400;
+/// Maximum length of the answer, in characters.
+const MAX_ANSWER_CHARS: usize = 20_000;
 
-/// A question to the person.
+/// A question to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// Answers to choose from, four at most; others are fine too. Empty: any answer.
+    /// Suggested answers, at most four; the user may answer freely.
     pub choices: Vec<String>,
 }
 
-/// Where the person can be asked: a terminal, a chat.
-pub trait Ask: Send + Sync {
-    /// Asks, and waits for the answer: one of the choices, or something else.
+/// Asks the user, for example in a terminal or a chat.
+pub trait AskUser: Send + Sync {
+    /// Asks and waits for the answer: one of the choices, or free text.
     ///
     /// # Errors
-    /// `TIMEOUT` when nobody answered in time, `CANCELLED` when the person does not want to answer, or whatever else
-    /// kept it from being asked.
+    /// `TIMEOUT` without an answer in time, `CANCELLED` when the user declines, other codes when asking fails.
     fn ask(&self, question: &Question, deadline: Deadline) -> Result<String, ToolError>;
 }
 
@@ -39,24 +38,26 @@ pub trait Ask: Send + Sync {
 #[serde(deny_unknown_fields)]
 struct Clarify {
     question: String,
-    /// Up to 4 answers to choose from
+    /// Up to 4 suggested answers
     #[serde(default)]
     choices: Vec<String>,
 }
 
-/// Adds the tool, which is there when there is somebody to ask.
+/// Registers the tool; it is available when the scope has a user to ask.
 ///
 /// # Errors
-/// Another one is called like it.
+/// The name is taken.
 pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
     let tool = Tool::when(
         "clarify",
-        "Ask the person a question, when the task cannot be done without an answer.",
+        "Ask the user a question when the task cannot continue without an answer.",
         |scope| scope.ask().is_some(),
         |call, wanted: Clarify| {
-            let ask = call.scope.ask().ok_or_else(|| ToolError::new("TOOL_UNAVAILABLE", "there is nobody to ask"))?;
+            let ask = call.scope.ask().ok_or_else(|| {
+                ToolError::new("TOOL_UNAVAILABLE", "no user is available; continue without an answer")
+            })?;
             let question = checked(wanted)?;
-            let answer: String = ask.ask(&question, call.deadline)?.chars().take(ANSWER).collect();
+            let answer: String = ask.ask(&question, call.deadline)?.chars().take(MAX_ANSWER_CHARS).collect();
             let chosen = question.choices.iter().position(|choice| *choice == answer.trim());
             let outcome = Outcome::default().with("question", question.question).with("answer", answer);
             Ok(match chosen {
@@ -65,21 +66,21 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
             })
         },
     );
-    registry.register(CLARIFY, tool.needing("somebody at a terminal or in a chat to ask"))
+    registry.register(CLARIFY, tool.needing("a user at a terminal or in a chat"))
 }
 
 fn checked(wanted: Clarify) -> Result<Question, ToolError> {
     let bad = |problem: String| Err(ToolError::new("BAD_REQUEST", problem));
     let question = wanted.question.trim();
-    if question.is_empty() || question.chars().count() > LONGEST {
-        return bad(format!("a question has 1 to {LONGEST} characters"));
+    if question.is_empty() || question.chars().count() > MAX_QUESTION_CHARS {
+        return bad(format!("question must have 1 to {MAX_QUESTION_CHARS} characters"));
     }
-    if wanted.choices.len() > CHOICES {
-        return bad(format!("{} choices are too many; give {CHOICES} at most", wanted.choices.len()));
+    if wanted.choices.len() > MAX_CHOICES {
+        return bad(format!("choices has {} entries; pass at most {MAX_CHOICES}", wanted.choices.len()));
     }
     let choices: Vec<String> = wanted.choices.iter().map(|choice| choice.trim().to_owned()).collect();
-    if choices.iter().any(|choice| choice.is_empty() || choice.chars().count() > LONGEST_CHOICE) {
-        return bad(format!("a choice has 1 to {LONGEST_CHOICE} characters"));
+    if choices.iter().any(|choice| choice.is_empty() || choice.chars().count() > MAX_CHOICE_CHARS) {
+        return bad(format!("each choice must have 1 to {MAX_CHOICE_CHARS} characters"));
     }
     Ok(Question { question: question.to_owned(), choices })
 }

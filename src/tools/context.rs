@@ -1,10 +1,10 @@
-//! What a call of a tool is made with.
+//! The context of a tool call.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::files::Workspace;
-use super::{Ask, ToolboxOptions};
+use super::{AskUser, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
 use crate::sync::{Cancel, Deadline};
@@ -12,20 +12,20 @@ use crate::sync::{Cancel, Deadline};
 /// Progress of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// How much is done.
+    /// Amount done, in units of the tool.
     pub done: f64,
-    /// Of how much, where that is known.
+    /// Total amount, if known.
     pub total: Option<f64>,
-    /// What is being done, for a person.
+    /// Current step, for people.
     pub message: String,
 }
 
-/// Where the tools of an entry point work: in which browser, in which folder, and whom they can ask. Cheap to clone.
+/// The browser, the workspace and the user that the tools of an entry point work with. Cheap to clone.
 #[derive(Clone)]
 pub struct Scope {
     profile: Option<Arc<str>>,
     workspace: Workspace,
-    ask: Option<Arc<dyn Ask>>,
+    ask: Option<Arc<dyn AskUser>>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -63,9 +63,9 @@ impl Scope {
         self.profile.as_deref()
     }
 
-    /// The person who can be asked.
+    /// Asks the user; `None` without one.
     #[must_use]
-    pub fn ask(&self) -> Option<&dyn Ask> {
+    pub fn ask(&self) -> Option<&dyn AskUser> {
         self.ask.as_deref()
     }
 
@@ -75,18 +75,18 @@ impl Scope {
     }
 }
 
-/// What a call of a tool is made with: who calls, where, until when. A tool keeps nothing of it.
+/// The context of a tool call. Tools must not keep any of it.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
-    /// Who calls: the session has its own current tab, to-do list and background commands.
+    /// The caller's session: its current tab, to-do list and background commands.
     pub session: &'a Session,
-    /// In which browser and folder, and whom it can ask.
+    /// The browser, the workspace and the user.
     pub scope: &'a Scope,
-    /// When the call has to be answered.
+    /// Deadline of the call.
     pub deadline: Deadline,
-    /// Set when the caller does not wait for the answer any more.
+    /// Set when the client cancels the call.
     pub cancel: &'a Cancel,
-    /// Receives the progress of a long call.
+    /// Receives progress reports of long calls.
     pub progress: &'a dyn Fn(Progress),
 }
 

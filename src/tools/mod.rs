@@ -1,28 +1,27 @@
-//! What a model may call: tools with a name, a description, a JSON Schema and a handler, and the sets they come in.
+//! Tools for models: name, description, JSON Schema and handler, grouped in toolsets.
 //!
-//! A tool answers `{"success": true, …}` or `{"success": false, "error", "code"}`; nothing secret leaves in it, and no
-//! more than a model can read. Whoever offers tools (MCP, a chat, a shell) asks the [`Registry`] for those of the
-//! [toolsets](sets) that are enabled, and calls them by name.
+//! A tool returns `{"success": true, …}` or `{"success": false, "error", "code"}`. Secrets are redacted and long results
+//! truncated. Entry points (MCP, CLI) list the tools of the enabled [toolsets](toolsets) in the [`Registry`] and call them
+//! by name.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `tool` | a tool and its handler |
-//! | `context` | what a call is made with: session, scope, deadline, cancellation, progress |
-//! | `schema` | what a tool takes, as JSON Schema |
-//! | `arguments` | what a call brings, as models send it |
-//! | `outcome` | what comes of a call |
-//! | `caps` | how much text a model is given at once |
-//! | `registry` | all tools there are, by name, and where some of them come from |
-//! | `toolbox` | the tools of a home, put together |
-//! | `sets` | toolsets, and what is on |
+//! | `context` | context of a call: session, scope, deadline, cancellation, progress |
+//! | `schema` | JSON Schema of arguments |
+//! | `arguments` | lenient decoding of arguments |
+//! | `outcome` | results and errors |
+//! | `truncate` | size limits of results |
+//! | `registry` | all tools by name, and external sources of tools |
+//! | `toolbox` | the tools of a home |
+//! | `toolsets` | toolsets, and which are enabled |
 //! | `browser` | the browser |
 //! | `files` | files of the workspace |
 //! | `terminal` | commands |
-//! | `todo`, `clarify` | what is to be done; asking the person |
-//! | `web`, `search`, `look` | pages as text, searching the web, looking at pictures |
+//! | `todo`, `clarify` | to-do list; questions to the user |
+//! | `web`, `search`, `vision` | pages as text, web search, questions about images |
 //!
-//! A program that embeds the library adds tools of its own, under a toolset of their own; they are turned on and off like
-//! any other:
+//! An embedding program registers its own tools in its own toolset; they are enabled and disabled like any other:
 //!
 //! ```
 //! use cdpilot::tools::{Outcome, Registry, Tool};
@@ -30,13 +29,13 @@
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! #[serde(deny_unknown_fields)]
 //! struct Greet {
-//!     /// Whom
+//!     /// Name of the person
 //!     name: String,
 //! }
 //!
 //! let registry = Registry::new(); // or that of a `Toolbox`
-//! let greet = Tool::of("greet", "Greet somebody.", |_, whom: Greet| {
-//!     Ok(Outcome::default().with("greeting", format!("Hello, {}!", whom.name)))
+//! let greet = Tool::of("greet", "Greet a person.", |_, arguments: Greet| {
+//!     Ok(Outcome::default().with("greeting", format!("Hello, {}!", arguments.name)))
 //! });
 //! registry.register("manners", greet)?;
 //! # Ok::<(), cdpilot::tools::RegistryError>(())
@@ -44,26 +43,25 @@
 
 mod arguments;
 pub mod browser;
-mod caps;
 mod clarify;
 mod context;
 mod files;
-mod look;
 mod outcome;
 mod registry;
 mod schema;
 mod search;
 mod secrets;
-pub mod sets;
 mod terminal;
 mod todo;
 mod tool;
 mod toolbox;
+pub mod toolsets;
+mod truncate;
+mod vision;
 mod web;
 
 pub use crate::control::Session;
-pub use caps::Capped;
-pub use clarify::{Ask, Question};
+pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
 pub use outcome::{Image, Outcome, ToolError};
@@ -72,3 +70,4 @@ pub(crate) use schema::without_null;
 pub use secrets::secrets;
 pub use tool::{Handler, Tool};
 pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools, needs_browser};
+pub use truncate::Capped;

@@ -1,4 +1,4 @@
-//! What comes of a call.
+//! Results and errors of calls.
 
 use std::collections::BTreeSet;
 
@@ -6,37 +6,37 @@ use crate::code::Code;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// A picture beside the fields of an outcome.
+/// An image in a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     pub media_type: &'static str,
-    /// The file.
+    /// The encoded image.
     pub bytes: Vec<u8>,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// Beside `success`.
+    /// All fields except `success`.
     pub fields: Map<String, Value>,
-    /// For a model that sees.
+    /// Images for vision models.
     pub images: Vec<Image>,
-    /// Fields whose secrets were covered before their text was put together. They are not searched again, because a
-    /// search over the whole text would take structure for content.
+    /// Fields whose secrets are already redacted. They are skipped by the final redaction, which would mistake structure
+    /// for content.
     pub covered: BTreeSet<&'static str>,
 }
 
 impl Outcome {
-    /// An outcome whose fields are those of something.
+    /// Creates an outcome from the fields of a serialisable value.
     ///
     /// # Errors
-    /// It cannot be written as a JSON object.
+    /// `INTERNAL` when the value is not a JSON object.
     pub fn of(told: &impl Serialize) -> Result<Self, ToolError> {
         match serde_json::to_value(told) {
             Ok(Value::Object(fields)) => Ok(Self { fields, ..Self::default() }),
-            Ok(_) => Err(ToolError::new("INTERNAL", "the result is no object")),
-            Err(problem) => Err(ToolError::new("INTERNAL", format!("the result cannot be written: {problem}"))),
+            Ok(_) => Err(ToolError::new("INTERNAL", "the result is not an object")),
+            Err(problem) => Err(ToolError::new("INTERNAL", format!("cannot encode the result: {problem}"))),
         }
     }
 
@@ -47,7 +47,7 @@ impl Outcome {
         self
     }
 
-    /// Adds a field whose secrets are covered already.
+    /// Adds a text field whose secrets are already redacted.
     #[must_use]
     pub fn with_covered(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.covered.insert(name);
@@ -63,7 +63,7 @@ impl Outcome {
         self
     }
 
-    /// As it is told: `{"success": true, …}`.
+    /// The JSON of the result: `{"success": true, …}`.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let mut told = Map::from_iter([("success".to_owned(), Value::Bool(true))]);
@@ -72,15 +72,15 @@ impl Outcome {
     }
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// `SCREAMING_SNAKE`, as over HTTP.
+    /// Error code in `SCREAMING_SNAKE_CASE`, as in the HTTP API.
     pub code: &'static str,
-    /// What happened and what to do.
+    /// What failed, why, and what to do.
     pub message: String,
-    /// More about it.
+    /// Additional fields of the error.
     pub details: Map<String, Value>,
 }
 
@@ -91,7 +91,7 @@ impl ToolError {
         Self { code, message: message.into(), details: Map::new() }
     }
 
-    /// What kind of error it is; `None` for a code that the program does not know.
+    /// The typed error code; `None` for an unknown one.
     #[must_use]
     pub fn kind(&self) -> Option<Code> {
         Code::parse(self.code)
@@ -104,7 +104,7 @@ impl ToolError {
         self
     }
 
-    /// As it is told: `{"success": false, "error", "code", …}`.
+    /// The JSON of the error: `{"success": false, "error", "code", …}`.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let mut told = json!({ "success": false, "error": self.message, "code": self.code });

@@ -1,4 +1,4 @@
-//! All tools there are, by name.
+//! All tools by name, and external sources of tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,43 +7,42 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use serde_json::{Map, Value};
 
-use super::caps::{Bounds, cap_error, cap_fields};
+use super::truncate::{Bounds, cap_error, cap_fields};
 use super::{Outcome, Tool, ToolContext, ToolError};
 use crate::redact::Secrets;
 use crate::sync::{Deadline, spawn};
 
-/// Characters of a name at most.
-const LONGEST_NAME: usize = 64;
+/// Maximum length of a tool name, in characters.
+const MAX_NAME_CHARS: usize = 64;
 
 /// Why a tool cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// Another toolset has one of that name.
-    #[error("a tool called {name} is there already, in the toolset {toolset}; give the new one another name")]
+    /// Another toolset has a tool of this name.
+    #[error("tool name {name} is already used in toolset {toolset}; choose another name")]
     Taken {
         /// The name.
         name: String,
         /// Where it is.
         toolset: String,
     },
-    /// It cannot be called that.
-    #[error("{name:?} is no name for a tool; use letters, digits, _ and -, {LONGEST_NAME} at most")]
+    /// The name is invalid.
+    #[error("{name:?} is not a valid tool name; use 1 to {MAX_NAME_CHARS} letters, digits, _ or -")]
     BadName {
         /// The name.
         name: String,
     },
 }
 
-/// Tools that come from elsewhere, an MCP server most of all. Nothing is started for them before their toolset is asked
-/// for.
+/// An external source of tools, such as an MCP server. It is started when its toolset is first requested.
 pub trait Source: Send + Sync {
-    /// The toolset that they are registered into: `mcp-<server>`.
+    /// The toolset of its tools: `mcp-<server>`.
     fn toolset(&self) -> &str;
 
-    /// Sees to it that they are registered. Called whenever the toolset is asked for; comes back at once when they are.
+    /// Registers the tools if they are not registered yet. Called on every use of the toolset.
     ///
     /// # Errors
-    /// Why they are not, as a model is told.
+    /// Why the tools could not be loaded, for models.
     fn load(&self, deadline: Deadline) -> Result<(), ToolError>;
 }
 
@@ -53,7 +52,7 @@ struct Entry {
     toolset: Arc<str>,
 }
 
-/// All tools there are. Cheap to share; tools come and go while it is used.
+/// All tools by name. Tools may be added and removed while it is in use.
 #[derive(Default)]
 pub struct Registry {
     tools: RwLock<BTreeMap<Arc<str>, Entry>>,
@@ -69,26 +68,26 @@ impl std::fmt::Debug for Registry {
 }
 
 impl Registry {
-    /// One without tools.
+    /// Creates an empty registry.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One without tools, from whose results these secrets are covered.
+    /// Creates an empty registry that redacts these secrets in results.
     #[must_use]
     pub fn covering(secrets: Secrets) -> Self {
         Self { secrets, ..Self::default() }
     }
 
-    /// Adds a source of tools. One of the same toolset is replaced.
+    /// Adds a source of tools; replaces a source of the same toolset.
     pub fn add_source(&self, source: Arc<dyn Source>) {
         let toolset = Arc::from(source.toolset());
         self.sources.write().insert(toolset, source);
         self.changes.fetch_add(1, Ordering::Release);
     }
 
-    /// Takes the source of a toolset away. Its tools stay.
+    /// Removes the source of a toolset. Its tools stay.
     pub fn remove_source(&self, toolset: &str) {
         if self.sources.write().remove(toolset).is_some() {
             self.changes.fetch_add(1, Ordering::Release);
@@ -101,8 +100,7 @@ impl Registry {
         self.sources.read().keys().cloned().collect()
     }
 
-    /// Brings the tools of these toolsets, as far as they have a source, all at the same time. What fails is told by
-    /// toolset.
+    /// Loads the tools of these toolsets from their sources, in parallel. Returns failures by toolset.
     #[must_use]
     pub fn load(&self, toolsets: &BTreeSet<String>, deadline: Deadline) -> Vec<(String, ToolError)> {
         let wanted: Vec<Arc<dyn Source>> = {
@@ -129,7 +127,7 @@ impl Registry {
             })
             .collect();
         let late = |source: &Arc<dyn Source>| {
-            let message = format!("the tools of {} did not come in time; ask again", source.toolset());
+            let message = format!("the tools of {} did not load in time; try again", source.toolset());
             Some((source.toolset().to_owned(), ToolError::new("TIMEOUT", message)))
         };
         threads
@@ -138,7 +136,7 @@ impl Registry {
             .collect()
     }
 
-    /// Adds a tool to a toolset. One of the same toolset and name is replaced.
+    /// Adds a tool to a toolset; replaces a tool of the same toolset and name.
     ///
     /// # Errors
     /// [`RegistryError`].
@@ -151,8 +149,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Gives a toolset these tools and no others, at once for whoever looks. What cannot be registered is left out and
-    /// told.
+    /// Replaces all tools of a toolset atomically. Returns the tools that could not be registered.
     pub fn replace(&self, toolset: &str, all: Vec<Tool>) -> Vec<RegistryError> {
         let (mut refused, mut fresh) = (Vec::new(), BTreeMap::new());
         let mut tools = self.tools.write();
@@ -176,7 +173,7 @@ impl Registry {
 
     fn admit(tools: &BTreeMap<Arc<str>, Entry>, toolset: &str, tool: &Tool) -> Result<(), RegistryError> {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if tool.name.is_empty() || tool.name.len() > LONGEST_NAME || !tool.name.chars().all(is_fine) {
+        if tool.name.is_empty() || tool.name.len() > MAX_NAME_CHARS || !tool.name.chars().all(is_fine) {
             return Err(RegistryError::BadName { name: tool.name.to_string() });
         }
         match tools.get(&tool.name) {
@@ -187,7 +184,7 @@ impl Registry {
         }
     }
 
-    /// Takes a toolset's tools away. How many there were.
+    /// Removes all tools of a toolset. Returns their number.
     pub fn deregister(&self, toolset: &str) -> usize {
         let mut tools = self.tools.write();
         let before = tools.len();
@@ -200,7 +197,7 @@ impl Registry {
         gone
     }
 
-    /// Grows whenever tools come or go.
+    /// Increases whenever tools are added or removed.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
@@ -219,10 +216,10 @@ impl Registry {
         tools.iter().map(|(name, entry)| (Arc::clone(name), Arc::clone(&entry.toolset))).collect()
     }
 
-    /// Calls a tool by name. What looks like a secret is covered in all of its answer, and texts of pages are capped.
+    /// Calls a tool by name. Redacts secrets and truncates page texts in the result.
     ///
     /// # Errors
-    /// `UNKNOWN_TOOL`, `TOOL_UNAVAILABLE`, and what the tool itself says.
+    /// `UNKNOWN_TOOL`, `TOOL_UNAVAILABLE`, and errors of the tool.
     pub fn call(
         &self,
         name: &str,
@@ -230,12 +227,15 @@ impl Registry {
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
         let Some(Entry { tool, toolset }) = self.tools.read().get(name).cloned() else {
-            return Err(ToolError::new("UNKNOWN_TOOL", format!("there is no tool called {name:?}; list the tools")));
+            return Err(ToolError::new(
+                "UNKNOWN_TOOL",
+                format!("unknown tool {name:?}; list the tools for valid names"),
+            ));
         };
         if !tool.is_available(call.scope) {
             let message = match tool.needs() {
-                Some(what) => format!("{name} cannot be used at the moment; it needs {what}"),
-                None => format!("{name} cannot be used at the moment; list the tools again"),
+                Some(what) => format!("{name} is unavailable; it requires {what}"),
+                None => format!("{name} is unavailable; list the tools again"),
             };
             return Err(ToolError::new("TOOL_UNAVAILABLE", message));
         }
@@ -263,13 +263,13 @@ impl Registry {
         }
     }
 
-    /// The text with everything that looks like a secret covered, as it is in results.
+    /// Redacts secrets in a text, as in results.
     #[must_use]
     pub fn cover(&self, text: &str) -> String {
         self.secrets.cover(text).into_owned()
     }
 
-    /// The secrets that are covered in results.
+    /// The secrets that are redacted in results.
     #[must_use]
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
@@ -288,7 +288,7 @@ impl Registry {
 fn bounds(toolset: &str) -> Option<Bounds> {
     match toolset {
         super::browser::BROWSER => Some(Bounds::PAGE),
-        super::web::WEB | super::search::SEARCH | super::look::VISION => Some(Bounds::NAMED),
+        super::web::WEB | super::search::SEARCH | super::vision::VISION => Some(Bounds::NAMED),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! `web_search`: what a SearXNG instance finds.
+//! `web_search`: web search by a SearXNG instance.
 
 use std::time::{Duration, Instant};
 
@@ -28,10 +28,10 @@ const ADDRESS: usize = 2_000;
 const DESCRIPTION: usize = 500;
 /// The largest answer that is read, bytes.
 const LARGEST: u64 = 4 << 20;
-/// How often it is looked whether anybody waits still.
-const LOOK: Duration = Duration::from_millis(100);
-/// What settings have to say.
-const FORMATS: &str = "its settings.yml has to list json under search.formats, which it does not by default";
+/// How often a waiting call checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// How to enable JSON responses.
+const FORMATS: &str = "add json to search.formats in its settings.yml (off by default)";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -79,8 +79,9 @@ pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result
         "Search the web.",
         move |_| there,
         move |call, wanted: Search| {
-            let instance =
-                instance.clone().unwrap_or_else(|| Err(failed("no search is set up; set tools.search.url")))?;
+            let instance = instance
+                .clone()
+                .unwrap_or_else(|| Err(failed("web_search is not configured; set tools.search.url in config.yaml")))?;
             search(&instance, call, &wanted)
         },
     );
@@ -94,11 +95,11 @@ fn failed(problem: impl Into<String>) -> ToolError {
 fn search(instance: &Instance, call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError> {
     let query = wanted.query.trim();
     if query.is_empty() || query.chars().count() > QUERY {
-        return Err(ToolError::new("BAD_REQUEST", format!("a query has 1 to {QUERY} characters")));
+        return Err(ToolError::new("BAD_REQUEST", format!("query must have 1 to {QUERY} characters")));
     }
     let text = instance.ask(query, call.deadline)?;
     let answer: Answer = serde_json::from_str(&text).map_err(|_| {
-        let problem = format!("{} did not answer in JSON; {FORMATS}", instance.host);
+        let problem = format!("{} did not respond with JSON; {FORMATS}", instance.host);
         failed(problem)
     })?;
     let most = wanted.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
@@ -131,8 +132,9 @@ fn search(instance: &Instance, call: &ToolContext<'_>, wanted: &Search) -> Resul
 impl Instance {
     fn of(text: &str, time_s: u64) -> Result<Self, ToolError> {
         // The text itself may hold a password.
-        let wrong = |problem: &str| failed(format!("tools.search.url in config.yaml {problem}; give https://host"));
-        let mut url = Url::parse(text).map_err(|_| wrong("is no address"))?;
+        let wrong =
+            |problem: &str| failed(format!("tools.search.url in config.yaml {problem}; set it to https://host"));
+        let mut url = Url::parse(text).map_err(|_| wrong("is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("is neither http nor https"));
         }
@@ -161,7 +163,7 @@ impl Instance {
         let began = Instant::now();
         let deadline = deadline.within(self.time);
         let late = || {
-            let message = format!("{} did not answer within {} ms", self.host, began.elapsed().as_millis());
+            let message = format!("{} did not respond within {} ms; try again", self.host, began.elapsed().as_millis());
             ToolError::new("TIMEOUT", message)
         };
         let left = deadline.left();
@@ -175,12 +177,12 @@ impl Instance {
         });
         let thread = thread.map_err(|problem| failed(problem.to_string()))?;
         let outcome = loop {
-            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+            match answer.recv_deadline(deadline.within(POLL_INTERVAL).instant()) {
                 Ok(Ok(text)) => return Ok(text),
                 Ok(Err(Some(error))) => return Err(error),
                 Ok(Err(None)) => return Err(late()),
                 Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => {
-                    break ToolError::new("CANCELLED", "the search was given up");
+                    break ToolError::new("CANCELLED", "cancelled: the client disconnected");
                 }
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
                 Err(_) => break late(),
@@ -202,7 +204,7 @@ impl Instance {
         let problem = |error: ureq::Error| match error {
             ureq::Error::Timeout(Timeout::Global) => None,
             // Its text may hold the address, and that a key.
-            ureq::Error::BadUri(_) => Some(failed(format!("{} cannot be asked that", self.host))),
+            ureq::Error::BadUri(_) => Some(failed(format!("the query cannot be sent to {}", self.host))),
             error => Some(failed(format!("{} cannot be reached: {}", self.host, self.covered(&error.to_string())))),
         };
         let mut response = request.config().timeout_global(Some(left)).build().call().map_err(problem)?;
@@ -210,24 +212,22 @@ impl Instance {
         let host = &self.host;
         let why = match status {
             200 => None,
-            301 | 302 | 303 | 307 | 308 => Some(format!(
-                "{host} sends the request elsewhere (status {status}); set tools.search.url to where it is"
-            )),
+            301 | 302 | 303 | 307 | 308 => {
+                Some(format!("{host} redirects the request (status {status}); set tools.search.url to the final URL"))
+            }
             401 => Some(format!(
-                "{host} wants a login (status 401); put it into tools.search.url as https://user:password@host"
+                "{host} requires a login (status 401); set tools.search.url to https://user:password@host"
             )),
-            403 => Some(format!("{host} refuses (status 403); {FORMATS}")),
-            429 => Some(format!(
-                "{host} has had too many requests (status 429); wait a while, or let its limiter pass this one"
-            )),
-            status => Some(format!("{host} answered with status {status}")),
+            403 => Some(format!("{host} refused the request (status 403); {FORMATS}")),
+            429 => Some(format!("{host} limits requests (status 429); try again later, or configure its limiter")),
+            status => Some(format!("{host} responded with status {status}")),
         };
         if let Some(why) = why {
             return Err(Some(failed(why)));
         }
         let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind.contains("html") {
-            return Err(Some(failed(format!("{host} answered with a page instead of JSON; {FORMATS}"))));
+            return Err(Some(failed(format!("{host} responded with HTML instead of JSON; {FORMATS}"))));
         }
         response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(problem)
     }

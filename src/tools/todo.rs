@@ -1,4 +1,4 @@
-//! `todo`: what is to be done in this session, as long as it lasts.
+//! `todo`: the to-do list of a session.
 
 use parking_lot::Mutex;
 use schemars::JsonSchema;
@@ -10,11 +10,11 @@ use crate::control::PerSession;
 
 /// The toolset.
 const TODO: &str = "todo";
-/// Items at most.
-const MOST: usize = 200;
-/// Characters of an item and of its id at most.
-const LONGEST: usize = 2_000;
-const LONGEST_ID: usize = 64;
+/// Maximum number of items.
+const MAX_ITEMS: usize = 200;
+/// Maximum length of an item and of its id, in characters.
+const MAX_ITEM_CHARS: usize = 2_000;
+const MAX_ID_CHARS: usize = 64;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -36,41 +36,40 @@ struct Item {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Todo {
-    /// Without: the list is only told. One in_progress at a time
+    /// Omit to read the list. One in_progress at a time
     todos: Option<Vec<Item>>,
-    /// Change and add items by id, keep the others
+    /// Update or add items by id; keep the others
     #[serde(default)]
     merge: bool,
 }
 
-/// Adds the tool. Each session has its own list.
+/// Registers the tool. Each session has its own list.
 ///
 /// # Errors
-/// Another one is called like it.
+/// The name is taken.
 pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
     let lists = PerSession::new(|| Mutex::new(Vec::new()));
-    let tool =
-        Tool::of("todo", "The list of what is to be done: read it, set it, change it.", move |call, wanted: Todo| {
-            let list = lists.of(call.session);
-            match wanted.todos {
-                None => Ok(told(&list.lock())),
-                Some(todos) => change(&list, todos, wanted.merge),
-            }
-        });
+    let tool = Tool::of("todo", "Read, replace or update the to-do list.", move |call, wanted: Todo| {
+        let list = lists.of(call.session);
+        match wanted.todos {
+            None => Ok(list_outcome(&list.lock())),
+            Some(todos) => change(&list, todos, wanted.merge),
+        }
+    });
     registry.register(TODO, tool)
 }
 
 fn change(list: &Mutex<Vec<Item>>, todos: Vec<Item>, merge: bool) -> Result<Outcome, ToolError> {
     let bad = |problem: String| Err(ToolError::new("BAD_REQUEST", problem));
     for (at, item) in todos.iter().enumerate() {
-        if item.id.trim().is_empty() || item.id.chars().count() > LONGEST_ID {
-            return bad(format!("todos[{at}].id: an id has 1 to {LONGEST_ID} characters"));
+        if item.id.trim().is_empty() || item.id.chars().count() > MAX_ID_CHARS {
+            return bad(format!("todos[{at}].id must have 1 to {MAX_ID_CHARS} characters"));
         }
-        if item.content.trim().is_empty() || item.content.chars().count() > LONGEST {
-            return bad(format!("todos[{at}].content: an item has 1 to {LONGEST} characters"));
+        if item.content.trim().is_empty() || item.content.chars().count() > MAX_ITEM_CHARS {
+            return bad(format!("todos[{at}].content must have 1 to {MAX_ITEM_CHARS} characters"));
         }
         if todos.iter().take(at).any(|other| other.id == item.id) {
-            return bad(format!("todos[{at}].id: {:?} is there twice; give each item an id of its own", item.id));
+            return bad(format!("todos[{at}].id: duplicate id {:?}; use a unique id for each item", item.id));
         }
     }
     let mut list = list.lock();
@@ -81,14 +80,14 @@ fn change(list: &Mutex<Vec<Item>>, todos: Vec<Item>, merge: bool) -> Result<Outc
             None => next.push(item),
         }
     }
-    if next.len() > MOST {
-        return bad(format!("{} items are too many; {MOST} may be there, take away what is done", next.len()));
+    if next.len() > MAX_ITEMS {
+        return bad(format!("{} items exceed the limit of {MAX_ITEMS}; remove completed items", next.len()));
     }
     *list = next;
-    Ok(told(&list))
+    Ok(list_outcome(&list))
 }
 
-fn told(list: &[Item]) -> Outcome {
+fn list_outcome(list: &[Item]) -> Outcome {
     let count = |status: Status| list.iter().filter(|item| item.status == status).count();
     let summary: Value = json!({
         "total": list.len(),
@@ -99,7 +98,7 @@ fn told(list: &[Item]) -> Outcome {
     });
     let outcome = Outcome::default().with("todos", json!(list)).with("summary", summary);
     if count(Status::InProgress) > 1 {
-        return outcome.with("hint", "several are in_progress; keep to one at a time");
+        return outcome.with("hint", "several items are in_progress; keep one at a time");
     }
     outcome
 }

@@ -9,33 +9,32 @@ use serde_json::{Map, Value};
 use super::schema::schema_of;
 use super::{Outcome, Scope, ToolContext, ToolError, arguments};
 
-/// What a tool does.
+/// The implementation of a tool.
 pub trait Handler: Send + Sync {
-    /// Whether it can be called in a scope at the moment. Asked whenever tools are listed and before each call, so it must
-    /// not block.
+    /// Whether the tool is available in a scope. Called for every list and before every call; must not block.
     fn is_available(&self, _scope: &Scope) -> bool {
         true
     }
 
-    /// Does it.
+    /// Runs the tool.
     ///
     /// # Errors
-    /// Whatever it is told as to the model.
+    /// The error that the model receives.
     fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError>;
 }
 
 /// A tool.
 #[derive(Clone)]
 pub struct Tool {
-    /// What it is called by: letters, digits, `_` and `-`, at most 64.
+    /// Name: 1 to 64 letters, digits, `_` or `-`.
     pub name: Arc<str>,
-    /// What it does, for a model.
+    /// Description for models.
     pub description: Arc<str>,
-    /// What it takes: a JSON Schema of an object, without unions at the top.
+    /// JSON Schema of the arguments: an object without unions at the top level.
     pub schema: Arc<Value>,
-    /// Whether it only looks.
+    /// Whether the tool changes nothing.
     pub read_only: bool,
-    /// What it waits for while it cannot be called.
+    /// What it requires while it is unavailable.
     needs: Option<Arc<str>>,
     handler: Arc<dyn Handler>,
 }
@@ -47,7 +46,7 @@ impl std::fmt::Debug for Tool {
 }
 
 impl Tool {
-    /// A tool whose arguments are described by a schema from elsewhere.
+    /// A tool with a given schema; the handler decodes the arguments itself.
     #[must_use]
     pub fn new(name: &str, description: &str, schema: Value, handler: Arc<dyn Handler>) -> Self {
         Self {
@@ -60,7 +59,7 @@ impl Tool {
         }
     }
 
-    /// A tool that reads its arguments into a type, which its schema is made from.
+    /// A tool with typed arguments; the schema is derived from the type.
     pub fn of<I, F>(name: &str, description: &str, run: F) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
@@ -69,7 +68,7 @@ impl Tool {
         Self::when::<I, F>(name, description, |_| true, run)
     }
 
-    /// The same for one that is not always there.
+    /// A tool with typed arguments that is available only when `is_available` returns true.
     pub fn when<I, F>(
         name: &str,
         description: &str,
@@ -97,27 +96,27 @@ impl Tool {
         }
     }
 
-    /// The same, which only looks.
+    /// Marks the tool as read-only.
     #[must_use]
     pub fn reading(mut self) -> Self {
         self.read_only = true;
         self
     }
 
-    /// The same, which says what it waits for while it cannot be called.
+    /// Sets what the tool requires while it is unavailable.
     #[must_use]
     pub(super) fn needing(mut self, what: &str) -> Self {
         self.needs = Some(what.into());
         self
     }
 
-    /// What it waits for while it cannot be called, where it is known.
+    /// What the tool requires while it is unavailable, if known.
     #[must_use]
     pub fn needs(&self) -> Option<&str> {
         self.needs.as_deref()
     }
 
-    /// The same, whose errors are told with something more.
+    /// Adds details to errors.
     #[must_use]
     pub(super) fn failing(
         mut self,
@@ -127,29 +126,29 @@ impl Tool {
         self
     }
 
-    /// The same, with something done before each call.
+    /// Runs `begin` before each call.
     #[must_use]
     pub(super) fn beginning(mut self, begin: impl Fn(&ToolContext<'_>) + Send + Sync + 'static) -> Self {
         self.handler = Arc::new(Beginning { handler: self.handler, begin });
         self
     }
 
-    /// Whether a list shows it as it shows another.
+    /// Whether name, description and schema are equal.
     pub(super) fn looks_like(&self, other: &Self) -> bool {
         let of = |tool: &Self| (Arc::clone(&tool.name), Arc::clone(&tool.description), Arc::clone(&tool.schema));
         of(self) == of(other)
     }
 
-    /// Whether it can be called at the moment.
+    /// Whether the tool is available in a scope.
     #[must_use]
     pub fn is_available(&self, scope: &Scope) -> bool {
         self.handler.is_available(scope)
     }
 
-    /// Calls it.
+    /// Calls the tool.
     ///
     /// # Errors
-    /// Whatever it is told as to the model.
+    /// The error that the model receives.
     pub fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         call.cancel.run(|| self.handler.call(call, arguments))
     }

@@ -1,4 +1,4 @@
-//! The tools of a home, put together.
+//! Assembles the tools of a home.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,34 +8,34 @@ use serde_json::Value;
 
 use super::browser::BrowserTools;
 use super::files;
-use super::sets::{Enabled, Toolsets};
-use super::web::Behind;
-use super::{Ask, Registry, RegistryError, Scope, clarify, look, search, secrets, terminal, todo, web};
+use super::toolsets::{Enabled, Toolsets};
+use super::web::BackgroundTabs;
+use super::{AskUser, Registry, RegistryError, Scope, clarify, search, secrets, terminal, todo, vision, web};
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
 use crate::redact::Secrets;
 
-/// What front doors are called that have no toolsets of their own name.
+/// Prefix of the toolsets of entry points.
 const PREFIX: &str = "cdpilot-";
 
-/// Why the tools of a home cannot be put together.
+/// Why a toolbox cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolboxError {
-    /// Two tools have one name.
+    /// Two tools have the same name.
     #[error(transparent)]
     Registry(#[from] RegistryError),
 }
 
-/// What a toolbox is made with.
+/// Options of a toolbox.
 #[derive(Clone, Default)]
 pub struct ToolboxOptions {
-    /// The profile whose browser is used; the default one without.
+    /// Profile whose browser is used [the default profile].
     pub profile: Option<String>,
-    /// The folder that files and commands are in; `tools.workspace`, or the working folder, without.
+    /// Workspace of file and terminal tools [`tools.workspace`, else the working directory].
     pub workspace: Option<PathBuf>,
-    /// Who can be asked; nobody without.
-    pub ask: Option<Arc<dyn Ask>>,
+    /// Asks the user [`clarify` is unavailable].
+    pub ask: Option<Arc<dyn AskUser>>,
 }
 
 impl std::fmt::Debug for ToolboxOptions {
@@ -56,7 +56,7 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// The tools of a home. No browser and nothing else is started yet.
+    /// Creates the tools of a home. Starts no browser and no other process.
     ///
     /// # Errors
     /// [`ToolboxError`].
@@ -66,56 +66,56 @@ impl Toolbox {
         let secrets = control.secrets().and(secrets::of(config, &models));
         let registry = Arc::new(Registry::covering(secrets.clone()));
         let mut browser = BrowserTools::new(Arc::clone(control)).covering(secrets.clone());
-        let eyes = eyes(config, &models, fault);
-        browser = match &eyes {
-            Ok(eyes) => browser.seeing_with(eyes.clone()),
-            Err(missing) => browser.blind_without(missing),
+        let vision_model = vision_model(config, &models, fault);
+        browser = match &vision_model {
+            Ok(vision_model) => browser.with_vision_model(vision_model.clone()),
+            Err(missing) => browser.without_vision_model(missing),
         };
         browser.register(&registry)?;
         without_browser(&registry, config, &secrets)?;
-        let behind = Behind::new(Arc::clone(control));
-        web::register(&registry, &behind)?;
+        let background = BackgroundTabs::new(Arc::clone(control));
+        web::register(&registry, &background)?;
         search::register(&registry, &config.tools.search)?;
-        look::register(&registry, eyes, control.home(), Some(behind))?;
+        vision::register(&registry, vision_model, control.home(), Some(background))?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let scope = Scope::new(control.home(), config, options);
         Ok(Self { registry, toolsets, control: Arc::clone(control), scope })
     }
 
-    /// All its tools.
+    /// All tools.
     #[must_use]
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
 
-    /// All its toolsets.
+    /// All toolsets.
     #[must_use]
     pub fn toolsets(&self) -> &Toolsets {
         &self.toolsets
     }
 
-    /// Where its tools work, unless a call says otherwise.
+    /// The default scope of calls.
     #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// The browsers that it works with.
+    /// The browsers of the home.
     #[must_use]
     pub fn control(&self) -> &Arc<Control> {
         &self.control
     }
 
-    /// What is on for a front door (`cli`, `mcp`, …): the toolsets that were asked for in this session, else those that
-    /// the settings give it, else its own; never what the settings turn off.
+    /// The enabled toolsets of an entry point (`cli`, `mcp`, …): those requested for the session, else those configured for
+    /// the entry point, else its defaults; minus what the configuration disables.
     #[must_use]
     pub fn enabled(&self, platform: &str, session: &[String]) -> Enabled {
         enabled(self.control.config(), &self.toolsets, platform, session)
     }
 }
 
-/// The tools that concern a folder and whoever calls, and no browser: files, pictures in files, commands, the list of what is
-/// to be done, questions. For a front door whose folder is not that of the server.
+/// Creates the tools that need the caller's workspace but no browser: files, images in files, terminal, to-do list, questions.
+/// For an entry point whose working directory differs from the server's.
 ///
 /// # Errors
 /// [`ToolboxError`].
@@ -125,17 +125,17 @@ pub fn folder_tools(home: &Home, config: &Config) -> Result<Arc<Registry>, Toolb
     let secrets = Secrets::new(token.into_iter().chain(secrets::of(config, &models)));
     let registry = Arc::new(Registry::covering(secrets.clone()));
     without_browser(&registry, config, &secrets)?;
-    look::register(&registry, eyes(config, &models, fault), home, None)?;
+    vision::register(&registry, vision_model(config, &models, fault), home, None)?;
     Ok(registry)
 }
 
-/// Whether a call of one of the [`folder_tools`] is for the tools with a browser all the same: an address is looked at there.
+/// Whether a call of one of the [`folder_tools`] needs the browser: its image is a URL.
 #[must_use]
 pub fn needs_browser(tool: &str, arguments: &Value) -> bool {
-    look::needs_browser(tool, arguments)
+    vision::needs_browser(tool, arguments)
 }
 
-/// Adds the tools that need no browser.
+/// Registers the tools that need no browser.
 fn without_browser(registry: &Registry, config: &Config, secrets: &Secrets) -> Result<(), RegistryError> {
     files::register(registry)?;
     terminal::register(registry, &config.tools.terminal, secrets)?;
@@ -143,7 +143,7 @@ fn without_browser(registry: &Registry, config: &Config, secrets: &Secrets) -> R
     clarify::register(registry)
 }
 
-/// What is on for a front door, by the settings.
+/// The enabled toolsets of an entry point; see [`Toolbox::enabled`].
 #[must_use]
 pub fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[String]) -> Enabled {
     let settings = config.tools.platforms.get(platform);
@@ -159,8 +159,7 @@ pub fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[
     Enabled { toolsets, off }
 }
 
-/// The models of a home. A faulty `llm.json` costs the tools that need a model and nothing else; why is in the second
-/// part, as what these tools need.
+/// The models of a home. An invalid `llm.json` disables only the tools that need a model; the second value is the reason.
 fn models(home: &Home) -> (Models, Option<String>) {
     match Models::of(home) {
         Ok(models) => (models, None),
@@ -172,20 +171,20 @@ fn models(home: &Home) -> (Models, Option<String>) {
 }
 
 /// The model that looks at pictures, or what is missing for one.
-fn eyes(config: &Config, models: &Models, fault: Option<String>) -> Result<Client, String> {
+fn vision_model(config: &Config, models: &Models, fault: Option<String>) -> Result<Client, String> {
     if let Some(fault) = fault {
         return Err(fault);
     }
     let (alias, model) = match models.find(config.tools.vision_model.as_deref()) {
         Ok(found) => found,
-        Err(llm::Error::None) => return Err(look::MISSING.to_owned()),
-        Err(problem) => return Err(format!("{}: {problem}", look::MISSING)),
+        Err(llm::Error::None) => return Err(vision::MISSING.to_owned()),
+        Err(problem) => return Err(format!("{}: {problem}", vision::MISSING)),
     };
     if !model.vision {
-        return Err(format!("{}: {alias:?} has vision: false there", look::MISSING));
+        return Err(format!("{}: {alias:?} has vision: false there", vision::MISSING));
     }
     Client::new(alias, model).map_err(|problem| {
         tracing::warn!(%problem, "no model looks at pictures");
-        format!("{}: {problem}", look::MISSING)
+        format!("{}: {problem}", vision::MISSING)
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::browser::BrowserTools;
-use cdpilot::tools::sets::{Enabled, Toolsets};
+use cdpilot::tools::toolsets::{Enabled, Toolsets};
 use cdpilot::tools::{Registry, Session, ToolContext};
 use serde_json::{Map, Value};
 

@@ -19,7 +19,7 @@ use super::http_backend::{HttpBackend, NoAnswer};
 use crate::code::Code;
 use crate::config::Home;
 use crate::control::Session;
-use crate::mcp::server::{AS_IT_IS, Backend, Offer, Peer};
+use crate::mcp::server::{Backend, LOADED_ONLY, Peer, ToolServer};
 use crate::mcp::{Fault, Request};
 use crate::server::{Error, OfferError, Server, ServerOptions};
 use crate::sync::{Cancel, Deadline, pause};
@@ -58,7 +58,7 @@ enum Location {
 
 /// Our own server, so that other commands of the home share its browser.
 struct LocalServer {
-    offer: Offer,
+    offer: ToolServer,
     server: Server,
 }
 
@@ -223,7 +223,7 @@ impl ToolSource {
         request: &Request,
         peer: &Peer<'_>,
         patience: Duration,
-        here: impl Fn(&Offer, &Peer<'_>) -> Result<Value, Fault>,
+        here: impl Fn(&ToolServer, &Peer<'_>) -> Result<Value, Fault>,
     ) -> Result<Value, Fault> {
         let mut again = false;
         loop {
@@ -285,7 +285,7 @@ impl Backend for ToolSource {
         let theirs = match &*self.known()? {
             Location::Local(own) => own.offer.names()?,
             Location::Remote(http_backend) => {
-                let params = Map::from_iter([("_meta".to_owned(), json!({ AS_IT_IS: true }))]);
+                let params = Map::from_iter([("_meta".to_owned(), json!({ LOADED_ONLY: true }))]);
                 let list = Request { id: None, method: "tools/list".to_owned(), params };
                 let told = http_backend.ask(&list, &Session::default(), &Cancel::new(), Deadline::after(QUICK_LIMIT));
                 let told = told.ok()?.outcome().ok()?;

@@ -8,19 +8,19 @@ use inquire::{InquireError, Text};
 
 use super::super::output::clean;
 use crate::sync::{Deadline, spawn};
-use crate::tools::{Ask, Question, ToolError};
+use crate::tools::{AskUser, Question, ToolError};
 
 /// The user at the terminal.
 pub(super) struct TerminalUser;
 
 impl TerminalUser {
     /// `None` without a terminal.
-    pub(super) fn at_terminal() -> Option<Arc<dyn Ask>> {
-        (stdin().is_terminal() && stderr().is_terminal()).then(|| Arc::new(Self) as Arc<dyn Ask>)
+    pub(super) fn at_terminal() -> Option<Arc<dyn AskUser>> {
+        (stdin().is_terminal() && stderr().is_terminal()).then(|| Arc::new(Self) as Arc<dyn AskUser>)
     }
 }
 
-impl Ask for TerminalUser {
+impl AskUser for TerminalUser {
     fn ask(&self, question: &Question, deadline: Deadline) -> Result<String, ToolError> {
         let mut text = clean(&question.question).into_owned();
         for (at, choice) in question.choices.iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::config::{Config, Home, RawCdp};
 use crate::control::{Control, Overrides};
 use crate::mcp::client::Servers;
 use crate::sync::Deadline;
-use crate::tools::sets::{DEFINED, Enabled, Kind, Toolsets, suggestion};
+use crate::tools::toolsets::{DEFINED, Enabled, Kind, Toolsets, suggestion};
 use crate::tools::{Registry, Scope, Toolbox, ToolboxOptions, enabled};
 
 /// Prefix of the platforms' toolsets.

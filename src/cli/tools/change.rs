@@ -235,7 +235,7 @@ mod tests {
 
     use super::*;
     use crate::config::Home;
-    use crate::tools::sets::Toolsets;
+    use crate::tools::toolsets::Toolsets;
     use crate::tools::{Outcome, Registry, Scope, Tool, ToolboxOptions};
 
     fn catalog(config: &Config) -> Catalog {

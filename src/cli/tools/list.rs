@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::output::{Out, one_line};
 use super::catalog::{Availability, Catalog, Row, widths};
 use crate::config::{Config, Layers};
-use crate::tools::sets::{DEFINED, Kind};
+use crate::tools::toolsets::{DEFINED, Kind};
 
 /// A tool in JSON output.
 #[derive(Serialize)]
@@ -213,10 +213,10 @@ fn problems(catalog: &Catalog, config: &Config, platform: &str) -> Vec<String> {
     let enabled = catalog.enabled(config, platform);
     let (_, mut problems) = enabled.names(&catalog.toolsets);
     problems.extend(enabled.wrong_off(&catalog.toolsets));
-    let known = |problem: &crate::tools::sets::Problem| match problem {
+    let known = |problem: &crate::tools::toolsets::Problem| match problem {
         // The toolset of an MCP server that was not started.
-        crate::tools::sets::Problem::Unknown { name, .. } => catalog.is_toolset(config, name),
-        crate::tools::sets::Problem::Cycle { .. } => false,
+        crate::tools::toolsets::Problem::Unknown { name, .. } => catalog.is_toolset(config, name),
+        crate::tools::toolsets::Problem::Cycle { .. } => false,
     };
     problems.into_iter().filter(|problem| !known(problem)).map(|problem| problem.to_string()).collect()
 }

@@ -1,6 +1,6 @@
 //! The first words: which revision a server speaks, and which tools it has.
 //!
-//! As the revision of 2026-07-28 asks of clients that know both eras, `server/discover` comes first. Servers of today
+//! As the revision of 2026-07-28 asks of clients that support both protocol revisions, `server/discover` comes first. Servers of today
 //! answer it with an error of one kind or another; then `initialize` follows. Some say nothing before `initialize`: they
 //! cost the time of the probe, once. Some end: they are started once more, without it
 //! (`server`).
@@ -23,13 +23,13 @@ const BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Problem {
     /// It ended.
-    #[error("it ended while it was started")]
+    #[error("it ended during startup")]
     Gone,
     /// It says nothing.
-    #[error("it did not answer {0:?} in time")]
+    #[error("it did not respond to {0:?} in time")]
     Late(&'static str),
     /// It does not want to.
-    #[error("it refuses {method:?}: {fault}")]
+    #[error("it rejected {method:?}: {fault}")]
     Refused {
         /// What was asked.
         method: &'static str,
@@ -37,13 +37,13 @@ pub(super) enum Problem {
         fault: Fault,
     },
     /// It speaks something else.
-    #[error("it speaks {theirs}, and this is a client of {MODERN} and {LEGACY}")]
+    #[error("it supports protocol revision {theirs}; cdpilot supports {MODERN} and {LEGACY}")]
     Version {
         /// What it speaks.
         theirs: String,
     },
     /// It says something that cannot be.
-    #[error("its answer to {0:?} cannot be used")]
+    #[error("it returned an invalid response to {0:?}")]
     Answer(&'static str),
 }
 
@@ -63,7 +63,7 @@ const LIST: &str = "tools/list";
 
 /// What is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Era {
+pub(super) enum ProtocolRevision {
     /// Each request stands by itself.
     Modern,
     /// What begins with `initialize`.
@@ -79,7 +79,12 @@ enum Probed {
 }
 
 /// Finds out what is spoken. With `probe` the newer revision is tried first.
-pub(super) fn shake(link: &Link, probe: bool, deadline: Deadline, limits: &Limits) -> Result<Era, Problem> {
+pub(super) fn negotiate(
+    link: &Link,
+    probe: bool,
+    deadline: Deadline,
+    limits: &Limits,
+) -> Result<ProtocolRevision, Problem> {
     if !probe {
         return initialize(link, deadline);
     }
@@ -136,7 +141,7 @@ fn named(versions: &Value) -> String {
 }
 
 /// The newer revision: changes of the tools are told to whoever listens.
-fn modern(link: &Link, discovered: &Value, deadline: Deadline) -> Era {
+fn modern(link: &Link, discovered: &Value, deadline: Deadline) -> ProtocolRevision {
     link.speak_modern();
     if discovered["capabilities"]["tools"]["listChanged"] == true {
         let params = Map::from_iter([("notifications".to_owned(), json!({ "toolsListChanged": true }))]);
@@ -144,11 +149,11 @@ fn modern(link: &Link, discovered: &Value, deadline: Deadline) -> Era {
             tracing::debug!("an MCP server cannot be listened to");
         }
     }
-    Era::Modern
+    ProtocolRevision::Modern
 }
 
 /// The handshake of earlier revisions.
-fn initialize(link: &Link, deadline: Deadline) -> Result<Era, Problem> {
+fn initialize(link: &Link, deadline: Deadline) -> Result<ProtocolRevision, Problem> {
     let params = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": info() });
     let params = params.as_object().cloned().unwrap_or_default();
     let result = link.ask(INITIALIZE, params, deadline).map_err(|failed| Problem::of(failed, INITIALIZE))?;
@@ -158,7 +163,7 @@ fn initialize(link: &Link, deadline: Deadline) -> Result<Era, Problem> {
         return Err(Problem::Version { theirs: theirs.chars().take(100).collect() });
     }
     let told = link.notify("notifications/initialized", json!({}), deadline);
-    told.map(|()| Era::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
+    told.map(|()| ProtocolRevision::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
 }
 
 /// The tools of a server that are wanted, by its names for them, page by page, as it describes them.

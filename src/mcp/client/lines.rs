@@ -1,7 +1,7 @@
 //! Lines of a stream, of a length that is bounded.
 
 /// Bytes of a line at most.
-pub(super) const LONGEST: usize = 16 * 1024 * 1024;
+pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Bytes that are kept of one that is longer.
 const BEGINNING: usize = 64;
@@ -16,7 +16,7 @@ pub(super) struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self::of(LONGEST)
+        Self::of(MAX_LINE_BYTES)
     }
 }
 

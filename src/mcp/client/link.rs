@@ -27,9 +27,9 @@ const SAID: usize = 500;
 /// Characters of a request of the server that its answer repeats.
 const ECHOED: usize = 200;
 /// How often a wait that may be cancelled looks whether it is.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where a request of the modern era says which revision it is of.
+/// Key in `_meta`: the protocol revision of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// Where it says what its sender can do.
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -251,7 +251,7 @@ impl Link {
         let line = match line {
             Ok(line) => line,
             Err(beginning) => {
-                let larger = format!("is larger than {} MiB", super::lines::LONGEST / 1024 / 1024);
+                let larger = format!("is larger than {} MiB", super::lines::MAX_LINE_BYTES / 1024 / 1024);
                 return self.undecodable(beginning, beginning.trim_ascii_start().starts_with(b"{"), &larger);
             }
         };
@@ -390,7 +390,7 @@ impl Drop for Asked<'_> {
     fn drop(&mut self) {
         let was_waiting = self.link.pending.lock().waiting.remove(&self.id).is_some();
         if was_waiting && self.is_sent && self.may_be_cancelled {
-            let params = json!({ "requestId": self.id, "reason": "not wanted any more" });
+            let params = json!({ "requestId": self.id, "reason": "the client no longer waits for the result" });
             self.link.send_now(&notification("notifications/cancelled", params));
         }
     }
@@ -406,7 +406,7 @@ fn replied(id: &Id, method: &str) -> Option<Value> {
         "ping" => answer(id, json!({})),
         other => {
             let shown: String = other.chars().take(ECHOED).collect();
-            Fault::new(Fault::NO_METHOD, format!("{shown:?} is not offered")).to_value(Some(id))
+            Fault::new(Fault::NO_METHOD, format!("{shown:?} is not supported")).to_value(Some(id))
         }
     })
 }
@@ -430,6 +430,6 @@ fn late() -> Failed {
 
 /// Until when to wait before looking whether the wait is still wanted.
 fn soon(deadline: Deadline) -> Instant {
-    let deadline = if Cancel::of_thread().is_some() { deadline.within(LOOK) } else { deadline };
+    let deadline = if Cancel::of_thread().is_some() { deadline.within(POLL_INTERVAL) } else { deadline };
     deadline.instant()
 }

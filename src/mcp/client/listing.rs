@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::config::McpTools;
 use crate::text::{is_hidden, shown};
 use crate::tools::Registry;
-use crate::tools::sets::DEFINED;
+use crate::tools::toolsets::DEFINED;
 
 /// Characters of a name, as the registry takes it.
 const NAME: usize = 64;

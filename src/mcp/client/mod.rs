@@ -1,15 +1,15 @@
-//! Others' tools for ours: the MCP servers of the settings, started when their tools are asked for.
+//! MCP client: the configured MCP servers, started when their tools are first requested.
 //!
-//! A front door keeps [`Servers`] beside its toolbox; the processes end with it. A server that crashes, hangs or cannot
+//! An entry point keeps [`Servers`] beside its toolbox; the processes end with it. A server that crashes, hangs or cannot
 //! be started costs an error for the calls under way and nothing else; the next call starts it again.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `server` | one server: started when it is asked for, looked after, started again |
+//! | `server` | life cycle of one server: start, supervision, restart |
 //! | `process`, `unix`, `windows` | its process, and the threads at its streams |
 //! | `lines`, `stderr` | what it writes, within bounds |
-//! | `link` | the conversation: what is asked, answered and told |
-//! | `handshake` | the revision that is spoken, the list of tools |
+//! | `link` | the connection: requests, responses, notifications |
+//! | `handshake` | protocol revision and list of tools |
 //! | `listing` | its tools as ours: names, descriptions, schemas |
 //! | `relist` | how soon its tools are listed again |
 //! | `results`, `salvage` | what it answers to a call; whose answer it is when it cannot be decoded |
@@ -42,7 +42,7 @@ use crate::config::McpServer;
 use crate::tools::{Registry, Source as _, Toolbox};
 use server::Server;
 
-/// What the toolset of a server begins with.
+/// Prefix of the toolset of a server.
 const PREFIX: &str = "mcp-";
 
 /// The toolset of a server.
@@ -50,7 +50,7 @@ fn toolset(server: &str) -> String {
     format!("{PREFIX}{server}")
 }
 
-/// How long things may take.
+/// Time limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// From the start of a server to the list of its tools.

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 /// Between two lists of a server whose tools change now and then.
-const SHORTEST: Duration = Duration::from_millis(500);
+const MIN_PAUSE: Duration = Duration::from_millis(500);
 /// Between two lists of one that reports changes all the time.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// Spaces out the lists of a server. Reports in between are combined into one list, so that the last one is never lost.
 #[derive(Debug, Default)]
@@ -23,8 +23,8 @@ impl Relist {
     /// A list was made. A report that waited for it doubles the pause; a server that was quiet begins anew.
     pub(super) fn listed(&mut self, now: Instant) {
         let pause = match self.last {
-            Some((last, pause)) if now.saturating_duration_since(last) < pause * 2 => (pause * 2).min(LONGEST),
-            _ => SHORTEST,
+            Some((last, pause)) if now.saturating_duration_since(last) < pause * 2 => (pause * 2).min(MAX_PAUSE),
+            _ => MIN_PAUSE,
         };
         self.last = Some((now, pause));
     }
@@ -47,8 +47,8 @@ mod tests {
         }
         assert!(lists < 30, "{lists} lists in ten minutes");
         // After a quiet time changes are followed as before.
-        now += LONGEST * 3;
+        now += MAX_PAUSE * 3;
         relist.listed(now);
-        assert_eq!(relist.due(now), now + SHORTEST);
+        assert_eq!(relist.due(now), now + MIN_PAUSE);
     }
 }

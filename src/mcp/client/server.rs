@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value, json};
 
-use super::handshake::{self, Era, Problem};
+use super::handshake::{self, Problem, ProtocolRevision};
 use super::link::{Duty, Failed, Link};
 use super::listing::{Listed, is_let_in, listed};
 use super::process::Running;
@@ -27,13 +27,13 @@ const SHORT_PAUSE: Duration = Duration::from_secs(1);
 /// One that has run so long has not failed before.
 const STEADY: Duration = Duration::from_secs(60);
 /// How often a wait that may be cancelled looks whether it is.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Lists are tried so often when names are taken meanwhile.
 const TRIES: usize = 3;
 /// Characters of what is told of a server that is down.
-const LONGEST_WHY: usize = 2_000;
+const MAX_REASON_CHARS: usize = 2_000;
 /// The shortest secret that is covered in what a server writes beside its answers.
-const SHORTEST: usize = 4;
+const MIN_SECRET_BYTES: usize = 4;
 
 /// How things stand.
 #[derive(Debug, Clone)]
@@ -89,9 +89,9 @@ impl std::fmt::Debug for Server {
 /// Why a start came to nothing.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("there is no program {0:?}; install it, or name it with its path")]
+    #[error("program {0:?} not found; install it, or set command to its path")]
     NoProgram(String),
-    #[error("{0:?} cannot be started: {1}")]
+    #[error("cannot start {0:?}: {1}")]
     Spawn(String, std::io::Error),
     #[error("{0}")]
     Handshake(#[from] Problem),
@@ -146,7 +146,7 @@ impl Server {
         let mut state = self.state.lock();
         loop {
             let until = match &state.phase {
-                _ if state.is_over => return Err(self.down("is not used any more: cdpilot is ending")),
+                _ if state.is_over => return Err(self.down("was stopped: cdpilot is ending")),
                 // One that has ended is noticed at once.
                 Phase::Up(link) if !link.is_gone() => return Ok(Arc::clone(link)),
                 Phase::Up(_) | Phase::Ending => deadline.instant(),
@@ -158,9 +158,7 @@ impl Server {
                     let left = again.saturating_duration_since(Instant::now());
                     if !left.is_zero() && (has_waited || left > SHORT_PAUSE) {
                         let seconds = left.as_secs_f64().ceil();
-                        return Err(
-                            self.down(&format!("{why}. It can be started again in {seconds} s: call again then"))
-                        );
+                        return Err(self.down(&format!("{why}. Retry in {seconds} s")));
                     }
                     if left.is_zero() {
                         state = self.begin(state)?;
@@ -174,11 +172,11 @@ impl Server {
                 }
             };
             if deadline.passed() {
-                let message = format!("the MCP server {} is still being started; call again in a moment", self.name);
+                let message = format!("the MCP server {} is still starting; try again", self.name);
                 let code = if Cancel::is_current_set() { "CANCELLED" } else { "TIMEOUT" };
                 return Err(ToolError::new(code, message));
             }
-            let look = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + LOOK));
+            let look = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + POLL_INTERVAL));
             self.changed.wait_until(&mut state, look);
         }
     }
@@ -188,7 +186,7 @@ impl Server {
         &'a self,
         mut state: parking_lot::MutexGuard<'a, State>,
     ) -> Result<parking_lot::MutexGuard<'a, State>, ToolError> {
-        let Some(me) = self.me.upgrade() else { return Err(self.down("is not used any more")) };
+        let Some(me) = self.me.upgrade() else { return Err(self.down("was stopped")) };
         state.phase = Phase::Starting;
         let old = state.thread.take();
         // The old one has said its last word: that the server may be started again.
@@ -240,7 +238,7 @@ impl Server {
         let last_words = tail.quote();
         let why = if last_words.is_empty() { why } else { format!("{why}; it wrote: {last_words}") };
         // On one line: it is logged too.
-        let why: String = shown(&self.cover()(&why).replace('\n', " ")).chars().take(LONGEST_WHY).collect();
+        let why: String = shown(&self.cover()(&why).replace('\n', " ")).chars().take(MAX_REASON_CHARS).collect();
         if !self.state.lock().is_over {
             tracing::warn!(server = self.name, "an MCP server {why}");
         }
@@ -275,9 +273,9 @@ impl Server {
                 }
                 state.link = Some(Arc::clone(&running.link));
             }
-            let greeted = handshake::shake(&running.link, probe, deadline, &self.limits);
-            let listed = greeted.and_then(|era| self.list(&running.link, deadline).map(|()| era));
-            self.state.lock().is_legacy = listed == Ok(Era::Legacy);
+            let greeted = handshake::negotiate(&running.link, probe, deadline, &self.limits);
+            let listed = greeted.and_then(|revision| self.list(&running.link, deadline).map(|()| revision));
+            self.state.lock().is_legacy = listed == Ok(ProtocolRevision::Legacy);
             match listed {
                 Ok(_) => return Ok(running),
                 Err(problem) => {
@@ -311,7 +309,7 @@ impl Server {
                     let method = if link.is_modern() { "server/discover" } else { "ping" };
                     let asked = link.ask(method, Map::new(), Deadline::after(self.limits.alive));
                     if matches!(asked, Err(Failed::Late)) {
-                        return "has answered nothing any more and was ended".to_owned();
+                        return "stopped responding and was ended".to_owned();
                     }
                 }
                 Duty::List => {
@@ -348,7 +346,7 @@ impl Server {
 
     /// Covers what its settings give it in its environment, and whatever is covered in results.
     fn cover(&self) -> super::stderr::Cover {
-        let given = Secrets::new(self.settings.env.values().filter(|value| value.len() >= SHORTEST));
+        let given = Secrets::new(self.settings.env.values().filter(|value| value.len() >= MIN_SECRET_BYTES));
         let registry = Weak::clone(&self.registry);
         Box::new(move |text| {
             let text = given.cover(text);
@@ -368,16 +366,19 @@ impl Server {
         match answered {
             Ok(result) => results::outcome(result),
             Err(Failed::Fault(fault)) => Err(results::refused(&fault)),
-            Err(Failed::Cancelled) => failed("CANCELLED", format!("the call to the MCP server {name} was given up")),
+            Err(Failed::Cancelled) => {
+                failed("CANCELLED", format!("cancelled: the call to the MCP server {name} was abandoned by the client"))
+            }
             Err(Failed::Late) => {
                 link.suspect();
-                let message = format!("the MCP server {name} has not answered in time; whether it was done is unknown");
+                let message =
+                    format!("the MCP server {name} did not respond in time; the call may or may not have taken effect");
                 failed("TIMEOUT", message)
             }
             Err(Failed::Gone) => {
                 let message = format!(
-                    "the MCP server {name} ended before it had answered; whether it was done is unknown. \
-                     The next call starts it again"
+                    "the MCP server {name} ended during the call, which may or may not have taken effect; \
+                     the next call restarts it"
                 );
                 failed("MCP_SERVER_GONE", message)
             }
@@ -409,7 +410,7 @@ impl Handler for OfServer {
     fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         match self.server.upgrade() {
             Some(server) => server.call(&self.own, call, arguments),
-            None => Err(ToolError::new("MCP_SERVER_DOWN", "its MCP server is not used any more")),
+            None => Err(ToolError::new("MCP_SERVER_DOWN", "the MCP server of this tool was stopped")),
         }
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use crate::text::is_hidden;
 
 /// Bytes of a line that are looked at; a longer one is cut.
-const LONGEST: usize = 4096;
+const MAX_LINE_BYTES: usize = 4096;
 /// Characters of a line that are shown.
 const SHOWN: usize = 300;
 /// Lines that are kept.
@@ -50,7 +50,7 @@ impl Tail {
         {
             let mut state = self.state.lock();
             for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-                let room = LONGEST.saturating_sub(state.line.len());
+                let room = MAX_LINE_BYTES.saturating_sub(state.line.len());
                 state.line.extend(part.iter().take(room));
                 if part.ends_with(b"\n") {
                     whole.push(std::mem::take(&mut state.line));

@@ -6,11 +6,11 @@ use super::super::message::answer as answered;
 use super::super::{Fault, LEGACY, MODERN, OLDER, Request};
 use super::{Backend, Peer};
 
-/// Where a request of the modern era says which revision it is of.
+/// Key in `_meta`: the protocol revision of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// Where it says what its sender can do.
+/// Key in `_meta`: capabilities of the client.
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Where an answer says who gives it.
+/// Key in `_meta`: name and version of the server.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// How long what `server/discover` tells may be kept, milliseconds.
 const KEPT: u64 = 3_600_000;
@@ -35,7 +35,7 @@ fn result(backend: &dyn Backend, request: &Request, peer: &Peer<'_>) -> Result<V
         ("tools/list", _) => backend.list(request, peer)?,
         ("tools/call", _) => backend.call(request, peer)?,
         (other, _) => {
-            return Err(Fault::new(Fault::NO_METHOD, format!("{other:?} is nothing that can be asked here")));
+            return Err(Fault::new(Fault::NO_METHOD, format!("unknown method {other:?}")));
         }
     };
     Ok(if is_modern { result } else { without_modern(result) })
@@ -51,7 +51,7 @@ pub fn is_modern(params: &Map<String, Value>) -> Result<bool, Fault> {
         return Err(unsupported(version));
     }
     if !params.get("_meta").and_then(|meta| meta.get(CAPABILITIES)).is_some_and(Value::is_object) {
-        return Err(Fault::new(Fault::INVALID_PARAMS, format!("_meta has to hold {CAPABILITIES}")));
+        return Err(Fault::new(Fault::INVALID_PARAMS, format!("_meta must contain {CAPABILITIES}")));
     }
     Ok(true)
 }

@@ -23,7 +23,7 @@ pub(super) struct Calls {
 struct Open {
     running: HashMap<Id, Running>,
     listening: Vec<Subscription>,
-    /// Whether a client of the era of `initialize` is told of changes.
+    /// Whether an `initialize` client receives changes.
     initialized: bool,
 }
 
@@ -50,7 +50,7 @@ impl Calls {
     pub(super) fn begin(&self, id: &Id, request: &Request) -> Result<Cancel, Fault> {
         let mut open = self.open.lock();
         if open.is_known(id) {
-            return Err(Fault::new(Fault::INVALID_REQUEST, "a request of this id is under way; take another one"));
+            return Err(Fault::new(Fault::INVALID_REQUEST, "a request with this id is in progress; use a unique id"));
         }
         let cancel = Cancel::new();
         let named = request.params.get("name").and_then(Value::as_str);
@@ -77,17 +77,17 @@ impl Calls {
     pub(super) fn listen(&self, subscription: Subscription) -> Result<(), Fault> {
         let mut open = self.open.lock();
         if open.is_known(subscription.id()) {
-            return Err(Fault::new(Fault::INVALID_REQUEST, "a request of this id is under way; take another one"));
+            return Err(Fault::new(Fault::INVALID_REQUEST, "a request with this id is in progress; use a unique id"));
         }
         if open.listening.len() >= self.most {
-            let problem = format!("{} subscriptions are open, and more are not served; cancel one", self.most);
+            let problem = format!("{} subscriptions are open, the limit; cancel one", self.most);
             return Err(Fault::new(Fault::INTERNAL, problem));
         }
         open.listening.push(subscription);
         Ok(())
     }
 
-    /// A client of the era of `initialize` is ready.
+    /// Records that an `initialize` client is ready.
     pub(super) fn initialized(&self) {
         self.open.lock().initialized = true;
     }
@@ -104,7 +104,8 @@ impl Calls {
     /// The end of all. What those who wait and those who listen are told at last.
     pub(super) fn cancel_all(&self) -> Vec<Value> {
         let mut open = self.open.lock();
-        let fault = Fault::new(Fault::INTERNAL, "the input ended, so the call was cancelled; keep it open");
+        let fault =
+            Fault::new(Fault::INTERNAL, "cancelled: stdin was closed; keep it open until all calls are answered");
         let mut last: Vec<Value> = open.listening.drain(..).map(|one| one.ended()).collect();
         last.extend(open.running.drain().map(|(id, running)| {
             running.cancel.set();
@@ -145,7 +146,7 @@ impl Calls {
             }
             running.ticks += 1;
             let seconds = elapsed.as_secs_f64();
-            let message = format!("{} has been at work for {seconds:.0} s", running.what);
+            let message = format!("{} has been running for {seconds:.0} s", running.what);
             let params = json!({ "progressToken": token, "progress": seconds, "message": message });
             send(notification("notifications/progress", params));
         }

@@ -1,4 +1,4 @@
-//! What HTTP adds to the requests: headers that have to say what the body says, and statuses.
+//! HTTP transport: headers, which must match the body, and status codes.
 //!
 //! See <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>.
 
@@ -10,19 +10,19 @@ use serde_json::Value;
 use super::super::{Fault, Id, MODERN, Message, Request};
 use super::answer::{is_legacy, unsupported, version};
 
-/// The header with the revision.
+/// Header: protocol revision.
 pub const VERSION: &str = "mcp-protocol-version";
-/// The header with the method.
+/// Header: method.
 pub const METHOD: &str = "mcp-method";
-/// The header with the name of what is called.
+/// Header: name of the called tool.
 pub const NAME: &str = "mcp-name";
-/// The header with the session of the client, which has a current tab of its own.
+/// Header: session of the client.
 pub const SESSION: &str = "mcp-session-id";
 
-/// What stands around a value of a header that is written in Base64.
+/// Prefix and suffix of a Base64-encoded header value.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");
 
-/// What the headers of a request say.
+/// MCP headers of a request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Headers<'a> {
     /// [`VERSION`].
@@ -33,16 +33,16 @@ pub struct Headers<'a> {
     pub name: Option<&'a str>,
 }
 
-/// What a body holds.
+/// A decoded body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Posted {
-    /// Something that is told, or an answer: 202.
-    Told,
-    /// A request. Whether it stands by itself.
-    Asked(Request, Id, bool),
+    /// A notification or a response; answered with 202.
+    Notification,
+    /// A request, its id, and whether it is of [`MODERN`](super::super::MODERN).
+    Request(Request, Id, bool),
 }
 
-/// A request that is not answered.
+/// A rejected request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refused {
     /// The status.
@@ -59,27 +59,27 @@ impl Refused {
     }
 }
 
-/// Reads a body and holds it against the headers.
+/// Decodes a body and checks the headers against it.
 ///
 /// # Errors
-/// What it is answered with instead.
+/// The error response.
 pub fn read(headers: &Headers<'_>, body: &[u8]) -> Result<Posted, Refused> {
     let read = match std::str::from_utf8(body) {
         Ok(text) => Message::read(text),
-        Err(_) => Err((Fault::new(Fault::PARSE, "the body is no UTF-8"), None)),
+        Err(_) => Err((Fault::new(Fault::PARSE, "the body is not UTF-8"), None)),
     };
     let request = match read {
         Ok(Message::Request(request)) => request,
-        Ok(Message::Answer { .. }) if headers.version != Some(MODERN) => return Ok(Posted::Told),
+        Ok(Message::Answer { .. }) if headers.version != Some(MODERN) => return Ok(Posted::Notification),
         Ok(Message::Answer { id, .. }) => {
-            let fault = Fault::new(Fault::INVALID_REQUEST, "nothing was asked that this could be the answer of");
+            let fault = Fault::new(Fault::INVALID_REQUEST, "unexpected response: the server sent no request");
             return Err(Refused::bad(&fault, Some(&id)));
         }
         Err((fault, id)) => return Err(Refused::bad(&fault, id.as_ref())),
     };
-    let Some(id) = request.id.clone() else { return Ok(Posted::Told) };
+    let Some(id) = request.id.clone() else { return Ok(Posted::Notification) };
     match check(headers, &request) {
-        Ok(is_modern) => Ok(Posted::Asked(request, id, is_modern)),
+        Ok(is_modern) => Ok(Posted::Request(request, id, is_modern)),
         Err(fault) => Err(Refused::bad(&fault, Some(&id))),
     }
 }
@@ -91,15 +91,17 @@ fn check(headers: &Headers<'_>, request: &Request) -> Result<bool, Fault> {
         return match headers.version {
             None => Ok(false),
             Some(version) if is_legacy(version) => Ok(false),
-            Some(MODERN) => Err(mismatch(format!("MCP-Protocol-Version is {MODERN}, and _meta names no revision"))),
+            Some(MODERN) => {
+                Err(mismatch(format!("MCP-Protocol-Version is {MODERN}, but _meta has no protocol version")))
+            }
             Some(other) => Err(unsupported(&Value::from(other))),
         };
     };
     let fits = |name: &str, header: Option<&str>, body: Option<&str>| match (header, body) {
         (Some(header), Some(body)) if header == body => Ok(()),
-        (Some(header), Some(body)) => Err(mismatch(format!("{name} is {header:?}, and the body says {body:?}"))),
-        (Some(header), None) => Err(mismatch(format!("{name} is {header:?}, and the body says nothing of it"))),
-        (None, _) => Err(mismatch(format!("{name} is missing, or there twice"))),
+        (Some(header), Some(body)) => Err(mismatch(format!("{name} is {header:?}, but the body has {body:?}"))),
+        (Some(header), None) => Err(mismatch(format!("{name} is {header:?}, but the body has none"))),
+        (None, _) => Err(mismatch(format!("{name} is missing or repeated"))),
     };
     fits("MCP-Protocol-Version", headers.version, said.as_str())?;
     // Before the other headers: a revision that is not known may have others.
@@ -118,7 +120,7 @@ fn decoded(header: &str) -> Result<Cow<'_, str>, String> {
     let Some(inner) = inner else { return Ok(header.into()) };
     let bytes = base64::engine::general_purpose::STANDARD.decode(inner).ok();
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    text.map(Cow::Owned).ok_or_else(|| "Mcp-Name is not the Base64 of a text".to_owned())
+    text.map(Cow::Owned).ok_or_else(|| "Mcp-Name is not Base64 of UTF-8 text".to_owned())
 }
 
 /// The value of a header for a name, written in Base64 where it has to be.

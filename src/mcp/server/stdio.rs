@@ -25,7 +25,7 @@ const PIECE: usize = 64 * 1024;
 /// Too much is asked at once. Of the numbers that JSON-RPC leaves to servers.
 const BUSY: i64 = -32000;
 /// How often it is looked whether calls take their time.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bounds of a connection.
 #[derive(Debug, Clone)]
@@ -169,9 +169,9 @@ impl Connection {
             },
             Line::TooLong => {
                 let most = self.shared.limits.line_bytes;
-                bad(Fault::INVALID_REQUEST, format!("the line is longer than {most} bytes, and was passed over"))
+                bad(Fault::INVALID_REQUEST, format!("the line exceeds {most} bytes and was ignored"))
             }
-            Line::NoText => bad(Fault::PARSE, "the line is no UTF-8".to_owned()),
+            Line::NoText => bad(Fault::PARSE, "the line is not UTF-8".to_owned()),
         };
         told.is_none_or(|told| send(&self.out, &told, self.shared.limits.writing))
     }
@@ -227,7 +227,7 @@ impl Connection {
             match self.worker() {
                 Ok(worker) => self.workers.push(worker),
                 Err(problem) if self.workers.is_empty() => {
-                    return refuse(format!("the system refuses a thread: {problem}; try again"));
+                    return refuse(format!("cannot start a thread: {problem}; try again"));
                 }
                 Err(problem) => tracing::warn!(%problem, "no further thread for calls"),
             }
@@ -237,7 +237,7 @@ impl Connection {
         if self.jobs.try_send(job).is_err() {
             self.open.fetch_sub(1, Ordering::AcqRel);
             let queue = self.shared.limits.queue;
-            return refuse(format!("{queue} calls wait for their turn already; try again when some are answered"));
+            return refuse(format!("{queue} calls are queued, the limit; retry after some are answered"));
         }
         Ok(())
     }
@@ -327,7 +327,7 @@ fn work(shared: &Shared, out: &Sender<String>, job: Job) {
     let peer = Peer { notify: &notify, cancel: &cancel, session: &shared.session };
     let answered = catch_unwind(AssertUnwindSafe(|| cancel.run(|| answer(&*shared.backend, &request, &peer))));
     let told = answered.unwrap_or_else(|_| {
-        let problem = "the call failed in a way that it should not; the log says where. Other calls are served on";
+        let problem = "internal error in this call, see the log; the connection stays usable";
         Some(Fault::new(Fault::INTERNAL, problem).to_value(Some(&id)))
     });
     // Who cancelled waits for no answer.
@@ -343,7 +343,7 @@ fn watch(shared: &Shared, out: &Sender<String>, nudged: &Receiver<()>) {
     let mut known = None;
     let mut looked = Instant::now();
     loop {
-        let look = match nudged.recv_timeout(pace.min(LOOK)) {
+        let look = match nudged.recv_timeout(pace.min(POLL_INTERVAL)) {
             Ok(()) => true,
             Err(RecvTimeoutError::Timeout) => looked.elapsed() >= pace,
             Err(RecvTimeoutError::Disconnected) => return,

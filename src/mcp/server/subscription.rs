@@ -8,10 +8,10 @@ use super::super::{Fault, Id, Request};
 /// What says which subscription a message belongs to.
 const WHICH: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Told of a change, in either era.
+/// Notification of a change, in either protocol revision.
 const CHANGED: &str = "notifications/tools/list_changed";
 
-/// That the tools have changed, for a client of the era of `initialize`.
+/// That the tools have changed, for a client of the `initialize` protocol revision.
 #[must_use]
 pub fn list_changed() -> Value {
     json!({ "jsonrpc": "2.0", "method": CHANGED })
@@ -31,7 +31,7 @@ impl Subscription {
     /// [`Fault::INVALID_PARAMS`].
     pub fn of(id: &Id, request: &Request) -> Result<Self, Fault> {
         let wanted = request.params.get("notifications").and_then(Value::as_object);
-        let wanted = wanted.ok_or_else(|| Fault::new(Fault::INVALID_PARAMS, "notifications has to be an object"))?;
+        let wanted = wanted.ok_or_else(|| Fault::new(Fault::INVALID_PARAMS, "notifications must be an object"))?;
         Ok(Self { id: id.clone(), tools: wanted.get("toolsListChanged").is_some_and(|wanted| wanted == true) })
     }
 

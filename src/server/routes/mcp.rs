@@ -16,7 +16,7 @@ use super::{Call, Reply};
 use crate::control::Session;
 use crate::http::{Answer, Body, Event, EventSource, Next};
 use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, SESSION, VERSION, read, status};
-use crate::mcp::server::{Backend as _, Offer, Peer, Subscription, answer, list_changed};
+use crate::mcp::server::{Backend as _, Peer, Subscription, ToolServer, answer, list_changed};
 use crate::mcp::{Fault, Id, Request};
 use crate::sync::{Cancel, Deadline, Thread, pause, spawn};
 
@@ -34,8 +34,10 @@ pub(super) fn post(call: &Call<'_>, query: McpQuery) -> Result<Reply, ApiError> 
     let headers =
         Headers { version: request.header(VERSION), method: request.header(METHOD), name: request.header(NAME) };
     let answer = match read(&headers, &request.body) {
-        Ok(Posted::Told) => Answer { status: StatusCode::ACCEPTED, headers: Vec::new(), body: Body::Bytes(Vec::new()) },
-        Ok(Posted::Asked(asked, id, is_modern)) => answered(call, &query, asked, id, is_modern),
+        Ok(Posted::Notification) => {
+            Answer { status: StatusCode::ACCEPTED, headers: Vec::new(), body: Body::Bytes(Vec::new()) }
+        }
+        Ok(Posted::Request(asked, id, is_modern)) => answered(call, &query, asked, id, is_modern),
         Err(refused) => written(refused),
     };
     Ok(Reply::Other(answer.with(CACHE_CONTROL, HeaderValue::from_static("no-store"))))
@@ -172,7 +174,7 @@ struct ToolCallStream {
 }
 
 impl ToolCallStream {
-    fn start(offer: Offer, asked: Request, id: Id, session: Session, hears: bool) -> std::io::Result<Self> {
+    fn start(offer: ToolServer, asked: Request, id: Id, session: Session, hears: bool) -> std::io::Result<Self> {
         let (send, outgoing) = bounded(UNSENT);
         let cancel = Cancel::new();
         let token = asked.params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned().unwrap_or_default();
@@ -248,14 +250,14 @@ impl Drop for ToolCallStream {
 
 /// A subscription to changes of the offered tools.
 struct ToolsSubscription {
-    offer: Arc<Offer>,
+    offer: Arc<ToolServer>,
     subscription: Subscription,
     known: Option<BTreeSet<String>>,
     begun: bool,
 }
 
 impl ToolsSubscription {
-    fn new(offer: Offer, subscription: Subscription) -> Self {
+    fn new(offer: ToolServer, subscription: Subscription) -> Self {
         let known = offer.names();
         Self { offer: Arc::new(offer), subscription, known, begun: false }
     }

@@ -1,4 +1,4 @@
-//! Acting: clicks, keys, forms, waiting, scripts.
+//! Tools that act: clicks, keys, forms, waits, scripts.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::page::Act;
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Click {
-    /// As in the snapshot: e12
+    /// Ref from a snapshot: e12
     r#ref: String,
     #[serde(skip_serializing)]
     target: Option<String>,
@@ -29,7 +29,7 @@ struct Hover {
 #[serde(deny_unknown_fields)]
 struct Type {
     r#ref: String,
-    /// Takes the place of what is in the field
+    /// Replaces the field's content
     text: String,
     /// Press Enter afterwards
     #[serde(default)]
@@ -49,7 +49,7 @@ struct Press {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Way {
+enum Direction {
     Up,
     Down,
     Left,
@@ -59,11 +59,11 @@ enum Way {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Scroll {
-    direction: Way,
-    /// What is scrolled [the page]
+    direction: Direction,
+    /// Element to scroll [the page]
     #[serde(skip_serializing_if = "Option::is_none")]
     r#ref: Option<String>,
-    /// How far [500]
+    /// Distance [500]
     #[serde(skip_serializing_if = "Option::is_none")]
     pixels: Option<u32>,
     #[serde(skip_serializing)]
@@ -99,7 +99,7 @@ fn text_or_boolean(_: &mut SchemaGenerator) -> Schema {
 #[serde(deny_unknown_fields)]
 struct Field {
     r#ref: String,
-    /// Text; true or false for boxes; an option
+    /// Text; true or false for checkboxes; an option
     #[schemars(schema_with = "text_or_boolean")]
     value: Value,
 }
@@ -115,20 +115,20 @@ struct Fill {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Wait {
-    /// Until the page shows it
+    /// Text that appears
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(rename(serialize = "textGone"), skip_serializing_if = "Option::is_none")]
     text_gone: Option<String>,
-    /// CSS, until it is visible
+    /// CSS of a visible element
     #[serde(skip_serializing_if = "Option::is_none")]
     selector: Option<String>,
-    /// Of the address, * for anything
+    /// URL glob, as */done
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     #[serde(rename(serialize = "timeMs"), skip_serializing_if = "Option::is_none")]
     time_ms: Option<u64>,
-    /// Give up after [20000]
+    /// Time limit [20000]
     #[serde(rename(serialize = "timeoutMs"), skip_serializing_if = "Option::is_none")]
     timeout_ms: Option<u64>,
     #[serde(skip_serializing)]
@@ -138,33 +138,33 @@ struct Wait {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Evaluate {
-    /// Expression, statements with return, or a function that gets the element
+    /// Expression, statements with return, or function of the element
     #[serde(rename(serialize = "fn"))]
     script: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     r#ref: Option<String>,
-    /// In which frame
+    /// Frame to run in
     #[serde(rename(serialize = "frameId"), skip_serializing_if = "Option::is_none")]
     frame_id: Option<String>,
     #[serde(skip_serializing)]
     target: Option<String>,
 }
 
-/// Told with a result that is nothing.
-const NO_RETURN: &str = "statements give no value by themselves; end them with return";
+/// Hint for a script without a result.
+const NO_RETURN: &str = "statements have no result without return; end the script with return VALUE";
 
 impl Evaluate {
-    /// Whether it has statements, and none that returns.
+    /// Whether the script has statements but no `return`.
     fn forgets_return(&self) -> bool {
         let script = self.script.trim().trim_end_matches(';');
         script.contains([';', '\n']) && !script.contains("return")
     }
 }
 
-/// What is acted on, for the outcome.
+/// Arguments of an action.
 trait Acting: Serialize {
     fn target(&self) -> Option<&str>;
-    fn told(&self, outcome: Outcome) -> Outcome {
+    fn describe(&self, outcome: Outcome) -> Outcome {
         outcome
     }
 }
@@ -175,7 +175,7 @@ macro_rules! acting {
             fn target(&self) -> Option<&str> {
                 self.target.as_deref()
             }
-            $(fn told(&self, $outcome: Outcome) -> Outcome {
+            $(fn describe(&self, $outcome: Outcome) -> Outcome {
                 let $acts = self;
                 $told
             })?
@@ -206,18 +206,18 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     }
     let (wait, evaluate) = (browser.clone(), browser.clone());
     vec![
-        of::<Click>(browser, "browser_click", "click", "Click an element. Tells what changed."),
-        of::<Type>(browser, "browser_type", "type", "Type into a field, in the place of what is there."),
-        of::<Press>(browser, "browser_press", "press", "Press a key where the focus is."),
-        of::<Scroll>(browser, "browser_scroll", "scroll", "Scroll the page, or what an element is in."),
+        of::<Click>(browser, "browser_click", "click", "Click an element. Reports what changed."),
+        of::<Type>(browser, "browser_type", "type", "Replace the text of a field."),
+        of::<Press>(browser, "browser_press", "press", "Press a key in the focused element."),
+        of::<Scroll>(browser, "browser_scroll", "scroll", "Scroll the page, or the container of an element."),
         of::<Hover>(browser, "browser_hover", "hover", "Move the mouse over an element."),
         of::<Drag>(browser, "browser_drag", "drag", "Drag one element onto another."),
-        of::<Select>(browser, "browser_select", "select", "Choose options of a select."),
-        of::<Fill>(browser, "browser_fill", "fill", "Fill several fields of a form at once."),
-        Tool::of("browser_wait", "Wait until all of this holds.", move |call, wanted: Wait| {
+        of::<Select>(browser, "browser_select", "select", "Select options of a dropdown."),
+        of::<Fill>(browser, "browser_fill", "fill", "Fill several form fields at once."),
+        Tool::of("browser_wait", "Wait until all conditions hold.", move |call, wanted: Wait| {
             let for_what = [&wanted.text, &wanted.text_gone, &wanted.selector, &wanted.url];
             if wanted.time_ms.is_none() && for_what.iter().all(|what| what.is_none()) {
-                let message = "there is nothing to wait for; give text, text_gone, selector, url or time_ms";
+                let message = "no condition; pass text, text_gone, selector, url or time_ms";
                 return Err(ToolError::new("BAD_REQUEST", message));
             }
             act(&wait.on(call), call, "wait", &wanted)
@@ -231,12 +231,12 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     ]
 }
 
-/// What was typed may be a password.
+/// The length of typed text; the text may be a password.
 fn typed(text: &str) -> String {
     format!("{} characters", text.chars().count())
 }
 
-/// Fails where the settings forbid scripts.
+/// Fails when `browser.evaluate_enabled` is false.
 pub(super) fn may_evaluate(browser: &BrowserTools) -> Result<(), ToolError> {
     if browser.control.config().browser.evaluate_enabled {
         return Ok(());
@@ -245,8 +245,9 @@ pub(super) fn may_evaluate(browser: &BrowserTools) -> Result<(), ToolError> {
 }
 
 fn act(browser: &Browser<'_>, call: &ToolContext<'_>, kind: &str, acts: &impl Acting) -> Result<Outcome, ToolError> {
-    let internal =
-        |problem: &dyn std::fmt::Display| ToolError::new("INTERNAL", format!("{kind} cannot be written: {problem}"));
+    let internal = |problem: &dyn std::fmt::Display| {
+        ToolError::new("INTERNAL", format!("cannot encode the {kind} action: {problem}"))
+    };
     let mut action = match serde_json::to_value(acts) {
         Ok(Value::Object(action)) => action,
         Ok(_) => Map::new(),
@@ -260,9 +261,9 @@ fn act(browser: &Browser<'_>, call: &ToolContext<'_>, kind: &str, acts: &impl Ac
     act.redact = Some(browser.secrets.clone());
     let handle = browser.tab(acts.target())?;
     let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline))?;
-    let mut outcome = browser.caused(acts.told(Outcome::default()), &done);
+    let mut outcome = browser.caused(acts.describe(Outcome::default()), &done);
     if let Some(result) = done.result {
         outcome = browser.with_result(outcome, result)?;
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }

@@ -1,4 +1,4 @@
-//! Answers to dialogs.
+//! Answering dialogs.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::super::{Outcome, Scope, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, soon};
 use crate::control::{DialogOutcome, DialogReply};
 
-/// How long an answer waits for a dialog that is not there: not at all, as far as that can be said.
+/// How long an answer waits for a dialog to open; in effect not at all.
 const AT_ONCE: Duration = Duration::from_millis(200);
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Doing {
+enum Action {
     Accept,
     Dismiss,
 }
@@ -23,10 +23,10 @@ enum Doing {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Answer {
-    action: Doing,
-    /// For a prompt
+    action: Action,
+    /// Text for a prompt
     prompt_text: Option<String>,
-    /// Which, when several wait
+    /// When several are open
     dialog_id: Option<String>,
 }
 
@@ -36,22 +36,22 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     vec![
         Tool::when(
             "browser_dialog",
-            "Answer a dialog of the page (alert, confirm, prompt, leaving). Reports what changed.",
+            "Answer a dialog (alert, confirm, prompt, beforeunload). Reports what changed.",
             is_there,
             move |call, answer| respond(&browser.on(call), call, answer),
         )
-        .needing("a browser that runs; browser_navigate starts one"),
+        .needing("a running browser; start it with browser_navigate"),
     ]
 }
 
 fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     if profile.dialogs(None)?.0.is_empty() {
-        return Err(ToolError::new("NO_DIALOG", "no dialog is open; take a snapshot to see how the page stands"));
+        return Err(ToolError::new("NO_DIALOG", "no dialog is open; call browser_snapshot to see the page"));
     }
     let reply = DialogReply {
         target: None,
-        accept: answer.action == Doing::Accept,
+        accept: answer.action == Action::Accept,
         prompt_text: answer.prompt_text,
         dialog_id: answer.dialog_id,
         timeout: Some(AT_ONCE),
@@ -60,16 +60,18 @@ fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Res
     match answered {
         DialogOutcome::Answered(closed) => {
             let action = if closed.accepted { "accept" } else { "dismiss" };
-            // Its text is known from the result before.
+            // The previous result had its text.
             let dialog = json!({
                 "id": closed.dialog.id, "type": closed.dialog.kind, "closed_by": closed.closed_by, "accepted": closed.accepted,
             });
             let outcome = Outcome::default().with("action", action).with("dialog", dialog);
-            Ok(browser.told(match settled {
+            Ok(browser.finished(match settled {
                 Some(settled) => browser.caused(outcome, &settled),
                 None => outcome,
             }))
         }
-        DialogOutcome::Armed(_) => Err(ToolError::new("NO_DIALOG", "it has been closed meanwhile")),
+        DialogOutcome::Armed(_) => {
+            Err(ToolError::new("NO_DIALOG", "the dialog was already closed; call browser_snapshot to see the page"))
+        }
     }
 }

@@ -1,23 +1,23 @@
-//! The browser for a model: one tab at a time, the one that was used last, unless another is named.
+//! Browser tools for models. They use the current tab of the session unless a call names another as `target`.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `see` | snapshots, pictures, console, images of the page |
+//! | `observe` | snapshots, screenshots, console, images of the page |
 //! | `act` | clicks, keys, forms, waiting, scripts |
-//! | `tabs` | tabs and where they go |
+//! | `tabs` | tabs and navigation |
 //! | `dialog` | answers to dialogs |
 //! | `upload` | files into pages |
-//! | `raw` | commands of the protocol |
-//! | `result` | what results have in common |
-//! | `vision` | what a model that looks at pictures says |
+//! | `raw` | raw CDP commands |
+//! | `result` | fields common to results |
+//! | `vision` | questions about screenshots, answered by a vision model |
 //!
-//! What a page shows is told as it is and marked as untrusted; a dialog that opened is told with whatever was called.
+//! Page content is returned verbatim and marked as untrusted. Every result lists open dialogs.
 
 mod act;
 mod dialog;
+mod observe;
 mod raw;
 mod result;
-mod see;
 mod tabs;
 mod upload;
 mod vision;
@@ -35,76 +35,82 @@ use crate::page;
 use crate::redact::Secrets;
 use crate::sync::Deadline;
 
-/// The toolset of all of them.
+/// The toolset of the browser tools.
 pub(super) const BROWSER: &str = "browser";
-/// What a page is waited for where nobody says how long: many callers give up after a minute.
+/// Default time limit of a call. Many clients give up after a minute.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Characters of a result at most.
+/// Maximum size of a result, in characters. Larger results are saved to a file.
 const RESULT: usize = 20_000;
-/// What errors advise people and programs, and what models can do instead.
+/// Advice in errors for people and programs, and its replacement in terms of tools.
 const ADVICE: [(&str, &str); 7] = [
-    ("stop the browser with POST /stop", "browser_tabs closes tabs, and the browser is not yours to end"),
-    ("caught already, see POST /wait/download", "caught already, and told by whatever caused them"),
+    (
+        "stop the browser with POST /stop",
+        "close a tab with browser_tabs (action close); tools cannot close the browser",
+    ),
+    (
+        "caught already, see POST /wait/download",
+        "captured automatically and listed in downloads of the result that caused them",
+    ),
     ("made with POST /act", "made with browser_drag"),
-    ("see POST /hooks/file-chooser", "see browser_upload"),
+    ("see POST /hooks/file-chooser", "use browser_upload"),
     ("with targetId, or the frame with frameId", "with target_id, or the frame with frame_id"),
     (
         "answer it first, or navigate with dismissDialogs (--dismiss-dialogs) to dismiss it",
         "answer it with browser_dialog, or call browser_navigate with dismiss_dialogs: true",
     ),
-    ("or give this action more time (timeoutMs)", "or read the page meanwhile"),
+    ("or give this action more time (timeoutMs)", "or take a browser_snapshot and retry later"),
 ];
-/// When a call that names no time of its own has to be done.
+/// The deadline of a call without a time limit of its own.
 fn soon(call: &ToolContext<'_>) -> Deadline {
     call.deadline.within(PATIENCE)
 }
 
-/// The tools of the browsers of a home. Each call says in its [scope](super::Scope) which profile it is for.
+/// The browser tools of a home. The [scope](super::Scope) of a call selects the profile.
 #[derive(Debug, Clone)]
 pub struct BrowserTools {
     control: Arc<Control>,
-    eyes: Option<Client>,
-    /// What the tools that need a model for pictures wait for.
+    vision_model: Option<Client>,
+    /// What `browser_vision` needs when there is no vision model.
     missing: Arc<str>,
-    /// Covered in what is read of pages.
+    /// Redacted in page content.
     secrets: Secrets,
 }
 
 impl BrowserTools {
-    /// Those for the browsers of a home. Nothing is started yet.
+    /// Creates the tools for the browsers of a home. Starts nothing.
     #[must_use]
     pub fn new(control: Arc<Control>) -> Self {
         let secrets = control.secrets().clone();
-        Self { control, eyes: None, missing: super::look::MISSING.into(), secrets }
+        Self { control, vision_model: None, missing: super::vision::MISSING.into(), secrets }
     }
 
-    /// The same with a model that looks at pictures, for `browser_vision`.
+    /// Sets the vision model for `browser_vision`.
     #[must_use]
-    pub fn seeing_with(mut self, eyes: Client) -> Self {
-        self.eyes = Some(eyes);
+    pub fn with_vision_model(mut self, vision_model: Client) -> Self {
+        self.vision_model = Some(vision_model);
         self
     }
 
-    /// The same without such a model, and what is missing for one.
+    /// Disables `browser_vision`; `missing` tells the user what it needs.
     #[must_use]
-    pub fn blind_without(mut self, missing: &str) -> Self {
+    pub fn without_vision_model(mut self, missing: &str) -> Self {
         self.missing = missing.into();
         self
     }
 
-    /// The same with further secrets to cover.
+    /// Adds secrets to redact.
     #[must_use]
     pub fn covering(mut self, secrets: Secrets) -> Self {
         self.secrets = secrets;
         self
     }
 
-    /// Adds the tools.
+    /// Registers the tools.
     ///
     /// # Errors
-    /// Others are called like them.
+    /// A name is taken.
     pub fn register(&self, registry: &Registry) -> Result<(), RegistryError> {
-        let rooms = [tabs::all, see::all, act::all, dialog::all, upload::all, raw::all, vision::all];
+        let rooms = [tabs::all, observe::all, act::all, dialog::all, upload::all, raw::all, vision::all];
         for tool in rooms.iter().flat_map(|all| all(self)) {
             let (begins, fails) = (self.clone(), self.clone());
             let begin = move |call: &ToolContext<'_>| begins.on(call).begin();
@@ -115,18 +121,18 @@ impl BrowserTools {
         Ok(())
     }
 
-    /// The browser of one call.
+    /// Binds the tools to one call.
     fn on<'a>(&'a self, call: &'a ToolContext<'a>) -> Browser<'a> {
         Browser { tools: self, call }
     }
 
-    /// Whether a browser is running that CDP reaches. Does not block.
+    /// Whether a browser with CDP is running. Does not block.
     fn is_reachable(&self, scope: &Scope) -> bool {
         self.control.profile(scope.profile()).is_ok_and(|profile| profile.running().is_ok())
     }
 }
 
-/// The browser that one call works with.
+/// The browser tools bound to one call.
 #[derive(Clone, Copy)]
 struct Browser<'a> {
     tools: &'a BrowserTools,
@@ -142,14 +148,14 @@ impl std::ops::Deref for Browser<'_> {
 }
 
 impl Browser<'_> {
-    /// A call begins: dialogs that closed before are no news to a client that calls first.
+    /// Starts a call: dialogs that closed before the first call of a session are not reported.
     fn begin(&self) {
         if let Ok(profile) = self.profile() {
             profile.begin_result();
         }
     }
 
-    /// The profile that the call is for, as its session uses it.
+    /// The profile of the call, bound to its session.
     fn profile(&self) -> Result<Profile, ToolError> {
         Ok(self.control.profile(self.call.scope.profile())?.for_session(self.call.session))
     }
@@ -158,13 +164,13 @@ impl Browser<'_> {
         Ok(self.profile()?.tab(wanted)?)
     }
 
-    /// The same for a read, which leaves the current tab as it is.
+    /// The tab for a read-only tool; does not change the current tab.
     fn tab_to_read(&self, wanted: Option<&str>) -> Result<TabHandle, ToolError> {
         Ok(self.profile()?.tab_to_read(wanted)?)
     }
 
-    /// Adds a result of a script or a command. One that is more than a model reads at once is written into a file, and its
-    /// first lines are told.
+    /// Adds the result of a script or a command. A result above the limit is saved to a file; the outcome then has its
+    /// first lines and the path.
     fn with_result(&self, outcome: Outcome, result: Value) -> Result<Outcome, ToolError> {
         let text = match &result {
             Value::String(text) => text.clone(),
@@ -178,11 +184,11 @@ impl Browser<'_> {
             other => (serde_json::to_string_pretty(&other).unwrap_or_default(), "json"),
         };
         let path = self.control.files().save(FileKind::Media, ending, text.as_bytes())?;
-        let told = Capped::of(&text, RESULT).noted(&format!("in {}", path.display()));
+        let told = Capped::of(&text, RESULT).noted(&format!("full result in {}", path.display()));
         Ok(outcome.with("result", told).with("result_path", json!(path)))
     }
 
-    /// An error as it is told: with the dialogs that wait, which most often are why.
+    /// Adds open dialogs, the most likely cause, to an error.
     fn failed(&self, mut error: ToolError) -> ToolError {
         if error.details.contains_key("pending_dialogs") {
             result::brief_dialogs(&mut error.details);
@@ -225,19 +231,19 @@ impl From<llm::Error> for ToolError {
     }
 }
 
-/// What is gone, and how it comes back.
+/// The message for a missing tab, browser or page, in terms of tools.
 fn gone(error: &control::Error) -> Option<&'static str> {
     use control::Error;
     match error {
-        Error::NoCurrentTab => {
-            Some("you have no tab yet; browser_navigate opens one, or name one as target: browser_tabs lists them")
-        }
-        Error::NotRunning { .. } => Some("the browser is not running; browser_navigate starts it"),
+        Error::NoCurrentTab => Some(
+            "this session has no current tab; open one with browser_navigate, or pass target (list tabs with browser_tabs)",
+        ),
+        Error::NotRunning { .. } => Some("the browser is not running; start it with browser_navigate"),
         Error::Page(_) if error.kind() == Code::BrowserNotRunning => {
-            Some("the browser has ended; browser_navigate starts it again")
+            Some("the browser ended; restart it with browser_navigate")
         }
         Error::Page(page::Error::Supervisor(inner)) if inner.is_crash() => {
-            Some("the page has crashed; browser_navigate with action reload brings it back")
+            Some("the page crashed; reload it with browser_navigate (action reload)")
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Commands of the protocol.
+//! Raw CDP commands.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use super::{Browser, BrowserTools};
 use crate::config::RawCdp;
 use crate::control::RawCall;
 
-/// Where commands are described.
+/// Reference of the protocol.
 const DOCS: &str = "https://chromedevtools.github.io/devtools-protocol/";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Command {
-    /// Domain.name
+    /// Domain.command
     method: String,
     #[serde(default)]
     params: Map<String, Value>,
-    /// A tab
+    /// Tab id
     target_id: Option<String>,
-    /// A frame, of another process too
+    /// Frame id, also out of process
     frame_id: Option<String>,
     /// Seconds [30]
     timeout: Option<u32>,
@@ -36,11 +36,11 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     vec![
         Tool::when(
             "browser_cdp",
-            "Send a command of the Chrome DevTools Protocol, for what no other tool does.",
+            "Send a raw Chrome DevTools Protocol command when no other tool fits.",
             is_there,
             move |call, command| send(&browser.on(call), call, command),
         )
-        .needing("a browser that runs, which browser_navigate starts, and browser.raw_cdp_enabled"),
+        .needing("a running browser (start it with browser_navigate) and browser.raw_cdp_enabled in config.yaml"),
     ]
 }
 
@@ -61,5 +61,5 @@ fn send(browser: &Browser<'_>, call: &ToolContext<'_>, command: Command) -> Resu
             outcome = outcome.with(name, given);
         }
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }

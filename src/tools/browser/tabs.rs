@@ -1,4 +1,4 @@
-//! Tabs, and where they go.
+//! Tabs and navigation.
 
 use std::time::Duration;
 
@@ -7,25 +7,26 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Outcome, Tool, ToolContext, ToolError};
-use super::{Browser, BrowserTools, see, soon};
+use super::{Browser, BrowserTools, observe, soon};
 use crate::control::{Navigate, NewTab, Travel, WaitUntil, with_scheme};
 
-/// Told with a page that is not complete when its time is up.
-const LOADING: &str = "the page is still loading; use what it shows, or browser_wait for what is missing";
-/// How long a page that scripts render is waited for to show something.
+/// Note for a page that is still loading at the deadline.
+const LOADING: &str = "the page is still loading; use its current content, or call browser_wait for missing content";
+/// How long to wait for a script-rendered page to show content.
 const CONTENT: Duration = Duration::from_secs(4);
-/// Told with a page that shows nothing by then.
-const EMPTY: &str = "the page shows nothing yet; browser_wait for what should appear";
-/// What is told when no page came.
-const DOWNLOAD: &str = "the address gave a download, which lies in downloads/ of cdpilot's home when it is finished; the page is the one before";
+/// Note for a page that shows no content by then.
+const EMPTY: &str = "the page shows no content yet; call browser_wait for the expected text";
+/// Note for a URL that started a download.
+const DOWNLOAD: &str =
+    "the URL started a download, saved in downloads/ of the cdpilot home when complete; the page is unchanged";
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Go {
-    /// Where to: this, or action
+    /// Either url or action
     url: Option<String>,
-    action: Option<Moving>,
-    /// Tab, as t2 or its label [the last used]
+    action: Option<HistoryAction>,
+    /// Tab id (t2) or label [current tab]
     target: Option<String>,
     /// Dismiss open dialogs first
     #[serde(default)]
@@ -34,7 +35,7 @@ struct Go {
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Moving {
+enum HistoryAction {
     Back,
     Forward,
     Reload,
@@ -48,7 +49,7 @@ struct Back {
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Doing {
+enum Action {
     List,
     Open,
     Focus,
@@ -59,8 +60,8 @@ enum Doing {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Tabs {
-    action: Doing,
-    /// For all but list and open
+    action: Action,
+    /// For focus, label, close
     target: Option<String>,
     /// For open
     url: Option<String>,
@@ -73,11 +74,11 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     vec![
         Tool::of(
             "browser_navigate",
-            "Go to an address, or back, forward, reload. Starts the browser. Gives a snapshot of the page.",
+            "Go to a URL, or back, forward, reload. Starts the browser. Returns a snapshot.",
             move |call, to| navigate(&go.on(call), call, to),
         ),
-        Tool::of("browser_back", "Go back to the page before. Gives a snapshot of it.", move |call, to: Back| {
-            navigate(&back.on(call), call, Go { action: Some(Moving::Back), target: to.target, ..Go::default() })
+        Tool::of("browser_back", "Go back in history. Returns a snapshot.", move |call, to: Back| {
+            navigate(&back.on(call), call, Go { action: Some(HistoryAction::Back), target: to.target, ..Go::default() })
         }),
         Tool::of("browser_tabs", "List, open, focus, label or close tabs.", move |call, doing| {
             manage(&tabs.on(call), call, doing)
@@ -90,10 +91,10 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
     let target = to.target.clone();
     let (url, way) = match (to.url, to.action) {
         (Some(url), None) => (url, None),
-        (None, Some(Moving::Back)) => (String::new(), Some(Travel::Back)),
-        (None, Some(Moving::Forward)) => (String::new(), Some(Travel::Forward)),
-        (None, Some(Moving::Reload)) => (String::new(), Some(Travel::Reload)),
-        _ => return Err(ToolError::new("BAD_REQUEST", "give either url or action (back, forward, reload)")),
+        (None, Some(HistoryAction::Back)) => (String::new(), Some(Travel::Back)),
+        (None, Some(HistoryAction::Forward)) => (String::new(), Some(Travel::Forward)),
+        (None, Some(HistoryAction::Reload)) => (String::new(), Some(Travel::Reload)),
+        _ => return Err(ToolError::new("BAD_REQUEST", "pass either url or action (back, forward, reload), not both")),
     };
     let url = if way.is_none() { with_scheme(&url)? } else { url };
     let is_new = way.is_none() && target.is_none() && profile.needs_tab();
@@ -129,22 +130,22 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
             outcome = outcome.with("note", DOWNLOAD);
         }
         if gone.blocked_by_dialog {
-            return Ok(browser.told(outcome.with("blockedByDialog", true)));
+            return Ok(browser.finished(outcome.with("blockedByDialog", true)));
         }
         loading(outcome, gone.loading)
     };
     let tab = browser.tab(target.as_deref())?;
     let outcome = match tab.tab.wait_content(call.deadline.within(CONTENT)) {
         Ok(false) if !outcome.fields.contains_key("note") => outcome.with("note", EMPTY),
-        // It says nothing of the navigation.
+        // A failed wait does not fail the navigation.
         _ => outcome,
     };
     let told = |name: &str| outcome.fields.get(name).and_then(Value::as_str).unwrap_or_default();
     browser.is_news(&tab.info.target_id, told("url"), told("title"));
-    // What is to be seen there saves the model a call. Without it the navigation has succeeded all the same.
-    match see::short(browser, target.as_deref(), call) {
-        Ok(seen) => Ok(browser.told(outcome.and(seen))),
-        Err(_) => Ok(browser.told(outcome)),
+    // The snapshot saves the model a call. The navigation succeeded without it, too.
+    match observe::short(browser, target.as_deref(), call) {
+        Ok(seen) => Ok(browser.finished(outcome.and(seen))),
+        Err(_) => Ok(browser.finished(outcome)),
     }
 }
 
@@ -152,7 +153,7 @@ fn with_status(outcome: Outcome, status: Option<u16>) -> Outcome {
     status.into_iter().fold(outcome, |outcome, status| outcome.with("status", status))
 }
 
-/// Says that a page goes on loading, if it does.
+/// Reports a page that is still loading.
 fn loading(outcome: Outcome, is_loading: bool) -> Outcome {
     if is_loading { outcome.with("loading", true).with("note", LOADING) } else { outcome }
 }
@@ -160,21 +161,21 @@ fn loading(outcome: Outcome, is_loading: bool) -> Outcome {
 fn manage(browser: &Browser<'_>, call: &ToolContext<'_>, doing: Tabs) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     let needed = |given: Option<String>, what: &str| {
-        given.ok_or_else(|| ToolError::new("BAD_REQUEST", format!("{what} is needed for that action")))
+        given.ok_or_else(|| ToolError::new("BAD_REQUEST", format!("{what} is missing; this action requires it")))
     };
     let one = match doing.action {
-        Doing::List => return Ok(browser.told(Outcome::default().with("tabs", json!(profile.tabs())))),
-        Doing::Open => {
+        Action::List => return Ok(browser.finished(Outcome::default().with("tabs", json!(profile.tabs())))),
+        Action::Open => {
             let url = needed(doing.url, "url")?;
             let new = NewTab { url: with_scheme(&url)?, label: doing.label, background: false };
             let opened = profile.open(new, call.deadline)?;
             let outcome = with_status(Outcome::default().with("tab", json!(opened.tab)), opened.status);
-            return Ok(browser.told(loading(outcome, opened.is_loading)));
+            return Ok(browser.finished(loading(outcome, opened.is_loading)));
         }
-        Doing::Focus => profile.focus(&needed(doing.target, "target")?, soon(call))?,
-        Doing::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,
-        Doing::Close => profile.close_tab(&needed(doing.target, "target")?, soon(call))?,
+        Action::Focus => profile.focus(&needed(doing.target, "target")?, soon(call))?,
+        Action::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,
+        Action::Close => profile.close_tab(&needed(doing.target, "target")?, soon(call))?,
     };
-    let key = if doing.action == Doing::Close { "closed" } else { "tab" };
-    Ok(browser.told(Outcome::default().with(key, json!(one))))
+    let key = if doing.action == Action::Close { "closed" } else { "tab" };
+    Ok(browser.finished(Outcome::default().with(key, json!(one))))
 }

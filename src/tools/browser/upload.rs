@@ -1,4 +1,4 @@
-//! Files into pages.
+//! Uploading files.
 
 use std::path::{Path, PathBuf};
 
@@ -14,18 +14,20 @@ use crate::sync::Deadline;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Files {
-    /// Below uploads/ of cdpilot's home
+    /// Files below uploads/ of the cdpilot home
     paths: Vec<String>,
-    /// The file input; without it they wait for the next file chooser
+    /// File input [the next file chooser]
     r#ref: Option<String>,
     target: Option<String>,
 }
 
 pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     let browser = browser.clone();
-    vec![Tool::of("browser_upload", "Give files to a file input, or to the next file chooser.", move |call, files| {
-        upload(&browser.on(call), call, files)
-    })]
+    vec![Tool::of(
+        "browser_upload",
+        "Upload files to a file input, or to the next file chooser.",
+        move |call, files| upload(&browser.on(call), call, files),
+    )]
 }
 
 fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result<Outcome, ToolError> {
@@ -33,7 +35,7 @@ fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result
     let checked: Result<Vec<PathBuf>, _> = files.paths.iter().map(|path| ours.check_upload(Path::new(path))).collect();
     let paths = checked?;
     let tab = browser.tab(files.target.as_deref())?.tab;
-    // Files that wait do so after this call has been answered.
+    // Files for a file chooser stay armed after this call.
     let until = match &files.r#ref {
         Some(_) => soon(call),
         None => Deadline::after(crate::supervisor::Supervisor::CHOOSER_LIMIT),
@@ -53,5 +55,5 @@ fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result
         let element = json!({ "ref": given.reference, "role": given.shown.role, "name": given.shown.name });
         outcome = outcome.with("element", element);
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }

@@ -11,7 +11,7 @@ const LINE: usize = 400;
 
 /// What was found so far.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Matches {
     /// `path:line: text`, and `path-line- text` around it.
     pub(super) text: String,
     /// Lines that fit.
@@ -20,7 +20,7 @@ pub(super) struct Found {
     pub(super) files: usize,
 }
 
-impl Found {
+impl Matches {
     /// Adds the lines of a file that fit, until there are so many of them or characters. Whether there may be more.
     pub(super) fn add(
         &mut self,
@@ -89,7 +89,7 @@ mod tests {
     fn lines_are_shown_once_with_what_is_around() {
         let text = "a\nhit 1\nb\nc\nd\nhit 2\nhit 3\ne\n";
         let found = |around| {
-            let mut found = Found::default();
+            let mut found = Matches::default();
             assert!(!found.add("f", text, &Regex::new("hit").unwrap(), around, 10, 1000));
             (found.text, found.lines, found.files)
         };
@@ -97,10 +97,10 @@ mod tests {
         let around = "f-1- a\nf:2: hit 1\nf-3- b\n--\nf-5- d\nf:6: hit 2\nf:7: hit 3\nf-8- e\n";
         assert_eq!(found(1), (around.into(), 3, 1));
         let long = format!("{}hit{}", "x".repeat(1000), "y".repeat(1000));
-        let mut found = Found::default();
+        let mut found = Matches::default();
         assert!(!found.add("f", &long, &Regex::new("hit").unwrap(), 0, 10, 1000));
         assert!(found.text.contains("xhity") && found.text.chars().count() < 450, "{}", found.text);
-        let mut few = Found::default();
+        let mut few = Matches::default();
         assert!(few.add("f", text, &Regex::new("hit").unwrap(), 0, 2, 1000));
         assert_eq!(few.lines, 2);
     }

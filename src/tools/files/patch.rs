@@ -23,19 +23,19 @@ const NAMED: usize = 10;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Patch {
-    /// In the workspace
+    /// File in the workspace
     path: String,
-    /// What is there now, exactly, with enough around it to be the only place
+    /// Exact current text, with enough context to be unique
     old_string: String,
-    /// What is to be there instead
+    /// Replacement
     new_string: String,
-    /// Every place, not the only one
+    /// Replace every occurrence
     #[serde(default)]
     replace_all: bool,
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::of("patch", "Replace a text in a file of the workspace. Gives the diff.", move |call, wanted| {
+    Tool::of("patch", "Replace text in a file in the workspace. Returns the diff.", move |call, wanted| {
         patch(call, &wanted)
     })
 }
@@ -43,15 +43,15 @@ pub(super) fn tool() -> Tool {
 fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
     let workspace = call.scope.workspace();
     if wanted.old_string.is_empty() {
-        return Err(ToolError::new("BAD_REQUEST", "old_string is empty; write_file makes new files"));
+        return Err(ToolError::new("BAD_REQUEST", "old_string is empty; create files with write_file"));
     }
     if wanted.old_string == wanted.new_string {
-        return Err(ToolError::new("BAD_REQUEST", "old_string and new_string are the same; nothing would change"));
+        return Err(ToolError::new("BAD_REQUEST", "old_string and new_string are identical; nothing would change"));
     }
     let place = workspace.place(&wanted.path)?;
     let (bytes, stamp) = workspace.read_stamped(&place, LARGEST)?;
     let before = String::from_utf8(bytes).map_err(|_| {
-        ToolError::new("BAD_REQUEST", format!("{} is not UTF-8 text and cannot be patched", place.shown()))
+        ToolError::new("BAD_REQUEST", format!("{} is not UTF-8 text; patch supports UTF-8 only", place.shown()))
     })?;
     // Models write line feeds, also for files of Windows.
     let (mut old, mut new) = (wanted.old_string.clone(), wanted.new_string.clone());
@@ -65,7 +65,7 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
     if places.len() > 1 && !wanted.replace_all {
         let lines: Vec<usize> = places.iter().take(NAMED).map(|at| before[..*at].matches('\n').count() + 1).collect();
         let message = format!(
-            "old_string is in {} at {} places (lines {}); give more around it, or set replace_all",
+            "old_string occurs in {} {} times (lines {}); add context to make it unique, or set replace_all",
             place.shown(),
             places.len(),
             lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
@@ -75,7 +75,7 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
     // What it would come to, before the memory is taken for it.
     let grown = (before.len() + places.len() * new.len()).saturating_sub(places.len() * old.len());
     if grown as u64 > LARGEST {
-        let message = format!("{} would have {grown} bytes; {LARGEST} are written at most", place.shown());
+        let message = format!("{} would have {grown} bytes; the limit is {LARGEST}", place.shown());
         return Err(ToolError::new("TOO_LARGE", message));
     }
     let after = before.replace(&old, &new);
@@ -88,7 +88,7 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
     Ok(Outcome::default()
         .with("path", shown)
         .with("replaced", places.len())
-        .with("diff", Capped::of(&diff, DIFF).noted("read_file shows the file")))
+        .with("diff", Capped::of(&diff, DIFF).noted("call read_file to see the file")))
 }
 
 /// The text is not there: what comes nearest to it.
@@ -110,15 +110,15 @@ fn nowhere(place: &Place, text: &str, wanted: &str) -> ToolError {
     }
     let error = |hint: String| ToolError::new("NOT_FOUND", format!("old_string is not in {shown}; {hint}"));
     let Some((like, number, line)) = nearest else {
-        return error("nothing in it is like it; read the file again".to_owned());
+        return error("no similar text; call read_file again".to_owned());
     };
     let line: String = line.chars().take(LINE).collect();
     let why = if folded(text).contains(&folded(wanted)) {
-        "it is there with other white space"
+        "it occurs with different whitespace"
     } else if like > 1.0 {
-        "its first line is there, what follows differs"
+        "its first line occurs, the following lines differ"
     } else {
-        "nearest is another text"
+        "most similar"
     };
     error(format!("{why}: line {number} is {line:?}")).with("nearest_line", number)
 }

@@ -23,19 +23,19 @@ const LOOKED_AT: usize = 8 * 1024;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Read {
-    /// In the workspace
+    /// File in the workspace
     path: String,
     /// First line [1]
     offset: Option<usize>,
     /// Lines [500]
     limit: Option<usize>,
-    /// Put its number before each line
+    /// Prefix lines with their number
     #[serde(default)]
     line_numbers: bool,
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::of("read_file", "Lines of a text file in the workspace; pictures are shown.", move |call, wanted| {
+    Tool::of("read_file", "Read lines of a text file in the workspace, or show an image.", move |call, wanted| {
         read(call, &wanted)
     })
     .reading()
@@ -48,7 +48,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
     let shown = place.shown();
     if let Some(media_type) = picture(&bytes) {
         if bytes.len() > LARGEST_PICTURE {
-            let message = format!("{shown} is a picture of {} bytes; {LARGEST_PICTURE} are shown at most", bytes.len());
+            let message = format!("{shown} is an image of {} bytes; the limit is {LARGEST_PICTURE}", bytes.len());
             return Err(ToolError::new("TOO_LARGE", message).with("bytes", bytes.len()));
         }
         let mut outcome = Outcome::default().with("path", shown).with("type", media_type).with("bytes", bytes.len());
@@ -56,7 +56,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
         return Ok(outcome);
     }
     if is_binary(&bytes) {
-        let message = format!("{shown} is no text: {} bytes of something else", bytes.len());
+        let message = format!("{shown} is a binary file of {} bytes; only text and images can be read", bytes.len());
         return Err(ToolError::new("BAD_REQUEST", message).with("bytes", bytes.len()));
     }
     let text = String::from_utf8_lossy(&bytes);
@@ -66,7 +66,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
     if first > total.max(1) {
         return Err(ToolError::new(
             "BAD_REQUEST",
-            format!("{shown} has {total} lines; line {first} is behind its end"),
+            format!("offset {first} is past the end: {shown} has {total} lines"),
         ));
     }
     let most = wanted.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
@@ -88,10 +88,10 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
         Outcome::default().with("path", shown).with("content", content).with("first_line", first).with("lines", total);
     if last < total {
         outcome =
-            outcome.with("truncated", format!("lines {first} to {last} of {total}; go on with offset {}", last + 1));
+            outcome.with("truncated", format!("lines {first} to {last} of {total}; continue with offset {}", last + 1));
     }
     if !is_exact {
-        outcome = outcome.with("note", "it is not all UTF-8; what is not is shown as \u{FFFD}");
+        outcome = outcome.with("note", "the file is not valid UTF-8; invalid bytes are shown as \u{FFFD}");
     }
     Ok(outcome)
 }
@@ -107,5 +107,5 @@ fn cut(line: &str) -> String {
         return line.to_owned();
     }
     let kept: String = line.chars().take(LONGEST_LINE).collect();
-    format!("{kept}… [{} characters more]", total - LONGEST_LINE)
+    format!("{kept}… [{} characters omitted]", total - LONGEST_LINE)
 }

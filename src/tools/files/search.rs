@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Outcome, Progress, Tool, ToolContext, ToolError};
-use super::grep::{Found, LARGEST};
+use super::grep::{LARGEST, Matches};
 use super::read::is_binary;
 use super::workspace::{Place, Workspace, slashed};
 use crate::sync::{Cancel, Deadline};
@@ -44,18 +44,18 @@ enum Target {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Search {
-    /// Regular expression for lines; with files: glob for names
+    /// Regular expression; with target files: glob for names
     pattern: String,
-    /// Only below this folder, or in this file
+    /// Folder or file to search [workspace]
     path: Option<String>,
-    /// Only files like *.rs
+    /// Only files that match, as *.rs
     glob: Option<String>,
-    /// Lines in files, or names of files [content]
+    /// Search content or file names [content]
     #[serde(default)]
     target: Target,
-    /// Results [100]
+    /// Maximum results [100]
     limit: Option<usize>,
-    /// Lines around each
+    /// Context lines
     #[serde(default)]
     context: usize,
 }
@@ -63,7 +63,7 @@ struct Search {
 pub(super) fn tool() -> Tool {
     Tool::of(
         "search_files",
-        "Find lines or files in the workspace. Leaves out what .gitignore does.",
+        "Search lines or file names in the workspace. Respects .gitignore.",
         move |call, wanted| search(call, &wanted),
     )
     .reading()
@@ -86,14 +86,17 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
     let most = wanted.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
     let begin = place.full();
     if !begin.exists() {
-        return Err(ToolError::new("NOT_FOUND", format!("there is nothing called {} in the workspace", place.shown())));
+        return Err(ToolError::new(
+            "NOT_FOUND",
+            format!("{} does not exist in the workspace; search_files with target files lists files", place.shown()),
+        ));
     }
     let globs = globs(&place, wanted)?;
     let lines = if wanted.target == Target::Content { Some(pattern(&wanted.pattern)?) } else { None };
     // Not so near that nothing could be told any more.
     let until = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
     let mut run = Progressing { call, until, entries: 0, searched: 0, bytes: 0, skipped: 0, stopped: None };
-    let (mut found, mut names) = (Found::default(), Vec::new());
+    let (mut found, mut names) = (Matches::default(), Vec::new());
     let kept = workspace.kept();
     let walk = WalkBuilder::new(&begin)
         .hidden(false)
@@ -120,12 +123,12 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
             continue;
         }
         match &lines {
-            None if names.len() >= most => run.stopped = Some(format!("there are more than {most} files")),
+            None if names.len() >= most => run.stopped = Some(format!("more than {most} files match")),
             None => names.push(slashed(relative)),
             Some(lines) => {
                 let Some(text) = run.read(workspace, &place.root, relative) else { continue };
                 if found.add(&slashed(relative), &text, lines, wanted.context.min(AROUND), most, CHARS) {
-                    run.stopped = Some(format!("there are more than {} lines that fit", found.lines));
+                    run.stopped = Some(format!("more than {} lines match", found.lines));
                 }
             }
         }
@@ -139,11 +142,11 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
             .with("files_searched", run.searched),
     };
     if run.skipped > 0 {
-        let note = format!("{} files were not searched: too large, no text, or not readable", run.skipped);
+        let note = format!("{} files were skipped: too large, binary, or unreadable", run.skipped);
         outcome = outcome.with("skipped", note);
     }
     if let Some(why) = run.stopped {
-        let note = format!("{why}; name a folder, a glob or a narrower pattern");
+        let note = format!("{why}; narrow path, glob or pattern");
         outcome = outcome.with("truncated", note);
     }
     Ok(outcome)
@@ -153,14 +156,14 @@ impl Progressing<'_, '_> {
     /// Whether it has to stop.
     fn is_over(&mut self) -> Result<bool, ToolError> {
         if Cancel::is_current_set() {
-            return Err(ToolError::new("CANCELLED", "the search was given up"));
+            return Err(ToolError::new("CANCELLED", "cancelled: the client disconnected"));
         }
         self.entries += 1;
         if self.stopped.is_none() {
             self.stopped = if self.until.passed() {
-                Some(format!("the time was up after {} files", self.searched.max(self.entries)))
+                Some(format!("the time limit was reached after {} files", self.searched.max(self.entries)))
             } else if self.entries > ENTRIES {
-                Some(format!("{ENTRIES} files and folders were looked at"))
+                Some(format!("{ENTRIES} files and folders were visited"))
             } else if self.bytes > BYTES {
                 Some(format!("{} MB were searched", BYTES >> 20))
             } else {
@@ -197,7 +200,8 @@ impl Progressing<'_, '_> {
 fn globs(place: &Place, wanted: &Search) -> Result<Vec<Override>, ToolError> {
     let of_names = (wanted.target == Target::Files).then_some(&wanted.pattern);
     let glob = |text: &String| {
-        let bad = |error: ignore::Error| ToolError::new("BAD_REQUEST", format!("{text:?} is no glob: {error}"));
+        let bad =
+            |error: ignore::Error| ToolError::new("BAD_REQUEST", format!("{text:?} is not a valid glob: {error}"));
         let mut builder = OverrideBuilder::new(&place.root);
         builder.add(text.trim_start_matches('!')).map_err(bad)?;
         builder.build().map_err(bad)
@@ -212,7 +216,7 @@ fn pattern(text: &str) -> Result<Regex, ToolError> {
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
         ToolError::new(
             "BAD_REQUEST",
-            format!("the pattern cannot be used: {why}; escape signs that are meant as they are"),
+            format!("pattern is not a valid regular expression: {why}; escape literal special characters with \\"),
         )
     })
 }

@@ -11,7 +11,7 @@ use super::system;
 use crate::config::Home;
 
 /// Characters of a path at most.
-const LONGEST: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 /// Where the system shows itself as files.
 #[cfg(unix)]
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -81,19 +81,19 @@ impl Place {
     pub(super) fn failed(&self, doing: &str, refusal: &Refusal) -> ToolError {
         let name = self.shown();
         let (code, message) = match refusal {
-            Refusal::Special => ("PATH_REFUSED", format!("{name} is a device, pipe or socket; only files are opened")),
-            Refusal::Folder => ("BAD_REQUEST", format!("{name} is a folder; name a file in it")),
-            Refusal::Link => {
-                ("PATH_REFUSED", format!("{name} is reached over a link that leads nowhere in the workspace"))
+            Refusal::Special => {
+                ("PATH_REFUSED", format!("{name} is not a regular file; only regular files can be opened"))
             }
-            Refusal::Changed => ("CONFLICT", format!("{name} was changed by somebody else meanwhile; read it again")),
+            Refusal::Folder => ("BAD_REQUEST", format!("{name} is a folder; pass a file path")),
+            Refusal::Link => ("PATH_REFUSED", format!("{name} is a link that leads outside the workspace")),
+            Refusal::Changed => ("CONFLICT", format!("{name} was changed by another program; call read_file again")),
             Refusal::Io(error) => match error.kind() {
                 io::ErrorKind::NotFound => {
-                    ("NOT_FOUND", format!("there is no file {name} in the workspace; search_files lists what is there"))
+                    ("NOT_FOUND", format!("{name} does not exist in the workspace; list files with search_files"))
                 }
-                io::ErrorKind::NotADirectory => ("NOT_FOUND", format!("a part of {name} is a file, not a folder")),
+                io::ErrorKind::NotADirectory => ("NOT_FOUND", format!("a parent of {name} is a file, not a folder")),
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    ("PATH_REFUSED", format!("the system does not let cdpilot {doing} {name}"))
+                    ("PATH_REFUSED", format!("permission denied: cannot {doing} {name}"))
                 }
                 _ => ("INTERNAL", format!("cannot {doing} {name}: {error}")),
             },
@@ -135,11 +135,14 @@ impl Workspace {
         let root = self.real_root()?;
         let shown: String = path.chars().take(200).collect();
         let refused = |why: &str| ToolError::new("PATH_REFUSED", format!("{shown:?} is refused: {why}"));
-        if path.trim().is_empty() || path.contains('\0') || path.len() > LONGEST {
-            return Err(ToolError::new("BAD_REQUEST", "give a path in the workspace, as src/main.rs"));
+        if path.trim().is_empty() || path.contains('\0') || path.len() > MAX_PATH_BYTES {
+            return Err(ToolError::new(
+                "BAD_REQUEST",
+                "path is empty or invalid; pass a path in the workspace, as src/main.rs",
+            ));
         }
-        let full = plain(&root.join(path)).ok_or_else(|| refused("it cannot be a file of the workspace"))?;
-        let outside = || refused("it is not in the workspace; only what is there may be read and changed");
+        let full = plain(&root.join(path)).ok_or_else(|| refused("it is not a valid file name"))?;
+        let outside = || refused("it is outside the workspace; pass a path in the workspace");
         let (mut there, mut missing): (PathBuf, Vec<OsString>) = (full, Vec::new());
         let real = loop {
             match fs::canonicalize(&there) {
@@ -150,7 +153,7 @@ impl Workspace {
                     there.pop();
                 }
                 // Whether it is inside is not known then.
-                Err(_) => return Err(refused("the system does not let cdpilot look at it")),
+                Err(_) => return Err(refused("permission denied")),
             }
         };
         let relative = real.strip_prefix(&root).map_err(|_| outside())?;
@@ -160,10 +163,10 @@ impl Workspace {
             if fs::canonicalize(self.home.root()).is_ok_and(|home| home == place.root) {
                 // A server that a command has started is at home.
                 return Err(refused(
-                    "the folder to work in is cdpilot's own home; set tools.workspace in config.yaml to another one",
+                    "the workspace is the cdpilot home; set tools.workspace in config.yaml to another folder",
                 ));
             }
-            return Err(refused("it is where cdpilot keeps its own settings and secrets"));
+            return Err(refused("it is in the cdpilot home, which holds settings and secrets"));
         }
         Ok(place)
     }
@@ -177,7 +180,7 @@ impl Workspace {
         if place.full().is_dir() {
             return Ok(place);
         }
-        Err(ToolError::new("NOT_FOUND", format!("there is no folder {} in the workspace", place.shown())))
+        Err(ToolError::new("NOT_FOUND", format!("folder {} does not exist in the workspace", place.shown())))
     }
 
     /// Opens a file. Links are not followed any more, and nothing but a file is opened.
@@ -206,7 +209,7 @@ impl Workspace {
         read.map_err(|error| place.failed("read", &Refusal::Io(error)))?;
         if bytes.len() as u64 > most {
             let message = format!(
-                "{} has {} bytes, more than the {most} that are read; search_files finds lines in files up to {} bytes",
+                "{} has {} bytes; the limit is {most}. search_files searches files up to {} bytes",
                 place.shown(),
                 stamp.bytes,
                 super::grep::LARGEST
@@ -232,7 +235,7 @@ impl Workspace {
     fn real_root(&self) -> Result<PathBuf, ToolError> {
         let real = fs::canonicalize(&self.root).ok().filter(|real| real.is_dir());
         real.ok_or_else(|| {
-            let message = "the workspace is not there; set tools.workspace in config.yaml to a folder";
+            let message = "the workspace folder does not exist; set tools.workspace in config.yaml";
             ToolError::new("NOT_FOUND", message)
         })
     }

@@ -16,18 +16,16 @@ const COVER: &str = Secrets::COVER;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Write {
-    /// In the workspace
+    /// File in the workspace
     path: String,
-    /// The whole file
+    /// Complete content
     content: String,
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::of(
-        "write_file",
-        "Write a whole file in the workspace, new or in the place of what is there. Makes its folders.",
-        |call, wanted| write(call.scope.workspace(), &wanted),
-    )
+    Tool::of("write_file", "Create or overwrite a file in the workspace. Creates missing folders.", |call, wanted| {
+        write(call.scope.workspace(), &wanted)
+    })
 }
 
 fn write(workspace: &Workspace, wanted: &Write) -> Result<Outcome, ToolError> {
@@ -57,7 +55,7 @@ pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<
         return Ok(());
     }
     let message = format!(
-        "{COVER}, or … in an address, stands for a value that is not shown, and {} has it not as text: writing it would destroy the value; \
+        "the new text contains {COVER} or a shortened URL (…), which replaces a hidden value: writing it to {} would destroy that value; \
          use patch on the lines around it",
         place.shown()
     );
@@ -67,7 +65,7 @@ pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<
 /// Puts a text in the place of a file. Whether there was one.
 pub(super) fn put(place: &Place, text: &str, known: Option<&Stamp>) -> Result<bool, ToolError> {
     if text.len() as u64 > LARGEST {
-        let message = format!("{} would have {} bytes; {LARGEST} are written at most", place.shown(), text.len());
+        let message = format!("{} would have {} bytes; the limit is {LARGEST}", place.shown(), text.len());
         return Err(ToolError::new("TOO_LARGE", message));
     }
     system::replace(&place.root, &place.relative, text.as_bytes(), known)

@@ -32,7 +32,7 @@ const COMMAND: usize = 200;
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Doing {
+enum Action {
     List,
     Poll,
     Log,
@@ -44,13 +44,13 @@ enum Doing {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Manage {
-    /// poll: what is new; log: any lines; wait: for its end
-    action: Doing,
-    /// For all but list
+    /// poll: new output; log: any lines; wait: until it ends
+    action: Action,
+    /// Process id (p1); not for list
     id: Option<String>,
     /// For write; end lines with \n
     input: Option<String>,
-    /// For write: close its input afterwards
+    /// For write: close stdin afterwards
     #[serde(default)]
     close: bool,
     /// For log: first line [the last 200]
@@ -65,44 +65,48 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
     let (enabled, shell) = (shell.settings.enabled, Arc::clone(shell));
     Tool::when(
         "process",
-        "Background processes of terminal: list them, read, write, wait, kill.",
+        "Manage background processes of terminal: list, poll, log, write, wait, kill.",
         move |_| enabled,
         move |call, wanted| manage(&shell, call, wanted),
     )
 }
 
 fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outcome, ToolError> {
-    if wanted.action == Doing::List {
+    if wanted.action == Action::List {
         let all: Vec<Value> = shell.tables.of(call.session).all().iter().map(row).collect();
         return Ok(Outcome::default().with("processes", all));
     }
-    let id = wanted.id.as_deref().ok_or_else(|| ToolError::new("BAD_REQUEST", "id is needed for that action"))?;
+    let id =
+        wanted.id.as_deref().ok_or_else(|| ToolError::new("BAD_REQUEST", "id is missing; this action requires it"))?;
     let known = shell.tables.of(call.session).find(id)?;
     match wanted.action {
-        Doing::List | Doing::Poll => Ok(told(&known)),
-        Doing::Log => Ok(log(&known, &wanted)),
-        Doing::Write => write(&known, wanted, call),
-        Doing::Kill => {
+        Action::List | Action::Poll => Ok(new_output(&known)),
+        Action::Log => Ok(log(&known, &wanted)),
+        Action::Write => write(&known, wanted, call),
+        Action::Kill => {
             let was_running = known.job.ended().is_none();
             if !known.job.end() {
-                return Err(ToolError::new("INTERNAL", format!("{} does not end though it was killed", known.id())));
+                return Err(ToolError::new("INTERNAL", format!("{} did not end after SIGKILL", known.id())));
             }
-            Ok(told(&known).with("killed", was_running))
+            Ok(new_output(&known).with("killed", was_running))
         }
-        Doing::Wait => {
+        Action::Wait => {
             let last = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
             let time = Duration::from_secs(wanted.timeout_s.unwrap_or(WAIT_S));
             known.job.wait(last.within(time));
             if Cancel::is_current_set() {
-                return Err(ToolError::new("CANCELLED", "nobody waits for the process any more; it runs on"));
+                return Err(ToolError::new(
+                    "CANCELLED",
+                    "cancelled: the client disconnected; the process keeps running",
+                ));
             }
-            Ok(told(&known))
+            Ok(new_output(&known))
         }
     }
 }
 
 /// How it is doing, and what is new.
-fn told(known: &Known) -> Outcome {
+fn new_output(known: &Known) -> Outcome {
     let mut seen = known.seen.lock();
     let (part, total) = known.job.lines(|lines| (lines.part(*seen, usize::MAX, CHARS), lines.total()));
     let has_more = part.next < total && !part.text.is_empty() && part.text.ends_with('\n');
@@ -110,10 +114,10 @@ fn told(known: &Known) -> Outcome {
     drop(seen);
     let mut outcome = state(known).with("output", part.text).with("lines", total);
     if part.gone > 0 {
-        outcome = outcome.with("lost", format!("{} lines were written too fast to be kept", part.gone));
+        outcome = outcome.with("lost", format!("{} lines were dropped: the output exceeded the buffer", part.gone));
     }
     if has_more {
-        outcome = outcome.with("truncated", "there is more; poll again");
+        outcome = outcome.with("truncated", "more output; poll again");
     }
     outcome
 }
@@ -146,10 +150,10 @@ fn log(known: &Known, wanted: &Manage) -> Outcome {
     });
     let mut outcome = state(known).with("output", part.text).with("first_line", first + 1).with("lines", total);
     if part.gone > 0 {
-        outcome = outcome.with("lost", format!("{} of these lines are not kept any more", part.gone));
+        outcome = outcome.with("lost", format!("{} of these lines were dropped from the buffer", part.gone));
     }
     if part.next < total {
-        outcome = outcome.with("truncated", format!("go on with offset {}", part.next + 1));
+        outcome = outcome.with("truncated", format!("continue with offset {}", part.next + 1));
     }
     outcome
 }
@@ -157,20 +161,20 @@ fn log(known: &Known, wanted: &Manage) -> Outcome {
 fn write(known: &Known, wanted: Manage, call: &ToolContext<'_>) -> Result<Outcome, ToolError> {
     let input = wanted.input.unwrap_or_default();
     if input.is_empty() && !wanted.close {
-        return Err(ToolError::new("BAD_REQUEST", "input is needed for write; or close, to end its input"));
+        return Err(ToolError::new("BAD_REQUEST", "input is missing; pass input, or close: true to close stdin"));
     }
     if input.len() > INPUT {
-        return Err(ToolError::new("TOO_LARGE", format!("{INPUT} bytes are written at once at most")));
+        return Err(ToolError::new("TOO_LARGE", format!("input exceeds {INPUT} bytes; write it in parts")));
     }
     let (id, bytes) = (known.id(), input.len());
     let deadline = call.deadline.within(Duration::from_secs(READING_S));
     match known.job.write(input.into_bytes(), wanted.close, deadline) {
         Ok(()) => Ok(state(known).with("written", bytes)),
         Err(Unwritten::Closed) => {
-            Err(ToolError::new("CONFLICT", format!("{id} takes no input any more; poll tells how it is doing")))
+            Err(ToolError::new("CONFLICT", format!("stdin of {id} is closed; use poll to see its status")))
         }
         Err(Unwritten::Stuck) => {
-            Err(ToolError::new("BUSY", format!("{id} does not read what is written; it is written when it does")))
+            Err(ToolError::new("BUSY", format!("{id} does not read its stdin; the input is delivered when it does")))
         }
         Err(Unwritten::Failed(problem)) => Err(ToolError::new("INTERNAL", format!("cannot write to {id}: {problem}"))),
     }

@@ -14,7 +14,7 @@ use crate::sync::{Cancel, Deadline};
 /// Characters of output at most.
 const CHARS: usize = 20_000;
 /// Bytes of a command at most.
-const LONGEST: usize = 64 << 10;
+const MAX_COMMAND_BYTES: usize = 64 << 10;
 /// What ending a command may take before the call's own deadline.
 const ENDING: Duration = Duration::from_millis(1500);
 
@@ -23,10 +23,10 @@ const ENDING: Duration = Duration::from_millis(1500);
 struct Run {
     /// For sh -c (Windows: cmd /C)
     command: String,
-    /// Keep it running; then see process
+    /// Keep running; manage it with process
     #[serde(default)]
     background: bool,
-    /// Seconds until it is ended; not for background
+    /// Time limit in seconds; not for background
     timeout_s: Option<u64>,
     /// Folder in the workspace
     workdir: Option<String>,
@@ -36,7 +36,7 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
     let (enabled, shell) = (shell.settings.enabled, Arc::clone(shell));
     Tool::when(
         "terminal",
-        "Run a command in the workspace. Nothing is left running unless background is set.",
+        "Run a shell command in the workspace. Ends all its processes unless background is set.",
         move |_| enabled,
         move |call, wanted| run(&shell, call, &wanted),
     )
@@ -44,20 +44,20 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
 
 fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, ToolError> {
     if wanted.command.trim().is_empty() || wanted.command.contains('\0') {
-        return Err(ToolError::new("BAD_REQUEST", "there is no command; give one as for sh -c"));
+        return Err(ToolError::new("BAD_REQUEST", "command is empty; pass a shell command"));
     }
-    if wanted.command.len() > LONGEST {
-        let message = format!("the command has more than {LONGEST} bytes; write a script with write_file and run that");
+    if wanted.command.len() > MAX_COMMAND_BYTES {
+        let message = format!("command exceeds {MAX_COMMAND_BYTES} bytes; save a script with write_file and run it");
         return Err(ToolError::new("TOO_LARGE", message));
     }
     let folder = call.scope.workspace().folder(wanted.workdir.as_deref())?.full();
     let start = || {
         Job::start(&wanted.command, &folder, &shell.secrets, wanted.background)
-            .map_err(|problem| ToolError::new("INTERNAL", format!("the command cannot be started: {problem}")))
+            .map_err(|problem| ToolError::new("INTERNAL", format!("cannot start the command: {problem}")))
     };
     if wanted.background {
         let known = shell.tables.of(call.session).add(start)?;
-        let note = "process tells what it writes and how it ends; it ends with this session at the latest";
+        let note = "use process to read its output and exit code; it is killed when the session ends";
         return Ok(Outcome::default().with("id", known.id()).with("status", "running").with("note", note));
     }
     let most = shell.settings.timeout_s.max(1);
@@ -71,10 +71,10 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
         job.end();
         let output = job.lines(|lines| lines.short(CHARS));
         if is_cancelled {
-            return Err(ToolError::new("CANCELLED", "the command was ended because nobody waits for it any more"));
+            return Err(ToolError::new("CANCELLED", "cancelled: the client disconnected; the command was ended"));
         }
         let message = format!(
-            "the command was ended after {after} s, with whatever it started; give it a longer timeout_s ({most} at most) or run it in the background"
+            "the command exceeded its time limit and was ended after {after} s; increase timeout_s (maximum {most}) or set background"
         );
         return Err(ToolError::new("TIMEOUT", message).with("output", output));
     }
@@ -82,7 +82,7 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
     let outcome = Outcome::default().with("output", output).with("lines", total);
     let outcome = with_end(outcome, &job);
     Ok(if job.left_behind() {
-        outcome.with("note", "what the command left running was ended; use background for that")
+        outcome.with("note", "processes left running were ended; use background to keep them")
     } else {
         outcome
     })

@@ -10,7 +10,7 @@ use crossbeam_channel::RecvTimeoutError;
 use parking_lot::{Condvar, Mutex};
 
 use super::lines::Lines;
-use super::system::{self, ProcessGroup};
+use super::system::{self, ProcessTree};
 use crate::process::stdio;
 use crate::redact::Secrets;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
@@ -53,7 +53,7 @@ struct State {
     is_over: bool,
     /// Something that it left behind was ended.
     left_behind: bool,
-    family: Option<Arc<ProcessGroup>>,
+    tree: Option<Arc<ProcessTree>>,
     input: Input,
 }
 
@@ -88,11 +88,11 @@ impl Job {
     /// The system does not start it.
     pub(super) fn start(command: &str, folder: &Path, secrets: &Secrets, input: bool) -> io::Result<Self> {
         let variables = super::environment::scrubbed(secrets);
-        let (mut child, family, output) = system::start(command, folder, variables, input)?;
+        let (mut child, tree, output) = system::start(command, folder, variables, input)?;
         let number = child.id();
         let taken = child.stdin.take().map_or(Input::Closed, Input::Open);
         let shared = Arc::new(Shared::default());
-        *shared.state.lock() = State { family: Some(Arc::new(family)), input: taken, ..State::default() };
+        *shared.state.lock() = State { tree: Some(Arc::new(tree)), input: taken, ..State::default() };
         let mut job = Self {
             command: command.to_owned(),
             started: Instant::now(),
@@ -128,7 +128,7 @@ impl Job {
         let ending = Arc::clone(&shared);
         let waiter = spawn(format!("term-end-{number}"), move || {
             if let Ok(child) = given.recv() {
-                ending.see_off(child, stop);
+                ending.wait_for_end(child, stop);
             }
         });
         match waiter {
@@ -158,8 +158,8 @@ impl Job {
             if self.wait(Deadline::after(GRACE)) {
                 return true;
             }
-            if let Some(family) = self.family() {
-                family.kill();
+            if let Some(tree) = self.tree() {
+                tree.kill();
             }
             self.wait(Deadline::after(KILL_TIME))
         })
@@ -167,13 +167,13 @@ impl Job {
 
     /// Asks all of it to end.
     pub(super) fn terminate(&self) {
-        if let Some(family) = self.family() {
-            family.terminate();
+        if let Some(tree) = self.tree() {
+            tree.terminate();
         }
     }
 
-    fn family(&self) -> Option<Arc<ProcessGroup>> {
-        self.shared.state.lock().family.clone()
+    fn tree(&self) -> Option<Arc<ProcessTree>> {
+        self.shared.state.lock().tree.clone()
     }
 
     /// How the command ended, and after how long.
@@ -243,16 +243,16 @@ impl Shared {
     }
 
     /// Waits for the command's end, then ends whatever it left behind.
-    fn see_off(&self, mut child: Child, stop: stdio::Stop) {
+    fn wait_for_end(&self, mut child: Child, stop: stdio::Stop) {
         let status = child.wait();
         let ended = status.map_or_else(|problem| Ended::Signal(format!("unknown: {problem}")), system::ended);
         self.state.lock().ended = Some((ended, Instant::now()));
         self.changed.notify_all();
         let is_silent = self.wait(Deadline::after(LAST_WORDS), |state| state.is_silent);
-        let family = self.state.lock().family.take();
-        if let Some(family) = family {
-            let left_behind = family.is_alive().unwrap_or(!is_silent);
-            family.clear(KILL_TIME);
+        let tree = self.state.lock().tree.take();
+        if let Some(tree) = tree {
+            let left_behind = tree.is_alive().unwrap_or(!is_silent);
+            tree.clear(KILL_TIME);
             self.state.lock().left_behind = left_behind;
         }
         drop(stop);
@@ -269,9 +269,9 @@ impl Shared {
 
     /// Ends a command that there are no threads for.
     fn abandon(&self, mut child: Child, problem: io::Error) -> io::Error {
-        let family = self.state.lock().family.take();
-        if let Some(family) = family {
-            family.clear(KILL_TIME);
+        let tree = self.state.lock().tree.take();
+        if let Some(tree) = tree {
+            tree.clear(KILL_TIME);
         }
         let _ = child.kill();
         let _ = child.wait();

@@ -8,7 +8,7 @@ const TAIL: usize = 192 << 10;
 /// What a line takes beside its text, so that empty ones are bounded too.
 const EACH: usize = 32;
 /// Bytes of a line at most; the rest of it is left out.
-const LONGEST: usize = 8 << 10;
+const MAX_LINE_BYTES: usize = 8 << 10;
 
 /// What a command wrote.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Lines {
     pub(super) fn take(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = piece.strip_suffix(b"\n").map_or((piece, false), |text| (text, true));
-            let room = LONGEST.saturating_sub(self.open.len()).min(text.len());
+            let room = MAX_LINE_BYTES.saturating_sub(self.open.len()).min(text.len());
             self.open.extend_from_slice(&text[..room]);
             self.cut += text.len() - room;
             if ends {
@@ -87,7 +87,7 @@ impl Lines {
         let line = line.rsplit(|byte| *byte == b'\r').next().unwrap_or_default();
         let mut text = String::from_utf8_lossy(line).into_owned();
         if self.cut > 0 {
-            text.push_str(&format!("… [{} bytes more]", self.cut));
+            text.push_str(&format!("… [{} bytes omitted]", self.cut));
         }
         text
     }
@@ -147,7 +147,7 @@ impl Lines {
         }
         let left_out = last.saturating_sub(head.next);
         let tail = self.part(last, usize::MAX, usize::MAX).text;
-        format!("{}[{left_out} lines left out: {} to {last}]\n{tail}", head.text, head.next + 1)
+        format!("{}[{left_out} lines omitted: {} to {last}]\n{tail}", head.text, head.next + 1)
     }
 }
 
@@ -176,13 +176,10 @@ mod tests {
     fn the_middle_is_left_out_and_counted() {
         let text: String = (1..=20).map(|number| format!("line {number}\n")).collect();
         let short = written(&text).short(60);
-        assert_eq!(
-            short,
-            "line 1\nline 2\n[13 lines left out: 3 to 15]\nline 16\nline 17\nline 18\nline 19\nline 20\n"
-        );
+        assert_eq!(short, "line 1\nline 2\n[13 lines omitted: 3 to 15]\nline 16\nline 17\nline 18\nline 19\nline 20\n");
         // Empty lines are few characters and much else.
         let empty = written(&"\n".repeat(100_000)).short(9_000);
-        assert!(empty.contains(" lines left out: ") && empty.len() < 9_100, "{}", empty.len());
+        assert!(empty.contains(" lines omitted: ") && empty.len() < 9_100, "{}", empty.len());
         let much: String = (1..=100_000).map(|number| format!("line {number}\n")).collect();
         let lines = written(&much);
         let short = lines.short(100);
@@ -196,6 +193,6 @@ mod tests {
     #[test]
     fn one_endless_line_is_bounded() {
         let lines = written(&"x".repeat(100_000));
-        assert!(lines.open.len() == LONGEST && lines.short(50_000).ends_with("… [91808 bytes more]"));
+        assert!(lines.open.len() == MAX_LINE_BYTES && lines.short(50_000).ends_with("… [91808 bytes omitted]"));
     }
 }

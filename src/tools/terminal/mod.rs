@@ -37,7 +37,7 @@ use table::Table;
 /// The toolset.
 const TERMINAL: &str = "terminal";
 /// Without which there is none.
-const NEEDS: &str = "tools.terminal.enabled: true in config.yaml, and whatever runs started anew";
+const NEEDS: &str = "tools.terminal.enabled: true in config.yaml, then a restart";
 
 /// What commands are run with.
 struct Shell {

@@ -59,7 +59,7 @@ impl Table {
             let running = rows.known.values().filter(|known| known.job.ended().is_none()).count();
             if running + rows.starting >= self.most {
                 let message = format!(
-                    "{running} processes run in the background, which is the limit; end one with process kill, or wait for one"
+                    "{running} background processes are running, the limit; end one with process (action kill), or wait"
                 );
                 return Err(ToolError::new("BUSY", message));
             }
@@ -100,7 +100,7 @@ impl Table {
         found.ok_or_else(|| {
             let known: Vec<String> = self.all().iter().map(Known::id).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            ToolError::new("NOT_FOUND", format!("there is no process {id:?}; there are: {known}"))
+            ToolError::new("NOT_FOUND", format!("process {id:?} does not exist; known processes: {known}"))
         })
     }
 }

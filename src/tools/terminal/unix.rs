@@ -32,7 +32,7 @@ kill -9 -- "-$$""#;
 
 /// A command and whatever it started.
 #[derive(Debug)]
-pub(super) struct ProcessGroup {
+pub(super) struct ProcessTree {
     group: Group,
     /// `None` once it is let go of: the group's id may be another's then.
     reaper: Mutex<Option<Reaper>>,
@@ -49,7 +49,7 @@ pub(super) fn start(
     folder: &Path,
     variables: Vec<(OsString, OsString)>,
     input: bool,
-) -> io::Result<(Child, ProcessGroup, Output)> {
+) -> io::Result<(Child, ProcessTree, Output)> {
     let mark = format!("{MARK}={:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
     let mut reaper = Reaper::start(0, REAPER_NAME, GUARD, &[mark.as_ref()])?;
     let started = || -> io::Result<(Child, Group, Output)> {
@@ -70,7 +70,7 @@ pub(super) fn start(
     };
     match started() {
         Ok((child, group, output)) => {
-            Ok((child, ProcessGroup { group, reaper: Mutex::new(Some(reaper)), mark }, output))
+            Ok((child, ProcessTree { group, reaper: Mutex::new(Some(reaper)), mark }, output))
         }
         Err(problem) => {
             reaper.end();
@@ -79,7 +79,7 @@ pub(super) fn start(
     }
 }
 
-impl ProcessGroup {
+impl ProcessTree {
     /// Asks all of it to end.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);

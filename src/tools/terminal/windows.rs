@@ -14,7 +14,7 @@ use crate::process::job::{self, Job};
 
 /// A command and whatever it started.
 #[derive(Debug)]
-pub(super) struct ProcessGroup {
+pub(super) struct ProcessTree {
     /// `None` when it was closed, which ends everything in it.
     job: Mutex<Option<Job>>,
 }
@@ -28,7 +28,7 @@ pub(super) fn start(
     folder: &Path,
     variables: Vec<(OsString, OsString)>,
     input: bool,
-) -> io::Result<(Child, ProcessGroup, Output)> {
+) -> io::Result<(Child, ProcessTree, Output)> {
     let (output, written) = io::pipe()?;
     let (child, job) = job::spawn(
         Command::new("cmd")
@@ -41,10 +41,10 @@ pub(super) fn start(
             .stdout(written.try_clone()?)
             .stderr(written),
     )?;
-    Ok((child, ProcessGroup { job: Mutex::new(Some(job)) }, output))
+    Ok((child, ProcessTree { job: Mutex::new(Some(job)) }, output))
 }
 
-impl ProcessGroup {
+impl ProcessTree {
     /// There is no gentle signal for programs of the command line; the end follows.
     pub(super) fn terminate(&self) {}
 

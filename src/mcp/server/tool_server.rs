@@ -1,4 +1,4 @@
-//! The tools of a registry, offered.
+//! Serves the tools of a registry over MCP.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use super::super::message::notification;
 use super::super::{Fault, Request};
 use super::{Backend, Peer};
 use crate::sync::{Cancel, Deadline};
-use crate::tools::sets::{Enabled, Problem, Toolsets};
+use crate::tools::toolsets::{Enabled, Problem, Toolsets};
 use crate::tools::{Outcome, Progress, Registry, Scope, Tool, ToolContext, ToolError};
 
-/// What a call may take.
+/// Time limit of a call.
 const CALL: Duration = Duration::from_secs(120);
-/// What it may take until tools that come from elsewhere are there.
+/// Time limit for loading external tools.
 const LOAD: Duration = Duration::from_secs(10);
-/// How long a list of tools may be kept, milliseconds: dialogs and browsers come and go.
+/// Cache lifetime of the tool list, in milliseconds.
 const KEPT: u64 = 5_000;
 
-/// In `_meta` of `tools/list`: only what is there is to be told, nothing to be brought for it. Of those who look often.
-pub const AS_IT_IS: &str = "cdpilot/asItIs";
+/// Key in `_meta` of `tools/list`: list the loaded tools only, without starting MCP servers. For frequent polling.
+pub const LOADED_ONLY: &str = "cdpilot/asItIs";
 
-/// The tools that are offered.
+/// Serves the enabled tools of a registry.
 #[derive(Debug)]
-pub struct Offer {
+pub struct ToolServer {
     registry: Arc<Registry>,
     toolsets: Toolsets,
     enabled: Enabled,
@@ -34,8 +34,8 @@ pub struct Offer {
     instructions: String,
 }
 
-impl Offer {
-    /// The enabled tools of a registry, in a scope. The instructions are for the model, about all of them together.
+impl ToolServer {
+    /// Serves the enabled tools of a registry in a scope. The instructions are for models.
     #[must_use]
     pub fn new(
         registry: Arc<Registry>,
@@ -47,27 +47,27 @@ impl Offer {
         Self { registry, toolsets, enabled, scope, instructions: instructions.to_owned() }
     }
 
-    /// The tools that are offered at the moment, by name. Nothing is brought from elsewhere for it.
+    /// The available tools, by name. Loads no external tools.
     #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
         self.enabled.tools(&self.toolsets, &self.registry, &self.scope)
     }
 
-    /// What is wrong with the toolsets that are enabled by name. `all` names none, so that one custom toolset that is wrong
-    /// does not take all the others away.
+    /// Problems of the toolsets that are enabled by name. `all` reports none, so that one invalid custom toolset does not
+    /// disable the others.
     #[must_use]
     pub fn problems(&self) -> BTreeSet<Problem> {
         let named: Vec<&String> = self.enabled.toolsets.iter().filter(|name| !Toolsets::means_all(name)).collect();
         self.toolsets.resolve_all(&named, &self.enabled.off).problems
     }
 
-    /// Answers a request. `None` for what nobody waits for the answer of.
+    /// Answers a request; `None` for a notification.
     #[must_use]
     pub fn answer(&self, request: &Request, peer: &Peer<'_>) -> Option<Value> {
         super::answer(self, request, peer)
     }
 
-    /// Brings the tools that come from elsewhere. What fails costs only its own tools, and is told.
+    /// Loads external tools. Returns failures by toolset.
     fn load(&self, cancel: &Cancel) -> Vec<(String, ToolError)> {
         let failed = cancel.run(|| self.enabled.load(&self.toolsets, &self.registry, Deadline::after(LOAD)));
         for (toolset, problem) in &failed {
@@ -76,8 +76,8 @@ impl Offer {
         failed
     }
 
-    /// Whether a tool is on. Those that come from elsewhere are brought when it is not there; what of them could not be
-    /// is told when it is not there then either.
+    /// Checks that a tool is enabled; loads external tools if it is not known yet. Fails with the toolsets that could not be
+    /// loaded.
     fn find(&self, name: &str, cancel: &Cancel) -> Result<(), Vec<(String, ToolError)>> {
         let is_there = || self.registry.get(name).is_some() && self.enabled.names(&self.toolsets).0.contains(name);
         if is_there() {
@@ -88,17 +88,17 @@ impl Offer {
     }
 }
 
-impl Backend for Offer {
+impl Backend for ToolServer {
     fn instructions(&self) -> &str {
         &self.instructions
     }
 
     fn list(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
         if request.params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
-            return Err(Fault::new(Fault::INVALID_PARAMS, "there is one page of tools only; leave out cursor"));
+            return Err(Fault::new(Fault::INVALID_PARAMS, "the tool list has one page; omit cursor"));
         }
-        let as_it_is = request.params.get("_meta").and_then(|meta| meta.get(AS_IT_IS));
-        if as_it_is.is_none_or(|as_it_is| *as_it_is != true) {
+        let loaded_only = request.params.get("_meta").and_then(|meta| meta.get(LOADED_ONLY));
+        if loaded_only.is_none_or(|loaded_only| *loaded_only != true) {
             let _ = self.load(peer.cancel);
         }
         let tools: Vec<Value> = self.tools().iter().map(listed).collect();
@@ -108,22 +108,22 @@ impl Backend for Offer {
     fn call(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
         let params = &request.params;
         let bad = |problem: String| Fault::new(Fault::INVALID_PARAMS, problem);
-        let name = params.get("name").and_then(Value::as_str).ok_or_else(|| bad("name has to be a text".to_owned()))?;
+        let name = params.get("name").and_then(Value::as_str).ok_or_else(|| bad("name must be a string".to_owned()))?;
         let arguments = match params.get("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Err(bad("arguments has to be an object".to_owned())),
+            Some(_) => return Err(bad("arguments must be an object".to_owned())),
         };
         let deadline = Deadline::after(CALL);
         if let Err(failed) = self.find(name, peer.cancel) {
-            // It may be one of those that are missing.
+            // The tool may belong to a toolset that failed to load.
             return match failed.into_iter().next() {
                 Some((toolset, problem)) => {
                     let message =
-                        format!("there is no tool called {name:?} here; those of {toolset} are missing: {problem}");
+                        format!("unknown tool {name:?}; the tools of {toolset} could not be loaded: {problem}");
                     Ok(refused(&ToolError::new(problem.code, message)))
                 }
-                None => Err(bad(format!("there is no tool called {name:?} here"))),
+                None => Err(bad(format!("unknown tool {name:?}; call tools/list for valid names"))),
             };
         }
         let token = params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned();
@@ -166,7 +166,7 @@ fn content(outcome: &Outcome) -> Value {
     json!({ "resultType": "complete", "content": content, "structuredContent": told, "isError": false })
 }
 
-/// What a tool refuses, as it is told to the model.
+/// The result of a failed call.
 pub(super) fn refused(error: &ToolError) -> Value {
     let told = error.to_value();
     let content = json!([{ "type": "text", "text": told.to_string() }]);

@@ -1,4 +1,4 @@
-//! How much text a model is given at once: long texts by whole lines, and every text of a page wherever it leaves.
+//! Truncation of results: long texts at whole lines, page texts by field.
 
 use serde_json::{Map, Value, json};
 
@@ -101,7 +101,7 @@ impl Capped {
             text.push('\n');
         }
         let lines = if self.left_out == 1 { "line" } else { "lines" };
-        text.push_str(&format!("[{} {lines} more: {rest}]", self.left_out));
+        text.push_str(&format!("[{} {lines} omitted: {rest}]", self.left_out));
         text
     }
 }
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(cut("one\ntwo\nthree", 9), ("one\ntwo\n".into(), 1));
         assert_eq!(cut("one\ntwo\nthree", 5), ("one\n".into(), 2));
         assert_eq!(cut("ääää\nb", 3), ("äää".into(), 2));
-        assert_eq!(Capped::of("one\ntwo", 5).noted("in a file"), "one\n[1 line more: in a file]");
+        assert_eq!(Capped::of("one\ntwo", 5).noted("in a file"), "one\n[1 line omitted: in a file]");
         assert_eq!(Capped::after("one\ntwo\nthree", 1, 4), Capped { text: "two\n".into(), left_out: 1 });
         assert_eq!(Capped::after("one\ntwo", 9, 4), Capped { text: String::new(), left_out: 0 });
         assert_eq!(Capped::of("one", 5).noted("in a file"), "one");

@@ -1,4 +1,4 @@
-//! Seeing: snapshots, pictures, console, images of the page.
+//! Tools that read: snapshots, screenshots, console, images.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ use super::{Browser, BrowserTools, soon};
 use crate::control::TabHandle;
 use crate::page::{Act, PictureType, ScreenshotOptions, Snapshot, SnapshotOptions};
 
-/// Characters of a snapshot at most.
+/// Maximum size of a snapshot, in characters.
 const SNAPSHOT: usize = 15_000;
-/// And of one that comes along with something else.
+/// Maximum size of a snapshot inside another result, in characters.
 const SHORT: usize = 6_000;
-/// What that may take.
+/// Time limit of a snapshot inside another result.
 const ALONG: Duration = Duration::from_secs(10);
-/// Messages of the console at most, the newest ones.
+/// Maximum number of console messages; the newest are kept.
 const MESSAGES: usize = 100;
-/// Pictures of the page, without those in its own text.
+/// Lists images of the page, except data URLs.
 const IMAGES: &str = "[...document.images].filter(i => !i.currentSrc.startsWith('data:')).slice(0, 200)
     .map(i => ({src: i.currentSrc || i.src, alt: i.alt, width: i.naturalWidth, height: i.naturalHeight}))";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Look {
-    /// Text too, not only what can be acted on
+struct SnapshotArguments {
+    /// Include text, not only interactive elements
     #[serde(default)]
     full: bool,
-    /// Show a folded run whole, by its ref
+    /// Ref of a folded group to expand
     expand: Option<String>,
-    /// Only this frame: its id or the ref of its iframe
+    /// Frame id, or ref of an iframe
     frame: Option<String>,
-    /// Only what changed since the last snapshot
+    /// Only changes since the last snapshot
     #[serde(default)]
     diff: bool,
-    /// Skip so many lines
+    /// Lines to skip
     #[serde(default)]
     offset: usize,
     target: Option<String>,
@@ -45,10 +45,10 @@ struct Look {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Shoot {
+struct ScreenshotArguments {
     /// Only this element
     r#ref: Option<String>,
-    /// The whole page
+    /// Entire page, not only the viewport
     #[serde(default)]
     full_page: bool,
     /// Number the elements; [3] is ref e3
@@ -59,18 +59,18 @@ struct Shoot {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Console {
-    /// Forget them afterwards
+struct ConsoleArguments {
+    /// Clear them afterwards
     #[serde(default)]
     clear: bool,
-    /// JavaScript to run in the page instead
+    /// Run this JavaScript instead
     expression: Option<String>,
     target: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OfTab {
+struct TabArguments {
     target: Option<String>,
 }
 
@@ -79,12 +79,12 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     vec![
         Tool::of(
             "browser_snapshot",
-            "What the page shows, all frames, as lines with refs (e12) to act on. Also frames and dialogs.",
-            move |call, wanted: Look| {
+            "Read the page, all frames, as lines with refs (e12) for other tools. Lists frames and dialogs.",
+            move |call, wanted: SnapshotArguments| {
                 let look = look.on(call);
                 let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
                 let tab = look.tab_to_read(wanted.target.as_deref())?.tab;
-                // What changed is told in the way in which the page was shown last.
+                // A diff uses the options of the last snapshot.
                 let goes_on = wanted.diff && !wanted.full && wanted.expand.is_none() && wanted.frame.is_none();
                 let view = tab.last_view(true).filter(|_| goes_on).unwrap_or_else(|| SnapshotOptions {
                     interactive: !wanted.full && wanted.expand.is_none(),
@@ -96,52 +96,61 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
                 let redact = Some(look.secrets.clone());
                 let options = SnapshotOptions { diff: wanted.diff, max_chars: 0, redact, ..view };
                 let seen = tab.snapshot(&options, soon(call))?;
-                let outcome = look.placed(told(&seen, wanted.offset), seen.target_id.as_str(), &seen.url, &seen.title);
-                Ok(look.told(if is_plain { hinted(outcome, &seen) } else { outcome }))
+                let outcome = look.placed(
+                    snapshot_outcome(&seen, wanted.offset),
+                    seen.target_id.as_str(),
+                    &seen.url,
+                    &seen.title,
+                );
+                Ok(look.finished(if is_plain { hinted(outcome, &seen) } else { outcome }))
             },
         )
         .reading(),
-        Tool::of("browser_screenshot", "A picture of what the page shows.", move |call, wanted| {
-            picture(&shoot.on(call), call, wanted)
+        Tool::of("browser_screenshot", "Take a screenshot of the viewport.", move |call, wanted| {
+            screenshot(&shoot.on(call), call, wanted)
         })
         .reading(),
-        Tool::of("browser_console", "Messages and errors of the page's console.", move |call, wanted| {
+        Tool::of("browser_console", "List console messages and errors of the page.", move |call, wanted| {
             messages(&console.on(call), call, wanted)
         }),
-        Tool::of("browser_get_images", "Addresses and texts of the page's images.", move |call, wanted: OfTab| {
-            let images = images.on(call);
-            let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
-            let count = found.as_array().map_or(0, Vec::len);
-            Ok(images.told(Outcome::default().with("images", found).with("count", count)))
-        })
+        Tool::of(
+            "browser_get_images",
+            "List images of the page: URL, alt text, size.",
+            move |call, wanted: TabArguments| {
+                let images = images.on(call);
+                let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
+                let count = found.as_array().map_or(0, Vec::len);
+                Ok(images.finished(Outcome::default().with("images", found).with("count", count)))
+            },
+        )
         .reading(),
     ]
 }
 
-/// A snapshot to go along with something else.
+/// A short snapshot to include in another result.
 pub(super) fn short(browser: &Browser<'_>, target: Option<&str>, call: &ToolContext<'_>) -> Result<Outcome, ToolError> {
     let redact = Some(browser.secrets.clone());
     let options = SnapshotOptions { interactive: true, fold: true, max_chars: 0, redact, ..SnapshotOptions::default() };
     let seen = browser.tab_to_read(target)?.tab.snapshot(&options, call.deadline.within(ALONG))?;
-    let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("take a snapshot");
+    let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("call browser_snapshot");
     let outcome = Outcome::default().with_covered("snapshot", text).with("element_count", seen.refs.len());
     Ok(hinted(outcome, &seen))
 }
 
-/// An empty answer is easily taken for an empty page.
+/// Adds a hint to an empty snapshot, which is easily mistaken for an empty page.
 fn hinted(outcome: Outcome, seen: &Snapshot) -> Outcome {
     if seen.snapshot.as_deref() != Some("") || seen.loading || seen.blocked_by_dialog {
         return outcome;
     }
-    outcome.with("hint", "nothing here can be acted on; browser_snapshot with full shows what there is to read")
+    outcome.with("hint", "no interactive elements; call browser_snapshot with full: true to read the text")
 }
 
-fn told(seen: &Snapshot, offset: usize) -> Outcome {
+fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
     let text = seen.snapshot.as_deref().unwrap_or_default();
     let capped = Capped::after(text, offset, SNAPSHOT);
     let next = offset + capped.text.lines().count();
     let mut outcome = Outcome::default()
-        .with_covered("snapshot", capped.noted(&format!("the same with offset {next}")))
+        .with_covered("snapshot", capped.noted(&format!("call again with offset {next}")))
         .with("element_count", seen.refs.len());
     if let Some(frames) = frames(&seen.frame_tree) {
         outcome = outcome.with("frame_tree", frames);
@@ -157,12 +166,16 @@ fn told(seen: &Snapshot, offset: usize) -> Outcome {
     if seen.loading {
         outcome = outcome
             .with("loading", true)
-            .with("note", "the server of the page has not answered yet; wait, or navigate elsewhere");
+            .with("note", "the server has not responded yet; call browser_wait, or navigate elsewhere");
     }
     outcome
 }
 
-fn picture(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Shoot) -> Result<Outcome, ToolError> {
+fn screenshot(
+    browser: &Browser<'_>,
+    call: &ToolContext<'_>,
+    wanted: ScreenshotArguments,
+) -> Result<Outcome, ToolError> {
     let options = ScreenshotOptions {
         reference: wanted.r#ref,
         full_page: wanted.full_page,
@@ -172,16 +185,16 @@ fn picture(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Shoot) -> Resu
     let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
     let picture = match tab.screenshot(&options, soon(call)) {
         Ok(picture) => picture,
-        // The page cannot be drawn now. How it looked last may do.
+        // The page cannot be rendered while a dialog is open: use the last screenshot.
         Err(error) if error.is_blocked_by_dialog() => {
             let Some(last) = tab.supervisor().last_picture(tab.target()) else { return Err(error.into()) };
             let mut outcome = Outcome::default()
                 .with("url", &*last.url)
                 .with("blockedByDialog", true)
                 .with("taken_at", last.taken_at)
-                .with("note", "a dialog is open: this is how the page looked before");
+                .with("note", "a dialog is open; this screenshot was taken before it opened");
             outcome.images.push(Image { media_type: "image/png", bytes: last.png.to_vec() });
-            return Ok(browser.told(outcome));
+            return Ok(browser.finished(outcome));
         }
         Err(error) => return Err(error.into()),
     };
@@ -194,10 +207,10 @@ fn picture(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Shoot) -> Resu
         outcome = outcome.with("cut_at", at);
     }
     outcome.images.push(Image { media_type, bytes: picture.bytes });
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }
 
-fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Console) -> Result<Outcome, ToolError> {
+fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: ConsoleArguments) -> Result<Outcome, ToolError> {
     if let Some(expression) = wanted.expression {
         let result = evaluated(&browser.tab(wanted.target.as_deref())?, &expression, browser, call)?;
         let kind = match &result {
@@ -209,18 +222,18 @@ fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Console) -> R
             Value::Object(_) => "object",
         };
         let outcome = Outcome::default().with("result_type", kind);
-        return Ok(browser.told(browser.with_result(outcome, result)?));
+        return Ok(browser.finished(browser.with_result(outcome, result)?));
     }
     let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
     let (messages, errors) = (tab.console(None, None, wanted.clear), tab.errors(None, wanted.clear));
     let (total, failed) = (messages.len(), errors.len());
     let messages = newest(messages.iter().map(|message| {
         let told = json!({ "type": message.level, "text": message.text, "source": "console" });
-        placed(told, message.url.as_deref(), message.line)
+        with_location(told, message.url.as_deref(), message.line)
     }));
     let errors = newest(errors.iter().map(|error| {
         let told = json!({ "message": error.message, "source": "exception" });
-        placed(told, error.url.as_deref(), error.line)
+        with_location(told, error.url.as_deref(), error.line)
     }));
     let left_out = total + failed - messages.len() - errors.len();
     let mut outcome = Outcome::default()
@@ -229,13 +242,15 @@ fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Console) -> R
         .with("total_messages", total)
         .with("total_errors", failed);
     if left_out > 0 {
-        outcome = outcome.with("left_out", left_out).with("note", "the newest are told; clear and look again");
+        outcome = outcome
+            .with("left_out", left_out)
+            .with("note", "only the newest entries are shown; call again with clear: true to start over");
     }
-    Ok(browser.told(outcome))
+    Ok(browser.finished(outcome))
 }
 
-/// With where in a script it was.
-fn placed(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
+/// Adds the script URL and line.
+fn with_location(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
     if let Some(url) = url.filter(|url| !url.is_empty()) {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
         told["at"] = format!("{url}{line}").into();
@@ -243,7 +258,7 @@ fn placed(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
     told
 }
 
-/// The newest entries that a model can read at once.
+/// The newest entries within the size limit.
 fn newest(all: impl DoubleEndedIterator<Item = Value>) -> Vec<Value> {
     let mut room = SNAPSHOT;
     let mut kept: Vec<Value> = all

@@ -20,7 +20,7 @@ const MCP: &str = "mcp-";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Problem {
     /// There is none of that name, and no tool.
-    #[error("there is no toolset and no tool called {name:?}{}", .nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?")))]
+    #[error("unknown toolset or tool {name:?}{}", .nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?")))]
     Unknown {
         /// The name.
         name: String,
