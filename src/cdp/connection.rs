@@ -161,7 +161,7 @@ pub(crate) struct CallOptions<'a> {
 }
 
 /// Where the outcome of a call goes, and how its message is sent.
-enum Way {
+enum AnswerTo {
     /// To a slot; sending may wait until the deadline.
     Wait(Arc<Slot>),
     /// To an inbox; sending never waits.
@@ -353,7 +353,7 @@ impl Connection {
     ) -> Result<Call, Error> {
         let slot = Arc::new(Slot::default());
         let sent = Instant::now();
-        let id = self.post(method.clone(), params, options, Way::Wait(Arc::clone(&slot)))?;
+        let id = self.post(method.clone(), params, options, AnswerTo::Wait(Arc::clone(&slot)))?;
         Ok(Call { inner: Arc::clone(&self.inner), slot, id, method, sent })
     }
 
@@ -366,7 +366,7 @@ impl Connection {
         tag: u64,
     ) -> Result<(), Error> {
         let options = CallOptions { session, deadline: send_deadline(), interruptible: false };
-        let way = Way::Inbox { inbox: inbox.clone(), tag };
+        let way = AnswerTo::Inbox { inbox: inbox.clone(), tag };
         self.post(Cow::Borrowed(C::METHOD), command, options, way).map(drop)
     }
 
@@ -384,7 +384,7 @@ impl Connection {
         method: Cow<'static, str>,
         params: &P,
         options: CallOptions<'_>,
-        way: Way,
+        way: AnswerTo,
     ) -> Result<u64, Error> {
         let inner = &self.inner;
         let id = inner.pending.next_id();
@@ -401,8 +401,8 @@ impl Connection {
         let session = options.session.cloned();
         let interruptible = options.interruptible;
         let (to, waits) = match way {
-            Way::Wait(slot) => (ReplyTo::Slot(slot), true),
-            Way::Inbox { inbox, tag } => (ReplyTo::Inbox { inbox, tag }, false),
+            AnswerTo::Wait(slot) => (ReplyTo::Slot(slot), true),
+            AnswerTo::Inbox { inbox, tag } => (ReplyTo::Inbox { inbox, tag }, false),
         };
         // Before sending: the answer may win the race.
         inner.pending.insert(id, Entry { method: method.clone(), session, to, interruptible })?;

@@ -90,7 +90,7 @@ pub mod fuzzing {
     /// What the reader sees of a message from outside; the bodies as their text.
     #[derive(Debug, Clone, PartialEq, Eq)]
     #[allow(missing_docs)]
-    pub struct Outside {
+    pub struct EnvelopeParts {
         pub id: Option<u64>,
         pub method: Option<String>,
         pub session: Option<String>,
@@ -101,10 +101,10 @@ pub mod fuzzing {
 
     /// Scans one message as the reader does.
     #[must_use]
-    pub fn outside(text: &[u8]) -> Option<Outside> {
+    pub fn envelope_parts(text: &[u8]) -> Option<EnvelopeParts> {
         let envelope = super::envelope::scan(text)?;
         let body = |range: Option<std::ops::Range<usize>>| range.map(|range| text[range].to_vec());
-        Some(Outside {
+        Some(EnvelopeParts {
             id: envelope.id,
             method: envelope.method.map(Into::into),
             session: envelope.session.map(Into::into),
@@ -119,7 +119,7 @@ pub mod fuzzing {
     #[allow(missing_docs)]
     pub struct Decoded {
         /// Messages and control frames, in order.
-        pub came: Vec<Came>,
+        pub came: Vec<DecodedItem>,
         /// Why the connection would end here.
         pub refused: Option<String>,
     }
@@ -127,7 +127,7 @@ pub mod fuzzing {
     /// One thing that came out of a decoder.
     #[derive(Debug, Clone, PartialEq, Eq)]
     #[allow(missing_docs)]
-    pub enum Came {
+    pub enum DecodedItem {
         Message(Vec<u8>),
         Oversized(usize),
         Ping(Vec<u8>),
@@ -161,11 +161,11 @@ pub mod fuzzing {
             loop {
                 match next(&mut input) {
                     Ok(Some(incoming)) => decoded.came.push(match incoming {
-                        Incoming::Message(bytes) => Came::Message(bytes.to_vec()),
-                        Incoming::Oversized(skipped) => Came::Oversized(skipped.bytes()),
-                        Incoming::Ping(bytes) => Came::Ping(bytes.to_vec()),
-                        Incoming::Pong => Came::Pong,
-                        Incoming::Close(code) => Came::Close(code),
+                        Incoming::Message(bytes) => DecodedItem::Message(bytes.to_vec()),
+                        Incoming::Oversized(skipped) => DecodedItem::Oversized(skipped.bytes()),
+                        Incoming::Ping(bytes) => DecodedItem::Ping(bytes.to_vec()),
+                        Incoming::Pong => DecodedItem::Pong,
+                        Incoming::Close(code) => DecodedItem::Close(code),
                     }),
                     Ok(None) if input.is_empty() => break,
                     Ok(None) => {}

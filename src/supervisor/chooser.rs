@@ -27,7 +27,7 @@ pub struct ChosenFiles {
 
 /// Files that wait for a chooser. Dropping it changes nothing: they go on waiting.
 #[derive(Debug)]
-#[must_use = "what becomes of the files is told by `wait`"]
+#[must_use = "call `wait` to learn whether the chooser took the files"]
 pub struct ArmedChooser {
     answer: Receiver<Result<ChosenFiles, Error>>,
 }

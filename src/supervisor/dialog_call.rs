@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::error::Error;
 use super::handle::Supervisor;
-use super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::snapshot::ClosedDialog;
 use super::state::Request;
 use crate::sync::Deadline;

@@ -334,7 +334,7 @@ impl Error {
 
     /// An address that did not load, by the name that Chromium has for the reason.
     pub(crate) fn not_loaded(url: &str, error: &str) -> Self {
-        let shown = super::navigation::shown(url);
+        let shown = super::navigation_policy::shown(url);
         let is_known = !shown.is_empty() && !url.starts_with("chrome-error:");
         let url = if !is_known { "the page".to_owned() } else { shown };
         Self::NotLoaded { url, error: error.to_owned() }

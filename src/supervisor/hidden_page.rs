@@ -23,9 +23,9 @@ use crate::sync::Deadline;
 /// `Fetch.requestPaused`.
 const PAUSED: &str = super::state::CALL;
 /// How long showing one document may take: nothing of it comes from elsewhere.
-const SHOWING: Duration = Duration::from_secs(5);
+const SHOW_LIMIT: Duration = Duration::from_secs(5);
 /// How long closing may take to be sent.
-const CLOSING: Duration = Duration::from_millis(500);
+const CLOSE_LIMIT: Duration = Duration::from_millis(500);
 /// The headers of each document. The policy keeps it from loading anything.
 const HEADERS: [(&str, &str); 3] = [
     ("Content-Type", "text/html; charset=utf-8"),
@@ -123,7 +123,7 @@ struct Closing<'a> {
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
         if self.armed.get() {
-            let _ = self.connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSING));
+            let _ = self.connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSE_LIMIT));
         }
     }
 }
@@ -136,7 +136,7 @@ impl HiddenPage<'_> {
     /// [`Error::NavigationBlocked`] for one that pages may not go to; [`Error::NotShown`] when the browser goes
     /// elsewhere, as from `http` to `https` for a site that demands it; [`Error::Cdp`], [`Error::NotActive`].
     pub fn show(&self, origin: &str, deadline: Deadline) -> Result<(), Error> {
-        let deadline = deadline.within(SHOWING);
+        let deadline = deadline.within(SHOW_LIMIT);
         let url = format!("{origin}/");
         self.supervisor.check_origin(&url)?;
         self.show_once(origin, &url, deadline)
@@ -227,7 +227,7 @@ impl HiddenPage<'_> {
 impl Drop for HiddenPage<'_> {
     fn drop(&mut self) {
         let connection = self.session.connection();
-        let _ = connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSING));
+        let _ = connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSE_LIMIT));
         let _ = self.supervisor.requests.try_send(Request::Reserve { target: self.target.clone(), reply: None });
     }
 }

@@ -6,9 +6,9 @@
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
-use super::navigation::Found;
-use super::redial::Dialed;
-use super::state::{ASKED, CALL, CHOOSER, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
+use super::navigation_policy::ResolvedName;
+use super::redial::RedialOutcome;
+use super::state::{AUTH_REQUIRED, CALL, CHOOSER, DOWNLOAD_PROGRESS, DOWNLOAD_WILL_BEGIN, NETWORK, Request};
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
@@ -17,8 +17,8 @@ use crate::sync::Deadline;
 /// Events that carry state: none may be lost without a resync.
 const LIFECYCLE: [&str; 21] = [
     CHOOSER,
-    DOWNLOAD_BEGINS,
-    DOWNLOAD_GOES_ON,
+    DOWNLOAD_WILL_BEGIN,
+    DOWNLOAD_PROGRESS,
     target::AttachedToTargetEvent::METHOD,
     target::DetachedFromTargetEvent::METHOD,
     target::TargetInfoChangedEvent::METHOD,
@@ -48,9 +48,9 @@ pub(super) struct Inputs {
     pub(super) requests: Receiver<Request>,
     close: Receiver<()>,
     /// Of tries to connect again.
-    pub(super) dialed: Receiver<Dialed>,
+    pub(super) dialed: Receiver<RedialOutcome>,
     /// Of names that were looked up.
-    pub(super) found: Receiver<Found>,
+    pub(super) found: Receiver<ResolvedName>,
     /// Taken out of their queues to be compared, and later than what was folded last.
     next_event: Option<Event>,
     next_answer: Option<Answer>,
@@ -76,7 +76,7 @@ impl FromBrowser {
         let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
         Self {
             lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
-            calls: connection.subscribe(Watch::everything().only(&[CALL, ASKED]), Capacity::of(1024)),
+            calls: connection.subscribe(Watch::everything().only(&[CALL, AUTH_REQUIRED]), Capacity::of(1024)),
             console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
             network: None,
             answers,
@@ -90,22 +90,22 @@ pub(super) fn carries_state(method: &str) -> bool {
     LIFECYCLE.contains(&method)
 }
 
-/// What a wait ended with.
-pub(super) enum Woken {
+/// Why a wait for input ended.
+pub(super) enum WakeReason {
     /// An event that carries state, or an answer.
-    Told,
+    BrowserMessage,
     Call,
     Console,
     Network,
     Request,
-    Dialed,
-    Found,
+    Redialed,
+    NameResolved,
     Close,
     Time,
 }
 
-/// The next thing the browser told.
-pub(super) enum Next {
+/// The next input from the browser.
+pub(super) enum NextInput {
     Event(Event),
     Answer(Answer),
     /// Nothing is left for now.
@@ -118,7 +118,7 @@ impl Inputs {
     pub(super) fn new(
         connection: &Connection,
         requests: Receiver<Request>,
-        found: Receiver<Found>,
+        found: Receiver<ResolvedName>,
         close: Receiver<()>,
     ) -> Self {
         Self {
@@ -150,47 +150,50 @@ impl Inputs {
         self.browser.as_ref().map(|browser| &browser.answers_in)
     }
 
-    pub(super) fn wait(&self, until: Deadline) -> Woken {
+    pub(super) fn wait(&self, until: Deadline) -> WakeReason {
         if self.next_event.is_some() || self.next_answer.is_some() {
-            return Woken::Told;
+            return WakeReason::BrowserMessage;
         }
         let mut select = Select::new_biased();
         // In order of precedence: what a flood of console messages must not hold up comes first.
-        let mut sources = vec![(select.recv(&self.close), Woken::Close), (select.recv(&self.dialed), Woken::Dialed)];
+        let mut sources =
+            vec![(select.recv(&self.close), WakeReason::Close), (select.recv(&self.dialed), WakeReason::Redialed)];
         if let Some(browser) = &self.browser {
-            sources.push((select.recv(browser.lifecycle.channel()), Woken::Told));
-            sources.push((select.recv(&browser.answers), Woken::Told));
+            sources.push((select.recv(browser.lifecycle.channel()), WakeReason::BrowserMessage));
+            sources.push((select.recv(&browser.answers), WakeReason::BrowserMessage));
         }
-        sources.push((select.recv(&self.found), Woken::Found));
-        sources.push((select.recv(&self.requests), Woken::Request));
+        sources.push((select.recv(&self.found), WakeReason::NameResolved));
+        sources.push((select.recv(&self.requests), WakeReason::Request));
         if let Some(browser) = &self.browser {
-            sources.push((select.recv(browser.calls.channel()), Woken::Call));
-            sources.push((select.recv(browser.console.channel()), Woken::Console));
+            sources.push((select.recv(browser.calls.channel()), WakeReason::Call));
+            sources.push((select.recv(browser.console.channel()), WakeReason::Console));
             if let Some(network) = &browser.network {
-                sources.push((select.recv(network.channel()), Woken::Network));
+                sources.push((select.recv(network.channel()), WakeReason::Network));
             }
         }
         match select.ready_deadline(until.instant()) {
-            Ok(ready) => sources.into_iter().find(|(i, _)| *i == ready).map_or(Woken::Time, |(_, what)| what),
-            Err(_) => Woken::Time,
+            Ok(ready) => sources.into_iter().find(|(i, _)| *i == ready).map_or(WakeReason::Time, |(_, what)| what),
+            Err(_) => WakeReason::Time,
         }
     }
 
     /// The next event or answer, as they came over the wire.
-    pub(super) fn next(&mut self) -> Next {
-        let Some(answers) = self.browser.as_ref().map(|browser| browser.answers.clone()) else { return Next::Nothing };
+    pub(super) fn next(&mut self) -> NextInput {
+        let Some(answers) = self.browser.as_ref().map(|browser| browser.answers.clone()) else {
+            return NextInput::Nothing;
+        };
         let event = self.take_event();
         // An answer that came before this event was in its queue before the event was in its own.
         let answer = self.next_answer.take().or_else(|| answers.try_recv().ok());
         match (event, answer) {
-            (Ok(event), None) => Next::Event(event),
+            (Ok(event), None) => NextInput::Event(event),
             (Ok(event), Some(answer)) => self.earlier(event, answer),
             (Err(_), Some(answer)) => match self.take_event() {
                 Ok(event) => self.earlier(event, answer), // it came between the two looks
-                Err(_) => Next::Answer(answer),
+                Err(_) => NextInput::Answer(answer),
             },
-            (Err(TryRecvError::Empty), None) => Next::Nothing,
-            (Err(TryRecvError::Disconnected), None) => Next::Ended,
+            (Err(TryRecvError::Empty), None) => NextInput::Nothing,
+            (Err(TryRecvError::Disconnected), None) => NextInput::Ended,
         }
     }
 
@@ -204,13 +207,13 @@ impl Inputs {
         Ok(event)
     }
 
-    fn earlier(&mut self, event: Event, answer: Answer) -> Next {
+    fn earlier(&mut self, event: Event, answer: Answer) -> NextInput {
         if event.number() <= answer.after() {
             self.next_answer = Some(answer);
-            Next::Event(event)
+            NextInput::Event(event)
         } else {
             self.next_event = Some(event);
-            Next::Answer(answer)
+            NextInput::Answer(answer)
         }
     }
 

@@ -26,12 +26,12 @@ struct Inner {
 }
 
 /// Sessions whose last answer is remembered.
-const KNOWN: usize = 16;
+const MAX_SESSIONS: usize = 16;
 /// Pages whose slowdown is remembered.
-const SLOWED: usize = 256;
+const MAX_SLOWED: usize = 256;
 /// A session that answered within this time counts as responsive. Measured: the calls of one action are at most 3 ms apart on
 /// a quiet machine.
-const LATELY: Duration = Duration::from_millis(10);
+const RECENT_ANSWER: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
 struct Script {
@@ -68,7 +68,7 @@ impl Liveness {
         let mut inner = self.inner.lock();
         inner.slowed.retain(|(slowed, _)| slowed != page);
         if times > 1.0 {
-            if inner.slowed.len() >= SLOWED {
+            if inner.slowed.len() >= MAX_SLOWED {
                 inner.slowed.remove(0); // most likely of a page that was closed
             }
             inner.slowed.push((page.clone(), times));
@@ -85,7 +85,7 @@ impl Liveness {
     pub(super) fn answered(&self, session: &Arc<str>) {
         let mut inner = self.inner.lock();
         inner.answered.retain(|(known, _)| known != session);
-        if inner.answered.len() >= KNOWN {
+        if inner.answered.len() >= MAX_SESSIONS {
             inner.answered.remove(0);
         }
         inner.answered.push((Arc::clone(session), Instant::now()));
@@ -94,7 +94,7 @@ impl Liveness {
     /// Whether a session answered a moment ago.
     pub(super) fn answered_lately(&self, session: &Arc<str>) -> bool {
         let inner = self.inner.lock();
-        inner.answered.iter().any(|(known, at)| known == session && at.elapsed() < LATELY)
+        inner.answered.iter().any(|(known, at)| known == session && at.elapsed() < RECENT_ANSWER)
     }
 
     /// Until when scripts of callers may hold a session. For a call that is a script itself (`own`) those

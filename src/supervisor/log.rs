@@ -14,22 +14,22 @@ use crate::cdp::protocol::target::TargetId;
 use crate::sync;
 
 /// The log of a supervisor, or of all supervisors that a profile has one after the other.
-pub type EventLog = sync::Log<Happened>;
+pub type EventLog = sync::Log<EventRecord>;
 /// One entry of it.
-pub type Entry = sync::Logged<Happened>;
+pub type Entry = sync::Logged<EventRecord>;
 /// A part of it.
-pub type Tail = sync::Tail<Happened>;
+pub type Tail = sync::Tail<EventRecord>;
 
 /// An event, and the page that it is about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Happened {
+pub struct EventRecord {
     /// The page, if it is about one.
     pub target_id: Option<TargetId>,
     /// What happened.
     pub event: Arc<Event>,
 }
 
-impl Happened {
+impl EventRecord {
     pub(crate) fn new(target_id: Option<TargetId>, event: Event) -> Self {
         Self { target_id, event: Arc::new(event) }
     }
@@ -348,7 +348,7 @@ impl Event {
 /// What an entry takes beside its texts.
 const FIXED: usize = 200;
 
-impl sync::Bytes for Happened {
+impl sync::Bytes for EventRecord {
     fn bytes(&self) -> usize {
         let dialog = |dialog: &Dialog| dialog.message.len() + dialog.default_prompt.len() + dialog.origin.len();
         let length = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());

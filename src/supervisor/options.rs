@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::dialog_policy::{BridgeMode, DialogPolicy, DialogRule};
 use super::log::EventLog;
-use super::navigation::NavigationPolicy;
-use super::policy::{BridgeMode, DialogPolicy, DialogRule};
+use super::navigation_policy::NavigationPolicy;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::redact::Secrets;

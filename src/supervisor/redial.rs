@@ -11,15 +11,15 @@ use crate::cdp::protocol::target::{GetTargets, TargetId};
 use crate::sync::{Deadline, Thread, fault_point, spawn};
 
 /// How often it is looked whether a browser of ours has ended meanwhile.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long the browser may take to notice that the connection before is gone. Others may be attached to the same pages,
 /// which cannot be told apart.
-const NOTICED: Duration = Duration::from_secs(1);
+const OLD_CONNECTION_LIMIT: Duration = Duration::from_secs(1);
 /// How often it is asked meanwhile.
-const ASK: Duration = Duration::from_millis(10);
+const TARGET_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How the tries went.
-pub(super) enum Dialed {
+pub(super) enum RedialOutcome {
     /// There is a connection again.
     Connected(Connection),
     /// All tries failed; the last one's problem.
@@ -27,13 +27,13 @@ pub(super) enum Dialed {
 }
 
 /// Tries under way. Dropping it ends them.
-pub(super) struct Dialing {
-    pub(super) outcome: Receiver<Dialed>,
+pub(super) struct RedialAttempt {
+    pub(super) outcome: Receiver<RedialOutcome>,
     cancel: Option<Sender<()>>,
     thread: Option<Thread>,
 }
 
-impl Dialing {
+impl RedialAttempt {
     /// Starts trying. `tried` counts those that failed before this, `pages` are those that were attached to.
     pub(super) fn start(
         task: &str,
@@ -55,7 +55,7 @@ impl Dialing {
     }
 }
 
-impl Drop for Dialing {
+impl Drop for RedialAttempt {
     fn drop(&mut self) {
         drop(self.cancel.take());
         if let Some(thread) = self.thread.take()
@@ -69,17 +69,23 @@ impl Drop for Dialing {
 }
 
 /// Tries until one succeeds, none is left, or nobody waits any more (`None`).
-fn dial(redial: &Redial, how: Reconnect, tried: u32, pages: &[TargetId], cancelled: &Receiver<()>) -> Option<Dialed> {
+fn dial(
+    redial: &Redial,
+    how: Reconnect,
+    tried: u32,
+    pages: &[TargetId],
+    cancelled: &Receiver<()>,
+) -> Option<RedialOutcome> {
     let mut problem = "the connection was lost again each time".to_owned();
     for tried in tried..how.tries {
         let until = Deadline::after(how.pause(tried));
         loop {
-            if cancelled.recv_deadline(until.within(LOOK).instant()) == Err(RecvTimeoutError::Disconnected) {
+            if cancelled.recv_deadline(until.within(POLL_INTERVAL).instant()) == Err(RecvTimeoutError::Disconnected) {
                 return None;
             }
             // The connection may end a moment before the process does.
             if redial.browser_has_ended() {
-                return Some(Dialed::GaveUp("the browser has ended".to_owned()));
+                return Some(RedialOutcome::GaveUp("the browser has ended".to_owned()));
             }
             if until.passed() {
                 break;
@@ -88,7 +94,7 @@ fn dial(redial: &Redial, how: Reconnect, tried: u32, pages: &[TargetId], cancell
         match redial.connect(Deadline::after(how.try_timeout)) {
             Ok((connection, _)) => {
                 wait_for_detach(&connection, pages, cancelled);
-                return Some(Dialed::Connected(connection));
+                return Some(RedialOutcome::Connected(connection));
             }
             Err(error) => {
                 tracing::debug!(tried, %error, "no connection yet");
@@ -96,18 +102,19 @@ fn dial(redial: &Redial, how: Reconnect, tried: u32, pages: &[TargetId], cancell
             }
         }
     }
-    Some(Dialed::GaveUp(problem))
+    Some(RedialOutcome::GaveUp(problem))
 }
 
 /// Waits until the sessions of the connection before are gone. As they go, Chromium 156 dismisses the dialog that their
 /// page shows, also one that has opened since and is told on the new connection.
 fn wait_for_detach(connection: &Connection, pages: &[TargetId], cancelled: &Receiver<()>) {
-    let until = Deadline::after(NOTICED);
+    let until = Deadline::after(OLD_CONNECTION_LIMIT);
     loop {
-        let Ok(told) = connection.call(&GetTargets::new(), until) else { return };
-        let left = told.target_infos.iter().any(|info| info.attached && pages.contains(&info.target_id));
-        let is_cancelled =
-            || cancelled.recv_deadline(until.within(ASK).instant()) == Err(RecvTimeoutError::Disconnected);
+        let Ok(returned) = connection.call(&GetTargets::new(), until) else { return };
+        let left = returned.target_infos.iter().any(|info| info.attached && pages.contains(&info.target_id));
+        let is_cancelled = || {
+            cancelled.recv_deadline(until.within(TARGET_POLL_INTERVAL).instant()) == Err(RecvTimeoutError::Disconnected)
+        };
         if !left || is_cancelled() || until.passed() {
             return;
         }

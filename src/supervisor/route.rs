@@ -4,8 +4,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::call_watchdog::DIALOG_GRACE;
 use super::error::Error;
-use super::guard::DIALOG_GRACE;
 use super::handle::Supervisor;
 use super::snapshot::{Frame, Phase, Snapshot};
 use crate::cdp::Connection;
@@ -102,14 +102,14 @@ impl Supervisor {
             if let Phase::Ended(_) = snapshot.phase {
                 return Err(self.not_active());
             }
-            let (generation, connection) = self.link.current();
+            let (generation, connection) = self.current_connection.current();
             if generation != snapshot.generation {
                 continue; // taken on both sides of a reconnect
             }
             if connection.is_closed() {
                 // Found out before the supervisor's thread did. Nothing is sent into it.
-                let told = |s: &Snapshot| !s.is_active() || s.generation != generation;
-                if snapshot.is_active() && self.wait_until(deadline, told).is_some() {
+                let changed = |s: &Snapshot| !s.is_active() || s.generation != generation;
+                if snapshot.is_active() && self.wait_until(deadline, changed).is_some() {
                     continue;
                 }
                 return Err(self.not_active());

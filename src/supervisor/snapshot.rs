@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::DialogMatch;
+use super::dialog_policy::DialogMatch;
 use super::tree::{FrameTree, Limits};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::FrameId;

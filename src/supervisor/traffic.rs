@@ -180,7 +180,7 @@ impl Supervisor {
     /// The last requests of a page, oldest first: at most 500 and 3 MiB.
     #[must_use]
     pub fn network_requests(&self, page: &TargetId) -> Vec<Arc<NetworkRequest>> {
-        self.kept_requests.of(page)
+        self.request_ring.of(page)
     }
 
     /// The HTTP status of the newest document of a frame whose request came after the one numbered `since`.
@@ -217,13 +217,13 @@ impl Supervisor {
 
     /// Forgets the requests of a page up to a number. What is under way stays in [`traffic`](Self::traffic).
     pub fn forget_requests(&self, page: &TargetId, upto: u64) {
-        self.kept_requests.clear(page, upto);
+        self.request_ring.clear(page, upto);
     }
 
     /// One of the last requests of a page.
     #[must_use]
     pub fn network_request(&self, page: &TargetId, number: u64) -> Option<Arc<NetworkRequest>> {
-        self.kept_requests.get(page, number)
+        self.request_ring.get(page, number)
     }
 
     /// What a request brought. Chromium keeps the bodies of the present documents only, and of those not
@@ -233,8 +233,8 @@ impl Supervisor {
     /// [`Error::Cdp`] when it is not kept, and those of [`evaluate`](Self::evaluate).
     pub fn response_body(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
         let get = GetResponseBody::new(RequestId::from(&*request.raw_id));
-        let told = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
-        body_of(GetResponseBody::METHOD, told.body, told.base64_encoded)
+        let returned = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
+        body_of(GetResponseBody::METHOD, returned.body, returned.base64_encoded)
     }
 
     /// What a request was sent with, while the document that sent it is there.
@@ -243,8 +243,8 @@ impl Supervisor {
     /// Those of [`response_body`](Self::response_body).
     pub fn post_data(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
         let get = GetRequestPostData::new(RequestId::from(&*request.raw_id));
-        let told = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
-        body_of(GetRequestPostData::METHOD, told.post_data, told.base64_encoded)
+        let returned = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
+        body_of(GetRequestPostData::METHOD, returned.post_data, returned.base64_encoded)
     }
 
     /// To the session that a request was told on.

@@ -5,7 +5,7 @@ use percent_encoding::percent_encode_byte;
 use crate::text::{GlobPart, glob_matches};
 
 /// Longest pattern, in bytes.
-const LONGEST: usize = 2048;
+const MAX_LENGTH: usize = 2048;
 
 /// A pattern of whole addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,8 @@ impl UrlGlob {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn parse(pattern: &str) -> Result<Self, String> {
-        if pattern.is_empty() || pattern.len() > LONGEST {
-            return Err(format!("a pattern has 1 to {LONGEST} bytes, as in **/api/*.json"));
+        if pattern.is_empty() || pattern.len() > MAX_LENGTH {
+            return Err(format!("a pattern has 1 to {MAX_LENGTH} bytes, as in **/api/*.json"));
         }
         if pattern.contains('#') {
             return Err("fragments (#…) are never sent to a server; leave it out of the pattern".to_owned());

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
+use super::super::dialog_policy::BridgeMode;
 use super::super::log::Event as Noted;
 use super::super::network_route::AbortReason;
-use super::super::policy::BridgeMode;
 use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
 use super::effect::{Catch, Script};
 use super::{Now, Outgoing, SessionKey, State, Waiting};
@@ -85,7 +85,7 @@ struct CaughtRequest {
 
 /// How a dialog reached us, and so how it is answered.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum AnswerPath {
     /// As a native one, over its page's session.
     Native,
     /// As a call, over the session of its frame.
@@ -221,7 +221,7 @@ impl State {
         // is not known is left out.
         let frame = caught.frame_id.clone().filter(|frame| self.frames.get(frame).is_some());
         let (message, default) = (call.message.as_str().into(), call.default_prompt.as_str().into());
-        let way = Way::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
+        let way = AnswerPath::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
@@ -246,9 +246,9 @@ impl State {
             return; // of a hidden page, whose owner answers it
         }
         let frame = caught.frame_id.as_ref().filter(|_| caught.resource_type.as_deref() == Some("Document"));
-        if let Some(frame) = frame.filter(|_| self.guards()) {
+        if let Some(frame) = frame.filter(|_| self.has_navigation_policy()) {
             self.document_caught(session, caught, frame, now);
-        } else if self.guards() {
+        } else if self.has_navigation_policy() {
             self.request_caught(session, caught, now);
         } else if self.routing.was_used() {
             self.passed(session, caught, None, None, now);

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::dialog_call::DialogAnswer;
+use super::super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::error::Error;
 use super::super::log::Event as Noted;
-use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::snapshot::{ArmedDialogAnswer, ClosedBy, ClosedDialog, Dialog, DialogType};
-use super::bridging::Way;
+use super::bridging::AnswerPath;
 use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::page::{self, FrameId, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent};
@@ -62,7 +62,7 @@ impl Answering {
 struct Open {
     /// As it is shown: secrets covered.
     dialog: Dialog,
-    way: Way,
+    way: AnswerPath,
     /// As the page wrote it.
     message: Arc<str>,
     default_prompt: Arc<str>,
@@ -86,7 +86,7 @@ pub(super) struct Opening<'a> {
     pub(super) frame: Option<FrameId>,
     /// The document's address, for the origin of a frame that is not known.
     pub(super) url: &'a str,
-    pub(super) way: Way,
+    pub(super) way: AnswerPath,
 }
 
 /// All dialogs of the task.
@@ -203,7 +203,7 @@ impl State {
         self.native_seen(event.frame_id.as_ref(), kind);
         let message = (*event.message).into();
         let default = event.default_prompt.as_deref().unwrap_or_default().into();
-        let (frame, url, way) = (event.frame_id.clone(), &*event.url, Way::Native);
+        let (frame, url, way) = (event.frame_id.clone(), &*event.url, AnswerPath::Native);
         self.open_dialog(Opening { target, kind, message, default, frame, url, way }, now);
     }
 
@@ -215,8 +215,8 @@ impl State {
         self.dialogs.opened += 1;
         let origin = frame.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(url));
         let frame_session = match &way {
-            Way::Bridge { session, .. } => Some(Arc::clone(session)),
-            Way::Native => frame.as_ref().and_then(|f| self.frames.session(f)),
+            AnswerPath::Bridge { session, .. } => Some(Arc::clone(session)),
+            AnswerPath::Native => frame.as_ref().and_then(|f| self.frames.session(f)),
         };
         let dialog = Dialog {
             id: format!("d-{}", self.dialogs.opened).into(),
@@ -227,7 +227,7 @@ impl State {
             frame_id: frame,
             target_id: target.clone(),
             origin,
-            bridged: matches!(way, Way::Bridge { .. }),
+            bridged: matches!(way, AnswerPath::Bridge { .. }),
         };
         let mut noted = dialog.clone();
         noted.shorten();
@@ -256,8 +256,7 @@ impl State {
         }
     }
 
-    /// Answers a dialog by what is armed or by policy. Whether there was an answer; one that waits for
-    /// somebody has its watchdog set.
+    /// Answers a dialog by what is armed or by policy. Whether there was an answer; one that waits for    /// somebody has its watchdog set.
     fn answer_at_once(&mut self, id: &str, now: Now) -> bool {
         let Some(index) = self.dialogs.index(id) else { return false };
         if let Some(answer) = self.dialogs.take_armed(index, now) {
@@ -289,11 +288,11 @@ impl State {
         let text = (accept && open.dialog.kind == DialogType::Prompt)
             .then(|| text.unwrap_or_else(|| open.default_prompt.to_string()));
         let (session, command) = match &open.way {
-            Way::Native => {
+            AnswerPath::Native => {
                 let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
                 (Arc::clone(&page.session), Outgoing::AnswerDialog { accept, text })
             }
-            Way::Bridge { session, request, call } => {
+            AnswerPath::Bridge { session, request, call } => {
                 let (session, request) = (Arc::clone(session), Arc::clone(request));
                 let Some(answer) = self.bridging.answer(call, accept, text.as_deref()) else { return };
                 (session, Outgoing::AnswerCall { request, answer })
@@ -341,7 +340,7 @@ impl State {
 
     /// Dismisses the calls of a page that is to be navigated: Chromium closes native dialogs then, but
     /// knows nothing of these.
-    pub(super) fn dismiss_calls(&mut self, target: &TargetId, now: Now) {
+    pub(super) fn dismiss_bridged_dialogs(&mut self, target: &TargetId, now: Now) {
         let open = self.dialogs.open.iter().filter(|o| o.dialog.bridged && o.answering.is_none());
         let here = open.filter(|o| o.dialog.target_id == *target);
         let ids: Vec<Arc<str>> = here.map(|o| Arc::clone(&o.dialog.id)).collect();
@@ -517,9 +516,9 @@ impl Dialog {
 }
 
 fn shorten(text: &mut Arc<str>) {
-    const LONGEST: usize = 8 * 1024;
-    if text.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    const MAX_LENGTH: usize = 8 * 1024;
+    if text.len() > MAX_LENGTH {
+        let end = (0..=MAX_LENGTH).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let mut short = text[..end].to_owned();
         short.push('…');
         *text = short.into();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
 use super::super::network_route::{AbortReason, Encoded, Fulfilment, HeaderList};
-use super::super::standing::{Login, Standing, Throttle};
+use super::super::persistent_commands::{Login, PersistentCommand, Throttle};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
 use crate::cdp::protocol::page::{FrameId, ScriptIdentifier};
@@ -107,7 +107,7 @@ pub(in crate::supervisor) enum Outgoing {
     /// `DOM.setFileInputFiles`.
     SetFiles { node: BackendNodeId, files: Arc<[String]> },
     /// Whatever holds for a page.
-    Standing(Standing),
+    PersistentCommand(PersistentCommand),
     /// `Fetch.continueWithAuth`.
     AnswerLogin { request: Arc<str>, answer: LoginAnswer },
     /// `Browser.setPermission` for the location.

@@ -14,17 +14,17 @@ mod downloads;
 mod effect;
 mod frames;
 #[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
-mod guarding;
+mod navigation_checks;
 mod network;
 mod network_events;
 mod network_extra;
 mod pages;
+mod pending_response;
+mod persistent_commands;
 mod reconnect;
 mod requests;
 mod routing;
 mod sessions;
-mod standing;
-mod told;
 mod view;
 
 use std::collections::HashMap;
@@ -33,13 +33,13 @@ use std::time::Instant;
 
 pub(super) use bridging::CALL;
 pub(super) use choosers::CHOOSER;
-pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
+pub(super) use downloads::{DOWNLOAD_PROGRESS, DOWNLOAD_WILL_BEGIN};
 pub(super) use effect::{Effect, LoginAnswer, Outgoing, SessionKey};
 pub(super) use network_events::{Head, NETWORK};
+pub(super) use persistent_commands::AUTH_REQUIRED;
 pub(super) use requests::{Request, Response};
-pub(super) use standing::ASKED;
 
-use super::log::{Event as Noted, Happened};
+use super::log::{Event as Noted, EventRecord};
 use super::options::{Pages, SupervisorOptions};
 use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;
@@ -55,7 +55,7 @@ pub(super) struct Now {
 }
 
 /// A line for the event log.
-pub(super) type LogLine = (f64, Happened);
+pub(super) type LogLine = (f64, EventRecord);
 
 /// Which parts of the view changed.
 #[derive(Debug, Default, Clone, Copy)]
@@ -85,8 +85,8 @@ pub(super) struct State {
     network: network::Network,
     downloads: downloads::Downloads,
     choosers: choosers::Choosers,
-    standing: standing::AllStanding,
-    guarding: guarding::Guarding,
+    persistent: persistent_commands::PersistentCommands,
+    navigation_checks: navigation_checks::NavigationChecks,
     routing: routing::Routing,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
@@ -144,8 +144,8 @@ impl State {
             network: network::Network::default(),
             downloads: downloads::Downloads::default(),
             choosers: choosers::Choosers::default(),
-            standing: standing::AllStanding::default(),
-            guarding: guarding::Guarding::default(),
+            persistent: persistent_commands::PersistentCommands::default(),
+            navigation_checks: navigation_checks::NavigationChecks::default(),
             routing: routing::Routing::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
@@ -231,15 +231,15 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, event.decode()?, now),
-            (ASKED, Some(session)) => self.login_asked(session, event.decode()?),
+            (AUTH_REQUIRED, Some(session)) => self.login_asked(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
-            (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
-            (DOWNLOAD_GOES_ON, None) => self.download_goes_on(&event.decode()?, now),
+            (DOWNLOAD_WILL_BEGIN, None) => self.download_begins(event.decode()?, now),
+            (DOWNLOAD_PROGRESS, None) => self.download_goes_on(&event.decode()?, now),
             (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
             (network_events::RESPONSE, Some(session)) => {
                 let event = event.decode()?;
                 self.response_received(&event, now);
-                self.document_came(session, &event, now);
+                self.document_response(session, &event, now);
             }
             (network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?, now),
             (network_events::SENT_MORE, _) => self.sent_more(&event.decode::<network_events::SentMore<'_>>()?.0),
@@ -295,8 +295,8 @@ impl State {
             Some(Waiting::Blanked { target }) if result.is_err() => self.requests.blanked(&target),
             Some(Waiting::Blanked { .. }) => {}
             Some(Waiting::Info) => {
-                if let Ok(told) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
-                    self.titled(&told.target_info);
+                if let Ok(returned) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
+                    self.titled(&returned.target_info);
                 }
             }
             Some(Waiting::Chooser { chosen, reply }) => self.files_set(chosen, reply, result.err()),
@@ -336,11 +336,11 @@ impl State {
         if self.shares_log() {
             // Those who follow it have the next browser's pages after these.
             let open = self.pages.iter().filter(|page| page.refused.is_none()).map(|page| page.target.clone());
-            let closed: Vec<LogLine> = open.map(|page| (now.unix, Happened::closed_at_end(page))).collect();
+            let closed: Vec<LogLine> = open.map(|page| (now.unix, EventRecord::closed_at_end(page))).collect();
             self.log.extend(closed);
         }
         self.forget_choosers(&super::Error::NotActive { reason: reason.to_owned() });
-        self.stop_guarding(reason);
+        self.stop_navigation_checks(reason);
         self.stop_confirming();
         self.requests.fail_all(reason);
         self.waiting.clear();
@@ -377,6 +377,6 @@ impl State {
     }
 
     fn note(&mut self, target: Option<&target::TargetId>, now: Now, event: Noted) {
-        self.log.push((now.unix, Happened::new(target.cloned(), event)));
+        self.log.push((now.unix, EventRecord::new(target.cloned(), event)));
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::super::log::Event as Noted;
 use super::super::options::Pages;
 use super::super::snapshot::{BridgeLife, PageState};
-use super::pages::Belongs;
+use super::pages::Ownership;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
 use crate::cdp::protocol::target::{AttachedToTargetEvent, TargetId, TargetInfo};
@@ -94,9 +94,9 @@ impl State {
             None if self.requests.is_reserved(&info.target_id) => {}
             None if info.r#type != "page" => self.let_go(session),
             None => match self.belongs(info) {
-                Belongs::Yes => self.adopt_page(&session, info, now),
-                Belongs::No => self.let_go(session),
-                Belongs::NotYetKnown => self.requests.hold(session, info.clone(), now),
+                Ownership::Yes => self.adopt_page(&session, info, now),
+                Ownership::No => self.let_go(session),
+                Ownership::NotYetKnown => self.requests.hold(session, info.clone(), now),
             },
         }
     }
@@ -131,7 +131,7 @@ impl State {
     /// Whether requests of shared workers are held to the navigation policy. Only where all pages are the task's: who
     /// shares a worker is not told.
     pub(super) fn watches_shared_workers(&self) -> bool {
-        self.guards() && matches!(self.options.pages, Pages::All)
+        self.has_navigation_policy() && matches!(self.options.pages, Pages::All)
     }
 
     fn adopt_shared_worker(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
@@ -156,7 +156,7 @@ impl State {
             self.send(Some(session), 0, Outgoing::Resume);
             return;
         };
-        self.guarding.cut_off.insert(Arc::clone(session));
+        self.navigation_checks.cut_off.insert(Arc::clone(session));
         let tag = self.expect(Waiting::Caught { session: Arc::clone(session) });
         self.send(Some(session), tag, conditions);
     }
@@ -175,8 +175,8 @@ impl State {
         self.bridge_session(session);
         self.network_session(session);
         self.chooser_session(session);
-        self.stand_in(session);
-        if kind == SessionKind::Page && self.guards() && !self.options.prepared {
+        self.send_persistent_commands(session);
+        if kind == SessionKind::Page && self.has_navigation_policy() && !self.options.prepared {
             self.send(Some(session), 0, Outgoing::ForbidPrerendering);
         }
         for command in commands {
@@ -259,7 +259,7 @@ impl State {
             SessionKind::Page => self.page_out(&rec.page, now),
             SessionKind::Iframe => {
                 self.frame_target_detached(session, &rec.target, now);
-                self.stand_again(&rec.page);
+                self.resend_process_settings(&rec.page);
             }
             SessionKind::Worker | SessionKind::Shared | SessionKind::Other => {}
         }

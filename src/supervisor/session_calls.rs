@@ -12,7 +12,7 @@ use crate::cdp::rt::Command;
 use crate::sync::Deadline;
 
 /// What finding the session may take where nobody waits.
-const POSTING: Duration = Duration::from_millis(100);
+const POST_ROUTE_LIMIT: Duration = Duration::from_millis(100);
 
 impl Supervisor {
     /// Sends a command to the session that runs a frame, also when other frames share that session. For
@@ -32,7 +32,7 @@ impl Supervisor {
 
     /// Sends a command whose answer nobody needs, and does not wait for it. What cannot be sent is left.
     pub fn post<C: Command>(&self, frame: &FrameRef, command: &C) {
-        let Ok(route) = self.route(frame, Deadline::after(POSTING)) else { return };
+        let Ok(route) = self.route(frame, Deadline::after(POST_ROUTE_LIMIT)) else { return };
         drop(route.connection.session(route.session).send(command));
     }
 
@@ -97,7 +97,7 @@ impl Supervisor {
             });
             order.push((is_first, place));
         }
-        let mut answers: Vec<_> = self.guarded_all(&routed, deadline).into_iter().map(Some).collect();
+        let mut answers: Vec<_> = self.call_all_watched(&routed, deadline).into_iter().map(Some).collect();
         let mut outcomes = (Vec::new(), Vec::new());
         for (is_first, place) in order {
             let raw =

@@ -24,7 +24,7 @@ pub(crate) const CPU: &str = "cpu";
 /// Which sessions of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Sessions {
+pub enum SessionScope {
     /// The page's own.
     Page,
     /// Those of the page and of its cross-process frames.
@@ -57,12 +57,12 @@ impl<C: Command + Send + Sync> Sendable for C {
 
 /// A command to be sent again and again. Its `Debug` shows the method only: there may be secrets in it.
 #[derive(Clone)]
-pub struct Standing {
+pub struct PersistentCommand {
     method: &'static str,
     command: Arc<dyn Sendable>,
 }
 
-impl Standing {
+impl PersistentCommand {
     /// Of a command.
     #[must_use]
     pub fn new<C: Command + Send + Sync + 'static>(command: C) -> Self {
@@ -80,15 +80,15 @@ impl Standing {
     }
 }
 
-impl PartialEq for Standing {
+impl PartialEq for PersistentCommand {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.command, &other.command)
     }
 }
 
-impl fmt::Debug for Standing {
+impl fmt::Debug for PersistentCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Standing").field(&self.method).finish()
+        f.debug_tuple("PersistentCommand").field(&self.method).finish()
     }
 }
 
@@ -150,17 +150,24 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn keep_standing(
+    pub fn set_persistent_command(
         &self,
         page: &TargetId,
         key: &'static str,
-        sessions: Sessions,
-        now: Standing,
+        sessions: SessionScope,
+        now: PersistentCommand,
         keep: bool,
         deadline: Deadline,
     ) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("keeping a setting", deadline, |reply| Request::Standing { page, key, sessions, now, keep, reply })
+        self.ask("keeping a setting", deadline, |reply| Request::SetPersistentCommand {
+            page,
+            key,
+            sessions,
+            now,
+            keep,
+            reply,
+        })
     }
 
     /// Answers servers that ask the page for a name and password. They go to the first origin that asks, and to

@@ -10,7 +10,7 @@ use crate::cdp::protocol::target::TargetId;
 
 /// An answer that is due.
 #[derive(Debug)]
-pub(in crate::supervisor) enum Told {
+pub(in crate::supervisor) enum PendingResponse {
     /// To a request without a result.
     Done(Response<()>, Result<(), Error>),
     /// To a request to answer a dialog.
@@ -25,9 +25,9 @@ pub(in crate::supervisor) enum Told {
     Routes(Response<Vec<NetworkRoute>>, Result<Vec<NetworkRoute>, Error>),
 }
 
-impl Told {
+impl PendingResponse {
     /// Gives it. A caller that waits no longer does not mind.
-    pub(in crate::supervisor) fn tell(self) {
+    pub(in crate::supervisor) fn send(self) {
         match self {
             Self::Done(reply, outcome) => drop(reply.try_send(outcome)),
             Self::Dialog(reply, outcome) => drop(reply.try_send(outcome)),

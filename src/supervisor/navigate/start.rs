@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::error::Error;
-use super::frame_call::{ABORTED, Asked, LOOK, blocked};
-use super::guard::Watch;
-use super::handle::Supervisor;
-use super::route::FrameRef;
-use super::snapshot::{DialogType, Snapshot};
+use super::super::call_watchdog::CallWatchdog;
+use super::super::error::Error;
+use super::super::handle::Supervisor;
+use super::super::route::FrameRef;
+use super::super::snapshot::{DialogType, Snapshot};
+use super::{ABORTED, DIALOG_POLL_INTERVAL, NavigationRequested, blocked};
 use crate::cdp::CallOptions;
 use crate::cdp::protocol::page::{Navigate, NavigateReturns};
 use crate::cdp::rt::Command as _;
@@ -26,14 +26,14 @@ impl Supervisor {
         }
         self.check_navigation(url, deadline)?;
         let blocked_before = self.last_blocked(&route);
-        Watch::new(self, &route, Navigate::METHOD.into(), deadline).free_first(deadline)?;
+        CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline).free_page(deadline)?;
         let target = route.target.as_str();
         let before = self.snapshot();
         if let Some(asks) = before.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
             return Err(blocked::<Navigate>(&asks.id));
         }
-        self.dismiss_calls(&route.target, deadline)?;
-        self.put_dialogs_away(&route.target, deadline)?;
+        self.dismiss_bridged_dialogs(&route.target, deadline)?;
+        self.dismiss_dialogs(&route.target, deadline)?;
         let send = || {
             let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
             route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)
@@ -52,15 +52,15 @@ impl Supervisor {
             finished || self.traffic().since(&route.target, traffic.last).any(|l| &*l.resource_type == "document")
         };
         loop {
-            match reply.poll_raw(deadline.within(LOOK)) {
+            match reply.poll_raw(deadline.within(DIALOG_POLL_INTERVAL)) {
                 Ok(outcome) => {
                     let returned: NavigateReturns = outcome?.decode()?;
                     let was_aborted = returned.error_text.as_deref() == Some(ABORTED)
                         && returned.is_download != Some(true)
                         && !was_sent_again;
                     let document = shown.clone().unwrap_or_default();
-                    let asked = Asked { at: std::sync::Arc::clone(&before), request: traffic.last };
-                    if was_aborted && self.was_overtaken(&route, &asked, &document, blocked_before, deadline) {
+                    let asked = NavigationRequested { at: std::sync::Arc::clone(&before), request: traffic.last };
+                    if was_aborted && self.was_superseded(&route, &asked, &document, blocked_before, deadline) {
                         (reply, was_sent_again) = (send()?, true);
                         continue;
                     }

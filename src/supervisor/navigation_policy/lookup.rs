@@ -22,7 +22,7 @@ pub(super) fn system(host: &str) -> Vec<IpAddr> {
 
 /// What a name leads to.
 #[derive(Debug)]
-pub(in crate::supervisor) struct Found {
+pub(in crate::supervisor) struct ResolvedName {
     pub(in crate::supervisor) host: Arc<str>,
     /// None when there is no such name, or it cannot be found out: the browser will not get far either.
     pub(in crate::supervisor) addresses: Vec<IpAddr>,
@@ -32,13 +32,13 @@ pub(in crate::supervisor) struct Found {
 pub(in crate::supervisor) struct Lookups {
     running: Vec<(Arc<str>, Thread)>,
     queue: VecDeque<Arc<str>>,
-    found: Sender<Found>,
+    found: Sender<ResolvedName>,
     names: Names,
 }
 
 impl Lookups {
     /// None yet, and where their outcomes will come.
-    pub(in crate::supervisor) fn new(names: Names) -> (Self, Receiver<Found>) {
+    pub(in crate::supervisor) fn new(names: Names) -> (Self, Receiver<ResolvedName>) {
         // A thread counts as running until its outcome was taken, so none ever waits for room.
         let (found, outcomes) = crossbeam_channel::bounded(AT_ONCE);
         (Self { running: Vec::new(), queue: VecDeque::new(), found, names }, outcomes)
@@ -62,7 +62,7 @@ impl Lookups {
             let (name, found, names) = (Arc::clone(&host), self.found.clone(), self.names);
             let thread = spawn("nav-lookup", move || {
                 let addresses = names(&name);
-                let _ = found.send(Found { host: name, addresses });
+                let _ = found.send(ResolvedName { host: name, addresses });
             });
             match thread {
                 Ok(thread) => self.running.push((host, thread)),
@@ -73,7 +73,7 @@ impl Lookups {
     }
 
     /// An outcome was taken.
-    pub(in crate::supervisor) fn took(&mut self, found: &Found) {
+    pub(in crate::supervisor) fn took(&mut self, found: &ResolvedName) {
         if let Some(at) = self.running.iter().position(|(host, _)| *host == found.host) {
             self.running.swap_remove(at).1.join();
         }

@@ -16,12 +16,12 @@ use crate::cdp::protocol::target::{GetTargetInfo, GetTargets, TargetId, TargetIn
 use crate::sync::Deadline;
 
 /// Bytes of pictures that are kept, over all pages.
-const PICTURES: usize = 32 * 1024 * 1024;
+const SCREENSHOT_CACHE_BYTES: usize = 32 * 1024 * 1024;
 /// What a renderer that is to crash may take to be gone.
-const CRASHING: Duration = Duration::from_secs(2);
+const CRASH_LIMIT: Duration = Duration::from_secs(2);
 
 /// What handing a report to the supervisor's thread may take.
-const REPORTING: Duration = Duration::from_secs(2);
+const REPORT_LIMIT: Duration = Duration::from_secs(2);
 
 /// The end of a download whose file was moved to its final place.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -76,8 +76,8 @@ impl Supervisor {
     /// # Errors
     /// As [`cookies`](Self::cookies).
     pub fn history(&self, page: &FrameRef, deadline: Deadline) -> Result<History, Error> {
-        let told = self.call(page, &GetNavigationHistory::new(), deadline)?.result;
-        Ok(History { current: usize::try_from(told.current_index).unwrap_or_default(), entries: told.entries })
+        let returned = self.call(page, &GetNavigationHistory::new(), deadline)?.result;
+        Ok(History { current: usize::try_from(returned.current_index).unwrap_or_default(), entries: returned.entries })
     }
 
     /// What the browser says of a page. Answered while a dialog is open and while the page is stuck or
@@ -105,7 +105,7 @@ impl Supervisor {
     /// The last console messages and uncaught exceptions of a page, oldest first: at most 500. Waits for nothing.
     #[must_use]
     pub fn console_of(&self, page: &TargetId) -> Vec<Arc<ConsoleEntry>> {
-        self.kept_console.of(page)
+        self.console_ring.of(page)
     }
 
     /// Takes the downloads of the task's pages into a folder from now on, under names that Chromium makes up,
@@ -139,7 +139,7 @@ impl Supervisor {
     /// Adds the end of a download to the log: its final path, or why it failed.
     pub(crate) fn download_moved(&self, moved: MovedDownload) {
         // Of a supervisor that has ended the log has ended too.
-        let deadline = Deadline::after(REPORTING);
+        let deadline = Deadline::after(REPORT_LIMIT);
         let _ = self.ask("logging a download", deadline, |reply| Request::DownloadMoved { moved, reply });
     }
 
@@ -158,7 +158,7 @@ impl Supervisor {
         let mut pictures = self.pictures.lock();
         pictures.retain(|(target, _)| target != page && now.page(target.as_str()).is_some());
         pictures.push_back((page.clone(), picture));
-        while pictures.iter().map(|(_, picture)| picture.png.len()).sum::<usize>() > PICTURES {
+        while pictures.iter().map(|(_, picture)| picture.png.len()).sum::<usize>() > SCREENSHOT_CACHE_BYTES {
             pictures.pop_front();
         }
     }
@@ -182,12 +182,12 @@ impl Supervisor {
         if !crashed(&self.snapshot()) {
             // Never answered: what would answer is gone.
             drop(route.connection.session(Arc::clone(&route.session)).send(&Crash::new()));
-            if self.wait_until(deadline.within(CRASHING), crashed).is_none() {
+            if self.wait_until(deadline.within(CRASH_LIMIT), crashed).is_none() {
                 let page = target.to_owned();
                 return Err(Error::Unresponsive {
                     page,
                     method: "Page.crash".to_owned(),
-                    after: CRASHING,
+                    after: CRASH_LIMIT,
                     tried: true,
                 });
             }

@@ -1,7 +1,7 @@
 //! Where pages may go.
 //!
 //! [`NavigationPolicy`] is the pure part: addresses in, verdicts out. Names are looked up by `lookup`, and
-//! `state/guarding` sees to it that every document a page asks for is decided about before it is sent for.
+//! `state/navigation_checks` sees to it that every document a page asks for is decided about before it is sent for.
 
 mod address;
 mod lookup;
@@ -16,7 +16,7 @@ mod resolver;
 
 use std::sync::Arc;
 
-pub(super) use lookup::{Found, Lookups, Names};
+pub(super) use lookup::{Lookups, Names, ResolvedName};
 #[cfg(feature = "navigation")]
 pub use pattern::BadPattern;
 #[cfg(feature = "navigation")]
