@@ -377,13 +377,13 @@ impl Inner {
         let (bytes, limit) = (skipped.bytes(), skipped.limit());
         match skipped.about() {
             Some(SkippedMessage::Answer(id)) => {
-                tracing::warn!(bytes, limit, "an answer is larger than the limit, its call fails");
+                tracing::warn!(bytes, limit, "a response exceeds the size limit; its call fails");
                 let _ = self
                     .pending
                     .complete(id, |entry| Err(Error::AnswerTooLarge { method: entry.method.clone(), bytes, limit }));
             }
             Some(SkippedMessage::Event { method, session, params }) => {
-                tracing::warn!(%method, bytes, limit, "an event is larger than the limit, the most of it is skipped");
+                tracing::warn!(%method, bytes, limit, "an event exceeds the size limit; most of it is skipped");
                 let number = self.pending.events.fetch_add(1, Ordering::Relaxed) + 1;
                 let cut = || Event::cut(params, &method, session.as_deref().map(Arc::from), number, (bytes, limit));
                 self.subscribers.offer(&method, session.as_deref(), cut);

@@ -106,10 +106,10 @@ pub enum Item {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecvError {
     /// The deadline passed.
-    #[error("no event came within the deadline")]
+    #[error("no event before the deadline")]
     Timeout,
     /// The connection has ended and everything it brought was received.
-    #[error("the connection has ended; no more events will come")]
+    #[error("the connection is closed; no further events")]
     Closed,
 }
 

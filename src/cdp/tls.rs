@@ -139,7 +139,7 @@ impl Tls {
     fn problem(&self) -> String {
         match self.session.lock().process_new_packets() {
             Err(error) => describe(&error),
-            Ok(_) => "the TLS handshake broke off".to_owned(),
+            Ok(_) => "the TLS handshake was interrupted".to_owned(),
         }
     }
 }
@@ -156,7 +156,7 @@ pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Dead
     let began = Instant::now();
     let failed = |problem: String| Error::Connect { problem };
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| Error::Address { problem: "its host is no name a certificate can be for".to_owned() })?;
+        .map_err(|_| Error::Address { problem: "its host is not valid in a certificate".to_owned() })?;
     let mut session =
         ClientConnection::new(Arc::new(config(extra)?), name).map_err(|_| failed("TLS cannot be set up".to_owned()))?;
     session.set_buffer_limit(None); // frames are sealed whole
@@ -234,7 +234,9 @@ fn describe(error: &rustls::Error) -> String {
             C::UnknownIssuer => "its certificate comes from an authority that is not trusted; \
                                  if it is your own, add its root to `tls_roots`"
                 .to_owned(),
-            C::NotValidForName | C::NotValidForNameContext { .. } => "its certificate is for another name".to_owned(),
+            C::NotValidForName | C::NotValidForNameContext { .. } => {
+                "its certificate is for a different host name".to_owned()
+            }
             C::Expired | C::ExpiredContext { .. } => "its certificate has expired".to_owned(),
             C::NotValidYet | C::NotValidYetContext { .. } => "its certificate is not valid yet".to_owned(),
             C::Revoked => "its certificate was revoked".to_owned(),

@@ -287,7 +287,7 @@ impl<'a> CallWatchdog<'a> {
         let target = self.route.target.clone();
         let waited = self.began.elapsed();
         if sent.is_ok() {
-            tracing::info!(%target, ?waited, "the page did not answer, its running script is ended");
+            tracing::info!(%target, ?waited, "the page does not respond; terminating its running script");
             let note = Request::Rescued { target, method: self.method.to_string(), waited };
             let _ = self.supervisor.requests.try_send(note);
         }

@@ -46,7 +46,8 @@ impl ArmedChooser {
             match self.answer.recv_deadline(Cancel::until(deadline).instant()) {
                 Ok(outcome) => return outcome,
                 Err(RecvTimeoutError::Timeout) if deadline.passed() => {
-                    return Err(Error::Timeout { what: "choosing files", after: began.elapsed() }.or_cancelled());
+                    return Err(Error::Timeout { what: "setting files for the file chooser", after: began.elapsed() }
+                        .or_cancelled());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -67,7 +68,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn watch_choosers(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
-        self.ask("watching file choosers", deadline, |reply| Request::Choosers { on, reply })
+        self.ask("enabling file chooser interception", deadline, |reply| Request::Choosers { on, reply })
     }
 
     /// Keeps files for the next file chooser of a page, in whatever frame, for some time (at most
@@ -88,7 +89,13 @@ impl Supervisor {
         let until = Instant::now() + time.min(Self::CHOOSER_LIMIT);
         let (chosen, answer) = crossbeam_channel::bounded(1);
         let page = page.clone();
-        self.ask("arming a file chooser", deadline, |reply| Request::ArmChooser { page, files, until, chosen, reply })?;
+        self.ask("setting files for the file chooser", deadline, |reply| Request::ArmChooser {
+            page,
+            files,
+            until,
+            chosen,
+            reply,
+        })?;
         Ok(ArmedChooser { answer })
     }
 }

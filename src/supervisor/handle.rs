@@ -212,7 +212,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
     pub fn caught_up(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
-        self.ask("catching up", deadline, |reply| Request::CaughtUp { reply })?;
+        self.ask("processing pending events", deadline, |reply| Request::CaughtUp { reply })?;
         Ok(self.snapshot())
     }
 
@@ -260,7 +260,7 @@ impl Supervisor {
             Verdict::Pass => Ok(()),
             Verdict::Look(_) => {
                 let url = url.to_owned();
-                self.ask("looking up the host", deadline, |reply| Request::MayVisit { url, reply })
+                self.ask("resolving the host", deadline, |reply| Request::MayVisit { url, reply })
             }
         }
     }
@@ -342,7 +342,7 @@ impl Supervisor {
             // Pages of a browser that is about to close need no closing of their own.
             let close_pages = self.close_own_pages && !ours;
             let leave = |reply| Request::Leave { close_pages, reply };
-            let _ = self.ask("leaving", deadline.within(STOP_LIMIT), leave);
+            let _ = self.ask("closing the pages", deadline.within(STOP_LIMIT), leave);
         }
         let _ = self.close.try_send(());
         // Taken out first: joining under the lock would hold it over a wait.
@@ -352,7 +352,7 @@ impl Supervisor {
         if let Some(browser) = browser
             && let Err(error) = browser.close(deadline)
         {
-            tracing::warn!(%error, "the browser did not close in order");
+            tracing::warn!(%error, "the browser did not shut down cleanly");
         }
         self.connection().close();
     }

@@ -161,16 +161,16 @@ impl HiddenPage<'_> {
                         }
                         return Err(not_shown(match elsewhere {
                             Some(url) if url.starts_with("https:") => {
-                                "the browser takes its pages over https only; name the https origin"
+                                "the browser loads this origin over https only; use the https origin"
                             }
-                            _ => "the browser goes to another address",
+                            _ => "the browser went to another address",
                         }));
                     }
                 }
                 Ok(Item::Event(_)) => break,
                 Ok(Item::Lagged(_)) => {}
                 Err(RecvError::Timeout) if deadline.passed() => {
-                    return Err(not_shown("its empty document did not load within 5 s").or_cancelled());
+                    return Err(not_shown("the document did not load within 5 s").or_cancelled());
                 }
                 Err(RecvError::Timeout) => {}
                 Err(RecvError::Closed) => return Err(self.supervisor.not_active()),
@@ -219,7 +219,7 @@ impl HiddenPage<'_> {
         }
         returned.result.value.ok_or_else(|| Error::NotShown {
             origin: "a hidden page".to_owned(),
-            problem: "its script gave no result".to_owned(),
+            problem: "the script returned no result".to_owned(),
         })
     }
 }

@@ -123,14 +123,14 @@ impl RouteRule {
         let bad = |problem: String| Error::BadRoute { problem };
         let glob = UrlGlob::parse(&self.pattern).map_err(|problem| bad(format!("pattern: {problem}")))?;
         if self.times == Some(0) {
-            return Err(bad("times: 0 requests are none; give 1 or more".to_owned()));
+            return Err(bad("times: expected 1 or more, got 0".to_owned()));
         }
         if self.delay > LONGEST_DELAY {
-            return Err(bad(format!("delayMs: at most {}", LONGEST_DELAY.as_millis())));
+            return Err(bad(format!("delayMs: exceeds the maximum of {} ms", LONGEST_DELAY.as_millis())));
         }
         if let Some(method) = &mut self.method {
             if !is_token(method) {
-                return Err(bad(format!("method: {:?} is not an HTTP method, as in GET", cut(method))));
+                return Err(bad(format!("method: {:?} is not an HTTP method such as GET", cut(method))));
             }
             method.make_ascii_uppercase();
         }
@@ -144,7 +144,7 @@ impl RouteRule {
             RouteAction::Abort(_) => {}
             RouteAction::Fulfil(answer) => {
                 if !(200..=599).contains(&answer.status) {
-                    return Err(bad(format!("status: {} is not a status of HTTP, 200 to 599", answer.status)));
+                    return Err(bad(format!("status: {} is not an HTTP status from 200 to 599", answer.status)));
                 }
                 check_headers("headers", &answer.headers)?;
             }
@@ -153,10 +153,10 @@ impl RouteRule {
                 let fixed =
                     headers.iter().find(|(name, _)| OF_THE_CONNECTION.iter().any(|own| own.eq_ignore_ascii_case(name)));
                 if let Some((name, _)) = fixed {
-                    return Err(bad(format!("requestHeaders: {name} is set by the browser; leave it out")));
+                    return Err(bad(format!("requestHeaders: {name} is set by the browser; omit it")));
                 }
                 if headers.is_empty() && self.delay.is_zero() {
-                    let problem = "the route changes nothing: give abort, fulfil, status, requestHeaders or delayMs";
+                    let problem = "the route has no effect: give abort, fulfil, status, requestHeaders or delayMs";
                     return Err(bad(problem.to_owned()));
                 }
             }
@@ -177,11 +177,11 @@ fn is_token(name: &str) -> bool {
 fn check_headers(field: &str, headers: &HeaderList) -> Result<(), Error> {
     for (name, value) in headers {
         if !is_token(name) {
-            return Err(Error::BadRoute { problem: format!("{field}: {:?} is not the name of a header", cut(name)) });
+            return Err(Error::BadRoute { problem: format!("{field}: {:?} is not a valid header name", cut(name)) });
         }
         if value.chars().any(|c| c.is_control() && c != '\t') || value.len() > 8192 {
             let problem =
-                format!("{field}: the value of {} has a control character in it or more than 8192 bytes", cut(name));
+                format!("{field}: the value of {} contains a control character or exceeds 8192 bytes", cut(name));
             return Err(Error::BadRoute { problem });
         }
     }

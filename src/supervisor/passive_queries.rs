@@ -117,7 +117,7 @@ impl Supervisor {
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn catch_downloads(&self, folder: Option<&Path>, deadline: Deadline) -> Result<(), Error> {
         let folder = folder.map(Into::into);
-        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder, moved: false, reply })
+        self.ask("setting the download folder", deadline, |reply| Request::Downloads { folder, moved: false, reply })
     }
 
     /// Applies a change of the navigation policy's protected ports to the sessions that there are; new ones get it by
@@ -126,14 +126,14 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn ports_changed(&self, deadline: Deadline) -> Result<(), Error> {
-        self.ask("protecting ports", deadline, |reply| Request::PortsChanged { reply })
+        self.ask("updating protected ports", deadline, |reply| Request::PortsChanged { reply })
     }
 
     /// The same for a caller that moves each download to its final place when it has ended. The log then has the end
     /// of a download when the caller [reports](Self::download_moved) it.
     pub(crate) fn catch_downloads_to_move(&self, folder: &Path, deadline: Deadline) -> Result<(), Error> {
         let folder = Some(folder.into());
-        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder, moved: true, reply })
+        self.ask("setting the download folder", deadline, |reply| Request::Downloads { folder, moved: true, reply })
     }
 
     /// Adds the end of a download to the log: its final path, or why it failed.

@@ -139,7 +139,7 @@ impl Supervisor {
     /// [`Error::PageNotFound`], [`Error::Cdp`] when the browser cannot, [`Error::Timeout`], [`Error::NotActive`].
     pub fn set_throttle(&self, page: &TargetId, throttle: Option<Throttle>, deadline: Deadline) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("slowing the network down", deadline, |reply| Request::Throttle { page, throttle, reply })
+        self.ask("throttling the network", deadline, |reply| Request::Throttle { page, throttle, reply })
     }
 
     /// Keeps a command for a page, under a key: each session of these kinds that the page gets from now on is
@@ -160,7 +160,7 @@ impl Supervisor {
         deadline: Deadline,
     ) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("keeping a setting", deadline, |reply| Request::SetPersistentCommand {
+        self.ask("applying an emulation setting", deadline, |reply| Request::SetPersistentCommand {
             page,
             key,
             sessions,
@@ -177,7 +177,7 @@ impl Supervisor {
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
     pub fn set_login(&self, page: &TargetId, login: Option<Login>, deadline: Deadline) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("setting a login", deadline, |reply| Request::Login { page, login, reply })
+        self.ask("setting HTTP credentials", deadline, |reply| Request::Login { page, login, reply })
     }
 
     /// Removes a script ([`Page.addScriptToEvaluateOnNewDocument`](crate::cdp::protocol::page::AddScriptToEvaluateOnNewDocument))
@@ -193,7 +193,12 @@ impl Supervisor {
         deadline: Deadline,
     ) -> Result<(), Error> {
         let (page, origin) = (page.clone(), origin.to_owned());
-        self.ask("keeping a script", deadline, |reply| Request::RemoveScript { page, origin, script, reply })
+        self.ask("scheduling the removal of a script", deadline, |reply| Request::RemoveScript {
+            page,
+            origin,
+            script,
+            reply,
+        })
     }
 
     /// Lets the origins that a page shows ask for its location, or no longer. Told for each origin as the page
@@ -203,6 +208,6 @@ impl Supervisor {
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
     pub fn allow_location(&self, page: &TargetId, allowed: bool, deadline: Deadline) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("allowing a location", deadline, |reply| Request::Location { page, allowed, reply })
+        self.ask("setting the geolocation permission", deadline, |reply| Request::Location { page, allowed, reply })
     }
 }

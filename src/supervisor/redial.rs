@@ -76,7 +76,7 @@ fn dial(
     pages: &[TargetId],
     cancelled: &Receiver<()>,
 ) -> Option<RedialOutcome> {
-    let mut problem = "the connection was lost again each time".to_owned();
+    let mut problem = "each new connection was lost again".to_owned();
     for tried in tried..how.tries {
         let until = Deadline::after(how.pause(tried));
         loop {

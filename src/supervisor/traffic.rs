@@ -154,7 +154,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn watch_network(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
-        self.ask("watching the network", deadline, |reply| Request::Network { on, reply })
+        self.ask("enabling network events", deadline, |reply| Request::Network { on, reply })
     }
 
     /// What is under way at this moment. Waits for nothing.

@@ -147,7 +147,7 @@ impl Worker {
             self.state.end(&reason, now());
             return;
         };
-        tracing::warn!(task = %self.task, %reason, "connection lost, connecting again");
+        tracing::warn!(task = %self.task, %reason, "connection lost, reconnecting");
         self.inputs.part();
         self.state.disconnected(&reason, now());
         let how = self.state.options().reconnect;
@@ -156,7 +156,7 @@ impl Worker {
                 self.inputs.dialed = dialing.outcome.clone();
                 self.dialing = Some(dialing);
             }
-            Err(problem) => self.state.end(&format!("{reason}; cannot connect again: {problem}"), now()),
+            Err(problem) => self.state.end(&format!("{reason}; cannot reconnect: {problem}"), now()),
         }
         self.tried += 1;
     }
@@ -166,7 +166,7 @@ impl Worker {
             Ok(dialed) => dialed,
             Err(TryRecvError::Empty) => return,
             Err(TryRecvError::Disconnected) => {
-                RedialOutcome::GaveUp("internal error: the dialing thread panicked".to_owned())
+                RedialOutcome::GaveUp("internal error: the reconnecting thread panicked".to_owned())
             }
         };
         self.inputs.dialed = crossbeam_channel::never();

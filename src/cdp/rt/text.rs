@@ -135,7 +135,7 @@ pub struct Base64Str<'a>(#[serde(borrow)] Str<'a>);
 
 /// A value that should be Base64 is not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the value is not Base64: {0}")]
+#[error("invalid Base64: {0}")]
 pub struct NotBase64(#[from] base64::DecodeError);
 
 /// As [`STANDARD`], but does not insist on padding: not every implementer of the protocol pads.

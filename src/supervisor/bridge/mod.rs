@@ -69,7 +69,7 @@ pub const TEXT_LIMIT: usize = wire::TEXT_LIMIT;
 
 /// The system gave no random bytes.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("the system gives no random bytes for the dialog bridge: {problem}")]
+#[error("cannot get random bytes for the dialog bridge: {problem}")]
 pub struct NoRandomness {
     /// What the system said.
     pub problem: String,
@@ -198,19 +198,19 @@ pub enum Refused {
     #[error("the request is not for the dialog bridge")]
     Foreign,
     /// It is for the bridge's address, but no `POST`.
-    #[error("the request has another method than the dialog bridge's script uses")]
+    #[error("the request method is not the one that the dialog bridge uses")]
     Method,
     /// It is longer than anything the script sends.
-    #[error("the request is longer than any call of a dialog")]
+    #[error("the request is too long for a dialog")]
     TooLong,
     /// It was not made by the script, or changed on the way.
-    #[error("the request was not made by the dialog bridge's script")]
+    #[error("the request was not signed by the dialog bridge's script")]
     BadCode,
     /// The code is right and the rest is not understood: another version of the script.
-    #[error("the request is not understood by the dialog bridge")]
+    #[error("the request is malformed")]
     BadForm,
     /// It came before.
-    #[error("the call came before")]
+    #[error("the call was repeated")]
     Repeated,
 }
 

@@ -35,7 +35,10 @@ impl Supervisor {
     pub(super) fn dismiss_dialogs(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         for number in 0..MAX_DIALOGS {
             if number == DIALOGS_BEFORE_END && dismissible_dialog(&self.snapshot(), target).is_some() {
-                self.ask("ending the script", deadline, |reply| Request::EndScripts { target: target.clone(), reply })?;
+                self.ask("terminating the script", deadline, |reply| Request::EndScripts {
+                    target: target.clone(),
+                    reply,
+                })?;
             }
             if !self.dismiss_one_dialog(target, deadline) {
                 break;

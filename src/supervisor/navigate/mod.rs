@@ -191,7 +191,10 @@ impl Supervisor {
         if self.snapshot().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
             return Ok(());
         }
-        self.ask("dismissing", deadline, |reply| Request::DismissBridgedDialogs { target: target.clone(), reply })
+        self.ask("dismissing dialogs", deadline, |reply| Request::DismissBridgedDialogs {
+            target: target.clone(),
+            reply,
+        })
     }
 
     fn loader(&self, route: &Route) -> Arc<str> {

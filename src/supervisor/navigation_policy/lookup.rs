@@ -67,7 +67,7 @@ impl Lookups {
             match thread {
                 Ok(thread) => self.running.push((host, thread)),
                 // Nobody hears of it: who waits for this name is refused at its deadline.
-                Err(problem) => tracing::warn!(%problem, "no thread to look a name up"),
+                Err(problem) => tracing::warn!(%problem, "cannot start a thread to resolve a host name"),
             }
         }
     }

@@ -131,7 +131,7 @@ fn refused(place: &Place, owner: &str) -> Refused {
     let Place { host, port, .. } = place;
     let scope = if *port >= WELL_KNOWN { ", on any host" } else { "" };
     Refused::new(format!(
-        "port {port} of {host} is that of {owner}; pages never reach it{scope}. Serve the page on another port"
+        "port {port} of {host} is used by {owner} and is blocked for pages{scope}; serve the page on another port"
     ))
 }
 

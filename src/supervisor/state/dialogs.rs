@@ -460,7 +460,7 @@ impl State {
             self.requests.responded(request, outcome);
         }
         if closed_by == ClosedBy::Watchdog {
-            tracing::warn!(dialog = %closed.dialog.id, "nobody answered the dialog in time; dismissed");
+            tracing::warn!(dialog = %closed.dialog.id, "dialog not answered in time; dismissed");
         }
         self.dialogs.recent.push_back(closed);
         if self.dialogs.recent.len() > RECENT {

@@ -177,7 +177,7 @@ impl State {
         }
         if let Err(error) = self.fold(event, now) {
             self.undecodable += 1;
-            tracing::debug!(method = event.method(), %error, "event passed over");
+            tracing::debug!(method = event.method(), %error, "event ignored");
         }
     }
 

@@ -207,7 +207,7 @@ impl State {
             return;
         }
         if self.navigation_checks.waiting.len() >= MAX_WAITING {
-            let refused = Refused::new("too many other addresses are being looked up; try again in a moment");
+            let refused = Refused::new("too many host names are being resolved; retry in a moment");
             self.decided(&url, asker, Err(refused), now);
             return;
         }
@@ -249,7 +249,7 @@ impl State {
                 self.requests.respond_later(PendingResponse::Done(reply, outcome));
             }
             (CheckRequester::Request { session, caught, .. }, Err(refused)) => {
-                tracing::debug!(url = shown(url), reason = refused.reason, "a request of a page is refused");
+                tracing::debug!(url = shown(url), reason = refused.reason, "request of a page blocked");
                 let request = caught.request();
                 self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main: false });
             }
@@ -350,7 +350,7 @@ impl State {
             let host = &waits.place.host;
             let seconds = LOOKUP_LIMIT.as_secs();
             let refused = Refused::new(format!(
-                "the name {host} could not be looked up within {seconds} s, so it is not known where it leads; try again"
+                "the host name {host} could not be resolved within {seconds} s, so its address cannot be checked; retry"
             ));
             self.decided(&waits.url, waits.asker, Err(refused), now);
         }

@@ -316,7 +316,7 @@ impl State {
     pub(super) fn socket_closed(&mut self, id: &str) {
         self.network.end(id, |open| {
             if open.entry.status.is_none() {
-                open.entry.failure = Some("the socket was closed before it was open".into());
+                open.entry.failure = Some("the WebSocket was closed before it opened".into());
             }
         });
     }

@@ -185,7 +185,7 @@ impl State {
         let bytes: usize = self.routing.routes.iter().map(|route| length(&route.rule)).sum();
         if self.routing.routes.len() >= MAX_ROUTES || bytes + length(&rule) > MAX_BODY_BYTES {
             let problem = format!(
-                "there are {} routes with {bytes} bytes of bodies; remove some first",
+                "the limit is reached: {} routes with {bytes} bytes of bodies; remove some first",
                 self.routing.routes.len()
             );
             return Err(Error::TooManyRoutes { problem });
@@ -334,7 +334,7 @@ impl State {
     ) {
         self.routing.bytes_in_flight = self.routing.bytes_in_flight.saturating_sub(bytes);
         if let Some(error @ cdp::Error::Protocol { .. }) = error {
-            tracing::warn!(%error, "the browser refuses what a route makes of a request, which fails");
+            tracing::warn!(%error, "the browser rejected the changes of a route; the request fails");
             self.send(Some(session), 0, Outgoing::FailRequest { request, reason: AbortReason::Failed });
         }
     }

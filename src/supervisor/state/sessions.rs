@@ -231,7 +231,7 @@ impl State {
                         self.drop_forgotten(&page, now);
                     }
                 }
-                Err(error) => tracing::warn!(%error, "frame tree passed over"),
+                Err(error) => tracing::warn!(%error, "frame tree ignored"),
             }
         }
         if ready && kind == SessionKind::Page {
