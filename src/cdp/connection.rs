@@ -4,9 +4,9 @@
 //! | lock | held for | by |
 //! |---|---|---|
 //! | `reading` | a turn of reading | reader thread or one waiting caller, `try_lock` only |
-//! | `pending` table | a map operation | anybody |
+//! | `pending` table | a map operation | any thread |
 //! | a call's slot | storing or taking the outcome | who completes, who waits |
-//! | writer's queue | a queue operation | anybody who sends |
+//! | writer's queue | a queue operation | any sending thread |
 //! | subscriber list | copying a pointer | the holder of `reading`; who subscribes |
 //!
 //! `reading` comes first; the others are never held together, and none over input or output but
@@ -95,7 +95,7 @@ impl Inner {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
     }
 
-    /// Ends the connection: everybody who waits is told, the threads leave. The first reason stays.
+    /// Ends the connection: all waits fail, the threads exit. The first reason is kept.
     pub(super) fn end(&self, reason: CloseReason) {
         let local = reason == CloseReason::Local;
         if !self.pending.close(reason) {
@@ -121,7 +121,7 @@ pub struct Counters {
     pub in_flight: usize,
     /// Events received.
     pub events: u64,
-    /// Answers that came after their call was given up.
+    /// Answers that arrived after their call had ended.
     pub late_answers: u64,
     /// Answers to ids that were never used.
     pub unknown_answers: u64,
@@ -308,7 +308,7 @@ impl Connection {
         self.inner.end(CloseReason::SessionEnded);
     }
 
-    /// Whether it has ended. True for whoever was told so by a call.
+    /// Whether the connection has ended; `true` once any call has failed for that reason.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.inner.pending.closed().is_some()

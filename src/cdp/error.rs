@@ -1,4 +1,4 @@
-//! What can go wrong on a connection, told apart so that a caller can act on it.
+//! Errors of a connection, by what a caller can do about them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,7 +30,7 @@ pub enum Error {
         kind: TimeoutKind,
         /// The command, or what was being set up.
         method: Cow<'static, str>,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
     /// The connection has ended; no call on it can succeed any more.
@@ -54,10 +54,10 @@ pub enum Error {
     Interrupted {
         /// The command.
         method: Cow<'static, str>,
-        /// Ids of what prevents the answer, in the terms of whoever interrupted it.
+        /// Ids of what prevents the answer, as given by the owner of the connection.
         causes: Vec<String>,
     },
-    /// What the browser sent does not fit the type that was asked for.
+    /// A message of the browser does not match the expected type.
     #[error(
         "{method}: invalid response at {path}: {problem}; the browser may be newer than this program, use a raw call"
     )]
@@ -77,7 +77,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// The message is larger than Chromium takes. Chromium drops such a connection without a word.
+    /// The message is larger than Chromium accepts. Chromium closes the connection on such a message.
     #[error(
         "{method}: the message has {bytes} bytes, more than the {limit} that the browser accepts; send less at a time"
     )]
@@ -89,7 +89,7 @@ pub enum Error {
         /// The limit in bytes.
         limit: usize,
     },
-    /// What the browser sent is larger than [`max_message`](super::ConnectOptions::max_message). It was skipped; the
+    /// A message of the browser is larger than [`max_message`](super::ConnectOptions::max_message). It was skipped; the
     /// connection is fine.
     #[error("{method}: the browser sent {bytes} bytes, more than the limit of {limit}; request less at a time")]
     AnswerTooLarge {
@@ -117,7 +117,7 @@ pub enum Error {
     System {
         /// What was tried.
         what: &'static str,
-        /// The system's sentence.
+        /// The system's error message.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! An event as it came, decoded only when somebody asks.
+//! A received event, decoded on demand.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Event {
         Self { inner: Arc::new(Inner { text, method: method.into(), session, params, number, cut: None }) }
     }
 
-    /// Of a message of so many bytes, above a limit, of which only this was kept.
+    /// For a message of `bytes` bytes above the limit, of which only this part was kept.
     pub(super) fn cut(
         params: String,
         method: &str,

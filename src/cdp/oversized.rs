@@ -5,7 +5,7 @@ use super::envelope;
 /// Bytes kept of the beginning and of the end.
 const HEAD_BYTES: usize = 4096;
 const TAIL_BYTES: usize = 256;
-/// A message that is so many times the limit is no message of a browser.
+/// A message of this many times the limit ends the connection.
 const MAX_SKIPPED_FACTOR: usize = 16;
 
 /// A message that is being skipped, or was.

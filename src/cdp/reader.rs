@@ -1,4 +1,4 @@
-//! The reading role: whoever holds it reads the stream, completes calls and hands events on.
+//! The reading role: its holder reads the stream, completes calls and dispatches events.
 //!
 //! The role is the lock on [`Reading`]. The reader thread takes it when the stream is readable and
 //! nobody else has it. A caller that waits for its answer takes it over if it is free: it reads the
@@ -106,12 +106,12 @@ impl Reading {
         Self { decoder, chunk, start: 0, end: early.len(), drained: false, ended: None }
     }
 
-    /// Whether bytes were read that nobody has looked at.
+    /// Whether bytes were read and not decoded yet.
     fn unhandled(&self) -> bool {
         self.start < self.end
     }
 
-    /// Reads and handles messages. After the end nothing more is read, whoever asks: what follows a
+    /// Reads and handles messages. After the end nothing more is read: what follows a
     /// broken frame is not to be taken for messages, and the first reason is the one that counts.
     fn pump(&mut self, inner: &Inner, turn: usize) -> TurnEnd {
         if self.ended.is_none() {
@@ -159,7 +159,7 @@ impl Reading {
                     (self.start, self.end) = (0, n);
                     self.drained = n < self.chunk.len();
                     inner.heard();
-                    // An empty frame takes along what the stream has to say.
+                    // An empty frame flushes the output of the stream.
                     if inner.stream.has_output()
                         && let Err(reason) = inner.control(Vec::new())
                     {
@@ -197,7 +197,7 @@ impl Inner {
             fault_point(format_args!("cdp-read"));
             if busy || ready.read {
                 busy = false;
-                // Whoever holds the role otherwise arms the poller on leaving.
+                // Another holder of the role arms the poller when it leaves.
                 let pumped = self.reading.try_lock().map(|mut reading| reading.pump(self, MESSAGES_PER_TURN));
                 match pumped {
                     None => {}
@@ -214,7 +214,7 @@ impl Inner {
     }
 
     /// Called after a silent interval: a ping, or the end an interval after the second unanswered one.
-    /// Time alone proves nothing: this process may have been stopped, and asked nobody.
+    /// Elapsed time alone proves nothing: this process may have been suspended without sending a ping.
     fn keep_alive(&self, pings: &mut Pings) -> Result<(), CloseReason> {
         let (Some(interval), Framing::Ws) = (self.keepalive, self.framing) else { return Ok(()) };
         let heard = self.heard.load(Ordering::Relaxed);
@@ -234,7 +234,7 @@ impl Inner {
         self.control(ws::ping())
     }
 
-    /// Waits for the outcome of a call, reading the stream itself when nobody else does.
+    /// Waits for the outcome of a call, reading the stream itself when no other thread does.
     pub(super) fn await_slot(&self, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<Outcome> {
         if let Some(outcome) = slot.take() {
             return Some(outcome);
@@ -243,7 +243,7 @@ impl Inner {
             && !deadline.passed()
             && let Some(mut reading) = self.reading.try_lock()
         {
-            // The reader thread would not be armed again: nobody would read any more.
+            // The reader thread would not be armed again, and reading would stop.
             let _guard = on_panic(|| self.end(CloseReason::Panicked));
             self.poller.disarm(&self.stream);
             let end = if slot.set_leading(true) { self.lead(&mut reading, slot, sent, deadline) } else { None };
@@ -350,7 +350,7 @@ impl Inner {
     }
 
     fn dispatch(&self, message: &Bytes) {
-        // Strings of pages may hold what a Rust string cannot; nobody behind this has to think of it.
+        // Strings of pages may hold what a Rust string cannot; later code never sees it.
         let replaced = match replace_lone_surrogates(message) {
             Cow::Borrowed(_) => None,
             Cow::Owned(replaced) => Some(Bytes::from(replaced)),
@@ -362,7 +362,7 @@ impl Inner {
         };
         match (envelope.id, &envelope.method) {
             (Some(id), None) => {
-                // Whoever dispatches holds the reading role, so no leading caller has to be woken.
+                // The dispatching thread holds the reading role, so no leading caller has to be woken.
                 let _ = self.pending.complete(id, |entry| outcome(entry, message, &envelope, &self.covered));
             }
             (None, Some(method)) => self.event(message, method, &envelope),

@@ -2,7 +2,7 @@
 //!
 //! Waking a sleeping thread costs more than the browser needs for most answers, so spinning pays on a
 //! quiet machine. On a busy one it takes the processor from the browser and answers come later. Which
-//! of the two holds is not asked of the system but measured: the averages of answer times with and
+//! of the two applies is measured: the averages of answer times with and
 //! without spinning are kept apart, the better way is taken, and the other is tried now and then.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,9 +14,9 @@ use super::connect::Latency;
 const MAX_SPIN_BALANCED_US: u32 = 400;
 /// Longest spin in `low`, in microseconds.
 const MAX_SPIN_LOW_US: u32 = 5_000;
-/// So many calls take turns at first.
+/// The first calls alternate between both modes.
 const TRIAL_CALLS: u32 = 16;
-/// One call in so many takes the way that did worse so far.
+/// One call in this many uses the mode that was slower so far.
 const PROBE_EVERY: u32 = 32;
 
 /// Moving averages of answer times in microseconds; zero while there is none.

@@ -1,7 +1,7 @@
 //! Bounded queues of events.
 //!
 //! The reader offers each event to every matching queue and never waits: a full queue loses its
-//! oldest event, the loss is counted and told to the consumer in-band, and the connection goes on.
+//! oldest event, the loss is counted and reported to the consumer in band, and the connection continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -155,7 +155,7 @@ impl Subscription {
         }
     }
 
-    /// Events dropped so far, the ones told about included.
+    /// Events dropped so far, including those already reported.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.queue.dropped.load(Ordering::Relaxed)
@@ -224,7 +224,7 @@ struct Producer {
 }
 
 impl Producer {
-    /// Called by whoever holds the reading role, so by one thread at a time.
+    /// Called by the holder of the reading role, so by one thread at a time.
     fn offer(&self, event: &Event) {
         let weight = event.weight();
         while self.queue.bytes.load(Ordering::Relaxed) + weight > self.limit && self.drop_oldest() {}
@@ -288,7 +288,7 @@ impl Subscribers {
         *self.list.write() = List::Closed;
     }
 
-    /// Hands an event to whoever wants it. `make` runs only when somebody does.
+    /// Dispatches an event to matching subscriptions. `make` runs only when there is one.
     pub(super) fn offer(&self, method: &str, session: Option<&str>, make: impl FnOnce() -> Event) {
         let list = match &*self.list.read() {
             List::Open(list) => Arc::clone(list),

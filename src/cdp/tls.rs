@@ -6,8 +6,8 @@
 //! frame; what cannot wait for one, with an empty frame that the reader posts.
 //!
 //! # Locking
-//! `incoming`, then `session`. `incoming` belongs to whoever reads, which is one thread at a time, so
-//! nobody waits for it; it is held over a read that does not wait. `session` is held for opening or
+//! `incoming`, then `session`. `incoming` belongs to the reading thread, one at a time, so
+//! it is never contended; it is held over a read that does not wait. `session` is held for opening or
 //! sealing bytes that are in memory.
 
 use std::fmt;
@@ -37,7 +37,7 @@ pub(super) struct Tls {
     output: AtomicBool,
 }
 
-/// What came off the socket and is not opened yet.
+/// Bytes received and not decrypted yet.
 struct Incoming {
     bytes: Box<[u8]>,
     start: usize,
@@ -63,7 +63,7 @@ impl Tls {
     ) -> io::Result<usize> {
         let mut incoming = self.incoming.lock();
         let mut done = 0;
-        // Where a read waits for a moment, nobody who has got something reads again.
+        // Where a read can block for a moment, a thread that has data does not read again.
         let mut more = cfg!(unix);
         loop {
             done += self.open(&mut incoming, &mut out[done..]);
@@ -130,12 +130,12 @@ impl Tls {
         Ok(sealed)
     }
 
-    /// Whether an empty frame should be sent to take along what TLS has to say.
+    /// Whether an empty frame should be sent to flush TLS output.
     pub(super) fn has_output(&self) -> bool {
         self.output.load(Ordering::Acquire)
     }
 
-    /// What went wrong, told without naming the peer.
+    /// Describes a TLS error without naming the peer.
     fn problem(&self) -> String {
         match self.session.lock().process_new_packets() {
             Err(error) => describe(&error),

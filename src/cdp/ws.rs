@@ -185,7 +185,7 @@ impl Frames {
         if self.collected {
             self.fragments.get_or_insert_with(|| Oversized::after(&[], self.limit));
         }
-        // As Binary, text is not searched for invalid UTF-8, which whoever reads the JSON does anyway.
+        // As Binary, text is not searched for invalid UTF-8, which the JSON parser checks anyway.
         if header.opcode() == Header::TEXT {
             self.ready[0] = header.first & !Header::OPCODE | Header::BINARY;
         }
@@ -196,7 +196,7 @@ impl Frames {
         Ok(true)
     }
 
-    /// Takes the next piece of the payload off `input`, at most so many bytes.
+    /// Takes the next piece of the payload off `input`, at most this many bytes.
     fn payload<'a>(&mut self, input: &mut &'a [u8], most: usize) -> &'a [u8] {
         let (piece, rest) = input.split_at(self.left.min(input.len()).min(most));
         *input = rest;

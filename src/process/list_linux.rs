@@ -1,4 +1,4 @@
-//! What Linux tells about processes in `/proc`, and signals that cannot reach the wrong one.
+//! Processes from `/proc` on Linux, and signals that cannot reach the wrong process.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ fn seen(process: &Path, stat: &Stat) -> Option<Seen> {
     Some(Seen { group: stat.group, started: format!("{}/{}", boot.trim(), stat.ticks), command, stopped: stat.stopped })
 }
 
-/// A handle that stands for one process, whoever gets its number later.
+/// A handle of one process (pidfd), valid even after its id is reused.
 #[derive(Debug)]
 pub(crate) struct Hold(OwnedFd);
 

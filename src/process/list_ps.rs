@@ -1,4 +1,4 @@
-//! What `ps` tells about processes, for systems without `/proc` and without handles on processes.
+//! Processes from `ps`, for systems without `/proc` and without process handles.
 
 use std::process::{Command, Stdio};
 
@@ -33,7 +33,7 @@ pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     listed(&["-ax"]).into_iter().filter(|(_, seen)| has(seen)).map(|(pid, _)| pid).collect()
 }
 
-/// The clock and the language are fixed, so that a time looks the same whoever asks.
+/// The clock and the language are fixed, so that times always have the same format.
 fn listed(which: &[&str]) -> Vec<(u32, Seen)> {
     let mut ps = Command::new("ps");
     ps.args(which).args(["-ww", "-o", "pid=,pgid=,stat=,lstart=,command="]);
@@ -62,7 +62,7 @@ fn row(line: &[u8]) -> Option<(u32, Seen)> {
     Some((pid, Seen { group, started, command: rest.trim_ascii().to_vec(), stopped }))
 }
 
-/// Stands for a process by its number: these systems have no better handle. It is looked at right
+/// Identifies a process by its id: these systems have no better handle. It is checked right
 /// before it is killed.
 #[derive(Debug)]
 pub(crate) struct Hold(Pid);

@@ -1,7 +1,7 @@
-//! How a call waits: for its answer, or for whatever keeps the answer from coming.
+//! Call watchdog: waits for the answer of a call, and frees a page that is stuck meanwhile.
 //!
 //! A call ends with its answer, with the end of its session or connection, with a dialog that holds
-//! its page, at its deadline, or when nobody wants it any more ([`Cancel`]). While it waits, its page is probed with a script that costs nothing.
+//! its page, at its deadline, or when it is cancelled ([`Cancel`]). While it waits, its page is probed with an empty script.
 //! A page that leaves the probe unanswered for the supervisor's `rescue_after` is stuck in a script: that
 //! script is ended (`Runtime.terminateExecution`, which Chromium answers also then) and the document
 //! stays. A script that a caller of ours runs is left alone until its own deadline.
@@ -30,20 +30,20 @@ use crate::sync::{Cancel, Deadline};
 pub(super) const DIALOG_GRACE: Duration = Duration::from_secs(1);
 /// The same for input, when the dialog came after it: most likely because of it.
 const INPUT_GRACE: Duration = Duration::from_millis(100);
-/// A call that is answered so soon needs no probe.
+/// A call that is answered within this time needs no probe.
 const PROBE_AFTER: Duration = Duration::from_millis(50);
-/// How often outstanding probes are looked at.
+/// Poll interval of outstanding probes.
 const PROBE_POLL_INTERVAL: Duration = Duration::from_millis(25);
-/// What a script that was ended at its deadline has to say so.
+/// Longest wait for the answer of a script that was terminated at its deadline.
 const END_SCRIPT_GRACE: Duration = Duration::from_millis(100);
-/// A page that falls back into such a script again and again is given up.
+/// Number of scripts that are terminated for one call; then the page counts as unresponsive.
 const MAX_RESCUES: u32 = 3;
 
 /// Commands that need every process of a page, not only the one of their session.
 const ALL_FRAME_METHODS: [&str; 5] =
     ["Page.captureScreenshot", "Page.printToPDF", "Input.", "Accessibility.", "DOMSnapshot."];
 
-/// How patient a look at the open dialogs is.
+/// Whether a dialog of another process has a grace time before it blocks a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DialogGrace {
     None,
@@ -57,7 +57,7 @@ struct Probe {
     reply: Reply<RawReply>,
 }
 
-/// What a waiting call knows about its page.
+/// Watches the page of a waiting call.
 pub(super) struct CallWatchdog<'a> {
     supervisor: &'a Supervisor,
     route: &'a Route,
@@ -101,7 +101,7 @@ impl<'a> CallWatchdog<'a> {
             own_runs: is_script,
             running: is_script.then(|| supervisor.liveness.running(&route.session, deadline)),
         };
-        // A probe ahead of a script tells whether it is that script or another one which keeps the page
+        // A probe ahead of a script shows whether that script or another one keeps the page
         // busy, one that the page began a moment after its last answer too.
         if is_script && watch.is_on() {
             watch.own_runs = false;
@@ -131,7 +131,7 @@ impl<'a> CallWatchdog<'a> {
         }
     }
 
-    /// How long the call may wait before [`check`](Self::check) has something to do.
+    /// Time until [`check`](Self::check) is due again.
     pub(super) fn poll_interval(&self) -> Duration {
         if !self.is_on() {
             DIALOG_GRACE
@@ -142,7 +142,7 @@ impl<'a> CallWatchdog<'a> {
         }
     }
 
-    /// Looks after the page: sends probes, takes their answers, ends a script that holds it.
+    /// Probes the page, and terminates a script that blocks it.
     ///
     /// # Errors
     /// [`Error::PageBusy`] when a script of another caller holds it longer than this call may wait;
@@ -158,7 +158,7 @@ impl<'a> CallWatchdog<'a> {
                 Ok(_) => {
                     self.rescued |= self.rescues > 0;
                     self.own_runs = self.is_script;
-                    // Behind the one ahead of a script comes one that tells whether the script holds the page.
+                    // Behind the one ahead of a script comes one that shows whether the script blocks the page.
                     let pause = if self.ahead { PROBE_AFTER } else { self.supervisor.rescue_after };
                     self.next_probe = now + pause;
                     self.ahead = false;
@@ -185,7 +185,7 @@ impl<'a> CallWatchdog<'a> {
         Ok(())
     }
 
-    /// Sees to it that the page is not stuck in a script before it is sent away: afterwards nothing reaches
+    /// Frees the page of a script that blocks it, before a navigation: afterwards nothing reaches
     /// the script any more. Chromium 156 holds back every command, `Runtime.terminateExecution` and
     /// `Page.stopLoading` included, until the new document is there, which waits for the script.
     ///
@@ -197,7 +197,7 @@ impl<'a> CallWatchdog<'a> {
             return Ok(());
         }
         let (target, session) = (self.route.target.as_str(), &*self.route.session);
-        // One that is on its way already answers no probe, and takes another way at once.
+        // A page that is navigating already answers no probe, and accepts another navigation at once.
         let may_answer = |s: &Snapshot| {
             s.dialogs.is_empty()
                 && s.page(target).is_some_and(|page| page.state == PageState::Ready)
@@ -235,7 +235,7 @@ impl<'a> CallWatchdog<'a> {
         all
     }
 
-    /// Ends what runs in a session that has not answered for long.
+    /// Terminates the script of a session that has not answered for long.
     fn end_stuck_script(&mut self, session: &Arc<str>, deadline: Deadline) -> Result<(), Error> {
         let now = self.supervisor.snapshot();
         if now.is_navigating(session) {
@@ -298,7 +298,7 @@ impl<'a> CallWatchdog<'a> {
         Done { result, rescued: self.rescued || self.rescues > 0 }
     }
 
-    /// The deadline passed, or nobody waits any more. A script that still runs is ended.
+    /// The error of a call whose deadline passed or that was cancelled. A script of the call that still runs is terminated.
     pub(super) fn timed_out(&self, reply: Reply<RawReply>, deadline: Deadline) -> Error {
         let after = self.began.elapsed();
         if Cancel::is_current_set() {
@@ -397,7 +397,7 @@ impl Supervisor {
         });
         let mut slots: Vec<Slot<'_>> = begun.collect();
         while slots.iter().any(|slot| matches!(slot, Slot::Open(_))) {
-            // Waited for is the first that has no answer yet; the others are looked at by the way.
+            // Wait for the first call without an answer; poll the others.
             let mut wait = true;
             for slot in &mut slots {
                 let call = match std::mem::replace(slot, Slot::Taken) {

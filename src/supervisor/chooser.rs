@@ -63,7 +63,7 @@ impl Supervisor {
     pub const CHOOSER_LIMIT: Duration = Duration::from_secs(120);
 
     /// Catches the file choosers of the task's pages from now on, or leaves them to the browser again. One
-    /// that no files wait for is cancelled and told in the log; none is shown.
+    /// without files set for it is cancelled and logged; none is shown.
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
@@ -73,7 +73,7 @@ impl Supervisor {
 
     /// Keeps files for the next file chooser of a page, in whatever frame, for some time (at most
     /// [`CHOOSER_LIMIT`](Self::CHOOSER_LIMIT)). Files that waited already do no longer, and their
-    /// [`ArmedChooser`] is told. The paths are those of the machine that the browser runs on.
+    /// [`ArmedChooser`] reports it. Paths are on the machine where the browser runs.
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Reconnecting`], [`Error::Timeout`], [`Error::NotActive`].

@@ -35,7 +35,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::NoDialog`], [`Error::SeveralDialogs`], [`Error::DialogNotFound`],
-    /// [`Error::DialogGone`] when somebody else was faster, [`Error::Cdp`], [`Error::Timeout`],
+    /// [`Error::DialogGone`] when it was answered by another client or a policy, [`Error::Cdp`], [`Error::Timeout`],
     /// [`Error::NotActive`]. After an error other than the last the dialog is as it was.
     pub fn respond(
         &self,

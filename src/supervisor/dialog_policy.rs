@@ -11,19 +11,19 @@ use super::snapshot::{Dialog, DialogType};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
-/// What happens to a dialog nobody has armed an answer for.
+/// How a dialog without an armed answer is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DialogPolicy {
-    /// It stays open until somebody answers, at most for the dialog timeout.
+    /// The dialog stays open until it is answered, at most for the dialog timeout (then dismissed).
     #[default]
     MustRespond,
     /// It is dismissed at once and recorded.
     AutoDismiss,
     /// It is accepted at once and recorded; a prompt gets its own default text.
     AutoAccept,
-    /// It stays open until somebody answers, however long that takes.
+    /// The dialog stays open until it is answered, without a limit.
     Hold,
 }
 
@@ -52,7 +52,7 @@ impl FromStr for DialogPolicy {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BridgeMode {
-    /// For browsers on other machines, and from the moment on that a dialog is seen closed by somebody
+    /// For browsers on other machines, and from the moment that a dialog is closed by someone
     /// else within a tenth of a second.
     #[default]
     Auto,
@@ -80,7 +80,7 @@ pub struct DialogMatch {
     pub frame: Option<FrameId>,
     /// The page it is shown on.
     pub target: Option<TargetId>,
-    /// Who asked for it. Does not restrict which dialogs match; it keeps equal matches of two clients apart, so that one
+    /// The client that armed it. Does not restrict which dialogs match; it keeps equal matches of two clients apart, so that one
     /// does not replace or disarm the other's answer.
     #[serde(skip)]
     pub client: Option<Arc<str>>,
@@ -127,7 +127,7 @@ impl DialogMatch {
         self
     }
 
-    /// Also says who asked, see [`client`](Self::client).
+    /// Sets the client, see [`client`](Self::client).
     #[must_use]
     pub fn by(mut self, client: Option<&str>) -> Self {
         self.client = client.map(Arc::from);
@@ -174,7 +174,7 @@ fn origin_matches(pattern: &str, origin: &str) -> bool {
     }
 }
 
-/// Whether a place is `host:port`; colons in an IPv6 address stand in brackets.
+/// Whether a place is `host:port`; an IPv6 address is in brackets.
 fn has_port(place: &str) -> bool {
     place.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -229,7 +229,7 @@ impl ArmedAnswer {
         self
     }
 
-    /// For so many dialogs.
+    /// Number of dialogs to answer (default 1).
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = times;

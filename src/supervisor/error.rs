@@ -1,4 +1,4 @@
-//! What can go wrong with a supervisor, each with the way out.
+//! Errors of a supervisor.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub enum Error {
         /// Why it was lost.
         reason: String,
     },
-    /// The page shows a dialog that nobody can answer.
+    /// The page shows a dialog that can no longer be answered.
     #[error(
         "page {page} is blocked by dialog {dialog}, which was open when the connection was lost and can no longer be \
          answered; navigate, reload or close the page"
@@ -33,7 +33,7 @@ pub enum Error {
         /// The dialog.
         dialog: String,
     },
-    /// The dialog was lost sight of.
+    /// The dialog can no longer be answered: its page, renderer or connection is gone.
     #[error(
         "dialog {id} can no longer be answered: its page, its renderer or the connection is gone; \
          if the page does not respond, navigate, reload or close it"
@@ -42,7 +42,7 @@ pub enum Error {
         /// The dialog.
         id: String,
     },
-    /// Its page is leaving, and Chromium takes no answer.
+    /// The dialog opened during a navigation; Chromium takes no answer to it.
     #[error(
         "dialog {id} cannot be answered: it opened during a navigation, and the browser takes no answer then; \
          navigate or close the page, which closes the dialog"
@@ -51,16 +51,16 @@ pub enum Error {
         /// The dialog.
         id: String,
     },
-    /// The start took too long.
+    /// The supervisor did not attach in time.
     #[error("the supervisor could not attach to the browser within {} ms; check for a page that does not respond, or allow more time", .after.as_millis())]
     StartTimeout {
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
     /// The page to supervise is not there.
     #[error("no page {target} in the browser; list the pages and use one of their ids")]
     PageNotFound {
-        /// The target that was asked for.
+        /// The requested target id.
         target: String,
     },
     /// There is no page to act on.
@@ -69,7 +69,7 @@ pub enum Error {
     /// The frame is not known.
     #[error("no frame {frame} (frames: {}); take a new snapshot and use a frame from it", list(.known))]
     FrameNotFound {
-        /// The frame that was asked for.
+        /// The requested frame id.
         frame: String,
         /// Frames that are there, at most ten.
         known: Vec<String>,
@@ -83,7 +83,7 @@ pub enum Error {
     NotAFrameCommand {
         /// The command.
         method: String,
-        /// The frame that was asked for.
+        /// The requested frame id.
         frame: String,
         /// The frame whose session it shares.
         owner: String,
@@ -112,12 +112,12 @@ pub enum Error {
     /// The dialog is not open.
     #[error("dialog {id} is not open (open dialogs: {}); see the list of recent dialogs for its outcome", list(.known))]
     DialogNotFound {
-        /// The dialog that was asked for.
+        /// The requested dialog id.
         id: String,
-        /// The ones that are open.
+        /// Ids of the open dialogs.
         known: Vec<String>,
     },
-    /// Somebody else answered first.
+    /// Another client or a policy answered first.
     #[error(
         "dialog {id} was just answered by another client or by a policy; see the list of recent dialogs for its outcome"
     )]
@@ -125,10 +125,10 @@ pub enum Error {
         /// The dialog.
         id: String,
     },
-    /// So many answers are armed already.
+    /// The limit of armed answers is reached.
     #[error("the limit of {limit} armed dialog answers is reached; disarm some, or wait until they are used")]
     TooManyArmed {
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
     /// The script threw.
@@ -156,10 +156,10 @@ pub enum Error {
     PageBusy {
         /// The page.
         page: String,
-        /// How long that script may go on.
+        /// How long that script may still run.
         left: Duration,
     },
-    /// The caller's own script was still running at its deadline and was ended.
+    /// The script of the call was still running at its deadline and was terminated.
     #[error(
         "the script was terminated after its timeout of {} ms (the document is kept); allow more time, or run a shorter script",
         .after.as_millis()
@@ -168,7 +168,7 @@ pub enum Error {
         /// How long it ran.
         after: Duration,
     },
-    /// The page is on its way to another document.
+    /// The page is navigating, and its server has not responded.
     #[error(
         "page {page} is navigating, and the server has not responded within {} ms; wait for it, or navigate elsewhere",
         .after.as_millis()
@@ -176,10 +176,10 @@ pub enum Error {
     Navigating {
         /// The page.
         page: String,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
-    /// The page answers nothing.
+    /// The page does not respond.
     #[error(
         "page {page} did not respond within {} ms{}; reload it (its state is lost), or close it and open another",
         .after.as_millis(), if *.tried { ", although its running script was terminated" } else { "" }
@@ -187,25 +187,25 @@ pub enum Error {
     Unresponsive {
         /// The page.
         page: String,
-        /// What was asked of it.
+        /// The protocol command that got no answer.
         method: String,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
-        /// Whether its running script was ended.
+        /// Whether its running script was terminated.
         tried: bool,
     },
-    /// The supervisor did not get to the request in time.
+    /// The operation did not finish before its deadline.
     #[error("{what} timed out after {} ms; retry, or allow more time", .after.as_millis())]
     Timeout {
-        /// What was asked.
+        /// The operation.
         what: &'static str,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
-    /// The document did not come in time.
+    /// A navigation did not reach a new document in time.
     #[error("the navigation did not reach a new document within {} ms; allow more time or retry", .after.as_millis())]
     NoDocument {
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
     /// The address cannot be loaded.
@@ -245,15 +245,15 @@ pub enum Error {
     /// There is no room for another route.
     #[error("{problem}")]
     TooManyRoutes {
-        /// How much there is.
+        /// The present number and size, as a sentence.
         problem: String,
     },
     /// There is no such route.
     #[error("no route {id:?}; existing routes: {}", list(.known))]
     RouteNotFound {
-        /// What was asked for.
+        /// The requested route id.
         id: String,
-        /// Those that there are.
+        /// Ids of the existing routes.
         known: Vec<String>,
     },
     /// The navigation policy does not let a page go there.
@@ -277,13 +277,13 @@ pub enum Error {
         /// Why.
         problem: String,
     },
-    /// Who asked for it does not want it any more ([`Cancel`](crate::sync::Cancel)).
+    /// The operation was cancelled by its caller ([`Cancel`](crate::sync::Cancel)).
     #[error("cancelled: the client disconnected")]
     Cancelled,
     /// The system refused a thread.
     #[error("cannot start a thread for the supervisor: {problem}")]
     System {
-        /// The system's sentence.
+        /// The system's error message.
         problem: String,
     },
 }
@@ -342,12 +342,12 @@ impl Error {
         Self::NotLoaded { url, error: error.to_owned() }
     }
 
-    /// What is told where nobody wants the result any more: whatever a wait came to, that is why.
+    /// This error, or [`Error::Cancelled`] if the operation was cancelled.
     pub(super) fn or_cancelled(self) -> Self {
         if crate::sync::Cancel::is_current_set() { Self::Cancelled } else { self }
     }
 
-    /// An open dialog stands in the way of something.
+    /// An error for an operation that an open dialog blocks.
     pub(crate) fn blocked_by_dialog(what: &'static str, dialog: &str) -> Self {
         Self::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] }
     }
@@ -358,7 +358,7 @@ impl Error {
         matches!(self, Self::Cdp(cdp::Error::SessionGone { reason: cdp::GoneReason::Crashed, .. }))
     }
 
-    /// Whether an open dialog stands in the way.
+    /// Whether an open dialog blocks the operation.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::BlockedByDialog { .. })

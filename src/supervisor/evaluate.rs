@@ -138,7 +138,7 @@ impl Supervisor {
         self.run(&route, command, deadline)
     }
 
-    /// A picture of what a page shows, as PNG. It is kept as the page's last picture.
+    /// Captures the viewport of a page as PNG. It is kept as the page's last screenshot.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
@@ -146,7 +146,7 @@ impl Supervisor {
         self.capture(page, &CaptureScreenshot::new(), deadline)
     }
 
-    /// A picture as it is asked for. A PNG of the whole viewport is kept as the page's last picture.
+    /// Captures a screenshot with the given options. A PNG of the whole viewport is kept as the page's last screenshot.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).

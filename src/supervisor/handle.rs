@@ -206,7 +206,7 @@ impl Supervisor {
         self.published.wait_newer(seen, deadline).map(|v| v.value)
     }
 
-    /// Everything known, after all that the browser has told so far: what it told before the answer to a
+    /// The view after all messages that the browser has sent so far: what it sent before the answer to a
     /// call that has returned is in it, and in the log and the traffic.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A page that nobody sees and that never reaches the network: it shows an empty document of any origin, for what that
+//! A hidden page that never reaches the network: it shows an empty document of any origin, for what that
 //! origin stores.
 //!
 //! Chromium keeps a hidden target out of the tab strip and out of auto-attach, so it is no page of the task: it is not in
@@ -58,7 +58,7 @@ struct PausedRequest {
 }
 
 impl Supervisor {
-    /// Opens a page that nobody sees, in a browser context. It shows nothing until [`show`](HiddenPage::show).
+    /// Opens a hidden page in a browser context. It is empty until [`show`](HiddenPage::show).
     ///
     /// # Errors
     /// [`Error::NoHiddenPage`] when the browser has no hidden pages, [`Error::Cdp`], [`Error::Timeout`],

@@ -1,7 +1,7 @@
 //! The queues a supervisor's thread reads from, and the order it reads them in.
 //!
 //! Events and answers come in queues of their own, but the order in which the browser sent them counts:
-//! a frame tree folded after an event that the browser sent later would put an old address back. So
+//! a frame tree applied after an event that the browser sent later would restore an old address. So
 //! they are merged again by their place on the wire.
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
@@ -51,7 +51,7 @@ pub(super) struct Inputs {
     pub(super) dialed: Receiver<RedialOutcome>,
     /// Of names that were looked up.
     pub(super) found: Receiver<ResolvedName>,
-    /// Taken out of their queues to be compared, and later than what was folded last.
+    /// Taken out of their queues to be compared, and later than the last one applied.
     next_event: Option<Event>,
     next_answer: Option<Answer>,
 }
@@ -238,7 +238,7 @@ impl Inputs {
         }
     }
 
-    /// The next that was told of a network request.
+    /// The next event of a network request.
     pub(super) fn next_network(&mut self) -> Option<Event> {
         let network = self.browser.as_ref()?.network.as_ref()?;
         let event = network.channel().try_recv().ok()?;

@@ -137,7 +137,7 @@ pub enum Event {
     Frame {
         /// Its id.
         frame_id: FrameId,
-        /// What became of it.
+        /// The outcome.
         change: FrameChange,
         /// The frame around it, where that is known.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ pub enum Event {
         /// Why it did not get those that were waiting.
         problem: Option<String>,
     },
-    /// A download began, or ended where nobody moves its file.
+    /// A download began, or ended and its file is not moved.
     Download(Download),
     /// A download ended, and its file is in its place or did not get there.
     DownloadEnded(DownloadEnded),
@@ -252,7 +252,7 @@ pub enum Event {
     },
 }
 
-/// What became of a frame.
+/// How a frame changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -282,7 +282,7 @@ pub struct DownloadEnded {
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Why there is none.
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }

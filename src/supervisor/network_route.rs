@@ -1,4 +1,4 @@
-//! Routes: what becomes of the requests of pages whose address fits a pattern.
+//! Routes: modify, answer or abort requests of pages whose address matches a pattern.
 //!
 //! The navigation policy comes first: a request that it refuses reaches no route.
 
@@ -46,7 +46,7 @@ const OF_THE_CONNECTION: [&str; 9] =
 /// Names and values of headers; a name may occur more than once.
 pub type HeaderList = Vec<(String, String)>;
 
-/// What becomes of requests.
+/// A rule for requests: which ones, and what to do with them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RouteRule {
@@ -60,7 +60,7 @@ pub struct RouteRule {
     pub method: Option<String>,
     /// The type of the request, in lower case. `fetch` and `xhr` are one type. Default: any.
     pub resource_type: Option<String>,
-    /// What becomes of the request.
+    /// What to do with the request.
     pub action: RouteAction,
     /// How long the request is held before that, at most 120 s.
     pub delay: Duration,
@@ -111,7 +111,7 @@ impl RouteRule {
         self
     }
 
-    /// For so many requests.
+    /// Number of requests to apply to (default: no limit).
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = Some(times);
@@ -188,7 +188,7 @@ fn check_headers(field: &str, headers: &HeaderList) -> Result<(), Error> {
     Ok(())
 }
 
-/// What becomes of a request.
+/// What to do with a request.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RouteAction {

@@ -1,4 +1,4 @@
-//! What a supervisor is asked to do.
+//! Options of a supervisor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -146,7 +146,7 @@ pub struct SupervisorOptions {
     pub log: Option<Arc<EventLog>>,
 }
 
-/// A dialog that nobody answers is dismissed after five minutes.
+/// An unanswered dialog is dismissed after five minutes.
 const DIALOG_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for SupervisorOptions {

@@ -1,5 +1,4 @@
-//! The newest of what pages tell much of, kept apart for each page: a flood on one pushes nothing of
-//! another out.
+//! Ring buffers per page for console messages and network requests: a flood on one page evicts nothing of another.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use parking_lot::Mutex;
 
 use crate::cdp::protocol::target::TargetId;
 
-/// What is kept of one page.
+/// Limits for one page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RingLimits {
     /// Greatest number of entries.
@@ -17,7 +16,7 @@ pub(super) struct RingLimits {
     pub(super) bytes: usize,
 }
 
-/// A change, made by the fold.
+/// A change, made by the state machine.
 #[derive(Debug)]
 pub(super) enum RingUpdate<T> {
     /// An entry, or another version of one that is there: the number says which.
@@ -26,7 +25,7 @@ pub(super) enum RingUpdate<T> {
     Drop(TargetId),
 }
 
-/// Entries by page. Changed by the supervisor's thread, read by anybody; the lock is held for copying
+/// Entries by page. Written by the supervisor's thread, read by any thread; the lock is held for copying
 /// pointers only.
 #[derive(Debug)]
 pub(super) struct PageRing<T> {

@@ -1,5 +1,5 @@
-//! What can be told while a page is blocked: what the supervisor keeps, and what the browser's own
-//! process answers whatever the page does.
+//! Queries that work while a page is blocked: data that the supervisor keeps, and data that the browser's own
+//! process returns independently of the page.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::cdp::protocol::page::{Crash, GetNavigationHistory, NavigationEntry};
 use crate::cdp::protocol::target::{GetTargetInfo, GetTargets, TargetId, TargetInfo};
 use crate::sync::Deadline;
 
-/// Bytes of pictures that are kept, over all pages.
+/// Limit of cached screenshots in bytes, over all pages.
 const SCREENSHOT_CACHE_BYTES: usize = 32 * 1024 * 1024;
-/// What a renderer that is to crash may take to be gone.
+/// Longest wait for a renderer to crash on request.
 const CRASH_LIMIT: Duration = Duration::from_secs(2);
 
-/// What handing a report to the supervisor's thread may take.
+/// Longest wait to hand a report to the supervisor's thread.
 const REPORT_LIMIT: Duration = Duration::from_secs(2);
 
 /// The end of a download whose file was moved to its final place.
@@ -34,28 +34,28 @@ pub(crate) struct MovedDownload {
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<std::path::PathBuf>,
-    /// Why there is none.
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
 }
 
-/// The last picture that was taken of a page.
+/// The last screenshot of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// PNG.
     pub png: Arc<[u8]>,
-    /// When it was taken, Unix seconds.
+    /// Time of the screenshot, in Unix seconds.
     pub taken_at: f64,
-    /// What the page showed then.
+    /// Address of the page at that time.
     pub url: Arc<str>,
 }
 
-/// Where a page has been.
+/// The navigation history of a page.
 #[derive(Debug, Clone)]
 pub struct History {
-    /// Its documents, oldest first.
+    /// Entries, oldest first.
     pub entries: Vec<NavigationEntry>,
-    /// Which one it shows, counted from 0.
+    /// Index of the current entry, from 0.
     pub current: usize,
 }
 
@@ -71,7 +71,7 @@ impl Supervisor {
         Ok(self.call(page, &get, deadline)?.result.cookies)
     }
 
-    /// Where a page has been. Answered while a dialog is open and while the page is stuck or crashed.
+    /// The navigation history of a page. Answered while a dialog is open and while the page is stuck or crashed.
     ///
     /// # Errors
     /// As [`cookies`](Self::cookies).
@@ -80,7 +80,7 @@ impl Supervisor {
         Ok(History { current: usize::try_from(returned.current_index).unwrap_or_default(), entries: returned.entries })
     }
 
-    /// What the browser says of a page. Answered while a dialog is open and while the page is stuck or
+    /// The browser's description of a page (title, address, opener). Answered while a dialog is open and while the page is stuck or
     /// crashed.
     ///
     /// # Errors

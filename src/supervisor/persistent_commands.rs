@@ -1,5 +1,5 @@
-//! What holds for a page as long as it lives: commands that each of its sessions gets, those to come
-//! included, and a name and password for who asks.
+//! Persistent commands: settings of a page that each of its sessions gets, including later ones and those after a
+//! reconnect; and HTTP credentials.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::cdp::rt::Command;
 use crate::cdp::{self, Answer, Connection};
 use crate::sync::Deadline;
 
-/// The key of the command that takes a page's network away. While it is kept, nothing else is said of the network.
+/// Key of the command that takes a page offline. While it is set, no other network condition is sent.
 pub(crate) const OFFLINE: &str = "offline";
 
-/// The key of the command that slows scripts down.
+/// Key of the command that throttles the CPU.
 pub(crate) const CPU: &str = "cpu";
 
-/// Which sessions of a page.
+/// The sessions of a page that a persistent command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionScope {
-    /// The page's own.
+    /// The session of the page itself.
     Page,
     /// Those of the page and of its cross-process frames.
     Frames,
@@ -55,7 +55,7 @@ impl<C: Command + Send + Sync> Sendable for C {
     }
 }
 
-/// A command to be sent again and again. Its `Debug` shows the method only: there may be secrets in it.
+/// A command that is sent to each new session of a page. Its `Debug` shows the method only: parameters may hold secrets.
 #[derive(Clone)]
 pub struct PersistentCommand {
     method: &'static str,
@@ -63,7 +63,7 @@ pub struct PersistentCommand {
 }
 
 impl PersistentCommand {
-    /// Of a command.
+    /// Wraps a command.
     #[must_use]
     pub fn new<C: Command + Send + Sync + 'static>(command: C) -> Self {
         Self { method: C::METHOD, command: Arc::new(command) }
@@ -92,7 +92,7 @@ impl fmt::Debug for PersistentCommand {
     }
 }
 
-/// A name and password for servers that ask (HTTP authentication). `Debug` shows neither.
+/// A user name and password for HTTP authentication. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     pub(super) username: String,
@@ -100,7 +100,7 @@ pub struct Login {
 }
 
 impl Login {
-    /// These.
+    /// Credentials from a user name and a password.
     #[must_use]
     pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
         Self { username: username.into(), password: password.into() }
@@ -113,10 +113,10 @@ impl fmt::Debug for Login {
     }
 }
 
-/// Limits of a page's network.
+/// Network throttling of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Throttle {
-    /// Least time from a request to its response, milliseconds.
+    /// Minimum time from a request to its response, in milliseconds.
     pub latency_ms: f64,
     /// Kilobits per second; `None` for no limit.
     pub download_kbps: Option<f64>,
@@ -132,7 +132,7 @@ impl Throttle {
 }
 
 impl Supervisor {
-    /// Slows a page's network down, that of its frames and workers included, or no longer. Works where requests are
+    /// Throttles the network of a page with its frames and workers; `None` ends it. Works where requests are
     /// [watched](Self::watch_network).
     ///
     /// # Errors

@@ -10,12 +10,12 @@ use crate::cdp::Connection;
 use crate::cdp::protocol::target::{GetTargets, TargetId};
 use crate::sync::{Deadline, Thread, fault_point, spawn};
 
-/// How often it is looked whether a browser of ours has ended meanwhile.
+/// Interval of checks whether a browser that we started has exited.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long the browser may take to notice that the connection before is gone. Others may be attached to the same pages,
-/// which cannot be told apart.
+/// which cannot be distinguished.
 const OLD_CONNECTION_LIMIT: Duration = Duration::from_secs(1);
-/// How often it is asked meanwhile.
+/// Interval of these checks.
 const TARGET_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How the tries went.
@@ -62,13 +62,13 @@ impl Drop for RedialAttempt {
             && !thread.is_finished()
             && self.outcome.is_empty()
         {
-            // In the middle of a try, which ends within its own limit and then finds nobody.
+            // In the middle of a try, which ends within its own limit; its result is dropped.
             std::mem::forget(thread);
         }
     }
 }
 
-/// Tries until one succeeds, none is left, or nobody waits any more (`None`).
+/// Retries until an attempt succeeds, none is left, or the attempt is cancelled (`None`).
 fn dial(
     redial: &Redial,
     how: Reconnect,

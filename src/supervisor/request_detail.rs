@@ -96,7 +96,7 @@ pub struct RequestDetail {
     pub has_post_data: bool,
     /// How the time was spent.
     pub timing: Option<RawTiming>,
-    /// When the page asked for it, seconds of the browser's clock.
+    /// Start of the request, in seconds of the browser's monotonic clock.
     pub began: Option<f64>,
 }
 

@@ -122,7 +122,7 @@ impl Snapshot {
         page.is_some_and(|page| matches!(page.state, PageState::Attaching | PageState::Ready))
     }
 
-    /// Whether a session's own frame is on its way to another document.
+    /// Whether the top frame of a session is navigating.
     pub(crate) fn is_navigating(&self, session: &str) -> bool {
         let own =
             |f: &&Frame| f.session_frame.as_ref() == Some(&f.frame_id) && f.session_id.as_deref() == Some(session);
@@ -158,7 +158,7 @@ impl Snapshot {
 pub struct Page {
     /// Its target.
     pub target_id: TargetId,
-    /// Its address, as Chromium last told.
+    /// Its address, as Chromium last reported it.
     pub url: Arc<str>,
     /// Its title when it was last loaded or changed its address: Chromium does not tell when a script
     /// changes it.
@@ -173,7 +173,7 @@ pub struct Page {
     pub top_frame: Option<FrameId>,
     /// Whether it was opened through this supervisor.
     pub own: bool,
-    /// The dialog it shows that nobody can answer any more, see [`PageState::Wedged`].
+    /// The open dialog that can no longer be answered, see [`PageState::Wedged`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_dialog: Option<Arc<str>>,
     /// The browser context it lives in.
@@ -310,7 +310,7 @@ pub enum BridgeReason {
     Asked,
     /// The browser runs on another machine.
     RemoteEndpoint,
-    /// A native dialog was closed by somebody else as soon as it opened.
+    /// A native dialog was closed by another client as soon as it opened.
     ClosedByOthers,
 }
 
@@ -414,7 +414,7 @@ pub struct ClosedDialog {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClosedBy {
-    /// Somebody asked this supervisor to.
+    /// Answered on request of a client of this supervisor.
     Agent,
     /// An answer armed beforehand.
     Armed,
@@ -468,6 +468,6 @@ pub enum ConsoleLevel {
     Warning,
     /// `console.error`, failed `console.assert`.
     Error,
-    /// An exception nobody caught.
+    /// An uncaught exception.
     Exception,
 }

@@ -1,7 +1,7 @@
 //! The network requests of pages: which are under way, which there were, what they brought.
 //!
 //! Off until [`SupervisorOptions::network`](super::SupervisorOptions::network) or
-//! [`Supervisor::watch_network`] turns it on: Chromium tells of each request in four or five messages.
+//! [`Supervisor::watch_network`] enables it: Chromium sends four or five messages for each request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::{Base64, Command as _};
 use crate::sync::Deadline;
 
-/// A request, as far as it has come. Times and addresses are what Chromium told.
+/// A network request in its present state. Times and addresses are those that Chromium reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -117,7 +117,7 @@ impl Traffic {
         self.loading.iter().map(|loading| &**loading).filter(move |loading| loading.target_id == *page)
     }
 
-    /// What is under way on a page and began after a moment, told by the [`last`](Self::last) of then.
+    /// Requests in flight of a page that began after `last`, the [number](Self::last) of an earlier moment.
     pub fn since<'a>(&'a self, page: &'a TargetId, last: u64) -> impl Iterator<Item = &'a Loading> {
         self.of(page).filter(move |loading| loading.number > last)
     }
@@ -163,7 +163,7 @@ impl Supervisor {
         self.traffic.get()
     }
 
-    /// What is under way, with everything that the browser told before this call was made.
+    /// Requests in flight, including everything that the browser sent before this call.
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
@@ -247,7 +247,7 @@ impl Supervisor {
         body_of(GetRequestPostData::METHOD, returned.post_data, returned.base64_encoded)
     }
 
-    /// To the session that a request was told on.
+    /// The session that reported a request.
     fn route_of(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Route, Error> {
         self.connected(deadline)?;
         let session = Arc::clone(&request.session);

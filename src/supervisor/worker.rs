@@ -1,4 +1,4 @@
-//! The thread around the fold: takes what comes, folds it, sends what the fold wants sent, publishes.
+//! The thread of a supervisor: feeds inputs to the state machine, carries out its effects, publishes the view.
 //!
 //! It never waits for an answer: answers come back as messages. It publishes once per batch of
 //! events, so that a flood costs readers nothing.
@@ -27,7 +27,7 @@ use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published, fault_point};
 
-/// Events folded before the view is published.
+/// Events processed before the view is published.
 const BATCH: usize = 256;
 /// Bytes of responses that a process keeps for us, all together and of one.
 const BODIES: i64 = 20 * 1024 * 1024;
@@ -117,7 +117,7 @@ impl Worker {
         self.inputs.wait(Deadline::at(until))
     }
 
-    /// Folds what the browser told, in its order.
+    /// Processes the messages of the browser, in order.
     fn fold_told(&mut self) {
         let lost = self.inputs.lost();
         if lost > 0 {
@@ -140,7 +140,7 @@ impl Worker {
     fn disconnected(&mut self) {
         let reason = self.connection.close_reason().map(|r| r.to_string());
         let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
-        // Nobody answers at the address of a session that has ended.
+        // The address of an ended WebDriver session cannot be reconnected.
         let local = matches!(self.connection.close_reason(), Some(CloseReason::Local | CloseReason::SessionEnded));
         let redial = self.current_connection.browser.lock().as_ref().and_then(Browser::redial).cloned();
         let Some(redial) = redial.filter(|_| self.state.may_reconnect() && !local) else {
@@ -174,7 +174,7 @@ impl Worker {
         match dialed {
             RedialOutcome::GaveUp(problem) => self.state.end(&format!("the connection was lost: {problem}"), now()),
             RedialOutcome::Connected(connection) => {
-                // Subscribed before anything is sent, and replaced before anybody is told.
+                // Subscribed before anything is sent, and replaced before it is reported.
                 self.inputs.join(&connection);
                 self.current_connection.replace(&connection);
                 self.connection = connection;
@@ -183,7 +183,7 @@ impl Worker {
         }
     }
 
-    /// Calls of the bridge, after everything that was told: the frames they come from are known then.
+    /// Calls of the dialog bridge, after all other events: the frames they come from are known then.
     fn fold_calls(&mut self) {
         self.fold_told();
         if self.inputs.lost_calls() > 0 {
@@ -353,7 +353,7 @@ impl Worker {
             Outgoing::CatchCalls(catch) => {
                 let of = |url: &str| fetch::RequestPattern { url_pattern: Some(url.to_owned()), ..Default::default() };
                 let mut enable = fetch::Enable::new();
-                // With logins every address: Chromium 156 cancels those of requests that no pattern fits, untold.
+                // With logins every address: Chromium 156 cancels those of requests that match no pattern, without an event.
                 enable.patterns = Some(if catch.logins || catch.all {
                     vec![of(EVERYTHING)]
                 } else {

@@ -1,9 +1,9 @@
-//! Dialogs over requests, for endpoints that answer native dialogs by themselves.
+//! Dialog bridge: dialogs by synchronous request, for endpoints that answer native ones by themselves.
 //!
-//! Some remote browsers dismiss each native dialog within milliseconds, before anybody can say what to
+//! Some remote browsers dismiss each native dialog within milliseconds, before a client can
 //! answer. The bridge replaces `alert`, `confirm` and `prompt` in every document by functions that
 //! send a synchronous request to a host that does not exist. The request is caught by the `Fetch`
-//! domain, stays paused while somebody decides, and its answer is what the page gets.
+//! domain and stays paused until the dialog is answered; the page gets its response.
 //!
 //! A [`Bridge`] is the pure part: the script, the reading of calls, the writing of answers. Whoever
 //! drives the browser does four things on the session of each page and each cross-process frame, before
@@ -253,7 +253,7 @@ impl fmt::Debug for Fulfil {
 
 #[doc(hidden)]
 pub mod fuzzing {
-    //! Doors for property tests and fuzzers; no stable interface.
+    //! Entry points for property tests and fuzzers; not a stable interface.
 
     /// Reads a request of these bytes. Returns whether it was taken for a call, which would be a forgery.
     #[must_use]

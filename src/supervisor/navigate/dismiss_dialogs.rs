@@ -1,8 +1,8 @@
-//! Dialogs of a page that is to be sent elsewhere.
+//! Dismisses the dialogs of a page before it is navigated.
 //!
-//! Chromium closes the dialog that a page shows when the page is sent elsewhere, and the script goes on. Should it show
+//! Chromium closes the open dialog of a page when the page is navigated, and its script continues. Should it show
 //! another one before the server has answered, the new document waits for that dialog, and Chromium takes no answer to it
-//! any more. So dialogs are put away before, and a script that shows one after another is ended.
+//! any more. So dialogs are dismissed before, and a script that opens one after another is terminated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +15,15 @@ use super::super::state::Request;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
 
-/// Dialogs that are put away before the script that shows them is ended, and in all.
+/// Number of dialogs dismissed before their script is terminated, and in total.
 const DIALOGS_BEFORE_END: usize = 3;
 const MAX_DIALOGS: usize = 8;
-/// What an answer may take.
+/// Longest wait for an answer to take effect.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
-/// How long it is waited for the next dialog of the same script.
+/// Wait for the next dialog of the same script.
 const NEXT_DIALOG_GRACE: Duration = Duration::from_millis(50);
 
-/// A dialog of a page that keeps it from leaving, and that can be answered: not the question whether it may leave.
+/// The open native dialog of a page, unless it is `beforeunload`.
 pub(super) fn dismissible_dialog(now: &Snapshot, target: &TargetId) -> Option<Arc<str>> {
     let mut here = now.dialogs_of(target.as_str());
     let native = here.find(|dialog| !dialog.bridged && dialog.kind != DialogType::BeforeUnload);
@@ -31,7 +31,7 @@ pub(super) fn dismissible_dialog(now: &Snapshot, target: &TargetId) -> Option<Ar
 }
 
 impl Supervisor {
-    /// Puts away what a page shows before it leaves, as far as it can be answered.
+    /// Dismisses the dialogs of a page before it is navigated, as far as they can be answered.
     pub(super) fn dismiss_dialogs(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         for number in 0..MAX_DIALOGS {
             if number == DIALOGS_BEFORE_END && dismissible_dialog(&self.snapshot(), target).is_some() {
@@ -48,7 +48,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Puts away the dialog that a page shows, if it shows one. Whether it did so, or somebody else.
+    /// Dismisses the open dialog of a page. Whether it is closed now, by this or another client.
     pub(super) fn dismiss_one_dialog(&self, target: &TargetId, deadline: Deadline) -> bool {
         let Some(id) = dismissible_dialog(&self.snapshot(), target) else { return false };
         let Err(problem) = self.respond(Some(&id), DialogAnswer::Dismiss, deadline.within(ANSWER_LIMIT)) else {
@@ -56,7 +56,7 @@ impl Supervisor {
         };
         let stays = dismissible_dialog(&self.snapshot(), target).as_ref() == Some(&id);
         if stays {
-            tracing::debug!(%problem, "a dialog of a page that leaves cannot be put away");
+            tracing::debug!(%problem, "cannot dismiss the dialog of a page before its navigation");
         }
         !stays
     }

@@ -1,4 +1,4 @@
-//! Back and forward through where a page has been.
+//! Back and forward navigation.
 
 use std::time::Instant;
 
@@ -13,12 +13,12 @@ use crate::cdp::protocol::page::NavigateToHistoryEntry;
 use crate::cdp::rt::Command;
 use crate::sync::Deadline;
 
-/// Entries of the log that are looked through at once.
+/// Log entries read at a time.
 const LOG_BATCH: usize = 1000;
 
 impl Supervisor {
-    /// Sends a page back (-1) or forward (1) through its history, or farther. Returns when it shows that document; loading
-    /// goes on. `None` when its history does not reach so far, and then nothing happens. Dialogs are as with
+    /// Navigates a page by an offset in its history: -1 is back, 1 is forward. Returns when the document is committed;
+    /// loading continues. `None` (and no navigation) when the history has no such entry. Dialogs are handled as with
     /// [`navigate`](Self::navigate).
     ///
     /// # Errors
@@ -42,8 +42,8 @@ impl Supervisor {
         let mut watch = CallWatchdog::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
         watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &NavigateToHistoryEntry::new(entry.id), deadline)?;
-        // The document may be another one, the same one elsewhere, or one that was kept: each of these is told of. The
-        // history itself names the entry that is on its way.
+        // The document may be new, the same at another fragment, or one from the back/forward cache: each is reported. The
+        // history itself already names the entry that is being loaded.
         let target = route.target.as_str();
         let mut seen = log;
         loop {

@@ -29,21 +29,21 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
 use crate::sync::Deadline;
 
-/// How often a navigation looks for dialogs.
+/// Interval at which a navigation checks for dialogs.
 pub(super) const DIALOG_POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How long it may take to see whether a page goes on loading after a navigation was aborted.
+/// Longest wait to see whether a page continues to load after a navigation was aborted.
 const SUPERSEDED_CHECK_LIMIT: Duration = Duration::from_secs(1);
-/// How long a document may take to replace one that was committed while it was on its way.
+/// Longest wait for a document to replace one that was committed during its navigation.
 const REPLACEMENT_GRACE: Duration = Duration::from_millis(300);
-/// What Chromium says of a navigation that was given up before it had a document.
+/// Chromium's error for a navigation that was cancelled before it had a document.
 pub(super) const ABORTED: &str = "net::ERR_ABORTED";
-/// Dialogs of the old document that are put away while the new one is on its way.
+/// Dialogs of the old document that are dismissed during a navigation.
 const MAX_DISMISSED: usize = 20;
 
 impl Supervisor {
-    /// Navigates a page. Returns when the page shows the new document; loading goes on. An open dialog
-    /// does not stand in the way, it is dismissed; one that opens meanwhile (`beforeunload`) ends the
-    /// wait. A script that keeps the old document from leaving is ended.
+    /// Navigates a page. Returns when the new document is committed; loading continues. An open dialog is
+    /// dismissed first; one that opens meanwhile (`beforeunload`) ends the wait. A script that blocks the old document
+    /// is terminated.
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`] when the page may not go there, or is redirected to where it may not: it then
@@ -74,7 +74,7 @@ impl Supervisor {
             return Ok(watch.answered(returned));
         }
         if let Some(text) = &returned.error_text {
-            // What kept it from going there is in the snapshot by then.
+            // Afterwards the view has the reason of a blocked navigation.
             let _ = self.caught_up(deadline);
             self.blocked_since(&route, blocked)?;
             return Err(Error::not_loaded(url, text));
@@ -88,7 +88,7 @@ impl Supervisor {
             let changed = |s: &Snapshot| s.frame(frame).is_none_or(|f| f.loader != shows);
             self.wait_until(deadline.within(REPLACEMENT_GRACE), changed);
         }
-        // Another one than before will do: the page may have gone on by itself already.
+        // Any new document counts: the page may have navigated again by itself.
         let shown = |s: &Snapshot| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
         self.wait_for_document(&route, &mut watch, began, deadline, |s| {
             shown(s) || last_blocked_number(s, &route) > blocked
@@ -97,8 +97,8 @@ impl Supervisor {
         Ok(watch.answered(returned))
     }
 
-    /// Loads a page again. Returns when the page shows the new document; loading goes on. It revives a
-    /// crashed page, and one that shows a dialog nobody can answer.
+    /// Reloads a page. Returns when the new document is committed; loading continues. This recovers a
+    /// crashed page, and one with a dialog that can no longer be answered.
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate).
@@ -114,7 +114,7 @@ impl Supervisor {
         watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &Reload::new(), deadline)?;
         let target = route.target.as_str();
-        // Chromium answers the command before the page asks whether it may be left.
+        // Chromium answers the command before it shows a `beforeunload` dialog.
         let stays = |s: &Snapshot| kept_by_beforeunload(&asked, s, target);
         let shown = |s: &Snapshot| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
@@ -170,12 +170,12 @@ impl Supervisor {
         was_superseded && !was_asked && last_blocked_number(&now, route) == blocked
     }
 
-    /// The number of the last navigation that a page was kept from, 0 when there was none.
+    /// The number of the page's last blocked navigation, 0 for none.
     pub(super) fn last_blocked(&self, route: &Route) -> u64 {
         last_blocked_number(&self.snapshot(), route)
     }
 
-    /// Fails when the page was kept from going somewhere since.
+    /// Fails when a navigation of the page was blocked since.
     pub(super) fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
         let now = self.snapshot();
         let blocked = now.page(route.target.as_str()).and_then(|page| page.blocked.as_ref());
@@ -203,8 +203,7 @@ impl Supervisor {
         shows.map(|frame| Arc::clone(&frame.loader)).unwrap_or_default()
     }
 
-    /// Sends what makes a page leave its document. Dialogs that are open do not matter, one that opens
-    /// meanwhile ends the wait.
+    /// Sends a command that navigates a page. Open dialogs are dismissed first; one that opens meanwhile ends the wait.
     pub(super) fn leave<C: Command>(
         &self,
         route: &Route,
@@ -215,13 +214,13 @@ impl Supervisor {
         let before = self.snapshot();
         let asks = before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
         if let Some(dialog) = asks {
-            // It is being left already, and asks whether it may: Chromium takes no other navigation meanwhile.
+            // A `beforeunload` dialog is open: Chromium accepts no other navigation meanwhile.
             return Err(blocked::<C>(&dialog.id));
         }
         self.dismiss_bridged_dialogs(&route.target, deadline)?;
         self.dismiss_dialogs(&route.target, deadline)?;
         let before = self.snapshot();
-        // Not interrupted by dialogs, since those that are open still end with the document.
+        // Not interruptible by dialogs: open ones are closed with the document.
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
         let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
         let shown = self.loader(route);
@@ -229,7 +228,7 @@ impl Supervisor {
         loop {
             match reply.poll_raw(deadline.within(watch.poll_interval().min(DIALOG_POLL_INTERVAL))) {
                 Ok(outcome) => {
-                    // It asked whether it may be left, and was answered already.
+                    // A `beforeunload` dialog opened, and was answered already.
                     if let Some(dialog) = beforeunload_since(&before, &self.snapshot(), route.target.as_str()) {
                         return Err(blocked::<C>(&dialog));
                     }
@@ -253,7 +252,7 @@ impl Supervisor {
         }
     }
 
-    /// Fails when a page asks whether it may be left, or was kept by the answer to that since.
+    /// Fails when the page shows a `beforeunload` dialog, or one was dismissed since.
     pub(super) fn check_beforeunload<C: Command>(&self, before: &Snapshot, target: &str) -> Result<(), Error> {
         match kept_by_beforeunload(before, &self.snapshot(), target) {
             Some(dialog) => Err(blocked::<C>(&dialog)),
@@ -261,7 +260,7 @@ impl Supervisor {
         }
     }
 
-    /// A navigation takes open dialogs along, so the page is not looked after while there is one.
+    /// A navigation closes open dialogs, so the page is not probed while one is open.
     pub(super) fn check_unless_dialog(
         &self,
         watch: &mut CallWatchdog<'_>,
@@ -306,15 +305,14 @@ impl Supervisor {
     }
 }
 
-/// How things stood when a navigation was asked for.
+/// The state when a navigation was requested.
 pub(super) struct NavigationRequested {
     pub(super) at: Arc<Snapshot>,
     /// The newest request.
     pub(super) request: u64,
 }
 
-/// The question whether a page may be left, when it came since and waited for somebody, answered by now
-/// or not.
+/// A `beforeunload` dialog that opened since and was not answered automatically, open or closed by now.
 fn beforeunload_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let old = |id: &str| {
@@ -325,7 +323,7 @@ fn beforeunload_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option
     all.filter(|dialog| asks(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
-/// The question whether a page may be left, when it came since: open, or answered with no, by whoever it was.
+/// A `beforeunload` dialog that opened since and is still open or was dismissed.
 fn kept_by_beforeunload(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let is_old = |id: &str| before.recent.iter().any(|closed| *closed.dialog.id == *id);
@@ -334,7 +332,7 @@ fn kept_by_beforeunload(before: &Snapshot, now: &Snapshot, target: &str) -> Opti
     all.find(|dialog| asks(dialog) && !is_old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
-/// The number of the last navigation that the page of a route was kept from.
+/// The number of the last blocked navigation of a page, 0 for none.
 fn last_blocked_number(now: &Snapshot, route: &Route) -> u64 {
     let page = now.page(route.target.as_str());
     page.and_then(|page| page.blocked.as_ref()).map_or(0, |blocked| blocked.number)

@@ -1,4 +1,4 @@
-//! Navigations that nobody waits for.
+//! Navigation without waiting for the document.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,8 @@ use crate::cdp::rt::Command as _;
 use crate::sync::Deadline;
 
 impl Supervisor {
-    /// Sends a page on its way. Returns as soon as it is, or shows a dialog that asks whether it may be, or the
-    /// deadline has passed without a sign; whether it arrives is not waited for.
+    /// Starts a navigation. Returns when it has begun, when the page shows a `beforeunload` dialog, or at the deadline;
+    /// the document is not waited for.
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate), where the browser says so at once.
@@ -45,7 +45,7 @@ impl Supervisor {
         };
         let (was_on_its_way, shown) = top(&before).unzip();
         let traffic = self.traffic();
-        // A page counts as on its way before it is asked whether it may be left; its request comes after that.
+        // Navigation is reported before the `beforeunload` dialog; the request follows after it.
         let requested = || {
             let since = self.network_requests(&route.target);
             let finished = since.iter().any(|r| r.number > traffic.last && &*r.resource_type == "document");
@@ -67,7 +67,7 @@ impl Supervisor {
                     return match returned.error_text {
                         None => Ok(()),
                         Some(message) => {
-                            // What kept it from going there is in the snapshot by then.
+                            // Afterwards the view has the reason of a blocked navigation.
                             let _ = self.caught_up(deadline);
                             self.blocked_since(&route, blocked_before)?;
                             Err(Error::not_loaded(url, &message))

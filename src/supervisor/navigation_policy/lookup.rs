@@ -1,4 +1,4 @@
-//! Looking up names beside the supervisor's thread, which waits for nobody.
+//! Host name resolution on threads of its own; the supervisor's thread never waits for it.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, ToSocketAddrs as _};
@@ -46,7 +46,7 @@ impl Lookups {
 
     /// Looks a name up, now or when another one is done.
     pub(in crate::supervisor) fn start(&mut self, host: Arc<str>) {
-        // One that nobody waited for any longer may be under way still.
+        // A lookup that is no longer awaited may still be running.
         if !self.running.iter().any(|(known, _)| *known == host) && !self.queue.contains(&host) {
             self.queue.push_back(host);
             self.go_on();
@@ -66,7 +66,7 @@ impl Lookups {
             });
             match thread {
                 Ok(thread) => self.running.push((host, thread)),
-                // Nobody hears of it: who waits for this name is refused at its deadline.
+                // Not reported: requests that wait for this name are refused at their deadline.
                 Err(problem) => tracing::warn!(%problem, "cannot start a thread to resolve a host name"),
             }
         }
@@ -80,7 +80,7 @@ impl Lookups {
         self.go_on();
     }
 
-    /// Names that nobody waits for any more are not begun.
+    /// Names that are no longer awaited are not looked up.
     pub(in crate::supervisor) fn keep_waiting(&mut self, wanted: impl Fn(&str) -> bool) {
         self.queue.retain(|host| wanted(host));
     }

@@ -1,4 +1,4 @@
-//! What a policy says of an address. Nothing is looked up here.
+//! Decisions of a policy on an address. Nothing is resolved here.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -167,7 +167,7 @@ impl NavigationPolicy {
         addresses.iter().try_for_each(|ip| self.protected.check_address(place, *ip))
     }
 
-    /// Whether a frame may go on showing what it has come to. Its host was looked up before it was asked.
+    /// Whether a frame may keep the document it shows. Its host was resolved before the request.
     ///
     /// # Errors
     /// [`Refused`].
@@ -214,7 +214,7 @@ impl NavigationPolicy {
         match reach(ip) {
             Reach::Public => Ok(()),
             Reach::Metadata => {
-                Err(Refused::new(format!("{leads} a link-local or cloud metadata address, which is always blocked")))
+                Err(Refused::new(format!("{leads} a link-local or cloud metadata address; such addresses are always blocked")))
             }
             Reach::Private => self.check_private(place, &leads),
         }
@@ -305,7 +305,7 @@ fn place_of(url: &Url) -> Option<(Place, Option<IpAddr>)> {
     (!host.is_empty()).then(|| (Place { scheme: url.scheme().into(), host: host.into(), port }, ip))
 }
 
-/// Names that browsers take for this machine without asking anybody:
+/// Names that browsers resolve to this machine without a lookup:
 /// <https://www.rfc-editor.org/rfc/rfc6761#section-6.3>.
 fn is_local(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")

@@ -21,7 +21,7 @@ use crate::cdp::{self, rt};
 /// The event that brings calls:
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-requestPaused>.
 pub(in crate::supervisor) const CALL: &str = "Fetch.requestPaused";
-/// Nobody reads and answers a dialog in so short a time; an endpoint that does it for everybody does.
+/// A dialog closed within this time was closed by the endpoint, not by a person.
 const TOO_FAST: Duration = Duration::from_millis(100);
 
 impl rt::Event<'_> for Caught {
@@ -178,7 +178,7 @@ impl State {
 
     /// A request was caught: a call, or what a page made up.
     pub(super) fn call_caught(&mut self, session: &SessionKey, mut caught: Caught, now: Now) {
-        // Nobody else looks at the body, which would be kept for as long as the request is held.
+        // The body is not needed any more and would be kept as long as the request is held.
         let body = caught.request.post_data.take();
         let Some(bridge) = &mut self.bridging.bridge else {
             self.let_pass(session, &Arc::new(caught), now);
@@ -269,7 +269,7 @@ impl State {
         }
     }
 
-    /// A native dialog was closed by somebody else.
+    /// A native dialog was closed by another client.
     pub(super) fn closed_by_others(&mut self, dialog: &Dialog, now: Now) {
         let open_for = now.unix - dialog.opened_at;
         let fast = (0.0..TOO_FAST.as_secs_f64()).contains(&open_for);
@@ -282,7 +282,7 @@ impl State {
         }
     }
 
-    /// A frame of a page shows another document: the calls of the old one are gone, untold.
+    /// A frame of a page shows another document: the calls of the old one are gone, without an event.
     pub(super) fn lose_calls(&mut self, page: &TargetId, frame: Option<&FrameId>, now: Now) {
         let known: Vec<FrameId> = self.frames.on_page(page);
         self.lose_dialogs(

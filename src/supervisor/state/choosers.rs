@@ -1,8 +1,8 @@
 //! File choosers: caught before they are shown, and answered with files that were given beforehand.
 //!
-//! What Chromium 156 does, observed: a chooser is told on the session of the frame that opens it, when
-//! interception is on there. With `cancel` the page is told at once that nothing was chosen, so that is
-//! only asked for while no files wait for a chooser.
+//! What Chromium 156 does, observed: a chooser is reported on the session of the frame that opens it, when
+//! interception is on there. With `cancel` the page gets a cancelled chooser at once, so it is
+//! set only while no files are armed.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Dialogs: each ends in exactly one record, whoever closes it.
+//! Dialogs: each ends in exactly one record, however it is closed.
 //!
 //! A tab shows one native dialog at a time. Its events and its answer go over the page's session,
-//! also when a cross-process frame opened it; `frameId` tells which one did.
+//! also when a cross-process frame opened it; `frameId` names that frame.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Answering {
         }
     }
 
-    /// Whether it was decided without anybody having to see the dialog.
+    /// Whether it was answered automatically.
     fn is_automatic(self) -> bool {
         matches!(self, Self::Armed | Self::Policy | Self::Closing)
     }
@@ -113,7 +113,7 @@ impl Dialogs {
         !self.open.is_empty()
     }
 
-    /// The ones that wait for somebody, not those that are being answered automatically.
+    /// Dialogs that wait for an answer, without those that are answered automatically.
     pub(super) fn pending(&self) -> Arc<[Dialog]> {
         let waits = |o: &&Open| !o.answering.is_some_and(|(by, ..)| by.is_automatic());
         self.open.iter().filter(waits).map(|o| o.dialog.clone()).collect()
@@ -238,7 +238,7 @@ impl State {
         self.dialogs.open.push(open);
         self.dirty.dialogs = true;
         if closing {
-            // A page that is on its way out must be let go, not kept by its own question.
+            // The `beforeunload` dialog of a page that is being closed is accepted.
             self.answer(&id, Answering::Closing, kind == DialogType::BeforeUnload, None, now);
         } else if !self.answer_at_once(&id, now) {
             if kind == DialogType::BeforeUnload && frame_session != main_session {
@@ -284,7 +284,7 @@ impl State {
         let open = &mut self.dialogs.open[index];
         open.answering = Some((by, now.instant, accept));
         let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
-        // Without a text a prompt gets what stands in its field, as from a person who presses OK.
+        // Without a text a prompt gets its default text, as when a person presses OK.
         let text = (accept && open.dialog.kind == DialogType::Prompt)
             .then(|| text.unwrap_or_else(|| open.default_prompt.to_string()));
         let (session, command) = match &open.way {
@@ -303,7 +303,7 @@ impl State {
         self.send(Some(&session), tag, command);
     }
 
-    /// A request to answer. Its outcome is told when the answer took effect.
+    /// A request to answer. Its outcome is reported when the answer has taken effect.
     pub(super) fn respond(
         &mut self,
         request: u64,
@@ -394,7 +394,7 @@ impl State {
             cdp::Error::SessionGone { .. } => self.record(index, ClosedBy::Lost, false, now),
             cdp::Error::Protocol { message, .. } if message.contains(LEAVING) => self.answered_too_late(index, now),
             error => {
-                // It is still open: whoever asked is told, the watchdog stays.
+                // It is still open: the caller gets the error, the watchdog stays.
                 self.dialogs.open[index].answering = None;
                 self.dirty.dialogs = true;
                 if let Some(request) = request {
@@ -404,7 +404,7 @@ impl State {
         }
     }
 
-    /// A page was on its way elsewhere when it showed a dialog, and its server has answered: Chromium takes no answer
+    /// The dialog opened during a navigation whose server has responded: Chromium takes no answer
     /// any more, and the next document waits for the dialog. Sent there anew, Chromium closes the dialog itself. Nothing
     /// is lost by that: whatever the script would do with the answer ends with its document.
     fn answered_too_late(&mut self, index: usize, now: Now) {
@@ -432,7 +432,7 @@ impl State {
         }
     }
 
-    /// Records a dialog that closed, by whoever was answering it.
+    /// Records a closed dialog and what closed it.
     fn close_record(&mut self, index: usize, accepted: Option<bool>, now: Now) {
         // What was to be accepted and was not has been closed by another.
         let by = self.dialogs.open[index].answering.filter(|(.., accept)| !accept || accepted != Some(false));

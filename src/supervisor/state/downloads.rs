@@ -1,6 +1,6 @@
 //! Downloads of the task's pages: where they go, how far they are.
 //!
-//! Chromium is told, once for each browser context, to put downloads into a folder under names of its own
+//! `Browser.setDownloadBehavior`, once for each browser context, puts downloads into a folder under names of its own
 //! and to say how they come along. The last who says so for a context decides where its downloads go, so
 //! the place that the end of a download names counts, where it names one.
 
@@ -63,7 +63,7 @@ pub(super) struct Downloads {
     folder: Option<Arc<Path>>,
     /// Whether the end of each is logged when its file was moved to its place.
     moved: bool,
-    /// Contexts that were told, on this connection.
+    /// Contexts that were configured on this connection.
     reported: HashSet<Option<BrowserContextId>>,
     /// The last ones, oldest first.
     all: VecDeque<(Arc<str>, Download)>,

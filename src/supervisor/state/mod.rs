@@ -1,4 +1,4 @@
-//! The fold: events, answers and requests in; effects and views out.
+//! The state machine: events, answers and requests in; effects and views out.
 //!
 //! It has one owner, does no input or output, and reads no clock: time comes in as [`Now`]. That is
 //! why every rule about dialogs, frames and sessions can be tried without a browser.
@@ -117,7 +117,7 @@ enum Waiting {
     Dialog { id: Arc<str> },
     /// A step of setting up the bridge in a session.
     Bridge { session: SessionKey, last: bool },
-    /// A page that was asked for.
+    /// A requested page was created.
     Created { request: u64 },
     /// A page that is about to be closed is to show a blank document.
     Blanked { target: target::TargetId },
@@ -291,7 +291,7 @@ impl State {
                 let created = result.and_then(|raw| raw.decode::<target::CreateTargetReturns>());
                 self.page_created(request, created, now);
             }
-            // That it shows the blank document is told by an event, when its script lets it.
+            // An event reports the blank document, once the page's script allows it.
             Some(Waiting::Blanked { target }) if result.is_err() => self.requests.blanked(&target),
             Some(Waiting::Blanked { .. }) => {}
             Some(Waiting::Info) => {

@@ -2,7 +2,7 @@
 //!
 //! Requests for documents are caught by `Fetch`, redirects one by one; a name that is not known yet is looked
 //! up beside this thread. What makes no request (files, what comes out of a cache, pages of the browser itself)
-//! is looked at when a frame shows it, and sent away.
+//! is checked when a frame shows it, and replaced by a blank document.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -163,7 +163,7 @@ impl State {
         self.navigation_checks.cut_off.retain(|session| !gone(session));
     }
 
-    /// A document was asked for, and waits.
+    /// A document request is held.
     pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, frame: &FrameId, now: Now) {
         if self.is_refused(session) {
             let request = caught.request();
@@ -237,7 +237,7 @@ impl State {
         }
     }
 
-    /// Whether anybody waits for a name.
+    /// Whether a request waits for a host name.
     pub(in crate::supervisor) fn awaits_name(&self, host: &str) -> bool {
         self.navigation_checks.awaits(host)
     }
@@ -334,7 +334,7 @@ impl State {
         self.routing.drop_held(gone);
     }
 
-    /// Nobody will be told any more.
+    /// No more answers will be sent.
     pub(super) fn stop_navigation_checks(&mut self, reason: &str) {
         for waits in self.navigation_checks.take(|_| true) {
             if let CheckRequester::Caller(reply) = waits.asker {
@@ -344,7 +344,7 @@ impl State {
         }
     }
 
-    /// Gives up names that take too long. Who owns a name could be slow to tell us alone, so nobody gets there.
+    /// Refuses requests whose host name takes too long: a name server could be slow for this program alone.
     pub(super) fn check_lookups(&mut self, now: Now) {
         for waits in self.navigation_checks.take(|waits| waits.until <= now.instant) {
             let host = &waits.place.host;
@@ -367,7 +367,7 @@ impl State {
 }
 
 impl Refused {
-    /// As it is told to a caller.
+    /// The error for a caller.
     pub(in crate::supervisor) fn error(self, url: &str) -> Error {
         Error::NavigationBlocked { url: shown(url), reason: self.reason }
     }

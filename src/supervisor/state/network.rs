@@ -1,11 +1,11 @@
-//! Network requests: one record each while it is under way, told on to whoever keeps them.
+//! Network requests: one record each while in flight, handed on to the ring of its page.
 //!
 //! What Chromium 156 does, observed:
 //! - A request keeps its id over redirects; each leg begins with `requestWillBeSent`, which brings the
 //!   response of the one before.
-//! - The id is the same on whatever session the end is told: a navigation that moves a frame to another
+//! - The id is the same on every session that reports the end: a navigation that moves a frame to another
 //!   process begins on one session and ends on another. So records go by that id alone.
-//! - The requests of a document that is left are mostly told as cancelled, those that may outlive it
+//! - The requests of an old document are mostly reported as cancelled, those that may outlive it
 //!   (`keepalive`) never end.
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +20,7 @@ use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
-/// Requests under way that are followed, over all pages. The oldest is given up first.
+/// Requests in flight that are tracked, over all pages. The oldest is dropped first.
 const OPEN: usize = 2048;
 /// Longest address, in bytes.
 const URL: usize = 2048;
@@ -106,7 +106,7 @@ impl Network {
         }
     }
 
-    /// It does not count any more; its end may still be told.
+    /// It no longer counts as in flight; its end may still be reported.
     fn leave(&mut self, id: &str) {
         let Some(open) = self.open.get_mut(id) else { return };
         let shown = self.order.get_mut(&open.entry.number).and_then(|(_, shown)| shown.take());
@@ -177,7 +177,7 @@ impl State {
         }
     }
 
-    /// Whether requests of a session are its page's. Those of a worker that pages share are nobody's.
+    /// Whether requests of a session are its page's. Those of a shared worker belong to no page.
     fn has_network(&self, session: &str) -> bool {
         self.sessions.get(session).is_some_and(|rec| rec.kind.has_network())
     }
@@ -204,7 +204,7 @@ impl State {
                     took(open, event.timestamp);
                 });
             }
-            // The script of a worker is told on its page's session and on its own.
+            // The script of a worker is reported on its page's session and on its own.
             (None, Some(open)) if *open.entry.url == *shown(&event.request.url) => return,
             _ => {}
         }
@@ -280,7 +280,7 @@ impl State {
             None => error.to_owned(),
         };
         self.network.end(&event.request_id, |open| {
-            // Of a script or a style that the server refuses Chromium tells that it is cancelled.
+            // Chromium reports a script or style with an HTTP error status as cancelled.
             let refused = open.entry.status.is_some_and(|status| status >= 400);
             open.entry.failure = (!refused).then(|| failure.into());
             took(open, event.timestamp);
@@ -344,7 +344,7 @@ impl State {
         }
     }
 
-    /// Requests of which nothing will be told any more.
+    /// Requests that no further event will report.
     pub(super) fn forget_open(&mut self, which: impl Fn(&TargetId) -> bool) {
         for id in self.network.ids(|open| which(&open.entry.target_id)) {
             self.network.leave(&id);

@@ -197,7 +197,7 @@ impl State {
         self.requests.page_gone(target);
     }
 
-    /// Asks for a page's title: Chromium tells it by no event. Scripts that change it later are seen at
+    /// Requests a page's title: no event reports it. Scripts that change it later are seen at
     /// the next load or change of address.
     pub(super) fn ask_info(&mut self, session: &SessionKey) {
         let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind == SessionKind::Page) else { return };

@@ -1,4 +1,4 @@
-//! What holds for a page as long as it lives, over whatever sessions it gets.
+//! Persistent commands of a page, over all sessions that it gets.
 //!
 //! `Fetch.enable` is one setting for a session, which the dialog bridge, the navigation policy and the logins
 //! share with the routes: there is one place that says what it is to be. Logins need all requests caught, and each let go on.
@@ -21,7 +21,7 @@ use crate::cdp::rt;
 
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-authRequired>
 pub(in crate::supervisor) const AUTH_REQUIRED: &str = "Fetch.authRequired";
-/// Questions that are remembered, to tell one that is asked again.
+/// Authentication requests that are remembered, to recognise a repeated one.
 const MAX_AUTH_REQUESTS: usize = 256;
 
 #[derive(Debug, Deserialize)]
@@ -49,7 +49,7 @@ struct PageCommands {
     commands: BTreeMap<&'static str, (SessionScope, PersistentCommand)>,
     login: Option<Login>,
     throttle: Option<Throttle>,
-    /// The origin that the login is for, once one has asked.
+    /// The origin that the login is bound to, once one has requested it.
     for_origin: Option<String>,
     answered: VecDeque<Arc<str>>,
     locates: bool,
@@ -308,7 +308,7 @@ impl State {
         Ok(())
     }
 
-    /// A page is on its way to an address, or there.
+    /// A page navigates to an address, or shows it.
     pub(super) fn locate(&mut self, page: &TargetId, url: &str) {
         let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| of_page.locates) else { return };
         let Some(origin) = origin_of(url) else { return };

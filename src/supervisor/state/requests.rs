@@ -1,4 +1,4 @@
-//! What callers ask of the fold, and how each request comes to its answer.
+//! Requests of callers to the state machine, and how each is answered.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -142,11 +142,11 @@ impl Request {
 pub(super) const BLANK: &str = "about:blank";
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
-/// Pages that are not attached again so long after a reconnect are gone on without.
+/// Longest wait for pages to be attached again after a reconnect.
 const CLOSE_GRACE: Duration = Duration::from_millis(500);
-/// A page that is still there so long after it was to be closed is asked to close again.
+/// After this time a page that is still open is closed again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
-/// A page that does not blank in so long has its script ended, and is closed after as long again.
+/// After this time the script of a page that does not navigate to `about:blank` is terminated; after as long again the page is closed.
 const BLANK_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -168,13 +168,13 @@ struct Opening {
 struct Closing {
     target: TargetId,
     reply: Option<Response<()>>,
-    /// Blanking was asked for, and closing goes on by then.
+    /// The page navigates to `about:blank`; closing continues at this time at the latest.
     blank_until: Option<Instant>,
     /// It can open no dialog in a subframe any more.
     blanked: bool,
     /// Its scripts were ended.
     pressed: bool,
-    /// When closing was asked for.
+    /// When closing was requested.
     asked: Option<Instant>,
 }
 
@@ -187,7 +187,7 @@ impl Closing {
 /// Requests under way.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    /// The browser has told about all pages that were there.
+    /// The browser has reported all existing pages.
     pub(super) listed: bool,
     pub(super) listed_at: Option<Instant>,
     started: Vec<Response<()>>,
@@ -195,7 +195,7 @@ pub(super) struct Requests {
     responding: HashMap<u64, Response<ClosedDialog>>,
     opening: HashMap<u64, Opening>,
     created: HashSet<TargetId>,
-    /// Hidden pages, whose sessions belong to whoever opened them.
+    /// Hidden pages, whose sessions belong to the callers that opened them.
     reserved: HashSet<TargetId>,
     held: Vec<Held>,
     closing: Vec<Closing>,
@@ -204,7 +204,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Pages that were asked for and have no id yet.
+    /// Number of requested pages without an id yet.
     pub(super) fn creating(&self) -> usize {
         self.opening.values().filter(|o| o.target.is_none()).count()
     }
@@ -254,7 +254,7 @@ impl Requests {
         self.closing.iter().any(|closing| closing.target == *target)
     }
 
-    /// The page is asked to show a blank document. Asking again does not make closing wait longer.
+    /// Navigates the page to `about:blank`. Doing so again does not delay closing.
     pub(super) fn blanking(&mut self, target: &TargetId, now: Now) {
         for closing in self.closing.iter_mut().filter(|c| c.target == *target && c.blank_until.is_none()) {
             closing.blank_until = Some(now.instant + BLANK_LIMIT);
@@ -281,7 +281,7 @@ impl Requests {
         .collect()
     }
 
-    /// Whether closing this page may be asked for now; again only when nothing came of it for a while.
+    /// Whether to send the close command now; it is repeated only after a while without effect.
     pub(super) fn take_close(&mut self, target: &TargetId, now: Now) -> bool {
         let mut waiting = self.closing.iter_mut().filter(|c| c.target == *target && c.may_ask(now)).peekable();
         let some = waiting.peek().is_some();
@@ -468,7 +468,7 @@ impl State {
     ) {
         self.requests.next += 1;
         let request = self.requests.next;
-        // Chromium 156 sends for what a new page is to show before anybody can hold that request.
+        // Chromium 156 requests the first document of a new page before that request can be intercepted.
         let holds = self.has_navigation_policy() || self.routing.holds_for_new_pages();
         let then = (holds && url != BLANK).then(|| url.clone());
         let url = if then.is_some() { BLANK.to_owned() } else { url };

@@ -110,7 +110,7 @@ impl Route {
     fn fits(&self, caught: &Caught) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         if let Some(method) = caught.preflight_for() {
-            // Answered in place of a server that is not to be asked; any other server says itself what it allows.
+            // Answered for a server that is not contacted; any other server sends its own CORS headers.
             let is_fulfilled = matches!(self.rule.action, RouteAction::Fulfil(_));
             return is_fulfilled && same(&self.rule.method, &method) && self.glob.fits(caught.url());
         }
@@ -345,7 +345,7 @@ impl State {
         }
     }
 
-    /// Nobody confirms anything any more: the next connection begins with what holds by then.
+    /// No more confirmations: the next connection starts with the settings of that time.
     pub(super) fn stop_confirming(&mut self) {
         self.routing.bytes_in_flight = 0;
         let changes: Vec<u64> = self.routing.changes.keys().copied().collect();
@@ -354,7 +354,7 @@ impl State {
         }
     }
 
-    /// The policy lets a caught request pass: it goes on, or a route says what becomes of it.
+    /// The policy allows an intercepted request: it continues, or a route applies.
     pub(super) fn passed(
         &mut self,
         session: &SessionKey,

@@ -1,7 +1,7 @@
-//! Sessions: how each attach is brought to an end without waiting for anybody.
+//! Sessions: the state machine of attaching, which never waits.
 //!
 //! On attach everything that is wanted is sent at once, the resume last: a target that was paused
-//! for us goes on as soon as it has taken the rest, and one that hangs holds up nobody else.
+//! for us continues as soon as it has received the rest, and one that hangs delays no other.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ impl State {
             None if info.r#type == "shared_worker" && self.watches_shared_workers() => {
                 self.adopt_shared_worker(&session, info, now);
             }
-            // Its session is for whoever opened it.
+            // Its session belongs to the caller that opened it.
             None if self.requests.is_reserved(&info.target_id) => {}
             None if info.r#type != "page" => self.let_go(session),
             None => match self.belongs(info) {
@@ -129,7 +129,7 @@ impl State {
     }
 
     /// Whether requests of shared workers are held to the navigation policy. Only where all pages are the task's: who
-    /// shares a worker is not told.
+    /// shares a worker is not reported.
     pub(super) fn watches_shared_workers(&self) -> bool {
         self.has_navigation_policy() && matches!(self.options.pages, Pages::All)
     }
@@ -146,7 +146,7 @@ impl State {
         self.send(Some(session), tag, Outgoing::EnableConditions);
     }
 
-    /// A shared worker is ready to be told what is cut off, and goes on when it has taken that. Sent before, Chromium 156
+    /// A shared worker is ready for the blocked addresses, and continues once it has them. Sent before, Chromium 156
     /// forgets it now and then.
     pub(super) fn shared_worker_ready(&mut self, session: &SessionKey) {
         if !self.sessions.contains_key(session) {
@@ -183,7 +183,7 @@ impl State {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());
         }
-        // Last, and nobody waits for its answer.
+        // Last; its answer is not waited for.
         self.send(Some(session), 0, Outgoing::Resume);
     }
 
