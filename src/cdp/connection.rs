@@ -59,7 +59,7 @@ pub(super) enum Framing {
 pub(super) struct Inner {
     pub(super) stream: Arc<Stream>,
     pub(super) framing: Framing,
-    /// What its errors must not repeat.
+    /// Secrets that error texts must not contain.
     pub(super) covered: Covered,
     pub(super) poller: Poller,
     /// Wakes a caller that holds the reading role.
@@ -152,7 +152,7 @@ impl Drop for Owner {
     }
 }
 
-/// How one call is sent.
+/// Options of one call.
 pub(crate) struct CallOptions<'a> {
     pub(crate) session: Option<&'a Arc<str>>,
     pub(crate) deadline: Deadline,
@@ -314,13 +314,13 @@ impl Connection {
         self.inner.pending.closed().is_some()
     }
 
-    /// Why it ended, if it has.
+    /// Why the connection ended; `None` while it is open.
     #[must_use]
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.inner.pending.closed()
     }
 
-    /// Numbers about it.
+    /// Counters of the connection.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let pending = &self.inner.pending;

@@ -98,7 +98,7 @@ impl Event {
         }
     }
 
-    /// Whether it is an `E`.
+    /// Whether the event has type `E`.
     #[must_use]
     pub fn is<'a, E: rt::Event<'a>>(&self) -> bool {
         self.method() == E::METHOD
@@ -115,7 +115,7 @@ impl Event {
         decode(self.params(), || self.inner.method.to_string().into())
     }
 
-    /// Bytes it holds in a queue.
+    /// Memory that the event uses in a queue, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.inner.text.len() + self.inner.method.len()
     }

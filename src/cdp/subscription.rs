@@ -15,9 +15,9 @@ use crate::sync::{Cancel, Deadline};
 /// How much a queue may hold. Whichever limit is reached first counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// Greatest number of events.
+    /// Maximum number of queued events.
     pub events: usize,
-    /// Greatest sum of their sizes in bytes.
+    /// Maximum total size of queued events in bytes.
     pub bytes: usize,
 }
 
@@ -42,7 +42,7 @@ impl Capacity {
     }
 }
 
-/// Which events a subscription wants.
+/// Selects the events of a subscription.
 #[derive(Debug, Clone, Default)]
 pub struct Watch {
     session: Scope,
@@ -140,7 +140,7 @@ impl Subscription {
         }
     }
 
-    /// The next event if there is one now.
+    /// The next queued event, without waiting.
     ///
     /// # Errors
     /// [`RecvError`]; an empty queue is [`RecvError::Timeout`].
@@ -171,7 +171,7 @@ impl Subscription {
         self.queue.release(event);
     }
 
-    /// Events lost since the last look.
+    /// Number of events lost since the last call.
     pub(crate) fn lag(&self) -> u64 {
         self.queue.lag.swap(0, Ordering::AcqRel)
     }

@@ -142,7 +142,7 @@ impl Writer {
         }
     }
 
-    /// Sends a frame without ever waiting: for the reader's pongs and for owners that fold events.
+    /// Sends a frame without ever waiting: for the reader's pongs and for owners that process events.
     /// What the system does not take is finished by the reader thread.
     pub(super) fn post(&self, frame: Vec<u8>, poller: &Poller) -> Result<(), SendError> {
         {

@@ -14,14 +14,14 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::{Cancel, Deadline};
 
-/// What a chooser was answered with.
+/// A file chooser that has received files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChosenFiles {
     /// The frame that opened it.
     pub frame_id: FrameId,
-    /// How many files it got.
+    /// Number of files that were set.
     pub files: usize,
-    /// Whether it takes several.
+    /// Whether it accepts several files.
     pub several: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct ArmedChooser {
 }
 
 impl ArmedChooser {
-    /// Waits until a chooser got the files.
+    /// Waits until a file chooser has received the files.
     ///
     /// # Errors
     /// [`Error::ChooserReplaced`], [`Error::NoChooser`], [`Error::ChooserOfOne`],

@@ -12,12 +12,12 @@ use crate::sync::Deadline;
 /// What the supervisor's thread may take to note a setting.
 const SETTING: Duration = Duration::from_secs(5);
 
-/// What to answer a dialog with.
+/// The answer to a dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DialogAnswer {
     /// OK. A prompt gets this text, or its own default text when there is none.
     Accept(Option<String>),
-    /// Cancel.
+    /// Dismisses the dialog (Cancel).
     Dismiss,
 }
 
@@ -82,7 +82,7 @@ impl Supervisor {
         })
     }
 
-    /// Drops all armed answers.
+    /// Disarms all answers.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].

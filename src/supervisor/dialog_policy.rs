@@ -19,7 +19,7 @@ pub enum DialogPolicy {
     /// The dialog stays open until it is answered, at most for the dialog timeout (then dismissed).
     #[default]
     MustRespond,
-    /// It is dismissed at once and recorded.
+    /// The dialog is dismissed at once and recorded.
     AutoDismiss,
     /// It is accepted at once and recorded; a prompt gets its own default text.
     AutoAccept,
@@ -27,7 +27,7 @@ pub enum DialogPolicy {
     Hold,
 }
 
-/// A policy name that is none.
+/// An unknown name of a dialog policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown dialog policy `{0}`; one of: auto_accept, auto_dismiss, hold, must_respond")]
 pub struct UnknownPolicy(pub String);
@@ -56,9 +56,9 @@ pub enum BridgeMode {
     /// else within a tenth of a second.
     #[default]
     Auto,
-    /// From the start.
+    /// The bridge is on from the start.
     Always,
-    /// Never.
+    /// The bridge is never used.
     Never,
 }
 
@@ -67,7 +67,7 @@ pub enum BridgeMode {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DialogMatch {
-    /// Its type.
+    /// The dialog's type.
     #[serde(rename = "type")]
     pub kind: Option<DialogType>,
     /// Text that its message contains, letter for letter.
@@ -87,40 +87,40 @@ pub struct DialogMatch {
 }
 
 impl DialogMatch {
-    /// Every dialog.
+    /// Matches every dialog.
     #[must_use]
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Dialogs of one type.
+    /// Matches dialogs of one type.
     #[must_use]
     pub fn of(kind: DialogType) -> Self {
         Self { kind: Some(kind), ..Self::default() }
     }
 
-    /// Also asks for a text in the message.
+    /// Also requires this text in the message.
     #[must_use]
     pub fn with_text(mut self, text: impl Into<String>) -> Self {
         self.text = Some(text.into());
         self
     }
 
-    /// Also asks for an origin.
+    /// Also requires this origin.
     #[must_use]
     pub fn from_origin(mut self, origin: impl Into<String>) -> Self {
         self.origin = Some(origin.into());
         self
     }
 
-    /// Also asks for a frame.
+    /// Also requires this frame.
     #[must_use]
     pub fn in_frame(mut self, frame: FrameId) -> Self {
         self.frame = Some(frame);
         self
     }
 
-    /// Also asks for a page.
+    /// Also requires this page.
     #[must_use]
     pub fn on_page(mut self, target: TargetId) -> Self {
         self.target = Some(target);
@@ -183,15 +183,15 @@ fn has_port(place: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DialogRule {
-    /// For which.
+    /// The dialogs that the rule is for.
     #[serde(default)]
     pub when: DialogMatch,
-    /// What happens to them.
+    /// The policy for them.
     pub policy: DialogPolicy,
 }
 
 impl DialogRule {
-    /// A rule.
+    /// Creates a rule: `policy` for dialogs that match `when`.
     #[must_use]
     pub fn new(when: DialogMatch, policy: DialogPolicy) -> Self {
         Self { when, policy }
@@ -202,11 +202,11 @@ impl DialogRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArmedAnswer {
-    /// What to answer.
+    /// The answer.
     pub answer: DialogAnswer,
-    /// To which dialogs.
+    /// The dialogs that it is for.
     pub when: DialogMatch,
-    /// How many dialogs it serves. Default 1.
+    /// Number of dialogs to answer. Default 1.
     pub times: u32,
     /// How long it waits for them; at most two minutes, which is the default.
     pub time: Duration,
@@ -222,7 +222,7 @@ impl ArmedAnswer {
         Self { answer, when: DialogMatch::any(), times: 1, time: Self::LIMIT }
     }
 
-    /// For these dialogs only.
+    /// Restricts the answer to matching dialogs.
     #[must_use]
     pub fn when(mut self, when: DialogMatch) -> Self {
         self.when = when;
@@ -236,7 +236,7 @@ impl ArmedAnswer {
         self
     }
 
-    /// For so long, at most two minutes.
+    /// Sets how long the answer stays armed, at most two minutes.
     #[must_use]
     pub fn within(mut self, time: Duration) -> Self {
         self.time = time;

@@ -29,9 +29,9 @@ use crate::sync::{Cancel, Deadline, Published, Thread, on_panic, spawn};
 
 /// Console messages and exceptions that are kept of a page; the longest text is 4 KiB.
 const CONSOLE_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 2 * 1024 * 1024 };
-/// Network requests that are kept of a page.
+/// Limits of the network requests kept for each page.
 const REQUEST_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 3 * 1024 * 1024 };
-/// Requests that may wait for the thread.
+/// Capacity of the queue of requests to the thread.
 const MAX_REQUESTS: usize = 256;
 
 /// A supervisor of one task. It owns its browser: dropping it ends the connection, the thread, and
@@ -42,7 +42,7 @@ pub struct Supervisor {
     pub(super) current_connection: Arc<CurrentConnection>,
     pub(super) published: Arc<Published<Snapshot>>,
     log: Arc<EventLog>,
-    /// Set when the thread leaves.
+    /// Set when the thread exits.
     done: Arc<AtomicBool>,
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) request_ring: Arc<PageRing<NetworkRequest>>,
@@ -226,13 +226,13 @@ impl Supervisor {
         self.log.append([(now().unix, EventRecord::new(Some(page.clone()), event))]);
     }
 
-    /// The event log.
+    /// The event log of the supervisor; see [`EventLog`].
     #[must_use]
     pub fn log(&self) -> &Arc<EventLog> {
         &self.log
     }
 
-    /// Whether it is watching.
+    /// Whether the supervisor is attached and has not ended.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.snapshot().is_active()
@@ -416,7 +416,7 @@ impl Supervisor {
 
 /// How often a waiting request looks whether the supervisor has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// What tidying up may take of a stop.
+/// Longest time for closing pages when stopping.
 const STOP_LIMIT: Duration = Duration::from_secs(3);
 
 /// What the thread publishes when it panics: without it callers would wait for answers that never come.

@@ -19,7 +19,7 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::{Base64, Command, Empty};
 use crate::sync::Deadline;
 
-/// Longest delay.
+/// Longest delay of a request.
 pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(120);
 /// Types of requests as pages make them, as [`NetworkRequest::resource_type`](super::NetworkRequest::resource_type) names them.
 const TYPES: [&str; 15] = [
@@ -83,28 +83,28 @@ impl RouteRule {
         }
     }
 
-    /// For the requests of one page.
+    /// Restricts the rule to requests of one page.
     #[must_use]
     pub fn on_page(mut self, target: TargetId) -> Self {
         self.target = Some(target);
         self
     }
 
-    /// For requests with one method.
+    /// Restricts the rule to requests with this HTTP method.
     #[must_use]
     pub fn method(mut self, method: impl Into<String>) -> Self {
         self.method = Some(method.into());
         self
     }
 
-    /// For requests of one type.
+    /// Restricts the rule to requests of this resource type.
     #[must_use]
     pub fn resource_type(mut self, kind: impl Into<String>) -> Self {
         self.resource_type = Some(kind.into());
         self
     }
 
-    /// After a delay.
+    /// Delays matching requests, at most 120 s.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
@@ -203,7 +203,7 @@ pub enum RouteAction {
     },
 }
 
-/// Why a request fails.
+/// The network error of an aborted request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -293,7 +293,7 @@ impl Encoded {
         raw.map(|raw| Self(raw.into())).map_err(|problem| Error::BadRoute { problem: format!("body: {problem}") })
     }
 
-    /// Bytes that go over the wire.
+    /// Encoded body.
     pub(super) fn len(&self) -> usize {
         self.0.get().len()
     }
@@ -349,7 +349,7 @@ impl fmt::Debug for Fulfilment {
     }
 }
 
-/// A header as it is listed.
+/// A header in a list of routes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {
@@ -359,7 +359,7 @@ pub struct Header {
     pub value: String,
 }
 
-/// The answer of a route, as it is listed.
+/// The response of a route in a list of routes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -368,11 +368,11 @@ pub struct RouteAnswer {
     pub status: u16,
     /// The headers.
     pub headers: Vec<Header>,
-    /// The length of the body.
+    /// Length of the body in bytes.
     pub body_bytes: usize,
 }
 
-/// A route, as it is listed.
+/// A route in a list of routes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -391,7 +391,7 @@ pub struct NetworkRoute {
     /// The type that requests must have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_type: Option<String>,
-    /// Why requests fail, where they do.
+    /// The error of aborted requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abort: Option<AbortReason>,
     /// What requests are answered with, where they are.
@@ -403,10 +403,10 @@ pub struct NetworkRoute {
     /// How long requests are held, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// How many more requests it is for.
+    /// Number of further requests that it applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// Requests that fitted so far.
+    /// Number of requests that matched so far.
     pub hits: u64,
 }
 

@@ -14,14 +14,14 @@ use crate::redact::Secrets;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Pages {
-    /// A new page, opened at the start.
+    /// A new page that the supervisor opens at the start.
     New {
-        /// What it shows.
+        /// The address to open.
         url: String,
         /// The browser context it is opened in; the default one when there is none.
         context: Option<BrowserContextId>,
     },
-    /// A page that is there already.
+    /// An existing page, and the pages that it opens.
     Existing(TargetId),
     /// Every page of the browser, present and future.
     All,
@@ -43,9 +43,9 @@ pub struct Reconnect {
     pub tries: u32,
     /// The pause before the second try; doubled for each one after it. Default 250 ms.
     pub first_pause: Duration,
-    /// The longest pause. Default 5 s.
+    /// Longest pause between attempts. Default 5 s.
     pub longest_pause: Duration,
-    /// What one try may take. Default 5 s.
+    /// Time limit of one attempt. Default 5 s.
     pub try_timeout: Duration,
 }
 
@@ -67,14 +67,14 @@ impl Reconnect {
         Self { tries: 0, ..Self::default() }
     }
 
-    /// With another number of tries.
+    /// Sets the number of attempts.
     #[must_use]
     pub fn tries(mut self, tries: u32) -> Self {
         self.tries = tries;
         self
     }
 
-    /// With other pauses.
+    /// Sets the pauses between attempts.
     #[must_use]
     pub fn pauses(mut self, first: Duration, longest: Duration) -> Self {
         self.first_pause = first;
@@ -100,14 +100,14 @@ pub struct SupervisorOptions {
     pub task: String,
     /// Which pages belong to it. Default: a new one showing `about:blank`.
     pub pages: Pages,
-    /// What happens to dialogs that no rule is for.
+    /// The policy for dialogs that match no rule.
     pub policy: DialogPolicy,
-    /// Policies for some dialogs; the first that fits decides.
+    /// Policies for matching dialogs; the first match decides.
     pub rules: Vec<DialogRule>,
     /// Secrets that must not be shown when a dialog has them in its text. Tokens of known forms are
     /// covered without being named here.
     pub secrets: Secrets,
-    /// Whether dialogs go over the bridge.
+    /// Whether dialogs use the dialog bridge.
     pub bridge: BridgeMode,
     /// Whether the browser counts as running on another machine, for [`BridgeMode::Auto`]. Set by
     /// [`Supervisor::attach`](super::Supervisor::attach) for addresses that are not loopback.
@@ -125,7 +125,7 @@ pub struct SupervisorOptions {
     pub rescue_after: Duration,
     /// Whether network requests are watched from the start, see
     /// [`watch_network`](super::Supervisor::watch_network). Default false: it costs four or five messages a
-    /// request. The page room turns it on for its users.
+    /// request. The module `page` enables it for its callers.
     pub network: bool,
     /// Where pages may go. Default none: nothing is held up and nothing is refused.
     #[cfg(feature = "navigation")]
@@ -176,7 +176,7 @@ impl Default for SupervisorOptions {
 }
 
 impl SupervisorOptions {
-    /// Options for a task with everything else at its default.
+    /// Default options for a task.
     #[must_use]
     pub fn task(name: impl Into<String>) -> Self {
         Self { task: name.into(), ..Self::default() }

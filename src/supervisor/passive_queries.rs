@@ -26,7 +26,7 @@ const REPORT_LIMIT: Duration = Duration::from_secs(2);
 /// The end of a download whose file was moved to its final place.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct MovedDownload {
-    /// Its number among those of the supervisor.
+    /// Number of the download within the supervisor.
     #[serde(skip)]
     pub(crate) number: u64,
     /// `completed`, `canceled` or `failed`.

@@ -45,7 +45,7 @@ pub struct NetworkRequest {
     /// Why it failed: Chromium's name for it, `net::ERR_…`, and what blocked it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Arc<str>>,
-    /// When it began, Unix seconds.
+    /// Start of the request, in Unix seconds.
     pub started_at: f64,
     /// How long it took until the whole body was there or it failed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct NetworkRequest {
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
-    /// The frame; `None` for a worker's.
+    /// The frame; `None` for requests of workers.
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
@@ -69,23 +69,23 @@ pub struct NetworkRequest {
     pub redirected: bool,
     #[serde(skip)]
     pub(super) session: SessionKey,
-    /// Headers and the like.
+    /// Headers, timing and further details.
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub(super) detail: Arc<RequestDetail>,
-    /// What the protocol calls it.
+    /// The protocol's request id.
     #[serde(skip)]
     pub(super) raw_id: Arc<str>,
 }
 
-/// A request that is under way.
+/// A request in flight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loading {
     /// Its number among all requests of the supervisor; one that began later has a greater one.
     pub number: u64,
     /// The page.
     pub target_id: TargetId,
-    /// The frame; `None` for a worker's.
+    /// The frame; `None` for requests of workers.
     pub frame_id: Option<FrameId>,
     /// As in [`NetworkRequest::resource_type`].
     pub resource_type: Arc<str>,
@@ -101,18 +101,18 @@ pub struct Loading {
 /// out, and so are requests of a document that was left.
 #[derive(Debug, Clone, Default)]
 pub struct Traffic {
-    /// Whether requests are watched at all.
+    /// Whether network events are enabled.
     pub watched: bool,
     /// The number of the newest request, 0 when there was none.
     pub last: u64,
-    /// Requests under way, oldest first.
+    /// Requests in flight, oldest first.
     pub loading: Arc<[Arc<Loading>]>,
     /// Events that were lost in floods. What was under way then is not known any more and left out.
     pub lost: u64,
 }
 
 impl Traffic {
-    /// What is under way on a page.
+    /// Requests in flight of a page.
     pub fn of<'a>(&'a self, page: &'a TargetId) -> impl Iterator<Item = &'a Loading> {
         self.loading.iter().map(|loading| &**loading).filter(move |loading| loading.target_id == *page)
     }
@@ -126,7 +126,7 @@ impl Traffic {
 /// What Chromium's own pages about failures have as address.
 const ERROR_PAGE: &str = "chrome-error:";
 
-/// A document that a page could not load.
+/// A document that failed to load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedDocument {
@@ -137,12 +137,12 @@ pub struct FailedDocument {
     pub error: Option<Arc<str>>,
 }
 
-/// What a request brought.
+/// A response body, or the body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether Chromium takes it for text.
+    /// Whether Chromium treats it as text.
     pub is_text: bool,
 }
 
@@ -220,7 +220,7 @@ impl Supervisor {
         self.request_ring.clear(page, upto);
     }
 
-    /// One of the last requests of a page.
+    /// A recent request of a page by its number; `None` when it is no longer kept.
     #[must_use]
     pub fn network_request(&self, page: &TargetId, number: u64) -> Option<Arc<NetworkRequest>> {
         self.request_ring.get(page, number)

@@ -213,9 +213,9 @@ impl NavigationPolicy {
         }
         match reach(ip) {
             Reach::Public => Ok(()),
-            Reach::Metadata => {
-                Err(Refused::new(format!("{leads} a link-local or cloud metadata address; such addresses are always blocked")))
-            }
+            Reach::Metadata => Err(Refused::new(format!(
+                "{leads} a link-local or cloud metadata address; such addresses are always blocked"
+            ))),
             Reach::Private => self.check_private(place, &leads),
         }
     }

@@ -175,13 +175,13 @@ impl State {
             self.cut_event(event, now);
             return;
         }
-        if let Err(error) = self.fold(event, now) {
+        if let Err(error) = self.apply(event, now) {
             self.undecodable += 1;
             tracing::debug!(method = event.method(), %error, "event ignored");
         }
     }
 
-    fn fold(&mut self, event: &Event, now: Now) -> Result<(), cdp::Error> {
+    fn apply(&mut self, event: &Event, now: Now) -> Result<(), cdp::Error> {
         let session = event.session_arc();
         match (event.method(), session) {
             (target::AttachedToTargetEvent::METHOD, parent) => {
