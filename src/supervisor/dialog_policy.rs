@@ -1,4 +1,4 @@
-//! Who answers a dialog: the task's default, rules by type, origin and frame, and armed answers.
+//! Automatic answers to dialogs: the task's default policy, rules by type, origin and frame, and armed answers.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub enum DialogPolicy {
     MustRespond,
     /// The dialog is dismissed at once and recorded.
     AutoDismiss,
-    /// It is accepted at once and recorded; a prompt gets its own default text.
+    /// The dialog is accepted at once and recorded; a prompt gets its own default text.
     AutoAccept,
     /// The dialog stays open until it is answered, without a limit.
     Hold,
@@ -46,7 +46,7 @@ impl FromStr for DialogPolicy {
     }
 }
 
-/// Whether dialogs go over the [bridge](super::bridge), for endpoints that answer native ones by
+/// When dialogs use the [dialog bridge](super::bridge), for endpoints that answer native dialogs by
 /// themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,7 +62,7 @@ pub enum BridgeMode {
     Never,
 }
 
-/// Which dialogs are meant. What is not given does not matter; all that is given must hold.
+/// Selects dialogs. All given conditions must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -70,11 +70,11 @@ pub struct DialogMatch {
     /// The dialog's type.
     #[serde(rename = "type")]
     pub kind: Option<DialogType>,
-    /// Text that its message contains, letter for letter.
+    /// Text that the message contains, case-sensitive.
     pub text: Option<String>,
     /// The origin of its frame: `https://shop.example`, with a port when it is not the usual one, or a
     /// host alone (`shop.example`, any scheme and port). A host may begin with `*.`: it and all
-    /// below it. `null` stands for frames without an origin.
+    /// below it. `null` matches frames without an origin.
     pub origin: Option<String>,
     /// The frame that opened it.
     pub frame: Option<FrameId>,
@@ -134,7 +134,7 @@ impl DialogMatch {
         self
     }
 
-    /// Whether a dialog is meant. `message` is its text as the page wrote it.
+    /// Whether a dialog matches. `message` is its text as the page wrote it.
     pub(super) fn holds(&self, dialog: &Dialog, message: &str) -> bool {
         self.kind.is_none_or(|kind| kind == dialog.kind)
             && self.text.as_ref().is_none_or(|text| message.contains(text.as_str()))
@@ -179,7 +179,7 @@ fn has_port(place: &str) -> bool {
     place.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A policy for some dialogs. The first rule that fits decides; the task's policy is for the rest.
+/// A policy for matching dialogs. The first matching rule decides; the task's policy applies to the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DialogRule {
@@ -198,7 +198,7 @@ impl DialogRule {
     }
 }
 
-/// An answer given in advance, before any policy. Of several that fit, the oldest serves.
+/// An answer given in advance; it takes precedence over policies. Of several that match, the oldest is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArmedAnswer {
@@ -208,15 +208,15 @@ pub struct ArmedAnswer {
     pub when: DialogMatch,
     /// Number of dialogs to answer. Default 1.
     pub times: u32,
-    /// How long it waits for them; at most two minutes, which is the default.
+    /// How long the answer stays armed; at most two minutes, which is the default.
     pub time: Duration,
 }
 
 impl ArmedAnswer {
-    /// Greatest time an armed answer waits for its dialogs.
+    /// Longest time that an answer can stay armed.
     pub const LIMIT: Duration = Duration::from_secs(120);
 
-    /// For the next dialog, whichever it is, within two minutes.
+    /// Arms the answer for the next dialog within two minutes.
     #[must_use]
     pub fn new(answer: DialogAnswer) -> Self {
         Self { answer, when: DialogMatch::any(), times: 1, time: Self::LIMIT }

@@ -1,4 +1,4 @@
-//! The handle everybody works with.
+//! The supervisor: start, state, pages, stop.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
 use crate::sync::{Cancel, Deadline, Published, Thread, on_panic, spawn};
 
-/// Console messages and exceptions that are kept of a page; the longest text is 4 KiB.
+/// Limits of the console messages and exceptions kept for each page; a text has at most 4 KiB.
 const CONSOLE_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 2 * 1024 * 1024 };
 /// Limits of the network requests kept for each page.
 const REQUEST_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 3 * 1024 * 1024 };
@@ -35,7 +35,7 @@ const REQUEST_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 3 * 1024 * 
 const MAX_REQUESTS: usize = 256;
 
 /// A supervisor of one task. It owns its browser: dropping it ends the connection, the thread, and
-/// the browser if we started it. [`stop`](Self::stop) also leaves the pages in order.
+/// the browser if we started it. [`stop`](Self::stop) also closes its pages.
 ///
 /// All methods take `&self` and may be called from any thread.
 pub struct Supervisor {
@@ -76,10 +76,10 @@ impl Supervisor {
         Self::start(Browser::attach(url, connect)?, options)
     }
 
-    /// Supervises a browser over its one connection, which the supervisor owns from now on.
+    /// Supervises a browser over its one connection, which the supervisor then owns.
     ///
     /// # Errors
-    /// [`Error::PageNotFound`] when the page to supervise is not there, [`Error::StartTimeout`],
+    /// [`Error::PageNotFound`] when the page to supervise does not exist, [`Error::StartTimeout`],
     /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
     pub fn start(browser: Browser, mut options: SupervisorOptions) -> Result<Self, Error> {
         options.remote |= browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
@@ -176,7 +176,7 @@ impl Supervisor {
         &self.task
     }
 
-    /// Everything known at this moment. Never waits for the browser.
+    /// The present state. Never waits for the browser.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.published.get()
@@ -189,7 +189,7 @@ impl Supervisor {
     }
 
     /// Waits until `accept` holds for the snapshot, the present one first. `None` at the deadline, when the
-    /// calling thread's [`Cancel`] is set, or when the supervisor has ended and nothing will change any more.
+    /// calling thread's [`Cancel`] is set, or when the supervisor has ended.
     pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&Snapshot) -> bool) -> Option<Arc<Snapshot>> {
         let mut ended = false;
         let found = self.published.wait_until(deadline, |snapshot| {
@@ -216,7 +216,7 @@ impl Supervisor {
         Ok(self.snapshot())
     }
 
-    /// Gives the scripts of a page as much more time as its processor is slowed down; 1: as usual.
+    /// Extends the time limit for scripts of a page by the factor of its CPU throttling (1: none).
     pub(crate) fn slowed(&self, page: &TargetId, times: f64) {
         self.liveness.slow(page, times);
     }
@@ -238,19 +238,19 @@ impl Supervisor {
         self.snapshot().is_active()
     }
 
-    /// The connection that actions go through at the moment. After a reconnect there is another one.
+    /// The present connection. A reconnect replaces it.
     #[must_use]
     pub fn connection(&self) -> Connection {
         self.current_connection.current().1
     }
 
-    /// Runs `with` on the browser behind it, if this supervisor was started with one.
+    /// Runs `with` on the browser that the supervisor was started with, if any.
     pub fn with_browser<T>(&self, with: impl FnOnce(&Browser) -> T) -> Option<T> {
         self.current_connection.browser.lock().as_ref().map(with)
     }
 
-    /// Whether a page may go to an address: what the navigation policy says of its form and host, and of the
-    /// addresses that its host's name has. A redirect there is another matter. Everything passes without a policy.
+    /// Checks an address against the navigation policy: its form, its host, and the IP addresses that the host resolves
+    /// to. Redirects are not followed. Without a policy every address passes.
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`], [`Error::Timeout`], [`Error::NotActive`].
@@ -266,7 +266,7 @@ impl Supervisor {
     }
 
     /// Opens a page that belongs to the task. Returns when it is attached. Under a navigation policy it shows
-    /// `about:blank` first and is on its way then: what the browser asks for before that cannot be held.
+    /// `about:blank` first and is navigated then: requests that the browser sends before that cannot be intercepted.
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`] when it may not go there; [`Error::Cdp`] when the browser refuses, [`Error::Timeout`], [`Error::NotActive`].
@@ -279,7 +279,7 @@ impl Supervisor {
         self.open(url, context, false, deadline)
     }
 
-    /// Opens a page behind the others, as [`open_page`](Self::open_page) does one in front.
+    /// Opens a page in the background, otherwise as [`open_page`](Self::open_page).
     ///
     /// # Errors
     /// Those of [`open_page`](Self::open_page).
@@ -326,9 +326,9 @@ impl Supervisor {
         self.ask("closing the page", deadline, |reply| Request::Close { target: target.clone(), reply })
     }
 
-    /// Ends it in order: open dialogs are dismissed, pages it opened are closed, the thread ends, and
-    /// the browser is closed if we started it. Within the deadline, whatever the browser does.
-    /// Dropping it does the same within five seconds. A [`Cancel`] of the calling thread does not hinder it.
+    /// Stops the supervisor: dismisses open dialogs, closes the pages that it opened, ends its thread, and closes the
+    /// browser if we started it; within the deadline in any case. Dropping the supervisor does the same within five
+    /// seconds. A [`Cancel`] of the calling thread has no effect.
     pub fn stop(&self, deadline: Deadline) {
         Cancel::shielded(|| self.stop_by(deadline));
     }
@@ -388,7 +388,7 @@ impl Supervisor {
         }
     }
 
-    /// Waits, by the deadline, until there is a connection.
+    /// Waits for a connection, at most until the deadline.
     ///
     /// # Errors
     /// [`Error::Reconnecting`], [`Error::NotActive`].
@@ -414,7 +414,7 @@ impl Supervisor {
     }
 }
 
-/// How often a waiting request looks whether the supervisor has ended.
+/// Interval at which a waiting request checks whether the supervisor has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest time for closing pages when stopping.
 const STOP_LIMIT: Duration = Duration::from_secs(3);

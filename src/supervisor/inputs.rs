@@ -14,7 +14,7 @@ use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
-/// Events that carry state: none may be lost without a resync.
+/// Events that change the state: a lost one causes a resync.
 const LIFECYCLE: [&str; 21] = [
     CHOOSER,
     DOWNLOAD_WILL_BEGIN,
@@ -38,32 +38,32 @@ const LIFECYCLE: [&str; 21] = [
     runtime::ExecutionContextDestroyedEvent::METHOD,
     runtime::ExecutionContextsClearedEvent::METHOD,
 ];
-/// Events of which the newest count. A queue of their own: a flood of them pushes out nothing else.
+/// Events of which only the newest matter. They have their own queue, so that a flood evicts nothing else.
 const CONSOLE: [&str; 2] = [runtime::ConsoleApiCalledEvent::METHOD, runtime::ExceptionThrownEvent::METHOD];
 
-/// The queues.
+/// The queues of the supervisor's thread.
 pub(super) struct Inputs {
     /// `None` while there is no connection.
     browser: Option<FromBrowser>,
     pub(super) requests: Receiver<Request>,
     close: Receiver<()>,
-    /// Of tries to connect again.
+    /// Outcome of reconnecting.
     pub(super) dialed: Receiver<RedialOutcome>,
-    /// Of names that were looked up.
+    /// Resolved host names.
     pub(super) found: Receiver<ResolvedName>,
     /// Taken out of their queues to be compared, and later than the last one applied.
     next_event: Option<Event>,
     next_answer: Option<Answer>,
 }
 
-/// What comes over one connection.
+/// Subscriptions and answers of one connection.
 struct FromBrowser {
     lifecycle: Subscription,
-    /// Calls of the bridge, and whatever a page sends to its address. A queue of their own: a flood of
-    /// forged ones pushes out nothing else.
+    /// Calls of the bridge, and whatever a page sends to its address. They have their own queue, so that a flood of
+    /// forged ones evicts nothing else.
     calls: Subscription,
     console: Subscription,
-    /// Network requests, once they are watched. A queue of their own, too.
+    /// Network events, once enabled; also in a queue of their own.
     network: Option<Subscription>,
     answers: Receiver<Answer>,
     answers_in: Sender<Answer>,
@@ -85,7 +85,7 @@ impl FromBrowser {
     }
 }
 
-/// Whether an event is one of those that the state is made of.
+/// Whether an event changes the state.
 pub(super) fn carries_state(method: &str) -> bool {
     LIFECYCLE.contains(&method)
 }
@@ -108,9 +108,9 @@ pub(super) enum WakeReason {
 pub(super) enum NextInput {
     Event(Event),
     Answer(Answer),
-    /// Nothing is left for now.
+    /// The queues are empty.
     Nothing,
-    /// Nothing will come any more.
+    /// The connection has ended and the queues are empty.
     Ended,
 }
 
@@ -132,14 +132,14 @@ impl Inputs {
         }
     }
 
-    /// The connection is lost: what it left behind is dropped.
+    /// Drops the queues of a lost connection.
     pub(super) fn part(&mut self) {
         self.browser = None;
         self.next_event = None;
         self.next_answer = None;
     }
 
-    /// There is another connection.
+    /// Takes over a new connection.
     pub(super) fn join(&mut self, connection: &Connection) {
         self.part();
         self.browser = Some(FromBrowser::of(connection));
@@ -217,7 +217,7 @@ impl Inputs {
         }
     }
 
-    /// The next request that was caught.
+    /// The next intercepted request.
     pub(super) fn next_call(&mut self) -> Option<Event> {
         let calls = &self.browser.as_ref()?.calls;
         let event = calls.channel().try_recv().ok()?;
@@ -225,12 +225,12 @@ impl Inputs {
         Some(event)
     }
 
-    /// Requests that were caught and lost since the last look.
+    /// Number of intercepted requests lost since the last call.
     pub(super) fn lost_calls(&self) -> u64 {
         self.browser.as_ref().map_or(0, |browser| browser.calls.lag())
     }
 
-    /// Begins to listen to network requests.
+    /// Subscribes to network events.
     pub(super) fn hear_network(&mut self, connection: &Connection) {
         if let Some(browser) = &mut self.browser {
             let hear = || connection.subscribe(Watch::everything().only(&NETWORK), Capacity::of(4096));
@@ -246,7 +246,7 @@ impl Inputs {
         Some(event)
     }
 
-    /// Events of network requests that were lost since the last look.
+    /// Number of network events lost since the last call.
     pub(super) fn lost_network(&self) -> u64 {
         let network = self.browser.as_ref().and_then(|browser| browser.network.as_ref());
         network.map_or(0, Subscription::lag)
@@ -267,7 +267,7 @@ impl Inputs {
         Some(event)
     }
 
-    /// Events that carry state and were lost since the last look.
+    /// Number of state events lost since the last call.
     pub(super) fn lost(&self) -> u64 {
         let Some(browser) = &self.browser else { return 0 };
         let _ = browser.console.lag(); // counted by the subscription; old lines are of no use

@@ -1,5 +1,5 @@
-//! What the calls of a supervisor know of each other: which scripts of callers run, when a session
-//! answered last, and which pages run on a slowed processor.
+//! State that calls of a supervisor share: scripts of callers that run, the time of each session's last answer, and pages
+//! with CPU throttling.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,9 +19,9 @@ pub(super) struct Liveness {
 struct Inner {
     scripts: Vec<Script>,
     next: u64,
-    /// Pages whose processor is slowed down, and how much.
+    /// Pages with CPU throttling, and the factor.
     slowed: Vec<(TargetId, f64)>,
-    /// When sessions answered, the last of them last.
+    /// Time of each session's last answer, newest last.
     answered: Vec<(Arc<str>, Instant)>,
 }
 
@@ -63,7 +63,7 @@ impl Liveness {
         Running { liveness: self, number }
     }
 
-    /// Sets by which factor the processor of a page is slowed down; 1: it is not.
+    /// Sets the factor of a page's CPU throttling (1: none).
     pub(super) fn slow(&self, page: &TargetId, times: f64) {
         let mut inner = self.inner.lock();
         inner.slowed.retain(|(slowed, _)| slowed != page);
@@ -75,7 +75,7 @@ impl Liveness {
         }
     }
 
-    /// By which factor the processor of a page is slowed down.
+    /// The factor of a page's CPU throttling (1: none).
     pub(super) fn slowdown(&self, page: &TargetId) -> f64 {
         let inner = self.inner.lock();
         inner.slowed.iter().find(|(slowed, _)| slowed == page).map_or(1.0, |(_, times)| *times)
@@ -97,7 +97,7 @@ impl Liveness {
         inner.answered.iter().any(|(known, at)| known == session && at.elapsed() < RECENT_ANSWER)
     }
 
-    /// Until when scripts of callers may hold a session. For a call that is a script itself (`own`) those
+    /// Until when scripts of callers may block a session. For a call that is a script itself (`own`) those
     /// before it count: those behind it do not run yet.
     pub(super) fn busy(&self, session: &Arc<str>, own: Option<u64>) -> Option<Deadline> {
         let inner = self.inner.lock();

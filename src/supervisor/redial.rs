@@ -1,4 +1,4 @@
-//! Making a lost connection again, on a thread of its own: the supervisor goes on answering meanwhile.
+//! Reconnecting, on a thread of its own: the supervisor keeps answering meanwhile.
 
 use std::time::Duration;
 
@@ -12,21 +12,21 @@ use crate::sync::{Deadline, Thread, fault_point, spawn};
 
 /// Interval of checks whether a browser that we started has exited.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// How long the browser may take to notice that the connection before is gone. Others may be attached to the same pages,
+/// Longest wait for the browser to notice that the previous connection is gone. Others may be attached to the same pages,
 /// which cannot be distinguished.
 const OLD_CONNECTION_LIMIT: Duration = Duration::from_secs(1);
 /// Interval of these checks.
 const TARGET_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How the tries went.
+/// Outcome of reconnecting.
 pub(super) enum RedialOutcome {
-    /// There is a connection again.
+    /// Reconnected.
     Connected(Connection),
-    /// All tries failed; the last one's problem.
+    /// All attempts failed; the error of the last one.
     GaveUp(String),
 }
 
-/// Tries under way. Dropping it ends them.
+/// Reconnecting in progress. Dropping it cancels the attempts.
 pub(super) struct RedialAttempt {
     pub(super) outcome: Receiver<RedialOutcome>,
     cancel: Option<Sender<()>>,
@@ -34,7 +34,7 @@ pub(super) struct RedialAttempt {
 }
 
 impl RedialAttempt {
-    /// Starts trying. `tried` counts those that failed before this, `pages` are those that were attached to.
+    /// Starts reconnecting. `tried` counts earlier failed attempts, `pages` are the attached pages.
     pub(super) fn start(
         task: &str,
         redial: Redial,
@@ -105,8 +105,8 @@ fn dial(
     Some(RedialOutcome::GaveUp(problem))
 }
 
-/// Waits until the sessions of the connection before are gone. As they go, Chromium 156 dismisses the dialog that their
-/// page shows, also one that has opened since and is told on the new connection.
+/// Waits until the sessions of the previous connection are gone. As they go, Chromium 156 dismisses the dialog that their
+/// page shows, also one that has opened since and is reported on the new connection.
 fn wait_for_detach(connection: &Connection, pages: &[TargetId], cancelled: &Receiver<()>) {
     let until = Deadline::after(OLD_CONNECTION_LIMIT);
     loop {
