@@ -269,7 +269,8 @@ impl Supervisor {
     /// `about:blank` first and is navigated then: requests that the browser sends before that cannot be intercepted.
     ///
     /// # Errors
-    /// [`Error::NavigationBlocked`] when it may not go there; [`Error::Cdp`] when the browser refuses, [`Error::Timeout`], [`Error::NotActive`].
+    /// [`Error::NavigationBlocked`] when the policy blocks the address; [`Error::Cdp`] when the browser refuses,
+    /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn open_page(
         &self,
         url: &str,

@@ -80,8 +80,8 @@ impl Supervisor {
         Ok(History { current: usize::try_from(returned.current_index).unwrap_or_default(), entries: returned.entries })
     }
 
-    /// The browser's description of a page (title, address, opener). Answered while a dialog is open and while the page is stuck or
-    /// crashed.
+    /// The browser's description of a page (title, address, opener). Answered while a dialog
+    /// is open and while the page is stuck or crashed.
     ///
     /// # Errors
     /// As [`cookies`](Self::cookies).

@@ -58,7 +58,8 @@ impl Supervisor {
     }
 
     /// The same for scripts of our own that are over in a moment, or wait without holding the page. Such a call costs one
-    /// message less where the page answered a moment ago; a script that blocks the page for long is terminated, whichever client started it.
+    /// message less where the page answered a moment ago; a script that blocks the page for long is terminated,
+    /// whichever client started it.
     pub(crate) fn brief_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,

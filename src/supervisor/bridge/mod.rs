@@ -19,7 +19,8 @@
 //! `Page.setBypassCSP` keeps a page's content policy from refusing the request; note that it takes the
 //! policy's `sandbox` away as well. While a call is paused the page's renderer stands still, as it does
 //! under a native dialog; answer it before the page is navigated, since Chromium waits with that. Closing
-//! the page needs no answer, and when the interception ends, the browser's own dialog opens. Chromium names the frame of the call in `Fetch.requestPaused`, but for an empty
+//! the page needs no answer, and when the interception ends, the browser's own dialog opens. Chromium names
+//! the frame of the call in `Fetch.requestPaused`, but for an empty
 //! document that was never loaded it names the frame that made it. Service workers need nothing:
 //! Chromium does not ask them about synchronous requests.
 //!

@@ -256,7 +256,8 @@ impl State {
         }
     }
 
-    /// Answers a dialog by what is armed or by policy. Whether there was an answer; one that waits for    /// somebody has its watchdog set.
+    /// Answers a dialog by what is armed or by policy. Whether it was
+    /// answered; one that waits for an answer has its watchdog set.
     fn answer_at_once(&mut self, id: &str, now: Now) -> bool {
         let Some(index) = self.dialogs.index(id) else { return false };
         if let Some(answer) = self.dialogs.take_armed(index, now) {

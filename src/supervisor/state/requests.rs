@@ -146,7 +146,8 @@ const HOLD_LIMIT: Duration = Duration::from_secs(5);
 const CLOSE_GRACE: Duration = Duration::from_millis(500);
 /// After this time a page that is still open is closed again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
-/// After this time the script of a page that does not navigate to `about:blank` is terminated; after as long again the page is closed.
+/// After this time the script of a page that does not navigate to `about:blank` is terminated; after
+/// as long again the page is closed.
 const BLANK_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]

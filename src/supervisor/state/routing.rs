@@ -324,7 +324,8 @@ impl State {
         }
     }
 
-    /// The browser has taken what a route made of a request, or refuses it: then the request fails, for it would wait for    /// ever.
+    /// The browser accepted the changes of a route to a request, or rejected them: then the request is failed, since it
+    /// would wait forever.
     pub(super) fn route_answered(
         &mut self,
         session: &SessionKey,
