@@ -172,7 +172,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     let api = &served.api;
     served.show("page");
     for (route, part) in [
-        (json!({ "pattern": "/x" }), "changes nothing"),
+        (json!({ "pattern": "/x" }), "has no effect"),
         (json!({ "pattern": "a b", "abort": true }), "pattern"),
         (json!({ "pattern": "/x", "abort": "sadly" }), "timedout"),
         (json!({ "pattern": "/x", "abort": true, "status": 200 }), "abort"),
