@@ -60,7 +60,7 @@ fn expected(object: &Value) -> (Option<u64>, [Option<String>; 2], [Option<Value>
 
 /// What it did find.
 fn found(text: &str) -> (Option<u64>, [Option<String>; 2], [Option<Value>; 3]) {
-    let outside = fuzzing::outside(text.as_bytes()).expect("a valid object was refused");
+    let outside = fuzzing::envelope_parts(text.as_bytes()).expect("a valid object was refused");
     let body = |text: Option<Vec<u8>>| text.map(|text| serde_json::from_slice(&text).expect("a range is one value"));
     let bodies = [body(outside.params), body(outside.result), body(outside.error)];
     (outside.id, [outside.method, outside.session], bodies)
@@ -112,7 +112,7 @@ proptest! {
     #[test]
     fn scanning_anything_like_json_does_not_panic(text in "[{}\\[\\]\",:\\\\ a-c0-9.\\-\u{0}ü]{0,60}") {
         let _ = fuzzing::envelope(text.as_bytes());
-        let _ = fuzzing::outside(format!("{{{text}}}").as_bytes());
+        let _ = fuzzing::envelope_parts(format!("{{{text}}}").as_bytes());
     }
 
     #[test]
@@ -132,7 +132,7 @@ proptest! {
         let mut text = Value::Object(object).to_string().into_bytes();
         let at = at.index(text.len());
         text.splice(at..at, with);
-        let _ = fuzzing::outside(&text);
+        let _ = fuzzing::envelope_parts(&text);
     }
 }
 

@@ -59,7 +59,7 @@ fn holds(profile: &Profile, site: &Site, witness: &Site) {
         let at = format!("{host}:{}", witness.port());
         let told = go(profile, format!("http://{at}/document")).unwrap_err();
         assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{host}: {told}");
-        assert!(told.to_string().contains("that of a test"), "{told}");
+        assert!(told.to_string().contains("used by a test"), "{told}");
         let script = format!(
             "Promise.all([fetch('http://{at}/fetch', {{ mode: 'no-cors' }}).catch(() => 0),
             new Promise(done => {{ const socket = new WebSocket('ws://{at}/ws'); socket.onopen = socket.onerror = done }})]).then(() => 1)"

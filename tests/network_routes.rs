@@ -150,7 +150,7 @@ fn a_request_with_too_large_a_body_fails_alone() {
     // So does a call whose answer is too large, and a console entry is missing.
     let script = "console.log('x'.repeat(2 ** 21)); 'x'.repeat(2 ** 21)";
     let problem = task.evaluate(&cdpilot::supervisor::FrameRef::Top, script, soon()).unwrap_err().to_string();
-    assert!(problem.contains("at most 1048576 are read"), "{problem}");
+    assert!(problem.contains("more than the limit of 1048576"), "{problem}");
     assert_eq!(task.eval("1 + 1"), json!(2));
 }
 
@@ -172,7 +172,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     let api = &served.api;
     served.show("page");
     for (route, part) in [
-        (json!({ "pattern": "/x" }), "changes nothing"),
+        (json!({ "pattern": "/x" }), "has no effect"),
         (json!({ "pattern": "a b", "abort": true }), "pattern"),
         (json!({ "pattern": "/x", "abort": "sadly" }), "timedout"),
         (json!({ "pattern": "/x", "abort": true, "status": 200 }), "abort"),

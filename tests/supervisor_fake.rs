@@ -187,7 +187,7 @@ fn a_frame_whose_session_is_gone_for_a_moment_is_kept() {
     let now = folded(&fake, &supervisor);
     assert_eq!(get(&now, "F").expect("kept").session_id, None);
     let error = supervisor.evaluate(&FrameRef::Id("F".into()), "1", soon()).unwrap_err();
-    assert!(error.to_string().contains("detached at the moment"), "{error}");
+    assert!(error.to_string().contains("is detached"), "{error}");
     own_process(&fake, "S3", "F", PAGE);
     let now = until(&supervisor, "it is back", |now| get(now, "F").is_some_and(|frame| frame.session_id.is_some()));
     let back = get(&now, "F").unwrap();

@@ -296,7 +296,7 @@ fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
     task.site.page("/", "<title>rebound</title>");
     let _ = task.navigate(&FrameRef::Top, &at(&task.site, "rebound.test", "/"), soon());
     let told = blocked(&task, "/", 1);
-    assert!(told["reason"].as_str().unwrap().contains("rebound.test leads to 127.0.0.1"), "{told}");
+    assert!(told["reason"].as_str().unwrap().contains("rebound.test resolves to 127.0.0.1"), "{told}");
     task.until("a blank page", |now| top_of(now).is_some_and(|top| matches!(&*top.url, "about:blank" | "")));
     assert_eq!(task.eval("location.href + document.title"), json!("about:blank"));
 }

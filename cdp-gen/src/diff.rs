@@ -11,7 +11,7 @@ type Path = Vec<String>;
 /// not binary marks, which a browser does not tell.
 ///
 /// A line starts with `-` for what only `left` has, `+` for what only `right` has, and `~` for a
-/// field that both have with different types. What stands in something missing is not listed too.
+/// field that both have with different types. Contents of a missing item are not listed.
 #[must_use]
 pub fn diff(left: &Protocol, right: &Protocol) -> Vec<String> {
     let (left, right) = (facts(left), facts(right));

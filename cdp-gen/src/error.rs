@@ -66,7 +66,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// A running browser could not be asked.
+    /// A running browser could not be queried.
     Http {
         /// The address.
         url: String,

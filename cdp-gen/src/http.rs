@@ -16,7 +16,7 @@ const LIMIT: u64 = 16 << 20;
 /// The body of a successful answer, as text. No proxy is used and no redirect followed.
 ///
 /// # Errors
-/// The address is not plain `http://`, nobody answers within 20 s, the answer is no success or above 16 MiB.
+/// The address is not plain `http://`, there is no response within 20 s, or it is not a success or exceeds 16 MiB.
 pub fn get(url: &str) -> Result<String, Error> {
     if !url.starts_with("http://") {
         return Err(Error::http(url, "the address must begin with http://"));

@@ -1,7 +1,7 @@
 //! Making the pinned copy, from the npm package or from a running browser.
 //!
 //! The published JSON turns `binary` into `string`. The package's PDL text still has it, so the
-//! marks are read there. What a browser tells may have lost them too (Chromium 156 keeps them) and
+//! marks are read there. A browser's protocol description may lack them too (Chromium 156 keeps them) and
 //! comes without PDL; it gets the marks that the pinned copy knows.
 
 use std::collections::BTreeSet;

@@ -210,7 +210,7 @@ fn find_domain(protocol: &Protocol, wanted: &str) -> Result<String, Error> {
 pub struct Layout {
     /// Objects met in events only, with something in them that can be borrowed from the message.
     pub borrowed: BTreeSet<TypeRef>,
-    /// Fields that close a cycle of types, so their value stands in a box.
+    /// Fields that close a cycle of types, so their value is boxed.
     pub boxed: BTreeSet<(TypeRef, String)>,
 }
 

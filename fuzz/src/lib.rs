@@ -1,7 +1,7 @@
 //! Properties that must hold for any input. The fuzz targets call these checks, and so does an ordinary test with
 //! the seeds, `tests/fuzz_seeds.rs`; a check fails by panicking.
 
-use cdpilot::cdp::fuzzing::{self, Came};
+use cdpilot::cdp::fuzzing::{self, DecodedItem};
 use cdpilot::cli::fuzzing::{Read, stdin_lines};
 use cdpilot::http::fuzzing::{Asked, BODY_BYTES, requests};
 use cdpilot::page::{CookieFormat, read_cookies};
@@ -43,7 +43,7 @@ pub fn cookie_text(data: &[u8]) {
 
 /// The envelope of a message is scanned without a panic, with the same result as the JSON library.
 pub fn envelope(data: &[u8]) {
-    let found = fuzzing::outside(data);
+    let found = fuzzing::envelope_parts(data);
     assert_eq!(found.is_some(), fuzzing::envelope(data));
     let Ok(Value::Object(object)) = serde_json::from_slice(data) else { return };
     let found = found.expect("an object that the JSON library reads was refused");
@@ -95,10 +95,10 @@ pub fn frame_decoder(data: &[u8]) {
         assert_eq!(decode(&each, LIMIT), at_once, "byte by byte");
         for came in &at_once.came {
             match came {
-                Came::Message(bytes) => assert!(bytes.len() <= LIMIT),
-                Came::Oversized(bytes) => assert!(*bytes > LIMIT),
-                Came::Ping(bytes) => assert!(bytes.len() <= 125),
-                Came::Pong | Came::Close(_) => {}
+                DecodedItem::Message(bytes) => assert!(bytes.len() <= LIMIT),
+                DecodedItem::Oversized(bytes) => assert!(*bytes > LIMIT),
+                DecodedItem::Ping(bytes) => assert!(bytes.len() <= 125),
+                DecodedItem::Pong | DecodedItem::Close(_) => {}
             }
         }
     }

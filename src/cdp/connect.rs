@@ -11,7 +11,7 @@ use super::stream::Stream;
 use crate::http::dial;
 use crate::sync::Deadline;
 
-/// What a round trip may cost in processor time.
+/// Trade-off between latency and CPU time of a call.
 ///
 /// On a quiet machine most of a round trip is waking sleeping threads. A caller that waits spins for
 /// a moment before it sleeps, when its call is the only one under way; only one thread spins at a time.
@@ -31,7 +31,7 @@ pub enum Latency {
 /// How to connect. Its `Debug` shows the names of the headers only.
 #[derive(Clone)]
 pub struct ConnectOptions {
-    /// Latency against processor time.
+    /// Trade-off between latency and CPU time.
     pub latency: Latency,
     /// Extra headers of the WebSocket handshake. Their values are never logged.
     pub headers: Vec<(String, String)>,
@@ -76,7 +76,7 @@ impl fmt::Debug for ConnectOptions {
     }
 }
 
-/// Where an address points.
+/// Host, port and path of an address.
 pub(super) struct Target {
     pub(super) host: String,
     pub(super) port: u16,
@@ -84,7 +84,7 @@ pub(super) struct Target {
     pub(super) uri: Uri,
 }
 
-/// Which addresses are meant.
+/// The accepted address schemes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     WebSocket,

@@ -4,9 +4,9 @@
 //! | lock | held for | by |
 //! |---|---|---|
 //! | `reading` | a turn of reading | reader thread or one waiting caller, `try_lock` only |
-//! | `pending` table | a map operation | anybody |
+//! | `pending` table | a map operation | any thread |
 //! | a call's slot | storing or taking the outcome | who completes, who waits |
-//! | writer's queue | a queue operation | anybody who sends |
+//! | writer's queue | a queue operation | any sending thread |
 //! | subscriber list | copying a pointer | the holder of `reading`; who subscribes |
 //!
 //! `reading` comes first; the others are never held together, and none over input or output but
@@ -59,7 +59,7 @@ pub(super) enum Framing {
 pub(super) struct Inner {
     pub(super) stream: Arc<Stream>,
     pub(super) framing: Framing,
-    /// What its errors must not repeat.
+    /// Secrets that error texts must not contain.
     pub(super) covered: Covered,
     pub(super) poller: Poller,
     /// Wakes a caller that holds the reading role.
@@ -95,7 +95,7 @@ impl Inner {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
     }
 
-    /// Ends the connection: everybody who waits is told, the threads leave. The first reason stays.
+    /// Ends the connection: all waits fail, the threads exit. The first reason is kept.
     pub(super) fn end(&self, reason: CloseReason) {
         let local = reason == CloseReason::Local;
         if !self.pending.close(reason) {
@@ -121,7 +121,7 @@ pub struct Counters {
     pub in_flight: usize,
     /// Events received.
     pub events: u64,
-    /// Answers that came after their call was given up.
+    /// Answers that arrived after their call had ended.
     pub late_answers: u64,
     /// Answers to ids that were never used.
     pub unknown_answers: u64,
@@ -152,7 +152,7 @@ impl Drop for Owner {
     }
 }
 
-/// How one call is sent.
+/// Options of one call.
 pub(crate) struct CallOptions<'a> {
     pub(crate) session: Option<&'a Arc<str>>,
     pub(crate) deadline: Deadline,
@@ -161,7 +161,7 @@ pub(crate) struct CallOptions<'a> {
 }
 
 /// Where the outcome of a call goes, and how its message is sent.
-enum Way {
+enum AnswerTo {
     /// To a slot; sending may wait until the deadline.
     Wait(Arc<Slot>),
     /// To an inbox; sending never waits.
@@ -308,19 +308,19 @@ impl Connection {
         self.inner.end(CloseReason::SessionEnded);
     }
 
-    /// Whether it has ended. True for whoever was told so by a call.
+    /// Whether the connection has ended; `true` once any call has failed for that reason.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.inner.pending.closed().is_some()
     }
 
-    /// Why it ended, if it has.
+    /// Why the connection ended; `None` while it is open.
     #[must_use]
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.inner.pending.closed()
     }
 
-    /// Numbers about it.
+    /// Counters of the connection.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let pending = &self.inner.pending;
@@ -353,7 +353,7 @@ impl Connection {
     ) -> Result<Call, Error> {
         let slot = Arc::new(Slot::default());
         let sent = Instant::now();
-        let id = self.post(method.clone(), params, options, Way::Wait(Arc::clone(&slot)))?;
+        let id = self.post(method.clone(), params, options, AnswerTo::Wait(Arc::clone(&slot)))?;
         Ok(Call { inner: Arc::clone(&self.inner), slot, id, method, sent })
     }
 
@@ -366,7 +366,7 @@ impl Connection {
         tag: u64,
     ) -> Result<(), Error> {
         let options = CallOptions { session, deadline: send_deadline(), interruptible: false };
-        let way = Way::Inbox { inbox: inbox.clone(), tag };
+        let way = AnswerTo::Inbox { inbox: inbox.clone(), tag };
         self.post(Cow::Borrowed(C::METHOD), command, options, way).map(drop)
     }
 
@@ -384,7 +384,7 @@ impl Connection {
         method: Cow<'static, str>,
         params: &P,
         options: CallOptions<'_>,
-        way: Way,
+        way: AnswerTo,
     ) -> Result<u64, Error> {
         let inner = &self.inner;
         let id = inner.pending.next_id();
@@ -401,8 +401,8 @@ impl Connection {
         let session = options.session.cloned();
         let interruptible = options.interruptible;
         let (to, waits) = match way {
-            Way::Wait(slot) => (ReplyTo::Slot(slot), true),
-            Way::Inbox { inbox, tag } => (ReplyTo::Inbox { inbox, tag }, false),
+            AnswerTo::Wait(slot) => (ReplyTo::Slot(slot), true),
+            AnswerTo::Inbox { inbox, tag } => (ReplyTo::Inbox { inbox, tag }, false),
         };
         // Before sending: the answer may win the race.
         inner.pending.insert(id, Entry { method: method.clone(), session, to, interruptible })?;

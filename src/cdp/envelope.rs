@@ -1,7 +1,7 @@
 //! The outside of a message: its id, method, session and where its body lies.
 //!
-//! Nothing inside the body is looked at; who wants it decodes it. That is why a flood of events costs
-//! the reader little, and why one malformed body never harms anybody but its reader.
+//! The body is not inspected; its consumer decodes it. That is why a flood of events costs
+//! the reader little, and why one malformed body affects only its consumer.
 
 use std::borrow::Cow;
 use std::ops::Range;

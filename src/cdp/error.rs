@@ -1,4 +1,4 @@
-//! What can go wrong on a connection, told apart so that a caller can act on it.
+//! Errors of a connection, by what a caller can do about them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,17 +24,17 @@ pub enum Error {
         data: Option<String>,
     },
     /// A time budget ran out; `kind` says which.
-    #[error("{kind} of {method} did not come {}; raise the deadline or look at what the page is doing", within(*.after))]
+    #[error("{method} timed out {} waiting for {kind}; allow more time, or check whether the page is blocked", waited(*.after))]
     Timeout {
         /// Which wait it was.
         kind: TimeoutKind,
         /// The command, or what was being set up.
         method: Cow<'static, str>,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
     /// The connection has ended; no call on it can succeed any more.
-    #[error("{method}: the connection has ended ({reason}); connect again")]
+    #[error("{method}: the connection is closed ({reason}); open a new connection")]
     Closed {
         /// The command that found out.
         method: Cow<'static, str>,
@@ -54,12 +54,12 @@ pub enum Error {
     Interrupted {
         /// The command.
         method: Cow<'static, str>,
-        /// Ids of what prevents the answer, in the terms of whoever interrupted it.
+        /// Ids of what prevents the answer, as given by the owner of the connection.
         causes: Vec<String>,
     },
-    /// What the browser sent does not fit the type that was asked for.
+    /// A message of the browser does not match the expected type.
     #[error(
-        "{method}: unexpected answer at {path}: {problem}; the browser may be newer than this program, use a raw call"
+        "{method}: invalid response at {path}: {problem}; the browser may be newer than this program, use a raw call"
     )]
     Decode {
         /// The command or event.
@@ -77,8 +77,10 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// The message is larger than Chromium takes. Chromium drops such a connection without a word.
-    #[error("{method}: the message has {bytes} bytes, the browser takes at most {limit}; send it in parts")]
+    /// The message is larger than Chromium accepts. Chromium closes the connection on such a message.
+    #[error(
+        "{method}: the message has {bytes} bytes, more than the {limit} that the browser accepts; send less at a time"
+    )]
     TooLarge {
         /// The command.
         method: Cow<'static, str>,
@@ -87,9 +89,9 @@ pub enum Error {
         /// The limit in bytes.
         limit: usize,
     },
-    /// What the browser sent is larger than [`max_message`](super::ConnectOptions::max_message). It was skipped; the
+    /// A message of the browser is larger than [`max_message`](super::ConnectOptions::max_message). It was skipped; the
     /// connection is fine.
-    #[error("{method}: the browser sent {bytes} bytes, at most {limit} are read; ask for less at a time")]
+    #[error("{method}: the browser sent {bytes} bytes, more than the limit of {limit}; request less at a time")]
     AnswerTooLarge {
         /// The command or event.
         method: Cow<'static, str>,
@@ -99,13 +101,13 @@ pub enum Error {
         limit: usize,
     },
     /// The endpoint could not be reached or did not speak WebSocket.
-    #[error("cannot connect to the CDP endpoint: {problem}; check that the browser runs and the address is right")]
+    #[error("cannot connect to the CDP endpoint: {problem}; check the address, and that the browser is running")]
     Connect {
         /// What happened, without the address.
         problem: String,
     },
     /// The address is not one this build can connect to.
-    #[error("not a usable CDP address: {problem}")]
+    #[error("invalid CDP address: {problem}")]
     Address {
         /// What is wrong with it, without the address.
         problem: String,
@@ -115,7 +117,7 @@ pub enum Error {
     System {
         /// What was tried.
         what: &'static str,
-        /// The system's sentence.
+        /// The system's error message.
         problem: String,
     },
 }
@@ -160,10 +162,10 @@ impl Error {
     }
 }
 
-fn within(after: Duration) -> String {
+fn waited(after: Duration) -> String {
     match after.as_millis() {
-        0 => "before the deadline (no time was left)".to_owned(),
-        millis => format!("within {millis} ms"),
+        0 => "(no time left before the deadline)".to_owned(),
+        millis => format!("after {millis} ms"),
     }
 }
 
@@ -194,9 +196,9 @@ impl fmt::Display for TimeoutKind {
         f.write_str(match self {
             Self::Connect => "the connection",
             Self::Handshake => "the handshake",
-            Self::Send => "the sending",
-            Self::Reply => "the answer",
-            Self::Attach => "the attachment",
+            Self::Send => "the message to be sent",
+            Self::Reply => "the response",
+            Self::Attach => "the target to be attached",
             Self::Condition => "the condition",
         })
     }
@@ -231,14 +233,14 @@ impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local => f.write_str("closed by this program"),
-            Self::Remote { code: Some(code) } => write!(f, "closed by the browser, code {code}"),
+            Self::Remote { code: Some(code) } => write!(f, "closed by the browser with code {code}"),
             Self::Remote { code: None } => f.write_str("closed by the browser"),
-            Self::Protocol(what) => write!(f, "transport protocol broken: {what}"),
-            Self::TooLarge => f.write_str("a message was larger than the limit"),
-            Self::Io(what) => write!(f, "input/output failed: {what}"),
-            Self::Silent => f.write_str("the browser answers no ping"),
+            Self::Protocol(what) => write!(f, "transport protocol error: {what}"),
+            Self::TooLarge => f.write_str("a message exceeded the size limit"),
+            Self::Io(what) => write!(f, "I/O error: {what}"),
+            Self::Silent => f.write_str("keepalive ping timed out"),
             Self::SessionEnded => {
-                f.write_str("the WebDriver session has ended; a grid ends one that is idle or whose node fails")
+                f.write_str("the WebDriver session has ended; a grid ends sessions that are idle or whose node fails")
             }
             Self::Panicked => f.write_str("internal error: a thread of the connection panicked; see the log"),
         }
@@ -261,8 +263,8 @@ impl fmt::Display for GoneReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Detached => "detached or closed",
-            Self::Crashed => "its renderer crashed",
-            Self::Unknown => "the browser does not know it",
+            Self::Crashed => "the renderer crashed",
+            Self::Unknown => "unknown to the browser",
         })
     }
 }

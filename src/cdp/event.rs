@@ -1,4 +1,4 @@
-//! An event as it came, decoded only when somebody asks.
+//! A received event, decoded on demand.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Event {
         Self { inner: Arc::new(Inner { text, method: method.into(), session, params, number, cut: None }) }
     }
 
-    /// Of a message of so many bytes, above a limit, of which only this was kept.
+    /// For a message of `bytes` bytes above the limit, of which only this part was kept.
     pub(super) fn cut(
         params: String,
         method: &str,
@@ -106,7 +106,7 @@ impl Event {
         }
     }
 
-    /// Whether it is an `E`.
+    /// Whether the event has type `E`.
     #[must_use]
     pub fn is<'a, E: rt::Event<'a>>(&self) -> bool {
         self.method() == E::METHOD
@@ -123,7 +123,7 @@ impl Event {
         decode(self.params(), || self.inner.method.to_string().into())
     }
 
-    /// Bytes it holds in a queue.
+    /// Memory that the event uses in a queue, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.inner.text.len() + self.inner.method.len()
     }

@@ -1,9 +1,9 @@
 //! The Chrome DevTools Protocol: transport, connection, sessions and generated types.
 //!
-//! This room knows the wire and nothing of pages. It owns one reader thread per connection
+//! This module knows the protocol and nothing of pages. It owns one reader thread per connection
 //! (`cdp-read-…`), the table of pending calls, and the write path that callers share.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `stream`, `poller` | a non-blocking byte stream and how a thread waits for it |
 //! | `connect`, `http` | connecting to an endpoint, HTTP requests to it |
@@ -14,7 +14,7 @@
 //! | `envelope` | ids, methods and ranges of a message, without decoding it |
 //! | `pending`, `reply` | calls under way and the handles on them |
 //! | `subscription` | bounded queues of events |
-//! | `connection`, `session` | what everybody else uses |
+//! | `connection`, `session` | the public interface |
 //! | `rt`, `protocol` | run-time support of the generated types, and the types |
 
 mod connect;
@@ -73,7 +73,7 @@ pub fn answered_by_browser(method: &str) -> bool {
 
 #[doc(hidden)]
 pub mod fuzzing {
-    //! Doors for property tests and fuzzers; no stable interface.
+    //! Entry points for property tests and fuzzers; not a stable interface.
 
     /// Scans one message as the reader does. Returns whether it is an envelope.
     #[must_use]
@@ -87,10 +87,10 @@ pub mod fuzzing {
         crate::text::replace_lone_surrogates(text).into_owned()
     }
 
-    /// What the reader sees of a message from outside; the bodies as their text.
+    /// The parts of a message envelope; bodies as their text.
     #[derive(Debug, Clone, PartialEq, Eq)]
     #[allow(missing_docs)]
-    pub struct Outside {
+    pub struct EnvelopeParts {
         pub id: Option<u64>,
         pub method: Option<String>,
         pub session: Option<String>,
@@ -101,10 +101,10 @@ pub mod fuzzing {
 
     /// Scans one message as the reader does.
     #[must_use]
-    pub fn outside(text: &[u8]) -> Option<Outside> {
+    pub fn envelope_parts(text: &[u8]) -> Option<EnvelopeParts> {
         let envelope = super::envelope::scan(text)?;
         let body = |range: Option<std::ops::Range<usize>>| range.map(|range| text[range].to_vec());
-        Some(Outside {
+        Some(EnvelopeParts {
             id: envelope.id,
             method: envelope.method.map(Into::into),
             session: envelope.session.map(Into::into),
@@ -114,20 +114,20 @@ pub mod fuzzing {
         })
     }
 
-    /// What a decoder made of a stream of bytes.
+    /// The result of decoding a stream of bytes.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     #[allow(missing_docs)]
     pub struct Decoded {
         /// Messages and control frames, in order.
-        pub came: Vec<Came>,
+        pub came: Vec<DecodedItem>,
         /// Why the connection would end here.
         pub refused: Option<String>,
     }
 
-    /// One thing that came out of a decoder.
+    /// One decoded item.
     #[derive(Debug, Clone, PartialEq, Eq)]
     #[allow(missing_docs)]
-    pub enum Came {
+    pub enum DecodedItem {
         Message(Vec<u8>),
         Oversized(usize),
         Ping(Vec<u8>),
@@ -161,11 +161,11 @@ pub mod fuzzing {
             loop {
                 match next(&mut input) {
                     Ok(Some(incoming)) => decoded.came.push(match incoming {
-                        Incoming::Message(bytes) => Came::Message(bytes.to_vec()),
-                        Incoming::Oversized(skipped) => Came::Oversized(skipped.bytes()),
-                        Incoming::Ping(bytes) => Came::Ping(bytes.to_vec()),
-                        Incoming::Pong => Came::Pong,
-                        Incoming::Close(code) => Came::Close(code),
+                        Incoming::Message(bytes) => DecodedItem::Message(bytes.to_vec()),
+                        Incoming::Oversized(skipped) => DecodedItem::Oversized(skipped.bytes()),
+                        Incoming::Ping(bytes) => DecodedItem::Ping(bytes.to_vec()),
+                        Incoming::Pong => DecodedItem::Pong,
+                        Incoming::Close(code) => DecodedItem::Close(code),
                     }),
                     Ok(None) if input.is_empty() => break,
                     Ok(None) => {}

@@ -3,10 +3,10 @@
 use super::envelope;
 
 /// Bytes kept of the beginning and of the end.
-const HEAD: usize = 4096;
-const TAIL: usize = 256;
-/// A message that is so many times the limit is no message of a browser.
-const ENDLESS: usize = 16;
+const HEAD_BYTES: usize = 4096;
+const TAIL_BYTES: usize = 256;
+/// A message of this many times the limit ends the connection.
+const MAX_SKIPPED_FACTOR: usize = 16;
 
 /// A message that is being skipped, or was.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) struct Oversized {
 
 /// What a skipped message was.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum SkippedMessage {
     /// The answer to a call.
     Answer(u64),
     /// An event, and the strings that its parameters begin with as a JSON object.
@@ -36,10 +36,10 @@ impl Oversized {
 
     pub(super) fn push(&mut self, piece: &[u8]) {
         self.bytes = self.bytes.saturating_add(piece.len());
-        let room = HEAD - self.head.len();
+        let room = HEAD_BYTES - self.head.len();
         self.head.extend_from_slice(&piece[..room.min(piece.len())]);
-        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(TAIL)..]);
-        let surplus = self.tail.len().saturating_sub(TAIL);
+        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(TAIL_BYTES)..]);
+        let surplus = self.tail.len().saturating_sub(TAIL_BYTES);
         self.tail.drain(..surplus);
     }
 
@@ -55,17 +55,17 @@ impl Oversized {
 
     /// Whether more than the limit is too much to wait for its end.
     pub(super) fn is_endless(bytes: usize, limit: usize) -> bool {
-        bytes > limit.saturating_mul(ENDLESS)
+        bytes > limit.saturating_mul(MAX_SKIPPED_FACTOR)
     }
 
     /// What it was about, when it was written as browsers write: the id or the method first, the session last.
-    pub(super) fn about(&self) -> Option<About> {
+    pub(super) fn about(&self) -> Option<SkippedMessage> {
         let mut strings = Strings { text: &self.head, at: 0 };
         strings.expect(b'{')?;
         let key = strings.string()?;
         strings.expect(b':')?;
         if key == "id" {
-            return strings.number().map(About::Answer);
+            return strings.number().map(SkippedMessage::Answer);
         }
         if key != "method" {
             return None;
@@ -83,7 +83,7 @@ impl Oversized {
             }
         }
         let params = serde_json::Value::Object(params).to_string();
-        Some(About::Event { method, session: self.session(), params })
+        Some(SkippedMessage::Event { method, session: self.session(), params })
     }
 
     fn session(&self) -> Option<String> {
@@ -132,7 +132,7 @@ impl Strings<'_> {
 mod tests {
     use super::*;
 
-    fn about(pieces: &[&str]) -> Option<About> {
+    fn about(pieces: &[&str]) -> Option<SkippedMessage> {
         let mut skipped = Oversized::after(b"", 10);
         for piece in pieces {
             skipped.push(piece.as_bytes());
@@ -145,7 +145,7 @@ mod tests {
         let long = "x".repeat(10_000);
         assert_eq!(
             about(&[r#"{"id":71,"result":{"data":""#, &long, r#""},"sessionId":"S"}"#]),
-            Some(About::Answer(71))
+            Some(SkippedMessage::Answer(71))
         );
         let event = about(&[
             r#"{"method":"Fetch.requestPaused","params":{"requestId":"a\"1","request":{"url":"x","postData":""#,
@@ -154,7 +154,10 @@ mod tests {
             r#"onId":"A1B2"}"#,
         ]);
         let (method, session) = ("Fetch.requestPaused".to_owned(), Some("A1B2".to_owned()));
-        assert_eq!(event, Some(About::Event { method, session, params: r#"{"requestId":"a\"1"}"#.to_owned() }));
+        assert_eq!(
+            event,
+            Some(SkippedMessage::Event { method, session, params: r#"{"requestId":"a\"1"}"#.to_owned() })
+        );
     }
 
     #[test]
@@ -165,6 +168,6 @@ mod tests {
         }
         // A session that was not written by a browser.
         let forged = about(&[r#"{"method":"A.b","params":{"x":""#, &long, r#"","sessionId":"a b"}"#]);
-        assert!(matches!(forged, Some(About::Event { session: None, .. })), "{forged:?}");
+        assert!(matches!(forged, Some(SkippedMessage::Event { session: None, .. })), "{forged:?}");
     }
 }

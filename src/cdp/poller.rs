@@ -75,7 +75,7 @@ mod linux {
             let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
             let wake = Wake::new()?;
             epoll::add(&epoll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
-            // One-shot: a hang-up is told once, not in a hot loop while a caller reads.
+            // One-shot: a hang-up is reported once, not in a hot loop while a caller reads.
             epoll::add(&epoll, stream.read_fd(), EventData::new_u64(READ), EventFlags::IN | EventFlags::ONESHOT)?;
             stream
                 .with_write_fd(|fd| epoll::add(&epoll, fd, EventData::new_u64(WRITE), EventFlags::ONESHOT))
@@ -112,7 +112,7 @@ mod linux {
             let _ = epoll::modify(&self.epoll, stream.read_fd(), EventData::new_u64(READ), EventFlags::ONESHOT);
         }
 
-        /// The reader thread is told when the system takes more bytes.
+        /// The reader thread is notified when the system accepts more bytes.
         pub(in crate::cdp) fn arm_write(&self, stream: &Stream) {
             let flags = EventFlags::OUT | EventFlags::ONESHOT;
             stream.with_write_fd(|fd| epoll::modify(&self.epoll, fd, EventData::new_u64(WRITE), flags).ok());

@@ -1,4 +1,4 @@
-//! The reading role: whoever holds it reads the stream, completes calls and hands events on.
+//! The reading role: its holder reads the stream, completes calls and dispatches events.
 //!
 //! The role is the lock on [`Reading`]. The reader thread takes it when the stream is readable and
 //! nobody else has it. A caller that waits for its answer takes it over if it is free: it reads the
@@ -25,7 +25,7 @@ use super::covered::Covered;
 use super::envelope::{self, Envelope};
 use super::error::{CloseReason, Error, GoneReason};
 use super::event::Event;
-use super::oversized::{About, Oversized};
+use super::oversized::{Oversized, SkippedMessage};
 use super::pending::{Body, Entry, Outcome, Parked, Slot};
 use super::pipe;
 use super::poller::Poller;
@@ -35,12 +35,12 @@ use crate::sync::{Deadline, fault_point, on_panic};
 use crate::text::replace_lone_surrogates;
 
 /// Bytes read at a time.
-const CHUNK: usize = 128 * 1024;
+const READ_CHUNK: usize = 128 * 1024;
 /// Messages (and reads) handled before the reader looks at its close signal again.
-const TURN: usize = 256;
+const MESSAGES_PER_TURN: usize = 256;
 /// Messages (and reads) a caller still handles for others once its own answer is there, and before it
 /// looks at its deadline again.
-const COURTESY: usize = 32;
+const MAX_EXTRA_MESSAGES: usize = 32;
 
 /// Cuts the stream into messages.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ struct Pings {
 }
 
 /// How a turn of reading ended.
-enum Pumped {
+enum TurnEnd {
     /// Nothing more to read now.
     Dry,
     /// The turn was over first.
@@ -101,34 +101,34 @@ enum Pumped {
 
 impl Reading {
     pub(super) fn new(decoder: Decoder, early: &[u8]) -> Self {
-        let mut chunk = vec![0; CHUNK.max(early.len())].into_boxed_slice();
+        let mut chunk = vec![0; READ_CHUNK.max(early.len())].into_boxed_slice();
         chunk[..early.len()].copy_from_slice(early);
         Self { decoder, chunk, start: 0, end: early.len(), drained: false, ended: None }
     }
 
-    /// Whether bytes were read that nobody has looked at.
+    /// Whether bytes were read and not decoded yet.
     fn unhandled(&self) -> bool {
         self.start < self.end
     }
 
-    /// Reads and handles messages. After the end nothing more is read, whoever asks: what follows a
+    /// Reads and handles messages. After the end nothing more is read: what follows a
     /// broken frame is not to be taken for messages, and the first reason is the one that counts.
-    fn pump(&mut self, inner: &Inner, turn: usize) -> Pumped {
+    fn pump(&mut self, inner: &Inner, turn: usize) -> TurnEnd {
         if self.ended.is_none() {
             match self.pump_on(inner, turn) {
-                Pumped::Ended(reason) => self.ended = Some(reason),
+                TurnEnd::Ended(reason) => self.ended = Some(reason),
                 other => return other,
             }
         }
-        self.ended.clone().map_or(Pumped::Dry, Pumped::Ended)
+        self.ended.clone().map_or(TurnEnd::Dry, TurnEnd::Ended)
     }
 
-    fn pump_on(&mut self, inner: &Inner, turn: usize) -> Pumped {
+    fn pump_on(&mut self, inner: &Inner, turn: usize) -> TurnEnd {
         let mut handled = 0;
         loop {
             while self.start < self.end {
                 if handled >= turn {
-                    return Pumped::More;
+                    return TurnEnd::More;
                 }
                 let mut input = &self.chunk[self.start..self.end];
                 let next = self.decoder.next(&mut input);
@@ -139,38 +139,38 @@ impl Reading {
                         if let Some(frames) = self.decoder.take_output()
                             && let Err(reason) = inner.control(frames)
                         {
-                            return Pumped::Ended(reason);
+                            return TurnEnd::Ended(reason);
                         }
                         if let Err(reason) = inner.take(incoming) {
-                            return Pumped::Ended(reason);
+                            return TurnEnd::Ended(reason);
                         }
                     }
                     Ok(None) => {}
-                    Err(reason) => return Pumped::Ended(reason),
+                    Err(reason) => return TurnEnd::Ended(reason),
                 }
             }
             if std::mem::take(&mut self.drained) {
-                return Pumped::Dry;
+                return TurnEnd::Dry;
             }
             match inner.stream.read(&mut self.chunk) {
-                Ok(0) => return Pumped::Ended(CloseReason::Remote { code: None }),
+                Ok(0) => return TurnEnd::Ended(CloseReason::Remote { code: None }),
                 Ok(n) => {
                     handled += 1; // a message may be in endless pieces
                     (self.start, self.end) = (0, n);
                     self.drained = n < self.chunk.len();
                     inner.heard();
-                    // An empty frame takes along what the stream has to say.
+                    // An empty frame flushes the output of the stream.
                     if inner.stream.has_output()
                         && let Err(reason) = inner.control(Vec::new())
                     {
-                        return Pumped::Ended(reason);
+                        return TurnEnd::Ended(reason);
                     }
                 }
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Pumped::Dry,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return TurnEnd::Dry,
                 Err(e) if e.kind() == io::ErrorKind::ConnectionReset => {
-                    return Pumped::Ended(CloseReason::Remote { code: None });
+                    return TurnEnd::Ended(CloseReason::Remote { code: None });
                 }
-                Err(e) => return Pumped::Ended(CloseReason::Io(e.kind().to_string())),
+                Err(e) => return TurnEnd::Ended(CloseReason::Io(e.kind().to_string())),
             }
         }
     }
@@ -197,13 +197,13 @@ impl Inner {
             fault_point(format_args!("cdp-read"));
             if busy || ready.read {
                 busy = false;
-                // Whoever holds the role otherwise arms the poller on leaving.
-                let pumped = self.reading.try_lock().map(|mut reading| reading.pump(self, TURN));
+                // Another holder of the role arms the poller when it leaves.
+                let pumped = self.reading.try_lock().map(|mut reading| reading.pump(self, MESSAGES_PER_TURN));
                 match pumped {
                     None => {}
-                    Some(Pumped::Dry) => self.poller.arm(&self.stream),
-                    Some(Pumped::More) => busy = true,
-                    Some(Pumped::Ended(reason)) => return self.end(reason),
+                    Some(TurnEnd::Dry) => self.poller.arm(&self.stream),
+                    Some(TurnEnd::More) => busy = true,
+                    Some(TurnEnd::Ended(reason)) => return self.end(reason),
                 }
             } else if !ready.write
                 && let Err(reason) = self.keep_alive(&mut pings)
@@ -214,7 +214,7 @@ impl Inner {
     }
 
     /// Called after a silent interval: a ping, or the end an interval after the second unanswered one.
-    /// Time alone proves nothing: this process may have been stopped, and asked nobody.
+    /// Elapsed time alone proves nothing: this process may have been suspended without sending a ping.
     fn keep_alive(&self, pings: &mut Pings) -> Result<(), CloseReason> {
         let (Some(interval), Framing::Ws) = (self.keepalive, self.framing) else { return Ok(()) };
         let heard = self.heard.load(Ordering::Relaxed);
@@ -234,7 +234,7 @@ impl Inner {
         self.control(ws::ping())
     }
 
-    /// Waits for the outcome of a call, reading the stream itself when nobody else does.
+    /// Waits for the outcome of a call, reading the stream itself when no other thread does.
     pub(super) fn await_slot(&self, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<Outcome> {
         if let Some(outcome) = slot.take() {
             return Some(outcome);
@@ -243,7 +243,7 @@ impl Inner {
             && !deadline.passed()
             && let Some(mut reading) = self.reading.try_lock()
         {
-            // The reader thread would not be armed again: nobody would read any more.
+            // The reader thread would not be armed again, and reading would stop.
             let _guard = on_panic(|| self.end(CloseReason::Panicked));
             self.poller.disarm(&self.stream);
             let end = if slot.set_leading(true) { self.lead(&mut reading, slot, sent, deadline) } else { None };
@@ -257,7 +257,7 @@ impl Inner {
             drop(reading);
             self.poller.arm(&self.stream);
             match end {
-                Some(Pumped::Ended(reason)) => self.end(reason),
+                Some(TurnEnd::Ended(reason)) => self.end(reason),
                 _ if unhandled => {
                     self.handed_over.store(true, Ordering::Release);
                     self.poller.wake();
@@ -275,7 +275,7 @@ impl Inner {
     }
 
     /// Reads until the outcome is there. Returns what the reader thread has to see to, if anything.
-    fn lead(&self, reading: &mut Reading, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<Pumped> {
+    fn lead(&self, reading: &mut Reading, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<TurnEnd> {
         fault_point(format_args!("cdp-lead"));
         let in_flight = self.pending.in_flight();
         let budget = self.spin.budget(in_flight);
@@ -286,14 +286,14 @@ impl Inner {
             && !reading.unhandled()
             && let Err(e) = self.wait_leading(deadline)
         {
-            return Some(Pumped::Ended(CloseReason::Io(e.kind().to_string())));
+            return Some(TurnEnd::Ended(CloseReason::Io(e.kind().to_string())));
         }
         loop {
-            match reading.pump(self, COURTESY) {
-                Pumped::Ended(reason) => return Some(Pumped::Ended(reason)),
-                Pumped::More if slot.is_done() || deadline.passed() => return Some(Pumped::More),
-                Pumped::More => continue,
-                Pumped::Dry => {}
+            match reading.pump(self, MAX_EXTRA_MESSAGES) {
+                TurnEnd::Ended(reason) => return Some(TurnEnd::Ended(reason)),
+                TurnEnd::More if slot.is_done() || deadline.passed() => return Some(TurnEnd::More),
+                TurnEnd::More => continue,
+                TurnEnd::Dry => {}
             }
             if slot.is_done() {
                 if in_flight <= 1 {
@@ -313,7 +313,7 @@ impl Inner {
                         return None;
                     }
                     if let Err(e) = self.wait_leading(deadline) {
-                        return Some(Pumped::Ended(CloseReason::Io(e.kind().to_string())));
+                        return Some(TurnEnd::Ended(CloseReason::Io(e.kind().to_string())));
                     }
                 }
             }
@@ -350,7 +350,7 @@ impl Inner {
     }
 
     fn dispatch(&self, message: &Bytes) {
-        // Strings of pages may hold what a Rust string cannot; nobody behind this has to think of it.
+        // Strings of pages may hold what a Rust string cannot; later code never sees it.
         let replaced = match replace_lone_surrogates(message) {
             Cow::Borrowed(_) => None,
             Cow::Owned(replaced) => Some(Bytes::from(replaced)),
@@ -362,7 +362,7 @@ impl Inner {
         };
         match (envelope.id, &envelope.method) {
             (Some(id), None) => {
-                // Whoever dispatches holds the reading role, so no leading caller has to be woken.
+                // The dispatching thread holds the reading role, so no leading caller has to be woken.
                 let _ = self.pending.complete(id, |entry| outcome(entry, message, &envelope, &self.covered));
             }
             (None, Some(method)) => self.event(message, method, &envelope),
@@ -376,14 +376,14 @@ impl Inner {
     fn skipped(&self, skipped: &Oversized) {
         let (bytes, limit) = (skipped.bytes(), skipped.limit());
         match skipped.about() {
-            Some(About::Answer(id)) => {
-                tracing::warn!(bytes, limit, "an answer is larger than the limit, its call fails");
+            Some(SkippedMessage::Answer(id)) => {
+                tracing::warn!(bytes, limit, "a response exceeds the size limit; its call fails");
                 let _ = self
                     .pending
                     .complete(id, |entry| Err(Error::AnswerTooLarge { method: entry.method.clone(), bytes, limit }));
             }
-            Some(About::Event { method, session, params }) => {
-                tracing::warn!(%method, bytes, limit, "an event is larger than the limit, the most of it is skipped");
+            Some(SkippedMessage::Event { method, session, params }) => {
+                tracing::warn!(%method, bytes, limit, "an event exceeds the size limit; most of it is skipped");
                 let number = self.pending.events.fetch_add(1, Ordering::Relaxed) + 1;
                 let cut = || Event::cut(params, &method, session.as_deref().map(Arc::from), number, (bytes, limit));
                 self.subscribers.offer(&method, session.as_deref(), cut);

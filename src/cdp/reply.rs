@@ -56,7 +56,7 @@ impl RawReply {
 /// An answer delivered to an inbox instead of a waiting thread.
 #[derive(Debug)]
 pub struct Answer {
-    /// The number the call was sent with.
+    /// The tag that the call was sent with.
     pub tag: u64,
     after: u64,
     method: Cow<'static, str>,
@@ -68,7 +68,7 @@ impl Answer {
         Self { tag, after, method, outcome }
     }
 
-    /// How many events of the connection came before it.
+    /// Number of events that the connection received before it.
     pub(crate) fn after(&self) -> u64 {
         self.after
     }
@@ -82,14 +82,14 @@ impl Answer {
     /// The outcome of the call.
     ///
     /// # Errors
-    /// What the call failed with.
+    /// The error of a failed call.
     pub fn into_result(self) -> Result<RawReply, Error> {
         let method = self.method;
         self.outcome.map(|body| RawReply { body, method })
     }
 }
 
-/// A call under way. Dropping it gives the answer up.
+/// A call in flight. Dropping it discards the answer.
 #[derive(Debug)]
 pub struct Reply<C> {
     call: Call,

@@ -2,7 +2,7 @@
 //!
 //! Waking a sleeping thread costs more than the browser needs for most answers, so spinning pays on a
 //! quiet machine. On a busy one it takes the processor from the browser and answers come later. Which
-//! of the two holds is not asked of the system but measured: the averages of answer times with and
+//! of the two applies is measured: the averages of answer times with and
 //! without spinning are kept apart, the better way is taken, and the other is tried now and then.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use super::connect::Latency;
 
 /// Longest spin in `balanced`, in microseconds.
-const BALANCED: u32 = 400;
+const MAX_SPIN_BALANCED_US: u32 = 400;
 /// Longest spin in `low`, in microseconds.
-const LOW: u32 = 5_000;
-/// So many calls take turns at first.
-const TRIAL: u32 = 16;
-/// One call in so many takes the way that did worse so far.
-const PROBE: u32 = 32;
+const MAX_SPIN_LOW_US: u32 = 5_000;
+/// The first calls alternate between both modes.
+const TRIAL_CALLS: u32 = 16;
+/// One call in this many uses the mode that was slower so far.
+const PROBE_EVERY: u32 = 32;
 
 /// Moving averages of answer times in microseconds; zero while there is none.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Spin {
         }
         let micros = match self.latency {
             Latency::Quiet => return None,
-            Latency::Low => LOW,
+            Latency::Low => MAX_SPIN_LOW_US,
             Latency::Balanced => self.balanced()?,
         };
         Some(Duration::from_micros(u64::from(micros)))
@@ -61,13 +61,13 @@ impl Spin {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         // Spinning costs processor time, so it has to gain something.
         let pays = spun + spun / 16 <= slept;
-        let spin = if call < TRIAL { call.is_multiple_of(2) } else { pays != call.is_multiple_of(PROBE) };
+        let spin = if call < TRIAL_CALLS { call.is_multiple_of(2) } else { pays != call.is_multiple_of(PROBE_EVERY) };
         let usual = match (spun, slept) {
             (0, 0) => 100,
             (0, one) | (one, 0) => one,
             both => both.0.min(both.1),
         };
-        (spin && usual <= BALANCED).then_some((usual * 2 + 20).min(BALANCED))
+        (spin && usual <= MAX_SPIN_BALANCED_US).then_some((usual * 2 + 20).min(MAX_SPIN_BALANCED_US))
     }
 
     /// Takes an answer into account.

@@ -113,7 +113,7 @@ impl Stream {
         false
     }
 
-    /// Whether the stream itself has something to send, which an empty frame takes along.
+    /// Whether the stream itself has output pending, which an empty frame flushes.
     pub(super) fn has_output(&self) -> bool {
         #[cfg(feature = "tls")]
         return self.tls.as_ref().is_some_and(super::tls::Tls::has_output);

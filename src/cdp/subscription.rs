@@ -1,7 +1,7 @@
 //! Bounded queues of events.
 //!
 //! The reader offers each event to every matching queue and never waits: a full queue loses its
-//! oldest event, the loss is counted and told to the consumer in-band, and the connection goes on.
+//! oldest event, the loss is counted and reported to the consumer in band, and the connection continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,9 +15,9 @@ use crate::sync::{Cancel, Deadline};
 /// How much a queue may hold. Whichever limit is reached first counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// Greatest number of events.
+    /// Maximum number of queued events.
     pub events: usize,
-    /// Greatest sum of their sizes in bytes.
+    /// Maximum total size of queued events in bytes.
     pub bytes: usize,
 }
 
@@ -42,7 +42,7 @@ impl Capacity {
     }
 }
 
-/// Which events a subscription wants.
+/// Selects the events of a subscription.
 #[derive(Debug, Clone, Default)]
 pub struct Watch {
     session: Scope,
@@ -106,10 +106,10 @@ pub enum Item {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecvError {
     /// The deadline passed.
-    #[error("no event came within the deadline")]
+    #[error("no event before the deadline")]
     Timeout,
     /// The connection has ended and everything it brought was received.
-    #[error("the connection has ended; no more events will come")]
+    #[error("the connection is closed; no further events")]
     Closed,
 }
 
@@ -140,7 +140,7 @@ impl Subscription {
         }
     }
 
-    /// The next event if there is one now.
+    /// The next queued event, without waiting.
     ///
     /// # Errors
     /// [`RecvError`]; an empty queue is [`RecvError::Timeout`].
@@ -155,7 +155,7 @@ impl Subscription {
         }
     }
 
-    /// Events dropped so far, the ones told about included.
+    /// Events dropped so far, including those already reported.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.queue.dropped.load(Ordering::Relaxed)
@@ -171,7 +171,7 @@ impl Subscription {
         self.queue.release(event);
     }
 
-    /// Events lost since the last look.
+    /// Number of events lost since the last call.
     pub(crate) fn lag(&self) -> u64 {
         self.queue.lag.swap(0, Ordering::AcqRel)
     }
@@ -224,7 +224,7 @@ struct Producer {
 }
 
 impl Producer {
-    /// Called by whoever holds the reading role, so by one thread at a time.
+    /// Called by the holder of the reading role, so by one thread at a time.
     fn offer(&self, event: &Event) {
         let weight = event.weight();
         while self.queue.bytes.load(Ordering::Relaxed) + weight > self.limit && self.drop_oldest() {}
@@ -288,7 +288,7 @@ impl Subscribers {
         *self.list.write() = List::Closed;
     }
 
-    /// Hands an event to whoever wants it. `make` runs only when somebody does.
+    /// Dispatches an event to matching subscriptions. `make` runs only when there is one.
     pub(super) fn offer(&self, method: &str, session: Option<&str>, make: impl FnOnce() -> Event) {
         let list = match &*self.list.read() {
             List::Open(list) => Arc::clone(list),

@@ -6,8 +6,8 @@
 //! frame; what cannot wait for one, with an empty frame that the reader posts.
 //!
 //! # Locking
-//! `incoming`, then `session`. `incoming` belongs to whoever reads, which is one thread at a time, so
-//! nobody waits for it; it is held over a read that does not wait. `session` is held for opening or
+//! `incoming`, then `session`. `incoming` belongs to the reading thread, one at a time, so
+//! it is never contended; it is held over a read that does not wait. `session` is held for opening or
 //! sealing bytes that are in memory.
 
 use std::fmt;
@@ -37,7 +37,7 @@ pub(super) struct Tls {
     output: AtomicBool,
 }
 
-/// What came off the socket and is not opened yet.
+/// Bytes received and not decrypted yet.
 struct Incoming {
     bytes: Box<[u8]>,
     start: usize,
@@ -63,7 +63,7 @@ impl Tls {
     ) -> io::Result<usize> {
         let mut incoming = self.incoming.lock();
         let mut done = 0;
-        // Where a read waits for a moment, nobody who has got something reads again.
+        // Where a read can block for a moment, a thread that has data does not read again.
         let mut more = cfg!(unix);
         loop {
             done += self.open(&mut incoming, &mut out[done..]);
@@ -130,16 +130,16 @@ impl Tls {
         Ok(sealed)
     }
 
-    /// Whether an empty frame should be sent to take along what TLS has to say.
+    /// Whether an empty frame should be sent to flush TLS output.
     pub(super) fn has_output(&self) -> bool {
         self.output.load(Ordering::Acquire)
     }
 
-    /// What went wrong, told without naming the peer.
+    /// Describes a TLS error without naming the peer.
     fn problem(&self) -> String {
         match self.session.lock().process_new_packets() {
             Err(error) => describe(&error),
-            Ok(_) => "the TLS handshake broke off".to_owned(),
+            Ok(_) => "the TLS handshake was interrupted".to_owned(),
         }
     }
 }
@@ -156,7 +156,7 @@ pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Dead
     let began = Instant::now();
     let failed = |problem: String| Error::Connect { problem };
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| Error::Address { problem: "its host is no name a certificate can be for".to_owned() })?;
+        .map_err(|_| Error::Address { problem: "its host is not valid in a certificate".to_owned() })?;
     let mut session =
         ClientConnection::new(Arc::new(config(extra)?), name).map_err(|_| failed("TLS cannot be set up".to_owned()))?;
     session.set_buffer_limit(None); // frames are sealed whole
@@ -234,7 +234,9 @@ fn describe(error: &rustls::Error) -> String {
             C::UnknownIssuer => "its certificate comes from an authority that is not trusted; \
                                  if it is your own, add its root to `tls_roots`"
                 .to_owned(),
-            C::NotValidForName | C::NotValidForNameContext { .. } => "its certificate is for another name".to_owned(),
+            C::NotValidForName | C::NotValidForNameContext { .. } => {
+                "its certificate is for a different host name".to_owned()
+            }
             C::Expired | C::ExpiredContext { .. } => "its certificate has expired".to_owned(),
             C::NotValidYet | C::NotValidYetContext { .. } => "its certificate is not valid yet".to_owned(),
             C::Revoked => "its certificate was revoked".to_owned(),

@@ -1,7 +1,7 @@
 //! The write path, shared by all callers of a connection without a thread of its own.
 //!
-//! A caller writes its frame itself when nobody else is writing; otherwise it leaves the frame in a
-//! bounded queue and whoever writes takes it along. What the system does not take within a caller's
+//! A caller writes its frame itself when no other thread is writing; otherwise it leaves the frame in a
+//! bounded queue for the writing thread. What the system does not take within a caller's
 //! deadline stays queued and is written by the reader thread when there is room again.
 //!
 //! # Locking
@@ -104,7 +104,7 @@ impl Writer {
         Self { stream, queue: Mutex::default(), room: Condvar::new() }
     }
 
-    /// Sends a frame, or leaves it with whoever is writing.
+    /// Sends a frame, or queues it for the writing thread.
     pub(super) fn send(&self, frame: Vec<u8>, poller: &Poller, deadline: Deadline) -> Result<(), SendError> {
         {
             let mut queue = self.queue.lock();
@@ -142,7 +142,7 @@ impl Writer {
         }
     }
 
-    /// Sends a frame without ever waiting: for the reader's pongs and for owners that fold events.
+    /// Sends a frame without ever waiting: for the reader's pongs and for owners that process events.
     /// What the system does not take is finished by the reader thread.
     pub(super) fn post(&self, frame: Vec<u8>, poller: &Poller) -> Result<(), SendError> {
         {
@@ -163,7 +163,7 @@ impl Writer {
         self.drain(poller, None).map_err(SendError::Io)
     }
 
-    /// Goes on with what is queued, without waiting: the reader thread was told that there is room.
+    /// Goes on with what is queued, without waiting: the socket has become writable.
     pub(super) fn resume(&self, poller: &Poller) -> io::Result<()> {
         {
             let mut queue = self.queue.lock();

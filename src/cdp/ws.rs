@@ -185,7 +185,7 @@ impl Frames {
         if self.collected {
             self.fragments.get_or_insert_with(|| Oversized::after(&[], self.limit));
         }
-        // As Binary, text is not searched for invalid UTF-8, which whoever reads the JSON does anyway.
+        // As Binary, text is not searched for invalid UTF-8, which the JSON parser checks anyway.
         if header.opcode() == Header::TEXT {
             self.ready[0] = header.first & !Header::OPCODE | Header::BINARY;
         }
@@ -196,7 +196,7 @@ impl Frames {
         Ok(true)
     }
 
-    /// Takes the next piece of the payload off `input`, at most so many bytes.
+    /// Takes the next piece of the payload off `input`, at most this many bytes.
     fn payload<'a>(&mut self, input: &mut &'a [u8], most: usize) -> &'a [u8] {
         let (piece, rest) = input.split_at(self.left.min(input.len()).min(most));
         *input = rest;
@@ -307,7 +307,7 @@ fn request(uri: &Uri, headers: &[(String, String)]) -> Result<Request<()>, Error
         .map_err(|_| invalid("it is no valid URL"))?;
     for (name, value) in headers {
         let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) else {
-            return Err(invalid("a header's name or value is not valid"));
+            return Err(invalid("invalid name or value of a header"));
         };
         request.headers_mut().append(name, value);
     }
@@ -319,11 +319,11 @@ fn problem<S: Read + Write>(error: &HandshakeError<ClientHandshake<S>>) -> Strin
     let HandshakeError::Failure(error) = error else { return "the handshake was interrupted".to_owned() };
     match error {
         Http(response) => {
-            return format!("the endpoint answered the handshake with HTTP status {}", response.status().as_u16());
+            return format!("the endpoint responded to the handshake with HTTP status {}", response.status().as_u16());
         }
-        Protocol(ProtocolError::HandshakeIncomplete) => "the endpoint closed the connection before it answered",
+        Protocol(ProtocolError::HandshakeIncomplete) => "the endpoint closed the connection during the handshake",
         Protocol(ProtocolError::HttparseError(_)) => "the endpoint does not speak HTTP",
-        AttackAttempt | Capacity(_) => "the endpoint's answer is too long",
+        AttackAttempt | Capacity(_) => "the endpoint's handshake response is too long",
         _ => "the endpoint does not speak WebSocket",
     }
     .to_owned()

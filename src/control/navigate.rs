@@ -101,8 +101,8 @@ impl Profile {
         prepare_dialogs(&running, &target, dismiss_dialogs, deadline)?;
         let left = match way {
             Travel::Reload => supervisor.reload(&page, deadline).map(Some),
-            Travel::Back => supervisor.travel(&page, -1, deadline),
-            Travel::Forward => supervisor.travel(&page, 1, deadline),
+            Travel::Back => supervisor.navigate_history(&page, -1, deadline),
+            Travel::Forward => supervisor.navigate_history(&page, 1, deadline),
         };
         let left = match left {
             Ok(Some(done)) => Ok(Arrival { rescued: done.rescued, ..Arrival::default() }),

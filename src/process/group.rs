@@ -15,7 +15,7 @@ use super::list;
 use crate::sync::{Deadline, pause};
 
 /// A process group that is led by a child of this process. No signal may be sent once the leader is reaped and the group
-/// may be empty: its id may belong to somebody else then.
+/// may be empty: its id may then belong to another process group.
 #[derive(Debug)]
 pub(crate) struct Group {
     leader: Pid,

@@ -1,7 +1,7 @@
 //! Child processes: groups that end as a whole, reaper processes that end them after this process was killed, and pipes
-//! that are read and written until somebody stops it. Used for browsers, MCP servers and commands of the terminal.
+//! that are read and written until stopped. Used for browsers, MCP servers and commands of the terminal.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `group` | process groups (Unix) |
 //! | `reaper` | the shell process that ends a group when this process has ended (Unix) |

@@ -199,7 +199,7 @@ fn quoted_value(text: &str, from: usize, mark: char) -> Option<(usize, usize)> {
 /// letters.
 fn plain_value(text: &str, from: usize, is_sure: bool) -> Option<(usize, usize)> {
     let tail = &text[from..];
-    // `Authorization: Bearer x`: the next word sees to it.
+    // `Authorization: Bearer x`: handled with the next word.
     if SCHEMES.iter().any(|scheme| tail.get(..scheme.len()).is_some_and(|t| t.eq_ignore_ascii_case(scheme))) {
         return None;
     }

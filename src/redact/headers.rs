@@ -1,4 +1,4 @@
-//! Secrets in headers of HTTP: what logs somebody in is covered, names and attributes stay.
+//! Secrets in HTTP headers: credentials are covered, names and attributes stay.
 
 use std::borrow::Cow;
 

@@ -14,26 +14,26 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::{Cancel, Deadline};
 
-/// What a chooser was answered with.
+/// A file chooser that has received files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChosenFiles {
     /// The frame that opened it.
     pub frame_id: FrameId,
-    /// How many files it got.
+    /// Number of files that were set.
     pub files: usize,
-    /// Whether it takes several.
+    /// Whether it accepts several files.
     pub several: bool,
 }
 
 /// Files that wait for a chooser. Dropping it changes nothing: they go on waiting.
 #[derive(Debug)]
-#[must_use = "what becomes of the files is told by `wait`"]
+#[must_use = "call `wait` to learn whether the chooser took the files"]
 pub struct ArmedChooser {
     answer: Receiver<Result<ChosenFiles, Error>>,
 }
 
 impl ArmedChooser {
-    /// Waits until a chooser got the files.
+    /// Waits until a file chooser has received the files.
     ///
     /// # Errors
     /// [`Error::ChooserReplaced`], [`Error::NoChooser`], [`Error::ChooserOfOne`],
@@ -46,7 +46,8 @@ impl ArmedChooser {
             match self.answer.recv_deadline(Cancel::until(deadline).instant()) {
                 Ok(outcome) => return outcome,
                 Err(RecvTimeoutError::Timeout) if deadline.passed() => {
-                    return Err(Error::Timeout { what: "choosing files", after: began.elapsed() }.or_cancelled());
+                    return Err(Error::Timeout { what: "setting files for the file chooser", after: began.elapsed() }
+                        .or_cancelled());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -62,17 +63,17 @@ impl Supervisor {
     pub const CHOOSER_LIMIT: Duration = Duration::from_secs(120);
 
     /// Catches the file choosers of the task's pages from now on, or leaves them to the browser again. One
-    /// that no files wait for is cancelled and told in the log; none is shown.
+    /// without files set for it is cancelled and logged; none is shown.
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn watch_choosers(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
-        self.ask("watching file choosers", deadline, |reply| Request::Choosers { on, reply })
+        self.ask("enabling file chooser interception", deadline, |reply| Request::Choosers { on, reply })
     }
 
     /// Keeps files for the next file chooser of a page, in whatever frame, for some time (at most
     /// [`CHOOSER_LIMIT`](Self::CHOOSER_LIMIT)). Files that waited already do no longer, and their
-    /// [`ArmedChooser`] is told. The paths are those of the machine that the browser runs on.
+    /// [`ArmedChooser`] reports it. Paths are on the machine where the browser runs.
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Reconnecting`], [`Error::Timeout`], [`Error::NotActive`].
@@ -88,7 +89,13 @@ impl Supervisor {
         let until = Instant::now() + time.min(Self::CHOOSER_LIMIT);
         let (chosen, answer) = crossbeam_channel::bounded(1);
         let page = page.clone();
-        self.ask("arming a file chooser", deadline, |reply| Request::ArmChooser { page, files, until, chosen, reply })?;
+        self.ask("setting files for the file chooser", deadline, |reply| Request::ArmChooser {
+            page,
+            files,
+            until,
+            chosen,
+            reply,
+        })?;
         Ok(ArmedChooser { answer })
     }
 }

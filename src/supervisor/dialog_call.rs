@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::error::Error;
 use super::handle::Supervisor;
-use super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::snapshot::ClosedDialog;
 use super::state::Request;
 use crate::sync::Deadline;
@@ -12,12 +12,12 @@ use crate::sync::Deadline;
 /// What the supervisor's thread may take to note a setting.
 const SETTING: Duration = Duration::from_secs(5);
 
-/// What to answer a dialog with.
+/// The answer to a dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DialogAnswer {
     /// OK. A prompt gets this text, or its own default text when there is none.
     Accept(Option<String>),
-    /// Cancel.
+    /// Dismisses the dialog (Cancel).
     Dismiss,
 }
 
@@ -35,7 +35,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::NoDialog`], [`Error::SeveralDialogs`], [`Error::DialogNotFound`],
-    /// [`Error::DialogGone`] when somebody else was faster, [`Error::Cdp`], [`Error::Timeout`],
+    /// [`Error::DialogGone`] when it was answered by another client or a policy, [`Error::Cdp`], [`Error::Timeout`],
     /// [`Error::NotActive`]. After an error other than the last the dialog is as it was.
     pub fn respond(
         &self,
@@ -63,7 +63,11 @@ impl Supervisor {
     /// [`Error::TooManyArmed`], [`Error::NotActive`], [`Error::Timeout`].
     pub fn arm_when(&self, armed: ArmedAnswer) -> Result<(), Error> {
         // Waited for: a dialog that opens from now on finds the answer armed.
-        self.ask("arming the answer", Deadline::after(SETTING), |reply| Request::Arm { armed, anew: false, reply })
+        self.ask("arming the dialog answer", Deadline::after(SETTING), |reply| Request::Arm {
+            armed,
+            anew: false,
+            reply,
+        })
     }
 
     /// Arms an answer in the place of those that are armed for the same dialogs.
@@ -71,15 +75,19 @@ impl Supervisor {
     /// # Errors
     /// As [`arm_when`](Self::arm_when).
     pub fn arm_anew(&self, armed: ArmedAnswer) -> Result<(), Error> {
-        self.ask("arming the answer", Deadline::after(SETTING), |reply| Request::Arm { armed, anew: true, reply })
+        self.ask("arming the dialog answer", Deadline::after(SETTING), |reply| Request::Arm {
+            armed,
+            anew: true,
+            reply,
+        })
     }
 
-    /// Drops all armed answers.
+    /// Disarms all answers.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
     pub fn disarm(&self) -> Result<(), Error> {
-        self.ask("disarming", Deadline::after(SETTING), |reply| Request::Disarm { when: None, reply })
+        self.ask("disarming dialog answers", Deadline::after(SETTING), |reply| Request::Disarm { when: None, reply })
     }
 
     /// Drops the answers that are armed for these dialogs.
@@ -87,7 +95,10 @@ impl Supervisor {
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
     pub fn disarm_when(&self, when: DialogMatch) -> Result<(), Error> {
-        self.ask("disarming", Deadline::after(SETTING), |reply| Request::Disarm { when: Some(when), reply })
+        self.ask("disarming dialog answers", Deadline::after(SETTING), |reply| Request::Disarm {
+            when: Some(when),
+            reply,
+        })
     }
 
     /// Sets what happens to dialogs from now on. Those that are open stay as they are.
@@ -95,6 +106,10 @@ impl Supervisor {
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
     pub fn set_policy(&self, policy: DialogPolicy, rules: Vec<DialogRule>) -> Result<(), Error> {
-        self.ask("setting the policy", Deadline::after(SETTING), |reply| Request::Policy { policy, rules, reply })
+        self.ask("setting the dialog policy", Deadline::after(SETTING), |reply| Request::Policy {
+            policy,
+            rules,
+            reply,
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a supervisor, each with the way out.
+//! Errors of a supervisor.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,21 +11,21 @@ use crate::{browser, cdp};
 #[non_exhaustive]
 pub enum Error {
     /// The supervisor has ended.
-    #[error("the supervisor is not active ({reason}); start it again")]
+    #[error("the supervisor has ended ({reason}); start a new one")]
     NotActive {
         /// Why it ended.
         reason: String,
     },
     /// The connection is lost and no new one was there by the deadline.
-    #[error("the connection to the browser is lost ({reason}); it is being made again, try in a moment")]
+    #[error("the connection to the browser was lost ({reason}); reconnecting, retry in a moment")]
     Reconnecting {
         /// Why it was lost.
         reason: String,
     },
-    /// The page shows a dialog that nobody can answer.
+    /// The page shows a dialog that can no longer be answered.
     #[error(
-        "page {page} shows dialog {dialog}, which was open when the connection was lost and cannot be answered any more; \
-         navigate, reload or close the page"
+        "page {page} is blocked by dialog {dialog}, which was open when the connection was lost and can no longer be \
+         answered; navigate, reload or close the page"
     )]
     Wedged {
         /// The page.
@@ -33,100 +33,102 @@ pub enum Error {
         /// The dialog.
         dialog: String,
     },
-    /// The dialog was lost sight of.
+    /// The dialog can no longer be answered: its page, renderer or connection is gone.
     #[error(
         "dialog {id} can no longer be answered: its page, its renderer or the connection is gone; \
-         take a snapshot, and navigate, reload or close the page if it does not answer"
+         if the page does not respond, navigate, reload or close it"
     )]
     DialogLost {
         /// The dialog.
         id: String,
     },
-    /// Its page is leaving, and Chromium takes no answer.
+    /// The dialog opened during a navigation; Chromium takes no answer to it.
     #[error(
-        "dialog {id} cannot be answered: its page was on its way elsewhere, and that document waits for the dialog; \
+        "dialog {id} cannot be answered: it opened during a navigation, and the browser takes no answer then; \
          navigate or close the page, which closes the dialog"
     )]
     DialogTooLate {
         /// The dialog.
         id: String,
     },
-    /// The start took too long.
-    #[error("the supervisor did not attach within {} ms; is a page of the browser stuck?", .after.as_millis())]
+    /// The supervisor did not attach in time.
+    #[error("the supervisor could not attach to the browser within {} ms; check for a page that does not respond, or allow more time", .after.as_millis())]
     StartTimeout {
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
     /// The page to supervise is not there.
-    #[error("the browser has no page {target}; list its pages and choose one")]
+    #[error("no page {target} in the browser; list the pages and use one of their ids")]
     PageNotFound {
-        /// The target that was asked for.
+        /// The requested target id.
         target: String,
     },
     /// There is no page to act on.
-    #[error("the task has no open page; open one first")]
+    #[error("no page is open; open one first")]
     NoPage,
     /// The frame is not known.
-    #[error("there is no frame {frame}; take a new snapshot; the frames are: {}", list(.known))]
+    #[error("no frame {frame} (frames: {}); take a new snapshot and use a frame from it", list(.known))]
     FrameNotFound {
-        /// The frame that was asked for.
+        /// The requested frame id.
         frame: String,
         /// Frames that are there, at most ten.
         known: Vec<String>,
     },
     /// The command cannot be aimed at a frame that shares its process with another.
     #[error(
-        "{method} cannot be aimed at frame {frame}: it shares the process and session of frame {owner}, \
-         so the command would act on that one; use Runtime.evaluate with this frame, \
-         or contentDocument of its <iframe> from frame {owner}"
+        "{method} cannot be sent to frame {frame}: the frame shares the session of frame {owner}, so the command would \
+         apply to {owner}; use Runtime.evaluate in this frame, or reach it from frame {owner} through contentDocument \
+         of its <iframe>"
     )]
     NotAFrameCommand {
         /// The command.
         method: String,
-        /// The frame that was asked for.
+        /// The requested frame id.
         frame: String,
         /// The frame whose session it shares.
         owner: String,
     },
     /// The frame has no script context at the moment.
-    #[error("frame {frame} has no script context at the moment; it may be loading, wait for it or take a new snapshot")]
+    #[error("frame {frame} has no script context, it may still be loading; retry in a moment or take a new snapshot")]
     NoContext {
         /// The frame.
         frame: String,
     },
     /// The frame lost its session and has not got a new one.
-    #[error("frame {frame} is detached at the moment; take a new snapshot")]
+    #[error("frame {frame} is detached; take a new snapshot and use a frame from it")]
     FrameDetached {
         /// The frame.
         frame: String,
     },
     /// No dialog is open.
-    #[error("no dialog is currently open; take a snapshot to see recent ones")]
+    #[error("no dialog is open; see the list of recent dialogs")]
     NoDialog,
     /// Several dialogs are open and none was named.
-    #[error("{} dialogs are open; name one of: {}", .candidates.len(), .candidates.join(", "))]
+    #[error("{} dialogs are open; specify the id of one: {}", .candidates.len(), .candidates.join(", "))]
     SeveralDialogs {
         /// Their ids.
         candidates: Vec<String>,
     },
     /// The dialog is not open.
-    #[error("dialog {id} is not open (open: {}); the list of dialogs says what became of it", list(.known))]
+    #[error("dialog {id} is not open (open dialogs: {}); see the list of recent dialogs for its outcome", list(.known))]
     DialogNotFound {
-        /// The dialog that was asked for.
+        /// The requested dialog id.
         id: String,
-        /// The ones that are open.
+        /// Ids of the open dialogs.
         known: Vec<String>,
     },
-    /// Somebody else answered first.
-    #[error("dialog {id} was answered by somebody else just now; take a snapshot")]
+    /// Another client or a policy answered first.
+    #[error(
+        "dialog {id} was just answered by another client or by a policy; see the list of recent dialogs for its outcome"
+    )]
     DialogGone {
         /// The dialog.
         id: String,
     },
-    /// So many answers are armed already.
-    #[error("{limit} answers are armed already; disarm them or wait until they are used")]
+    /// The limit of armed answers is reached.
+    #[error("the limit of {limit} armed dialog answers is reached; disarm some, or wait until they are used")]
     TooManyArmed {
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
     /// The script threw.
@@ -148,62 +150,62 @@ pub enum Error {
     Browser(#[from] browser::Error),
     /// A script of another caller holds the page.
     #[error(
-        "page {page} is busy with a script that another caller runs, for up to {} ms more; wait for it or raise the deadline",
+        "page {page} is running a script of another client, for up to {} ms more; wait for it or allow more time",
         .left.as_millis()
     )]
     PageBusy {
         /// The page.
         page: String,
-        /// How long that script may go on.
+        /// How long that script may still run.
         left: Duration,
     },
-    /// The caller's own script was still running at its deadline and was ended.
+    /// The script of the call was still running at its deadline and was terminated.
     #[error(
-        "the script ran longer than its {} ms and was ended; its document is kept, give it more time or make it shorter",
+        "the script was terminated after its timeout of {} ms (the document is kept); allow more time, or run a shorter script",
         .after.as_millis()
     )]
     ScriptTimeout {
         /// How long it ran.
         after: Duration,
     },
-    /// The page is on its way to another document.
+    /// The page is navigating, and its server has not responded.
     #[error(
-        "page {page} is on its way to another document, whose server has not answered within {} ms; wait for it or navigate elsewhere",
+        "page {page} is navigating, and the server has not responded within {} ms; wait for it, or navigate elsewhere",
         .after.as_millis()
     )]
     Navigating {
         /// The page.
         page: String,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
-    /// The page answers nothing.
+    /// The page does not respond.
     #[error(
-        "page {page} did not answer within {} ms{}; reload it (what it holds is lost), or close it and open another",
-        .after.as_millis(), if *.tried { ", and ending its running script did not help" } else { "" }
+        "page {page} did not respond within {} ms{}; reload it (its state is lost), or close it and open another",
+        .after.as_millis(), if *.tried { ", although its running script was terminated" } else { "" }
     )]
     Unresponsive {
         /// The page.
         page: String,
-        /// What was asked of it.
+        /// The protocol command that got no answer.
         method: String,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
-        /// Whether its running script was ended.
+        /// Whether its running script was terminated.
         tried: bool,
     },
-    /// The supervisor did not get to the request in time.
-    #[error("{what} was not finished within {} ms; try again", .after.as_millis())]
+    /// The operation did not finish before its deadline.
+    #[error("{what} timed out after {} ms; retry, or allow more time", .after.as_millis())]
     Timeout {
-        /// What was asked.
+        /// The operation.
         what: &'static str,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
-    /// The document did not come in time.
-    #[error("the page did not show the new document within {} ms; allow more time or try again", .after.as_millis())]
+    /// A navigation did not reach a new document in time.
+    #[error("the navigation did not reach a new document within {} ms; allow more time or retry", .after.as_millis())]
     NoDocument {
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
     /// The address cannot be loaded.
@@ -215,23 +217,23 @@ pub enum Error {
         error: String,
     },
     /// Other files were given for the next file chooser.
-    #[error("other files were given for the next file chooser of this page meanwhile; these are not waiting any more")]
+    #[error("replaced: other files were set for the next file chooser of this page")]
     ChooserReplaced,
     /// No file chooser was opened in time.
-    #[error("the page opened no file chooser within {} ms; click what opens it within that time", .after.as_millis())]
+    #[error("the page opened no file chooser within {} ms; click the element that opens it within that time", .after.as_millis())]
     NoChooser {
         /// How long the files waited.
         after: Duration,
     },
     /// The file chooser takes one file only.
-    #[error("the file chooser takes one file, not {files}; give one")]
+    #[error("the file chooser takes one file, got {files}; give one")]
     ChooserOfOne {
         /// How many there were.
         files: usize,
     },
     /// The file chooser belongs to no `<input type=file>`.
     #[error(
-        "the page opened its file chooser from a script (showOpenFilePicker), which cannot be answered; use a file input of the page"
+        "the page opened its file chooser by script (showOpenFilePicker), which cannot be answered; use a file input of the page"
     )]
     ChooserWithoutInput,
     /// The route cannot be added as it is.
@@ -243,15 +245,15 @@ pub enum Error {
     /// There is no room for another route.
     #[error("{problem}")]
     TooManyRoutes {
-        /// How much there is.
+        /// The present number and size, as a sentence.
         problem: String,
     },
     /// There is no such route.
-    #[error("no route {id:?}; known: {}", list(.known))]
+    #[error("no route {id:?}; existing routes: {}", list(.known))]
     RouteNotFound {
-        /// What was asked for.
+        /// The requested route id.
         id: String,
-        /// Those that there are.
+        /// Ids of the existing routes.
         known: Vec<String>,
     },
     /// The navigation policy does not let a page go there.
@@ -264,24 +266,24 @@ pub enum Error {
     },
     /// The browser has no hidden pages.
     #[error(
-        "this browser cannot open a hidden page (Chromium 136 or later can), so only what open tabs hold can be read or written"
+        "this browser cannot open a hidden page (needs Chromium 136 or later), so only the storage of origins in open tabs is accessible"
     )]
     NoHiddenPage,
     /// A hidden page did not get to show an origin.
-    #[error("no empty document of {origin} could be shown: {problem}")]
+    #[error("could not open an empty document of {origin}: {problem}")]
     NotShown {
         /// The origin.
         origin: String,
         /// Why.
         problem: String,
     },
-    /// Who asked for it does not want it any more ([`Cancel`](crate::sync::Cancel)).
-    #[error("given up, since who asked for it is gone")]
+    /// The operation was cancelled by its caller ([`Cancel`](crate::sync::Cancel)).
+    #[error("cancelled: the client disconnected")]
     Cancelled,
     /// The system refused a thread.
-    #[error("cannot start the supervisor's thread: {problem}")]
+    #[error("cannot start a thread for the supervisor: {problem}")]
     System {
-        /// The system's sentence.
+        /// The system's error message.
         problem: String,
     },
 }
@@ -334,18 +336,18 @@ impl Error {
 
     /// An address that did not load, by the name that Chromium has for the reason.
     pub(crate) fn not_loaded(url: &str, error: &str) -> Self {
-        let shown = super::navigation::shown(url);
+        let shown = super::navigation_policy::shown(url);
         let is_known = !shown.is_empty() && !url.starts_with("chrome-error:");
         let url = if !is_known { "the page".to_owned() } else { shown };
         Self::NotLoaded { url, error: error.to_owned() }
     }
 
-    /// What is told where nobody wants the result any more: whatever a wait came to, that is why.
+    /// This error, or [`Error::Cancelled`] if the operation was cancelled.
     pub(super) fn or_cancelled(self) -> Self {
         if crate::sync::Cancel::is_current_set() { Self::Cancelled } else { self }
     }
 
-    /// An open dialog stands in the way of something.
+    /// An error for an operation that an open dialog blocks.
     pub(crate) fn blocked_by_dialog(what: &'static str, dialog: &str) -> Self {
         Self::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] }
     }
@@ -356,7 +358,7 @@ impl Error {
         matches!(self, Self::Cdp(cdp::Error::SessionGone { reason: cdp::GoneReason::Crashed, .. }))
     }
 
-    /// Whether an open dialog stands in the way.
+    /// Whether an open dialog blocks the operation.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::BlockedByDialog { .. })
@@ -376,13 +378,15 @@ impl From<cdp::Error> for Error {
 /// What the usual network errors mean.
 fn advice(error: &str) -> &'static str {
     match error {
-        "net::ERR_CONNECTION_REFUSED" => " (nothing listens there; check host and port, and that the server runs)",
-        "net::ERR_NAME_NOT_RESOLVED" => " (the host name is not known; check its spelling)",
-        "net::ERR_INTERNET_DISCONNECTED" => " (the network is off, or the tab is emulated as offline)",
-        "net::ERR_UNSAFE_PORT" => " (Chromium refuses this port; serve the page on another one)",
-        "net::ERR_CONNECTION_TIMED_OUT" | "net::ERR_TIMED_OUT" => " (the server did not answer; try again)",
-        "net::ERR_ABORTED" => " (the navigation was cancelled, or the answer has no document)",
-        _ if error.starts_with("net::ERR_CERT_") => " (the certificate of the server is not valid)",
+        "net::ERR_CONNECTION_REFUSED" => {
+            " (no server listens there; check host and port, and that the server is running)"
+        }
+        "net::ERR_NAME_NOT_RESOLVED" => " (the host name could not be resolved; check its spelling)",
+        "net::ERR_INTERNET_DISCONNECTED" => " (no network, or the tab emulates offline)",
+        "net::ERR_UNSAFE_PORT" => " (Chromium blocks this port; serve the page on another one)",
+        "net::ERR_CONNECTION_TIMED_OUT" | "net::ERR_TIMED_OUT" => " (the server did not respond; retry)",
+        "net::ERR_ABORTED" => " (the navigation was cancelled, or the response has no document)",
+        _ if error.starts_with("net::ERR_CERT_") => " (the certificate of the server is invalid)",
         _ => "",
     }
 }

@@ -1,4 +1,4 @@
-//! The handle everybody works with.
+//! The supervisor: start, state, pages, stop.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 
+use super::current_connection::CurrentConnection;
 use super::error::Error;
 use super::inputs::Inputs;
-use super::kept::{Kept, Room};
-use super::link::Link;
 use super::liveness::Liveness;
-use super::log::{Event, EventLog, Happened};
-use super::navigation::{Lookups, NavigationPolicy, Verdict, names};
+use super::log::{Event, EventLog, EventRecord};
+use super::navigation_policy::{Lookups, NavigationPolicy, Verdict, names};
 use super::options::{Pages, SupervisorOptions};
-use super::served::Picture;
+use super::page_ring::{PageRing, RingLimits};
+use super::passive_queries::Picture;
 use super::snapshot::{ConsoleEntry, Phase, Snapshot};
 use super::state::{Request, Response, State};
 use super::traffic::{NetworkRequest, Traffic};
@@ -27,26 +27,26 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
 use crate::sync::{Cancel, Deadline, Published, Thread, on_panic, spawn};
 
-/// Console messages and exceptions that are kept of a page; the longest text is 4 KiB.
-const KEPT_CONSOLE: Room = Room { entries: 500, bytes: 2 * 1024 * 1024 };
-/// Network requests that are kept of a page.
-const KEPT_REQUESTS: Room = Room { entries: 500, bytes: 3 * 1024 * 1024 };
-/// Requests that may wait for the thread.
-const REQUESTS: usize = 256;
+/// Limits of the console messages and exceptions kept for each page; a text has at most 4 KiB.
+const CONSOLE_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 2 * 1024 * 1024 };
+/// Limits of the network requests kept for each page.
+const REQUEST_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 3 * 1024 * 1024 };
+/// Capacity of the queue of requests to the thread.
+const MAX_REQUESTS: usize = 256;
 
 /// A supervisor of one task. It owns its browser: dropping it ends the connection, the thread, and
-/// the browser if we started it. [`stop`](Self::stop) also leaves the pages in order.
+/// the browser if we started it. [`stop`](Self::stop) also closes its pages.
 ///
 /// All methods take `&self` and may be called from any thread.
 pub struct Supervisor {
-    pub(super) link: Arc<Link>,
+    pub(super) current_connection: Arc<CurrentConnection>,
     pub(super) published: Arc<Published<Snapshot>>,
     log: Arc<EventLog>,
-    /// Set when the thread leaves.
+    /// Set when the thread exits.
     done: Arc<AtomicBool>,
     pub(super) traffic: Arc<Published<Traffic>>,
-    pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
-    pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
+    pub(super) request_ring: Arc<PageRing<NetworkRequest>>,
+    pub(super) console_ring: Arc<PageRing<ConsoleEntry>>,
     pub(super) requests: Sender<Request>,
     pub(super) liveness: Liveness,
     pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, Picture)>>,
@@ -76,14 +76,14 @@ impl Supervisor {
         Self::start(Browser::attach(url, connect)?, options)
     }
 
-    /// Supervises a browser over its one connection, which the supervisor owns from now on.
+    /// Supervises a browser over its one connection, which the supervisor then owns.
     ///
     /// # Errors
-    /// [`Error::PageNotFound`] when the page to supervise is not there, [`Error::StartTimeout`],
+    /// [`Error::PageNotFound`] when the page to supervise does not exist, [`Error::StartTimeout`],
     /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
     pub fn start(browser: Browser, mut options: SupervisorOptions) -> Result<Self, Error> {
         options.remote |= browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
-        Self::begin(Link::new(browser.connection().clone(), Some(browser)), options)
+        Self::begin(CurrentConnection::new(browser.connection().clone(), Some(browser)), options)
     }
 
     /// Supervises over a connection that was made elsewhere. When it is lost the supervisor ends.
@@ -91,11 +91,11 @@ impl Supervisor {
     /// # Errors
     /// See [`start`](Self::start).
     pub fn over(connection: Connection, options: SupervisorOptions) -> Result<Self, Error> {
-        Self::begin(Link::new(connection, None), options)
+        Self::begin(CurrentConnection::new(connection, None), options)
     }
 
-    fn begin(link: Arc<Link>, options: SupervisorOptions) -> Result<Self, Error> {
-        let (_, connection) = link.current();
+    fn begin(current_connection: Arc<CurrentConnection>, options: SupervisorOptions) -> Result<Self, Error> {
+        let (_, connection) = current_connection.current();
         let deadline = Deadline::after(options.start_timeout);
         let began = Instant::now();
         let (task, close_own_pages) = (options.task.clone(), options.close_own_pages);
@@ -105,7 +105,7 @@ impl Supervisor {
             policy.check(url).map_err(|refused| refused.error(url))?;
         }
         let (lookups, found) = Lookups::new(names(navigation.as_ref()));
-        let (requests, requests_out) = crossbeam_channel::bounded(REQUESTS);
+        let (requests, requests_out) = crossbeam_channel::bounded(MAX_REQUESTS);
         let (close, close_out) = crossbeam_channel::bounded(1);
         let (reply, started) = crossbeam_channel::bounded(1);
         let _ = requests.try_send(Request::Started { reply });
@@ -115,10 +115,10 @@ impl Supervisor {
         let log = shared_log.unwrap_or_default();
         let done = Arc::new(AtomicBool::new(false));
         let traffic = Arc::new(Published::new(Traffic::default()));
-        let kept_requests = Arc::new(Kept::new(KEPT_REQUESTS));
-        let kept_console = Arc::new(Kept::new(KEPT_CONSOLE));
+        let request_ring = Arc::new(PageRing::new(REQUEST_LIMITS));
+        let console_ring = Arc::new(PageRing::new(CONSOLE_LIMITS));
         let worker = Worker {
-            link: Arc::clone(&link),
+            current_connection: Arc::clone(&current_connection),
             task: task.clone(),
             dialing: None,
             tried: 0,
@@ -129,13 +129,13 @@ impl Supervisor {
             log: Arc::clone(&log),
             done: Arc::clone(&done),
             traffic: Arc::clone(&traffic),
-            kept_requests: Arc::clone(&kept_requests),
-            kept_console: Arc::clone(&kept_console),
+            request_ring: Arc::clone(&request_ring),
+            console_ring: Arc::clone(&console_ring),
             connection,
         };
         let (ends_log, ends_done) = (Arc::clone(&log), Arc::clone(&done));
         let ends = Ends {
-            link: Arc::clone(&link),
+            current_connection: Arc::clone(&current_connection),
             published: Arc::clone(&published),
             log: ends_log,
             is_shared,
@@ -147,13 +147,13 @@ impl Supervisor {
         });
         let thread = thread.map_err(|e| Error::System { problem: e.to_string() })?;
         let supervisor = Self {
-            link,
+            current_connection,
             published,
             log,
             done,
             traffic,
-            kept_requests,
-            kept_console,
+            request_ring,
+            console_ring,
             requests,
             liveness: Liveness::default(),
             pictures: parking_lot::Mutex::default(),
@@ -176,7 +176,7 @@ impl Supervisor {
         &self.task
     }
 
-    /// Everything known at this moment. Never waits for the browser.
+    /// The present state. Never waits for the browser.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.published.get()
@@ -189,7 +189,7 @@ impl Supervisor {
     }
 
     /// Waits until `accept` holds for the snapshot, the present one first. `None` at the deadline, when the
-    /// calling thread's [`Cancel`] is set, or when the supervisor has ended and nothing will change any more.
+    /// calling thread's [`Cancel`] is set, or when the supervisor has ended.
     pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&Snapshot) -> bool) -> Option<Arc<Snapshot>> {
         let mut ended = false;
         let found = self.published.wait_until(deadline, |snapshot| {
@@ -206,51 +206,51 @@ impl Supervisor {
         self.published.wait_newer(seen, deadline).map(|v| v.value)
     }
 
-    /// Everything known, after all that the browser has told so far: what it told before the answer to a
+    /// The view after all messages that the browser has sent so far: what it sent before the answer to a
     /// call that has returned is in it, and in the log and the traffic.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
     pub fn caught_up(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
-        self.ask("catching up", deadline, |reply| Request::CaughtUp { reply })?;
+        self.ask("processing pending events", deadline, |reply| Request::CaughtUp { reply })?;
         Ok(self.snapshot())
     }
 
-    /// Gives the scripts of a page as much more time as its processor is slowed down; 1: as usual.
+    /// Extends the time limit for scripts of a page by the factor of its CPU throttling (1: none).
     pub(crate) fn slowed(&self, page: &TargetId, times: f64) {
         self.liveness.slow(page, times);
     }
 
     /// Appends an event of a page to the event log.
     pub(crate) fn note(&self, page: &TargetId, event: Event) {
-        self.log.append([(now().unix, Happened::new(Some(page.clone()), event))]);
+        self.log.append([(now().unix, EventRecord::new(Some(page.clone()), event))]);
     }
 
-    /// The event log.
+    /// The event log of the supervisor; see [`EventLog`].
     #[must_use]
     pub fn log(&self) -> &Arc<EventLog> {
         &self.log
     }
 
-    /// Whether it is watching.
+    /// Whether the supervisor is attached and has not ended.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.snapshot().is_active()
     }
 
-    /// The connection that actions go through at the moment. After a reconnect there is another one.
+    /// The present connection. A reconnect replaces it.
     #[must_use]
     pub fn connection(&self) -> Connection {
-        self.link.current().1
+        self.current_connection.current().1
     }
 
-    /// Runs `with` on the browser behind it, if this supervisor was started with one.
+    /// Runs `with` on the browser that the supervisor was started with, if any.
     pub fn with_browser<T>(&self, with: impl FnOnce(&Browser) -> T) -> Option<T> {
-        self.link.browser.lock().as_ref().map(with)
+        self.current_connection.browser.lock().as_ref().map(with)
     }
 
-    /// Whether a page may go to an address: what the navigation policy says of its form and host, and of the
-    /// addresses that its host's name has. A redirect there is another matter. Everything passes without a policy.
+    /// Checks an address against the navigation policy: its form, its host, and the IP addresses that the host resolves
+    /// to. Redirects are not followed. Without a policy every address passes.
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`], [`Error::Timeout`], [`Error::NotActive`].
@@ -260,16 +260,17 @@ impl Supervisor {
             Verdict::Pass => Ok(()),
             Verdict::Look(_) => {
                 let url = url.to_owned();
-                self.ask("looking up the host", deadline, |reply| Request::MayVisit { url, reply })
+                self.ask("resolving the host", deadline, |reply| Request::MayVisit { url, reply })
             }
         }
     }
 
     /// Opens a page that belongs to the task. Returns when it is attached. Under a navigation policy it shows
-    /// `about:blank` first and is on its way then: what the browser asks for before that cannot be held.
+    /// `about:blank` first and is navigated then: requests that the browser sends before that cannot be intercepted.
     ///
     /// # Errors
-    /// [`Error::NavigationBlocked`] when it may not go there; [`Error::Cdp`] when the browser refuses, [`Error::Timeout`], [`Error::NotActive`].
+    /// [`Error::NavigationBlocked`] when the policy blocks the address; [`Error::Cdp`] when the browser refuses,
+    /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn open_page(
         &self,
         url: &str,
@@ -279,7 +280,7 @@ impl Supervisor {
         self.open(url, context, false, deadline)
     }
 
-    /// Opens a page behind the others, as [`open_page`](Self::open_page) does one in front.
+    /// Opens a page in the background, otherwise as [`open_page`](Self::open_page).
     ///
     /// # Errors
     /// Those of [`open_page`](Self::open_page).
@@ -326,9 +327,9 @@ impl Supervisor {
         self.ask("closing the page", deadline, |reply| Request::Close { target: target.clone(), reply })
     }
 
-    /// Ends it in order: open dialogs are dismissed, pages it opened are closed, the thread ends, and
-    /// the browser is closed if we started it. Within the deadline, whatever the browser does.
-    /// Dropping it does the same within five seconds. A [`Cancel`] of the calling thread does not hinder it.
+    /// Stops the supervisor: dismisses open dialogs, closes the pages that it opened, ends its thread, and closes the
+    /// browser if we started it; within the deadline in any case. Dropping the supervisor does the same within five
+    /// seconds. A [`Cancel`] of the calling thread has no effect.
     pub fn stop(&self, deadline: Deadline) {
         Cancel::shielded(|| self.stop_by(deadline));
     }
@@ -338,21 +339,21 @@ impl Supervisor {
             return;
         }
         if self.is_active() {
-            let ours = self.link.browser.lock().as_ref().is_some_and(Browser::is_ours);
+            let ours = self.current_connection.browser.lock().as_ref().is_some_and(Browser::is_ours);
             // Pages of a browser that is about to close need no closing of their own.
             let close_pages = self.close_own_pages && !ours;
             let leave = |reply| Request::Leave { close_pages, reply };
-            let _ = self.ask("leaving", deadline.within(LEAVE), leave);
+            let _ = self.ask("closing the pages", deadline.within(STOP_LIMIT), leave);
         }
         let _ = self.close.try_send(());
         // Taken out first: joining under the lock would hold it over a wait.
         let thread = self.thread.lock().take();
         drop(thread);
-        let browser = self.link.browser.lock().take();
+        let browser = self.current_connection.browser.lock().take();
         if let Some(browser) = browser
             && let Err(error) = browser.close(deadline)
         {
-            tracing::warn!(%error, "the browser did not close in order");
+            tracing::warn!(%error, "the browser did not shut down cleanly");
         }
         self.connection().close();
     }
@@ -377,7 +378,7 @@ impl Supervisor {
         loop {
             // Looked at before the wait: what was answered by then is in the channel.
             let ended = self.done.load(Ordering::Acquire);
-            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+            match answer.recv_deadline(deadline.within(POLL_INTERVAL).instant()) {
                 Ok(outcome) => return outcome,
                 Err(crossbeam_channel::RecvTimeoutError::Disconnected) => return Err(self.not_active()),
                 // A request that slipped in when the thread was leaving stays in the queue for ever.
@@ -388,7 +389,7 @@ impl Supervisor {
         }
     }
 
-    /// Waits, by the deadline, until there is a connection.
+    /// Waits for a connection, at most until the deadline.
     ///
     /// # Errors
     /// [`Error::Reconnecting`], [`Error::NotActive`].
@@ -414,14 +415,14 @@ impl Supervisor {
     }
 }
 
-/// How often a waiting request looks whether the supervisor has ended.
-const LOOK: Duration = Duration::from_millis(100);
-/// What tidying up may take of a stop.
-const LEAVE: Duration = Duration::from_secs(3);
+/// Interval at which a waiting request checks whether the supervisor has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Longest time for closing pages when stopping.
+const STOP_LIMIT: Duration = Duration::from_secs(3);
 
 /// What the thread publishes when it panics: without it callers would wait for answers that never come.
 struct Ends {
-    link: Arc<Link>,
+    current_connection: Arc<CurrentConnection>,
     published: Arc<Published<Snapshot>>,
     log: Arc<EventLog>,
     is_shared: bool,
@@ -437,14 +438,14 @@ impl Ends {
             last.dialogs = Arc::default();
             let open: Vec<TargetId> = last.pages.iter().map(|page| page.target_id.clone()).collect();
             self.published.publish(Arc::new(last));
-            let ended = Happened::new(None, Event::Ended { reason: REASON.into() });
+            let ended = EventRecord::new(None, Event::Ended { reason: REASON.into() });
             self.log.append(std::iter::once(ended).map(|event| (now().unix, event)));
             if self.is_shared {
-                self.log.append(open.into_iter().map(|page| (now().unix, Happened::closed_at_end(page))));
+                self.log.append(open.into_iter().map(|page| (now().unix, EventRecord::closed_at_end(page))));
             }
         }
         // Calls under way fail, and a browser at the other end of a pipe ends.
-        self.link.current().1.abort();
+        self.current_connection.current().1.abort();
         self.done.store(true, Ordering::Release);
         if !self.is_shared {
             self.log.end();

@@ -1,4 +1,4 @@
-//! A page that nobody sees and that never reaches the network: it shows an empty document of any origin, for what that
+//! A hidden page that never reaches the network: it shows an empty document of any origin, for what that
 //! origin stores.
 //!
 //! Chromium keeps a hidden target out of the tab strip and out of auto-attach, so it is no page of the task: it is not in
@@ -23,9 +23,9 @@ use crate::sync::Deadline;
 /// `Fetch.requestPaused`.
 const PAUSED: &str = super::state::CALL;
 /// How long showing one document may take: nothing of it comes from elsewhere.
-const SHOWING: Duration = Duration::from_secs(5);
+const SHOW_LIMIT: Duration = Duration::from_secs(5);
 /// How long closing may take to be sent.
-const CLOSING: Duration = Duration::from_millis(500);
+const CLOSE_LIMIT: Duration = Duration::from_millis(500);
 /// The headers of each document. The policy keeps it from loading anything.
 const HEADERS: [(&str, &str); 3] = [
     ("Content-Type", "text/html; charset=utf-8"),
@@ -58,7 +58,7 @@ struct PausedRequest {
 }
 
 impl Supervisor {
-    /// Opens a page that nobody sees, in a browser context. It shows nothing until [`show`](HiddenPage::show).
+    /// Opens a hidden page in a browser context. It is empty until [`show`](HiddenPage::show).
     ///
     /// # Errors
     /// [`Error::NoHiddenPage`] when the browser has no hidden pages, [`Error::Cdp`], [`Error::Timeout`],
@@ -123,7 +123,7 @@ struct Closing<'a> {
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
         if self.armed.get() {
-            let _ = self.connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSING));
+            let _ = self.connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSE_LIMIT));
         }
     }
 }
@@ -136,7 +136,7 @@ impl HiddenPage<'_> {
     /// [`Error::NavigationBlocked`] for one that pages may not go to; [`Error::NotShown`] when the browser goes
     /// elsewhere, as from `http` to `https` for a site that demands it; [`Error::Cdp`], [`Error::NotActive`].
     pub fn show(&self, origin: &str, deadline: Deadline) -> Result<(), Error> {
-        let deadline = deadline.within(SHOWING);
+        let deadline = deadline.within(SHOW_LIMIT);
         let url = format!("{origin}/");
         self.supervisor.check_origin(&url)?;
         self.show_once(origin, &url, deadline)
@@ -161,16 +161,16 @@ impl HiddenPage<'_> {
                         }
                         return Err(not_shown(match elsewhere {
                             Some(url) if url.starts_with("https:") => {
-                                "the browser takes its pages over https only; name the https origin"
+                                "the browser loads this origin over https only; use the https origin"
                             }
-                            _ => "the browser goes to another address",
+                            _ => "the browser went to another address",
                         }));
                     }
                 }
                 Ok(Item::Event(_)) => break,
                 Ok(Item::Lagged(_)) => {}
                 Err(RecvError::Timeout) if deadline.passed() => {
-                    return Err(not_shown("its empty document did not load within 5 s").or_cancelled());
+                    return Err(not_shown("the document did not load within 5 s").or_cancelled());
                 }
                 Err(RecvError::Timeout) => {}
                 Err(RecvError::Closed) => return Err(self.supervisor.not_active()),
@@ -219,7 +219,7 @@ impl HiddenPage<'_> {
         }
         returned.result.value.ok_or_else(|| Error::NotShown {
             origin: "a hidden page".to_owned(),
-            problem: "its script gave no result".to_owned(),
+            problem: "the script returned no result".to_owned(),
         })
     }
 }
@@ -227,7 +227,7 @@ impl HiddenPage<'_> {
 impl Drop for HiddenPage<'_> {
     fn drop(&mut self) {
         let connection = self.session.connection();
-        let _ = connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSING));
+        let _ = connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSE_LIMIT));
         let _ = self.supervisor.requests.try_send(Request::Reserve { target: self.target.clone(), reply: None });
     }
 }

@@ -1,24 +1,24 @@
 //! The queues a supervisor's thread reads from, and the order it reads them in.
 //!
 //! Events and answers come in queues of their own, but the order in which the browser sent them counts:
-//! a frame tree folded after an event that the browser sent later would put an old address back. So
+//! a frame tree applied after an event that the browser sent later would restore an old address. So
 //! they are merged again by their place on the wire.
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
-use super::navigation::Found;
-use super::redial::Dialed;
-use super::state::{ASKED, CALL, CHOOSER, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
+use super::navigation_policy::ResolvedName;
+use super::redial::RedialOutcome;
+use super::state::{AUTH_REQUIRED, CALL, CHOOSER, DOWNLOAD_PROGRESS, DOWNLOAD_WILL_BEGIN, NETWORK, Request};
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
-/// Events that carry state: none may be lost without a resync.
+/// Events that change the state: a lost one causes a resync.
 const LIFECYCLE: [&str; 21] = [
     CHOOSER,
-    DOWNLOAD_BEGINS,
-    DOWNLOAD_GOES_ON,
+    DOWNLOAD_WILL_BEGIN,
+    DOWNLOAD_PROGRESS,
     target::AttachedToTargetEvent::METHOD,
     target::DetachedFromTargetEvent::METHOD,
     target::TargetInfoChangedEvent::METHOD,
@@ -38,32 +38,32 @@ const LIFECYCLE: [&str; 21] = [
     runtime::ExecutionContextDestroyedEvent::METHOD,
     runtime::ExecutionContextsClearedEvent::METHOD,
 ];
-/// Events of which the newest count. A queue of their own: a flood of them pushes out nothing else.
+/// Events of which only the newest matter. They have their own queue, so that a flood evicts nothing else.
 const CONSOLE: [&str; 2] = [runtime::ConsoleApiCalledEvent::METHOD, runtime::ExceptionThrownEvent::METHOD];
 
-/// The queues.
+/// The queues of the supervisor's thread.
 pub(super) struct Inputs {
     /// `None` while there is no connection.
     browser: Option<FromBrowser>,
     pub(super) requests: Receiver<Request>,
     close: Receiver<()>,
-    /// Of tries to connect again.
-    pub(super) dialed: Receiver<Dialed>,
-    /// Of names that were looked up.
-    pub(super) found: Receiver<Found>,
-    /// Taken out of their queues to be compared, and later than what was folded last.
+    /// Outcome of reconnecting.
+    pub(super) dialed: Receiver<RedialOutcome>,
+    /// Resolved host names.
+    pub(super) found: Receiver<ResolvedName>,
+    /// Taken out of their queues to be compared, and later than the last one applied.
     next_event: Option<Event>,
     next_answer: Option<Answer>,
 }
 
-/// What comes over one connection.
+/// Subscriptions and answers of one connection.
 struct FromBrowser {
     lifecycle: Subscription,
-    /// Calls of the bridge, and whatever a page sends to its address. A queue of their own: a flood of
-    /// forged ones pushes out nothing else.
+    /// Calls of the bridge, and whatever a page sends to its address. They have their own queue, so that a flood of
+    /// forged ones evicts nothing else.
     calls: Subscription,
     console: Subscription,
-    /// Network requests, once they are watched. A queue of their own, too.
+    /// Network events, once enabled; also in a queue of their own.
     network: Option<Subscription>,
     answers: Receiver<Answer>,
     answers_in: Sender<Answer>,
@@ -76,7 +76,7 @@ impl FromBrowser {
         let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
         Self {
             lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
-            calls: connection.subscribe(Watch::everything().only(&[CALL, ASKED]), Capacity::of(1024)),
+            calls: connection.subscribe(Watch::everything().only(&[CALL, AUTH_REQUIRED]), Capacity::of(1024)),
             console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
             network: None,
             answers,
@@ -85,32 +85,32 @@ impl FromBrowser {
     }
 }
 
-/// Whether an event is one of those that the state is made of.
+/// Whether an event changes the state.
 pub(super) fn carries_state(method: &str) -> bool {
     LIFECYCLE.contains(&method)
 }
 
-/// What a wait ended with.
-pub(super) enum Woken {
+/// Why a wait for input ended.
+pub(super) enum WakeReason {
     /// An event that carries state, or an answer.
-    Told,
+    BrowserMessage,
     Call,
     Console,
     Network,
     Request,
-    Dialed,
-    Found,
+    Redialed,
+    NameResolved,
     Close,
     Time,
 }
 
-/// The next thing the browser told.
-pub(super) enum Next {
+/// The next input from the browser.
+pub(super) enum NextInput {
     Event(Event),
     Answer(Answer),
-    /// Nothing is left for now.
+    /// The queues are empty.
     Nothing,
-    /// Nothing will come any more.
+    /// The connection has ended and the queues are empty.
     Ended,
 }
 
@@ -118,7 +118,7 @@ impl Inputs {
     pub(super) fn new(
         connection: &Connection,
         requests: Receiver<Request>,
-        found: Receiver<Found>,
+        found: Receiver<ResolvedName>,
         close: Receiver<()>,
     ) -> Self {
         Self {
@@ -132,14 +132,14 @@ impl Inputs {
         }
     }
 
-    /// The connection is lost: what it left behind is dropped.
+    /// Drops the queues of a lost connection.
     pub(super) fn part(&mut self) {
         self.browser = None;
         self.next_event = None;
         self.next_answer = None;
     }
 
-    /// There is another connection.
+    /// Takes over a new connection.
     pub(super) fn join(&mut self, connection: &Connection) {
         self.part();
         self.browser = Some(FromBrowser::of(connection));
@@ -150,47 +150,50 @@ impl Inputs {
         self.browser.as_ref().map(|browser| &browser.answers_in)
     }
 
-    pub(super) fn wait(&self, until: Deadline) -> Woken {
+    pub(super) fn wait(&self, until: Deadline) -> WakeReason {
         if self.next_event.is_some() || self.next_answer.is_some() {
-            return Woken::Told;
+            return WakeReason::BrowserMessage;
         }
         let mut select = Select::new_biased();
         // In order of precedence: what a flood of console messages must not hold up comes first.
-        let mut sources = vec![(select.recv(&self.close), Woken::Close), (select.recv(&self.dialed), Woken::Dialed)];
+        let mut sources =
+            vec![(select.recv(&self.close), WakeReason::Close), (select.recv(&self.dialed), WakeReason::Redialed)];
         if let Some(browser) = &self.browser {
-            sources.push((select.recv(browser.lifecycle.channel()), Woken::Told));
-            sources.push((select.recv(&browser.answers), Woken::Told));
+            sources.push((select.recv(browser.lifecycle.channel()), WakeReason::BrowserMessage));
+            sources.push((select.recv(&browser.answers), WakeReason::BrowserMessage));
         }
-        sources.push((select.recv(&self.found), Woken::Found));
-        sources.push((select.recv(&self.requests), Woken::Request));
+        sources.push((select.recv(&self.found), WakeReason::NameResolved));
+        sources.push((select.recv(&self.requests), WakeReason::Request));
         if let Some(browser) = &self.browser {
-            sources.push((select.recv(browser.calls.channel()), Woken::Call));
-            sources.push((select.recv(browser.console.channel()), Woken::Console));
+            sources.push((select.recv(browser.calls.channel()), WakeReason::Call));
+            sources.push((select.recv(browser.console.channel()), WakeReason::Console));
             if let Some(network) = &browser.network {
-                sources.push((select.recv(network.channel()), Woken::Network));
+                sources.push((select.recv(network.channel()), WakeReason::Network));
             }
         }
         match select.ready_deadline(until.instant()) {
-            Ok(ready) => sources.into_iter().find(|(i, _)| *i == ready).map_or(Woken::Time, |(_, what)| what),
-            Err(_) => Woken::Time,
+            Ok(ready) => sources.into_iter().find(|(i, _)| *i == ready).map_or(WakeReason::Time, |(_, what)| what),
+            Err(_) => WakeReason::Time,
         }
     }
 
     /// The next event or answer, as they came over the wire.
-    pub(super) fn next(&mut self) -> Next {
-        let Some(answers) = self.browser.as_ref().map(|browser| browser.answers.clone()) else { return Next::Nothing };
+    pub(super) fn next(&mut self) -> NextInput {
+        let Some(answers) = self.browser.as_ref().map(|browser| browser.answers.clone()) else {
+            return NextInput::Nothing;
+        };
         let event = self.take_event();
         // An answer that came before this event was in its queue before the event was in its own.
         let answer = self.next_answer.take().or_else(|| answers.try_recv().ok());
         match (event, answer) {
-            (Ok(event), None) => Next::Event(event),
+            (Ok(event), None) => NextInput::Event(event),
             (Ok(event), Some(answer)) => self.earlier(event, answer),
             (Err(_), Some(answer)) => match self.take_event() {
                 Ok(event) => self.earlier(event, answer), // it came between the two looks
-                Err(_) => Next::Answer(answer),
+                Err(_) => NextInput::Answer(answer),
             },
-            (Err(TryRecvError::Empty), None) => Next::Nothing,
-            (Err(TryRecvError::Disconnected), None) => Next::Ended,
+            (Err(TryRecvError::Empty), None) => NextInput::Nothing,
+            (Err(TryRecvError::Disconnected), None) => NextInput::Ended,
         }
     }
 
@@ -204,17 +207,17 @@ impl Inputs {
         Ok(event)
     }
 
-    fn earlier(&mut self, event: Event, answer: Answer) -> Next {
+    fn earlier(&mut self, event: Event, answer: Answer) -> NextInput {
         if event.number() <= answer.after() {
             self.next_answer = Some(answer);
-            Next::Event(event)
+            NextInput::Event(event)
         } else {
             self.next_event = Some(event);
-            Next::Answer(answer)
+            NextInput::Answer(answer)
         }
     }
 
-    /// The next request that was caught.
+    /// The next intercepted request.
     pub(super) fn next_call(&mut self) -> Option<Event> {
         let calls = &self.browser.as_ref()?.calls;
         let event = calls.channel().try_recv().ok()?;
@@ -222,12 +225,12 @@ impl Inputs {
         Some(event)
     }
 
-    /// Requests that were caught and lost since the last look.
+    /// Number of intercepted requests lost since the last call.
     pub(super) fn lost_calls(&self) -> u64 {
         self.browser.as_ref().map_or(0, |browser| browser.calls.lag())
     }
 
-    /// Begins to listen to network requests.
+    /// Subscribes to network events.
     pub(super) fn hear_network(&mut self, connection: &Connection) {
         if let Some(browser) = &mut self.browser {
             let hear = || connection.subscribe(Watch::everything().only(&NETWORK), Capacity::of(4096));
@@ -235,7 +238,7 @@ impl Inputs {
         }
     }
 
-    /// The next that was told of a network request.
+    /// The next event of a network request.
     pub(super) fn next_network(&mut self) -> Option<Event> {
         let network = self.browser.as_ref()?.network.as_ref()?;
         let event = network.channel().try_recv().ok()?;
@@ -243,7 +246,7 @@ impl Inputs {
         Some(event)
     }
 
-    /// Events of network requests that were lost since the last look.
+    /// Number of network events lost since the last call.
     pub(super) fn lost_network(&self) -> u64 {
         let network = self.browser.as_ref().and_then(|browser| browser.network.as_ref());
         network.map_or(0, Subscription::lag)
@@ -264,7 +267,7 @@ impl Inputs {
         Some(event)
     }
 
-    /// Events that carry state and were lost since the last look.
+    /// Number of state events lost since the last call.
     pub(super) fn lost(&self) -> u64 {
         let Some(browser) = &self.browser else { return 0 };
         let _ = browser.console.lag(); // counted by the subscription; old lines are of no use

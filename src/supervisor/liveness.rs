@@ -1,5 +1,5 @@
-//! What the calls of a supervisor know of each other: which scripts of callers run, when a session
-//! answered last, and which pages run on a slowed processor.
+//! State that calls of a supervisor share: scripts of callers that run, the time of each session's last answer, and pages
+//! with CPU throttling.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,19 +19,19 @@ pub(super) struct Liveness {
 struct Inner {
     scripts: Vec<Script>,
     next: u64,
-    /// Pages whose processor is slowed down, and how much.
+    /// Pages with CPU throttling, and the factor.
     slowed: Vec<(TargetId, f64)>,
-    /// When sessions answered, the last of them last.
+    /// Time of each session's last answer, newest last.
     answered: Vec<(Arc<str>, Instant)>,
 }
 
 /// Sessions whose last answer is remembered.
-const KNOWN: usize = 16;
+const MAX_SESSIONS: usize = 16;
 /// Pages whose slowdown is remembered.
-const SLOWED: usize = 256;
+const MAX_SLOWED: usize = 256;
 /// A session that answered within this time counts as responsive. Measured: the calls of one action are at most 3 ms apart on
 /// a quiet machine.
-const LATELY: Duration = Duration::from_millis(10);
+const RECENT_ANSWER: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
 struct Script {
@@ -63,19 +63,19 @@ impl Liveness {
         Running { liveness: self, number }
     }
 
-    /// Sets by which factor the processor of a page is slowed down; 1: it is not.
+    /// Sets the factor of a page's CPU throttling (1: none).
     pub(super) fn slow(&self, page: &TargetId, times: f64) {
         let mut inner = self.inner.lock();
         inner.slowed.retain(|(slowed, _)| slowed != page);
         if times > 1.0 {
-            if inner.slowed.len() >= SLOWED {
+            if inner.slowed.len() >= MAX_SLOWED {
                 inner.slowed.remove(0); // most likely of a page that was closed
             }
             inner.slowed.push((page.clone(), times));
         }
     }
 
-    /// By which factor the processor of a page is slowed down.
+    /// The factor of a page's CPU throttling (1: none).
     pub(super) fn slowdown(&self, page: &TargetId) -> f64 {
         let inner = self.inner.lock();
         inner.slowed.iter().find(|(slowed, _)| slowed == page).map_or(1.0, |(_, times)| *times)
@@ -85,7 +85,7 @@ impl Liveness {
     pub(super) fn answered(&self, session: &Arc<str>) {
         let mut inner = self.inner.lock();
         inner.answered.retain(|(known, _)| known != session);
-        if inner.answered.len() >= KNOWN {
+        if inner.answered.len() >= MAX_SESSIONS {
             inner.answered.remove(0);
         }
         inner.answered.push((Arc::clone(session), Instant::now()));
@@ -94,10 +94,10 @@ impl Liveness {
     /// Whether a session answered a moment ago.
     pub(super) fn answered_lately(&self, session: &Arc<str>) -> bool {
         let inner = self.inner.lock();
-        inner.answered.iter().any(|(known, at)| known == session && at.elapsed() < LATELY)
+        inner.answered.iter().any(|(known, at)| known == session && at.elapsed() < RECENT_ANSWER)
     }
 
-    /// Until when scripts of callers may hold a session. For a call that is a script itself (`own`) those
+    /// Until when scripts of callers may block a session. For a call that is a script itself (`own`) those
     /// before it count: those behind it do not run yet.
     pub(super) fn busy(&self, session: &Arc<str>, own: Option<u64>) -> Option<Deadline> {
         let inner = self.inner.lock();

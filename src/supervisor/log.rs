@@ -14,22 +14,22 @@ use crate::cdp::protocol::target::TargetId;
 use crate::sync;
 
 /// The log of a supervisor, or of all supervisors that a profile has one after the other.
-pub type EventLog = sync::Log<Happened>;
-/// One entry of it.
-pub type Entry = sync::Logged<Happened>;
-/// A part of it.
-pub type Tail = sync::Tail<Happened>;
+pub type EventLog = sync::Log<EventRecord>;
+/// One entry of the event log.
+pub type Entry = sync::Logged<EventRecord>;
+/// Some entries of the event log, with the number of lost ones.
+pub type Tail = sync::Tail<EventRecord>;
 
 /// An event, and the page that it is about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Happened {
+pub struct EventRecord {
     /// The page, if it is about one.
     pub target_id: Option<TargetId>,
     /// What happened.
     pub event: Arc<Event>,
 }
 
-impl Happened {
+impl EventRecord {
     pub(crate) fn new(target_id: Option<TargetId>, event: Event) -> Self {
         Self { target_id, event: Arc::new(event) }
     }
@@ -39,7 +39,7 @@ impl Happened {
         Self::new(Some(page), Event::TabClosed { reason: Some("the browser ended".into()) })
     }
 
-    /// What it is about, without the details.
+    /// The kind of the event.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.event.kind()
@@ -61,18 +61,18 @@ impl Serialize for Entry {
     }
 }
 
-/// What an event is about.
+/// Kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
-    /// A page came in.
+    /// A page was opened.
     TabOpened,
-    /// A page is gone.
+    /// A page was closed.
     TabClosed,
     /// A page opened another one beyond the limit of pages, which was closed at once. It is about the opener.
     PopupBlocked,
-    /// A frame came, moved between processes, or went.
+    /// A frame was attached, moved to another process, or was detached.
     Frame,
     /// A frame shows another document or address.
     Navigated,
@@ -90,9 +90,9 @@ pub enum Kind {
     Download,
     /// A renderer crashed.
     Crashed,
-    /// A page does not answer, or answers again.
+    /// A page became unresponsive, or responds again.
     Responsiveness,
-    /// Events were lost and the state was read anew.
+    /// Events were lost and the state was read again.
     Resync,
     /// The dialog bridge was turned on, or failed in a frame.
     Bridge,
@@ -100,11 +100,11 @@ pub enum Kind {
     Rescued,
     /// The connection was lost.
     Disconnected,
-    /// There is a new connection and the pages are attached again.
+    /// A new connection is made and the pages are attached again.
     Reconnected,
     /// An action on a page begins.
     ActionStarted,
-    /// An action on a page is over.
+    /// An action on a page has ended.
     ActionFinished,
     /// The supervisor ended.
     Ended,
@@ -115,16 +115,16 @@ pub enum Kind {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Event {
-    /// A page came in.
+    /// A page was opened.
     TabOpened {
-        /// Its address at that moment, often none yet.
+        /// Its address at that moment, often still empty.
         url: Arc<str>,
         /// The page that opened it.
         opener: Option<TargetId>,
     },
-    /// A page is gone.
+    /// A page was closed.
     TabClosed {
-        /// Why, when it did not go by itself.
+        /// Why it was closed, unless by itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<Arc<str>>,
     },
@@ -133,13 +133,13 @@ pub enum Event {
         /// How many pages there may be.
         limit: Option<usize>,
     },
-    /// A frame came, moved between processes, or went.
+    /// A frame was attached, moved to another process, or was detached.
     Frame {
         /// Its id.
         frame_id: FrameId,
-        /// What became of it.
+        /// The outcome.
         change: FrameChange,
-        /// The frame around it, where that is known.
+        /// Its parent frame, when known.
         #[serde(skip_serializing_if = "Option::is_none")]
         parent: Option<FrameId>,
     },
@@ -149,21 +149,21 @@ pub enum Event {
         frame_id: FrameId,
         /// Its address now.
         url: Arc<str>,
-        /// Whether it is the page itself.
+        /// Whether it is the page's top frame.
         main: bool,
         /// The document is the same as before.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         same_document: bool,
     },
-    /// A page or frame was kept from going somewhere.
+    /// The navigation policy blocked a navigation of a page or frame.
     NavigationBlocked {
-        /// Where to: without what is secret, and cut.
+        /// The blocked address, without secrets and truncated.
         url: Arc<str>,
-        /// What is wrong with it, and what would allow it.
+        /// Why it is blocked, and what would allow it.
         reason: Arc<str>,
         /// The frame.
         frame_id: FrameId,
-        /// Whether it is the page itself.
+        /// Whether it is the page's top frame.
         main: bool,
     },
     /// A dialog opened. Its texts are cut.
@@ -176,16 +176,16 @@ pub enum Event {
     FileChooser {
         /// The frame.
         frame_id: FrameId,
-        /// Whether it takes several files.
+        /// Whether it accepts several files.
         several: bool,
         /// Whether files were waiting for it.
         answered: bool,
-        /// Names of the files that it got.
+        /// Names of the files that were set.
         files: Vec<String>,
-        /// Why it did not get those that were waiting.
+        /// Why the waiting files could not be set.
         problem: Option<String>,
     },
-    /// A download began, or ended where nobody moves its file.
+    /// A download began, or ended and its file is not moved.
     Download(Download),
     /// A download ended, and its file is in its place or did not get there.
     DownloadEnded(DownloadEnded),
@@ -194,14 +194,14 @@ pub enum Event {
         /// The page, or the frame that had a process of its own.
         crashed: TargetId,
     },
-    /// A page does not answer, or answers again.
+    /// A page became unresponsive, or responds again.
     Responsiveness {
         /// Its state now.
         state: PageState,
     },
-    /// Events were lost and the state was read anew.
+    /// Events were lost and the state was read again.
     Resync {
-        /// How many, where that is known.
+        /// Number of lost events, when known.
         lost: u64,
     },
     /// The dialog bridge was turned on, or failed in a frame.
@@ -213,7 +213,7 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         failed: Option<Arc<str>>,
     },
-    /// A page's running script was ended.
+    /// A page's running script was terminated.
     Rescued {
         /// The method of the call that waited.
         waiting: Arc<str>,
@@ -225,14 +225,14 @@ pub enum Event {
         /// Why.
         reason: Arc<str>,
     },
-    /// There is a new connection and the pages are attached again.
+    /// A new connection is made and the pages are attached again.
     Reconnected {
         /// How many connections there have been, this one included.
         generation: u64,
     },
     /// An action on a page begins.
     ActionStarted(Action),
-    /// An action on a page is over.
+    /// An action on a page has ended.
     ActionFinished {
         /// What was done, and to what.
         #[serde(flatten)]
@@ -242,7 +242,7 @@ pub enum Event {
         /// Why it counts as over, where it is waited for what it causes.
         #[serde(skip_serializing_if = "Option::is_none")]
         settled: Option<Arc<str>>,
-        /// How long it took, milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
     },
     /// The supervisor ended.
@@ -252,16 +252,16 @@ pub enum Event {
     },
 }
 
-/// What became of a frame.
+/// How a frame changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FrameChange {
-    /// It came.
+    /// The frame was attached.
     Attached,
-    /// It is in a process of its own from now on.
+    /// The frame moved to a process of its own.
     OwnProcess,
-    /// It went.
+    /// The frame was detached.
     Detached,
 }
 
@@ -269,20 +269,20 @@ pub enum FrameChange {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DownloadEnded {
-    /// Where from.
+    /// The downloaded address.
     pub url: Arc<str>,
     /// The name that the page or the server wants it to have: untrusted.
     pub suggested_filename: Arc<str>,
-    /// Bytes that came.
+    /// Bytes received.
     pub bytes: u64,
-    /// Its number among those of the supervisor.
+    /// Number of the download within the supervisor.
     pub number: u64,
     /// `completed`, `canceled` or `failed`.
     pub state: &'static str,
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Why there is none.
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -304,7 +304,7 @@ pub struct Action {
     /// The accessible name of its element: untrusted, with secrets covered, at most 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
-    /// Who acts: the name of a session; none for the default one.
+    /// The session that acts; none for the default session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<Arc<str>>,
 }
@@ -316,7 +316,7 @@ impl Action {
 }
 
 impl Event {
-    /// What it is about, without the details.
+    /// The kind of the event.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -348,7 +348,7 @@ impl Event {
 /// What an entry takes beside its texts.
 const FIXED: usize = 200;
 
-impl sync::Bytes for Happened {
+impl sync::Bytes for EventRecord {
     fn bytes(&self) -> usize {
         let dialog = |dialog: &Dialog| dialog.message.len() + dialog.default_prompt.len() + dialog.origin.len();
         let length = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());

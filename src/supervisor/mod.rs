@@ -1,64 +1,61 @@
-//! Watching a browser: pages, frames, dialogs, console; one supervisor per task.
+//! Supervision of a browser: pages, frames, dialogs, console, network; one supervisor per task.
 //!
-//! A [`Supervisor`] owns one connection. What the browser tells is folded by one thread
-//! (`sup-<task>`) into a frozen [`Snapshot`] that anybody may take at any time without waiting for
-//! the browser; dialogs are answered by policy, by an armed answer or on request; calls go into any
-//! frame by its id. The room never opens a second connection and knows nothing of element trees.
+//! A [`Supervisor`] owns one connection. One thread (`sup-<task>`) feeds the browser's events into a state machine and
+//! publishes a frozen [`Snapshot`], which any thread can take at any time without waiting for the browser. Dialogs are
+//! answered by policy, by an armed answer or on request. Calls go to any frame by its id. This module never opens a second
+//! connection and knows nothing of elements.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
-//! | `navigation` | where pages may go (feature `server`) |
-//! | `network_route`, `url_glob` | routes: what becomes of requests whose address fits a pattern |
-//! | `state` | the fold: events in, effects out; no input or output of its own |
-//! | `inputs`, `worker` | what comes in, and the thread around the fold |
-//! | `link`, `redial` | the connection of the moment, and making a lost one again |
-//! | `snapshot`, `tree` | what is published |
+//! | `options`, `dialog_policy` | options of a supervisor; policies for dialogs |
+//! | `navigation_policy` | where pages may navigate (feature `navigation`) |
+//! | `network_route`, `url_glob` | routes: modify, answer or abort requests whose address matches a pattern |
+//! | `state` | the state machine: events in, effects out; no input or output of its own |
+//! | `inputs`, `worker` | inputs of the supervisor's thread, and the thread itself |
+//! | `current_connection`, `redial` | the present connection, and reconnecting |
+//! | `snapshot`, `tree` | the published state |
 //! | `log` | the numbered event log |
-//! | `handle`, `frame_call`, `aimed`, `setting_out`, `travel`, `browser_call`, `dialog_call`, `served` | the public calls |
-//! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
+//! | `handle`, `evaluate`, `session_calls`, `navigate`, `browser_call`, `dialog_call`, `passive_queries` | the public calls |
+//! | `route`, `call_watchdog`, `liveness`, `value` | choosing the session of a call, waiting for it, its result |
 //! | `navigation_limit` | reads that do not wait for a slow server |
-//! | `hidden_page` | a page that nobody sees, for what an origin stores |
-//! | `standing` | what holds for a page as long as it lives |
-//! | `put_away` | dialogs of a page that is to be sent elsewhere |
-//! | `chooser` | files for choosers |
-//! | `traffic`, `request_detail`, `kept` | network requests; the newest entries of each page |
+//! | `hidden_page` | a hidden page for reading and writing the storage of an origin |
+//! | `persistent_commands` | commands that every session of a page gets, also after a reconnect |
+//! | `chooser` | files for file choosers |
+//! | `traffic`, `request_detail`, `page_ring` | network requests; the newest entries of each page |
 //! | `registry` | supervisors by task |
-//! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
+//! | `bridge` | dialog bridge, for endpoints that dismiss native dialogs by themselves |
 
-mod aimed;
 pub mod bridge;
 mod browser_call;
+mod call_watchdog;
 mod chooser;
+mod current_connection;
 mod dialog_call;
+mod dialog_policy;
 mod error;
-mod frame_call;
-mod guard;
+mod evaluate;
 mod handle;
 mod hidden_page;
 mod inputs;
-mod kept;
-mod link;
 mod liveness;
 mod log;
-#[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
-mod navigation;
+mod navigate;
 mod navigation_limit;
+#[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
+mod navigation_policy;
 mod network_route;
 mod options;
-mod policy;
-mod put_away;
+mod page_ring;
+mod passive_queries;
+mod persistent_commands;
 mod redial;
 mod registry;
 mod request_detail;
 mod route;
-mod served;
-mod setting_out;
+mod session_calls;
 mod snapshot;
-mod standing;
 mod state;
 mod traffic;
-mod travel;
 mod tree;
 mod url_glob;
 mod value;
@@ -70,33 +67,33 @@ pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;
 pub use crate::redact::Secrets;
-pub use aimed::Outcomes;
 pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;
+pub use dialog_policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use error::Error;
 pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
-pub use log::{Action, DownloadEnded, Entry, Event, EventLog, FrameChange, Happened, Kind, Tail};
-pub use navigation::BlockedNavigation;
-#[cfg(feature = "navigation")]
-pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
+pub use log::{Action, DownloadEnded, Entry, Event, EventLog, EventRecord, FrameChange, Kind, Tail};
 pub(crate) use navigation_limit::with_navigation_limit;
+pub use navigation_policy::BlockedNavigation;
+#[cfg(feature = "navigation")]
+pub use navigation_policy::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
 pub use network_route::{
     AbortReason, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
 pub use options::{Pages, Reconnect, SupervisorOptions};
-pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
+pub(crate) use passive_queries::MovedDownload;
+pub use passive_queries::{History, Picture};
+pub(crate) use persistent_commands::{CPU, OFFLINE};
+pub use persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
 pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use route::FrameRef;
-pub(crate) use served::MovedDownload;
-pub use served::{History, Picture};
+pub use session_calls::Outcomes;
 pub use snapshot::{
     ArmedDialogAnswer, BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel,
     Dialog, DialogType, Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
-pub(crate) use standing::{CPU, OFFLINE};
-pub use standing::{Login, Sessions, Standing, Throttle};
 pub use traffic::{Body, FailedDocument, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};
 pub use value::{Done, ScriptError, Value};

@@ -1,4 +1,4 @@
-//! Routes: what becomes of the requests of pages whose address fits a pattern.
+//! Routes: modify, answer or abort requests of pages whose address matches a pattern.
 //!
 //! The navigation policy comes first: a request that it refuses reaches no route.
 
@@ -19,7 +19,7 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::{Base64, Command, Empty};
 use crate::sync::Deadline;
 
-/// Longest delay.
+/// Longest delay of a request.
 pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(120);
 /// Types of requests as pages make them, as [`NetworkRequest::resource_type`](super::NetworkRequest::resource_type) names them.
 const TYPES: [&str; 15] = [
@@ -46,7 +46,7 @@ const OF_THE_CONNECTION: [&str; 9] =
 /// Names and values of headers; a name may occur more than once.
 pub type HeaderList = Vec<(String, String)>;
 
-/// What becomes of requests.
+/// A rule for requests: which ones, and what to do with them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RouteRule {
@@ -60,7 +60,7 @@ pub struct RouteRule {
     pub method: Option<String>,
     /// The type of the request, in lower case. `fetch` and `xhr` are one type. Default: any.
     pub resource_type: Option<String>,
-    /// What becomes of the request.
+    /// What to do with the request.
     pub action: RouteAction,
     /// How long the request is held before that, at most 120 s.
     pub delay: Duration,
@@ -83,35 +83,35 @@ impl RouteRule {
         }
     }
 
-    /// For the requests of one page.
+    /// Restricts the rule to requests of one page.
     #[must_use]
     pub fn on_page(mut self, target: TargetId) -> Self {
         self.target = Some(target);
         self
     }
 
-    /// For requests with one method.
+    /// Restricts the rule to requests with this HTTP method.
     #[must_use]
     pub fn method(mut self, method: impl Into<String>) -> Self {
         self.method = Some(method.into());
         self
     }
 
-    /// For requests of one type.
+    /// Restricts the rule to requests of this resource type.
     #[must_use]
     pub fn resource_type(mut self, kind: impl Into<String>) -> Self {
         self.resource_type = Some(kind.into());
         self
     }
 
-    /// After a delay.
+    /// Delays matching requests, at most 120 s.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// For so many requests.
+    /// Number of requests to apply to (default: no limit).
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = Some(times);
@@ -123,14 +123,14 @@ impl RouteRule {
         let bad = |problem: String| Error::BadRoute { problem };
         let glob = UrlGlob::parse(&self.pattern).map_err(|problem| bad(format!("pattern: {problem}")))?;
         if self.times == Some(0) {
-            return Err(bad("times: 0 requests are none; give 1 or more".to_owned()));
+            return Err(bad("times: expected 1 or more, got 0".to_owned()));
         }
         if self.delay > LONGEST_DELAY {
-            return Err(bad(format!("delayMs: at most {}", LONGEST_DELAY.as_millis())));
+            return Err(bad(format!("delayMs: exceeds the maximum of {} ms", LONGEST_DELAY.as_millis())));
         }
         if let Some(method) = &mut self.method {
             if !is_token(method) {
-                return Err(bad(format!("method: {:?} is not an HTTP method, as in GET", cut(method))));
+                return Err(bad(format!("method: {:?} is not an HTTP method such as GET", cut(method))));
             }
             method.make_ascii_uppercase();
         }
@@ -144,7 +144,7 @@ impl RouteRule {
             RouteAction::Abort(_) => {}
             RouteAction::Fulfil(answer) => {
                 if !(200..=599).contains(&answer.status) {
-                    return Err(bad(format!("status: {} is not a status of HTTP, 200 to 599", answer.status)));
+                    return Err(bad(format!("status: {} is not an HTTP status from 200 to 599", answer.status)));
                 }
                 check_headers("headers", &answer.headers)?;
             }
@@ -153,10 +153,10 @@ impl RouteRule {
                 let fixed =
                     headers.iter().find(|(name, _)| OF_THE_CONNECTION.iter().any(|own| own.eq_ignore_ascii_case(name)));
                 if let Some((name, _)) = fixed {
-                    return Err(bad(format!("requestHeaders: {name} is set by the browser; leave it out")));
+                    return Err(bad(format!("requestHeaders: {name} is set by the browser; omit it")));
                 }
                 if headers.is_empty() && self.delay.is_zero() {
-                    let problem = "the route changes nothing: give abort, fulfil, status, requestHeaders or delayMs";
+                    let problem = "the route has no effect: give abort, fulfil, status, requestHeaders or delayMs";
                     return Err(bad(problem.to_owned()));
                 }
             }
@@ -177,18 +177,18 @@ fn is_token(name: &str) -> bool {
 fn check_headers(field: &str, headers: &HeaderList) -> Result<(), Error> {
     for (name, value) in headers {
         if !is_token(name) {
-            return Err(Error::BadRoute { problem: format!("{field}: {:?} is not the name of a header", cut(name)) });
+            return Err(Error::BadRoute { problem: format!("{field}: {:?} is not a valid header name", cut(name)) });
         }
         if value.chars().any(|c| c.is_control() && c != '\t') || value.len() > 8192 {
             let problem =
-                format!("{field}: the value of {} has a control character in it or more than 8192 bytes", cut(name));
+                format!("{field}: the value of {} contains a control character or exceeds 8192 bytes", cut(name));
             return Err(Error::BadRoute { problem });
         }
     }
     Ok(())
 }
 
-/// What becomes of a request.
+/// What to do with a request.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RouteAction {
@@ -203,7 +203,7 @@ pub enum RouteAction {
     },
 }
 
-/// Why a request fails.
+/// The network error of an aborted request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -293,7 +293,7 @@ impl Encoded {
         raw.map(|raw| Self(raw.into())).map_err(|problem| Error::BadRoute { problem: format!("body: {problem}") })
     }
 
-    /// Bytes that go over the wire.
+    /// Encoded body.
     pub(super) fn len(&self) -> usize {
         self.0.get().len()
     }
@@ -349,7 +349,7 @@ impl fmt::Debug for Fulfilment {
     }
 }
 
-/// A header as it is listed.
+/// A header in a list of routes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {
@@ -359,7 +359,7 @@ pub struct Header {
     pub value: String,
 }
 
-/// The answer of a route, as it is listed.
+/// The response of a route in a list of routes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -368,11 +368,11 @@ pub struct RouteAnswer {
     pub status: u16,
     /// The headers.
     pub headers: Vec<Header>,
-    /// The length of the body.
+    /// Length of the body in bytes.
     pub body_bytes: usize,
 }
 
-/// A route, as it is listed.
+/// A route in a list of routes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -391,7 +391,7 @@ pub struct NetworkRoute {
     /// The type that requests must have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_type: Option<String>,
-    /// Why requests fail, where they do.
+    /// The error of aborted requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abort: Option<AbortReason>,
     /// What requests are answered with, where they are.
@@ -403,10 +403,10 @@ pub struct NetworkRoute {
     /// How long requests are held, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// How many more requests it is for.
+    /// Number of further requests that it applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// Requests that fitted so far.
+    /// Number of requests that matched so far.
     pub hits: u64,
 }
 

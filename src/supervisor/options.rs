@@ -1,31 +1,31 @@
-//! What a supervisor is asked to do.
+//! Options of a supervisor.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::dialog_policy::{BridgeMode, DialogPolicy, DialogRule};
 use super::log::EventLog;
-use super::navigation::NavigationPolicy;
-use super::policy::{BridgeMode, DialogPolicy, DialogRule};
+use super::navigation_policy::NavigationPolicy;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::redact::Secrets;
 
-/// Which pages belong to the task. Popups opened by one of its pages always do.
+/// The pages that belong to the task. Popups of its pages always do.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Pages {
-    /// A new page, opened at the start.
+    /// A new page that the supervisor opens at the start.
     New {
-        /// What it shows.
+        /// The address to open.
         url: String,
         /// The browser context it is opened in; the default one when there is none.
         context: Option<BrowserContextId>,
     },
-    /// A page that is there already.
+    /// An existing page, and the pages that it opens.
     Existing(TargetId),
     /// Every page of the browser, present and future.
     All,
-    /// None to begin with: pages come with [`Supervisor::open_page`](super::Supervisor::open_page).
+    /// None at the start; pages are opened with [`Supervisor::open_page`](super::Supervisor::open_page).
     None,
 }
 
@@ -35,17 +35,17 @@ impl Default for Pages {
     }
 }
 
-/// How a lost connection is made again: at once, then after growing pauses.
+/// How to reconnect: at once, then after growing pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reconnect {
-    /// Tries in a row before the supervisor ends. Default 8, about 20 s; 0: it ends at once.
+    /// Number of attempts before the supervisor ends. Default 8, about 20 s; 0: it ends at once.
     pub tries: u32,
-    /// The pause before the second try; doubled for each one after it. Default 250 ms.
+    /// The pause before the second attempt; doubled for each further one. Default 250 ms.
     pub first_pause: Duration,
-    /// The longest pause. Default 5 s.
+    /// Longest pause between attempts. Default 5 s.
     pub longest_pause: Duration,
-    /// What one try may take. Default 5 s.
+    /// Time limit of one attempt. Default 5 s.
     pub try_timeout: Duration,
 }
 
@@ -67,14 +67,14 @@ impl Reconnect {
         Self { tries: 0, ..Self::default() }
     }
 
-    /// With another number of tries.
+    /// Sets the number of attempts.
     #[must_use]
     pub fn tries(mut self, tries: u32) -> Self {
         self.tries = tries;
         self
     }
 
-    /// With other pauses.
+    /// Sets the pauses between attempts.
     #[must_use]
     pub fn pauses(mut self, first: Duration, longest: Duration) -> Self {
         self.first_pause = first;
@@ -82,8 +82,8 @@ impl Reconnect {
         self
     }
 
-    /// The pause before a try, counted from 0, with a tenth of chance in it: many supervisors of one
-    /// browser do not come back in the same moment.
+    /// The pause before an attempt, counted from 0, with 10 % jitter, so that many supervisors of one
+    /// browser do not reconnect at the same moment.
     pub(super) fn pause(&self, tried: u32) -> Duration {
         if tried == 0 {
             return Duration::ZERO;
@@ -98,16 +98,15 @@ impl Reconnect {
 pub struct SupervisorOptions {
     /// Name of the task; part of the thread's name.
     pub task: String,
-    /// Which pages belong to it. Default: a new one showing `about:blank`.
+    /// The pages of the task. Default: a new one with `about:blank`.
     pub pages: Pages,
-    /// What happens to dialogs that no rule is for.
+    /// The policy for dialogs that match no rule.
     pub policy: DialogPolicy,
-    /// Policies for some dialogs; the first that fits decides.
+    /// Policies for matching dialogs; the first match decides.
     pub rules: Vec<DialogRule>,
-    /// Secrets that must not be shown when a dialog has them in its text. Tokens of known forms are
-    /// covered without being named here.
+    /// Secrets to redact in the texts of dialogs. Tokens of known forms are always redacted.
     pub secrets: Secrets,
-    /// Whether dialogs go over the bridge.
+    /// Whether dialogs use the dialog bridge.
     pub bridge: BridgeMode,
     /// Whether the browser counts as running on another machine, for [`BridgeMode::Auto`]. Set by
     /// [`Supervisor::attach`](super::Supervisor::attach) for addresses that are not loopback.
@@ -117,26 +116,26 @@ pub struct SupervisorOptions {
     pub dialog_timeout: Duration,
     /// How long the start may take, attaching included. Default 15 s.
     pub start_timeout: Duration,
-    /// What happens when the connection is lost. Not possible over a pipe, whose browser ends with it,
-    /// nor over a connection that was made elsewhere.
+    /// How to reconnect when the connection is lost. Not possible over a pipe, whose browser ends with it,
+    /// nor over a connection that the caller made.
     pub reconnect: Reconnect,
     /// How long a page may leave a probe unanswered, while a call waits, before its running script is
-    /// ended. Default 1 s; zero: scripts are never ended.
+    /// terminated. Default 1 s; zero: never.
     pub rescue_after: Duration,
     /// Whether network requests are watched from the start, see
     /// [`watch_network`](super::Supervisor::watch_network). Default false: it costs four or five messages a
-    /// request. The page room turns it on for its users.
+    /// request. The module `page` enables it for its callers.
     pub network: bool,
-    /// Where pages may go. Default none: nothing is held up and nothing is refused.
+    /// The navigation policy. Default none: nothing is held and nothing is blocked.
     #[cfg(feature = "navigation")]
     pub navigation: Option<NavigationPolicy>,
-    /// Ports that the browser itself cannot connect to, because it was started so. WebSockets to the other protected
+    /// Ports that the browser itself cannot connect to, by its command line. WebSockets to the other protected
     /// ports are cut off in each session. Default none.
     pub unreachable_ports: Vec<u16>,
     /// Whether the browser was started for the navigation policy: without network prediction and with the policy's
     /// resolver rules. Default false: prerendering and WebSockets to blocked hosts are switched off in each session.
     pub prepared: bool,
-    /// How many pages there may be. A page that another one opens beyond that is closed at once, before it runs
+    /// Maximum number of pages. A popup beyond that is closed at once, before it runs
     /// anything, and reported as [`Kind::PopupBlocked`](super::Kind::PopupBlocked). Default none.
     pub max_pages: Option<usize>,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
@@ -146,7 +145,7 @@ pub struct SupervisorOptions {
     pub log: Option<Arc<EventLog>>,
 }
 
-/// A dialog that nobody answers is dismissed after five minutes.
+/// An unanswered dialog is dismissed after five minutes.
 const DIALOG_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for SupervisorOptions {
@@ -176,7 +175,7 @@ impl Default for SupervisorOptions {
 }
 
 impl SupervisorOptions {
-    /// Options for a task with everything else at its default.
+    /// Default options for a task.
     #[must_use]
     pub fn task(name: impl Into<String>) -> Self {
         Self { task: name.into(), ..Self::default() }

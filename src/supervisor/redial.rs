@@ -1,4 +1,4 @@
-//! Making a lost connection again, on a thread of its own: the supervisor goes on answering meanwhile.
+//! Reconnecting, on a thread of its own: the supervisor keeps answering meanwhile.
 
 use std::time::Duration;
 
@@ -10,31 +10,31 @@ use crate::cdp::Connection;
 use crate::cdp::protocol::target::{GetTargets, TargetId};
 use crate::sync::{Deadline, Thread, fault_point, spawn};
 
-/// How often it is looked whether a browser of ours has ended meanwhile.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long the browser may take to notice that the connection before is gone. Others may be attached to the same pages,
-/// which cannot be told apart.
-const NOTICED: Duration = Duration::from_secs(1);
-/// How often it is asked meanwhile.
-const ASK: Duration = Duration::from_millis(10);
+/// Interval of checks whether a browser that we started has exited.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Longest wait for the browser to notice that the previous connection is gone. Others may be attached to the same pages,
+/// which cannot be distinguished.
+const OLD_CONNECTION_LIMIT: Duration = Duration::from_secs(1);
+/// Interval of these checks.
+const TARGET_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How the tries went.
-pub(super) enum Dialed {
-    /// There is a connection again.
+/// Outcome of reconnecting.
+pub(super) enum RedialOutcome {
+    /// Reconnected.
     Connected(Connection),
-    /// All tries failed; the last one's problem.
+    /// All attempts failed; the error of the last one.
     GaveUp(String),
 }
 
-/// Tries under way. Dropping it ends them.
-pub(super) struct Dialing {
-    pub(super) outcome: Receiver<Dialed>,
+/// Reconnecting in progress. Dropping it cancels the attempts.
+pub(super) struct RedialAttempt {
+    pub(super) outcome: Receiver<RedialOutcome>,
     cancel: Option<Sender<()>>,
     thread: Option<Thread>,
 }
 
-impl Dialing {
-    /// Starts trying. `tried` counts those that failed before this, `pages` are those that were attached to.
+impl RedialAttempt {
+    /// Starts reconnecting. `tried` counts earlier failed attempts, `pages` are the attached pages.
     pub(super) fn start(
         task: &str,
         redial: Redial,
@@ -55,31 +55,37 @@ impl Dialing {
     }
 }
 
-impl Drop for Dialing {
+impl Drop for RedialAttempt {
     fn drop(&mut self) {
         drop(self.cancel.take());
         if let Some(thread) = self.thread.take()
             && !thread.is_finished()
             && self.outcome.is_empty()
         {
-            // In the middle of a try, which ends within its own limit and then finds nobody.
+            // In the middle of a try, which ends within its own limit; its result is dropped.
             std::mem::forget(thread);
         }
     }
 }
 
-/// Tries until one succeeds, none is left, or nobody waits any more (`None`).
-fn dial(redial: &Redial, how: Reconnect, tried: u32, pages: &[TargetId], cancelled: &Receiver<()>) -> Option<Dialed> {
-    let mut problem = "the connection was lost again each time".to_owned();
+/// Retries until an attempt succeeds, none is left, or the attempt is cancelled (`None`).
+fn dial(
+    redial: &Redial,
+    how: Reconnect,
+    tried: u32,
+    pages: &[TargetId],
+    cancelled: &Receiver<()>,
+) -> Option<RedialOutcome> {
+    let mut problem = "each new connection was lost again".to_owned();
     for tried in tried..how.tries {
         let until = Deadline::after(how.pause(tried));
         loop {
-            if cancelled.recv_deadline(until.within(LOOK).instant()) == Err(RecvTimeoutError::Disconnected) {
+            if cancelled.recv_deadline(until.within(POLL_INTERVAL).instant()) == Err(RecvTimeoutError::Disconnected) {
                 return None;
             }
             // The connection may end a moment before the process does.
             if redial.browser_has_ended() {
-                return Some(Dialed::GaveUp("the browser has ended".to_owned()));
+                return Some(RedialOutcome::GaveUp("the browser has ended".to_owned()));
             }
             if until.passed() {
                 break;
@@ -88,7 +94,7 @@ fn dial(redial: &Redial, how: Reconnect, tried: u32, pages: &[TargetId], cancell
         match redial.connect(Deadline::after(how.try_timeout)) {
             Ok((connection, _)) => {
                 wait_for_detach(&connection, pages, cancelled);
-                return Some(Dialed::Connected(connection));
+                return Some(RedialOutcome::Connected(connection));
             }
             Err(error) => {
                 tracing::debug!(tried, %error, "no connection yet");
@@ -96,18 +102,19 @@ fn dial(redial: &Redial, how: Reconnect, tried: u32, pages: &[TargetId], cancell
             }
         }
     }
-    Some(Dialed::GaveUp(problem))
+    Some(RedialOutcome::GaveUp(problem))
 }
 
-/// Waits until the sessions of the connection before are gone. As they go, Chromium 156 dismisses the dialog that their
-/// page shows, also one that has opened since and is told on the new connection.
+/// Waits until the sessions of the previous connection are gone. As they go, Chromium 156 dismisses the dialog that their
+/// page shows, also one that has opened since and is reported on the new connection.
 fn wait_for_detach(connection: &Connection, pages: &[TargetId], cancelled: &Receiver<()>) {
-    let until = Deadline::after(NOTICED);
+    let until = Deadline::after(OLD_CONNECTION_LIMIT);
     loop {
-        let Ok(told) = connection.call(&GetTargets::new(), until) else { return };
-        let left = told.target_infos.iter().any(|info| info.attached && pages.contains(&info.target_id));
-        let is_cancelled =
-            || cancelled.recv_deadline(until.within(ASK).instant()) == Err(RecvTimeoutError::Disconnected);
+        let Ok(returned) = connection.call(&GetTargets::new(), until) else { return };
+        let left = returned.target_infos.iter().any(|info| info.attached && pages.contains(&info.target_id));
+        let is_cancelled = || {
+            cancelled.recv_deadline(until.within(TARGET_POLL_INTERVAL).instant()) == Err(RecvTimeoutError::Disconnected)
+        };
         if !left || is_cancelled() || until.passed() {
             return;
         }

@@ -94,7 +94,7 @@ impl Registry {
         })
     }
 
-    /// Stops all of them within the deadline.
+    /// Stops all supervisors within the deadline.
     pub fn stop_all(&self, deadline: Deadline) {
         let tasks: Vec<String> = self.tasks.lock().keys().cloned().collect();
         for task in tasks {
@@ -102,7 +102,7 @@ impl Registry {
         }
     }
 
-    /// The tasks that have a supervisor.
+    /// Names of the tasks that have a supervisor.
     #[must_use]
     pub fn tasks(&self) -> Vec<String> {
         let mut names: Vec<String> = self.tasks.lock().keys().cloned().collect();

@@ -24,7 +24,7 @@ impl RawHeaders {
         Self(raw.map(RawValue::get).filter(|text| text.len() <= HEADERS).map(Into::into))
     }
 
-    /// Whether they are known.
+    /// Whether the headers are known.
     #[must_use]
     pub fn are_known(&self) -> bool {
         self.0.is_some()
@@ -80,9 +80,9 @@ pub struct RequestDetail {
     pub request_headers: RawHeaders,
     /// Headers of the response.
     pub response_headers: RawHeaders,
-    /// The text behind the status.
+    /// The reason phrase of the status.
     pub status_text: Option<Arc<str>>,
-    /// `http/1.1`, `h2`, …
+    /// The protocol: `http/1.1`, `h2`, …
     pub protocol: Option<Arc<str>>,
     /// The media type of the body.
     pub mime_type: Option<Arc<str>>,
@@ -94,14 +94,14 @@ pub struct RequestDetail {
     pub from_service_worker: bool,
     /// Whether it was sent with a body.
     pub has_post_data: bool,
-    /// How the time was spent.
+    /// Timing of the phases of the request.
     pub timing: Option<RawTiming>,
-    /// When the page asked for it, seconds of the browser's clock.
+    /// Start of the request, in seconds of the browser's monotonic clock.
     pub began: Option<f64>,
 }
 
 impl RequestDetail {
-    /// What it takes to keep.
+    /// Memory use in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.request_headers.bytes() + self.response_headers.bytes()
     }

@@ -1,11 +1,11 @@
-//! From a frame to the session and execution context that its calls go to.
+//! Resolves a frame to the session and execution context of its calls.
 
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::call_watchdog::DIALOG_GRACE;
 use super::error::Error;
-use super::guard::DIALOG_GRACE;
 use super::handle::Supervisor;
 use super::snapshot::{Frame, Phase, Snapshot};
 use crate::cdp::Connection;
@@ -13,7 +13,7 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
 
-/// Which frame a call goes to.
+/// The frame of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FrameRef {
     /// The top frame of the task's first page, popups aside.
@@ -39,7 +39,7 @@ impl From<FrameId> for FrameRef {
     }
 }
 
-/// Where a call goes.
+/// Connection, session and execution context of a call.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
     /// The connection that the session belongs to.
@@ -47,16 +47,14 @@ pub(super) struct Route {
     pub(super) target: TargetId,
     pub(super) session: Arc<str>,
     pub(super) frame: Option<FrameId>,
-    /// The execution context to aim at, when the frame shares its session with others.
+    /// The execution context, when the frame shares its session with others.
     pub(super) context: Option<i64>,
-    /// For scripts of our own that are over in a moment, or wait without holding the page: one that holds the page for long
-    /// is taken for the page's.
+    /// For our own scripts that are short or do not block the page: one that blocks it for long is treated as the page's.
     pub(super) brief: bool,
 }
 
 impl Supervisor {
-    /// Where calls to a frame go, by now: waits for a connection that is being made again, and for the first document
-    /// of a new page.
+    /// The route to a frame. Waits for a reconnect in progress, and for the first document of a new page.
     pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
         loop {
             let route = self.route_at_once(frame, deadline)?;
@@ -76,12 +74,12 @@ impl Supervisor {
         }
     }
 
-    /// The same for what does not need the first document of a new page, such as sending the page elsewhere.
+    /// The same, without waiting for the first document of a new page: for navigations.
     pub(super) fn route_at_once(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
         self.find_route(frame, deadline).map_err(Error::or_cancelled)
     }
 
-    /// Waits until a new page shows its first document, or turns out to get none. A dialog ends the wait, since the
+    /// Waits until a new page shows its first document, or gets none. A dialog ends the wait, since the
     /// page waits for its answer.
     ///
     /// # Errors
@@ -102,14 +100,14 @@ impl Supervisor {
             if let Phase::Ended(_) = snapshot.phase {
                 return Err(self.not_active());
             }
-            let (generation, connection) = self.link.current();
+            let (generation, connection) = self.current_connection.current();
             if generation != snapshot.generation {
                 continue; // taken on both sides of a reconnect
             }
             if connection.is_closed() {
                 // Found out before the supervisor's thread did. Nothing is sent into it.
-                let told = |s: &Snapshot| !s.is_active() || s.generation != generation;
-                if snapshot.is_active() && self.wait_until(deadline, told).is_some() {
+                let changed = |s: &Snapshot| !s.is_active() || s.generation != generation;
+                if snapshot.is_active() && self.wait_until(deadline, changed).is_some() {
                     continue;
                 }
                 return Err(self.not_active());
@@ -127,8 +125,8 @@ impl Supervisor {
         }
     }
 
-    /// The execution context to aim at, waiting a moment for one that is being made. `None` when the
-    /// session's own is meant.
+    /// The execution context of the call; waits a moment for one that is being created. `None` for the session's
+    /// default context.
     pub(super) fn context(&self, route: &Route, deadline: Deadline) -> Result<Option<i64>, Error> {
         let (Some(known), Some(id)) = (route.context, &route.frame) else { return Ok(None) };
         if known != NO_CONTEXT {
@@ -152,7 +150,7 @@ impl Supervisor {
     }
 }
 
-/// Stands for "aim at a context of its own, which is not known yet".
+/// Placeholder for a context of the frame's own that is not known yet.
 const NO_CONTEXT: i64 = i64::MIN;
 
 fn route_in(snapshot: &Snapshot, frame: &FrameRef, connection: Connection) -> Result<Route, Error> {

@@ -5,37 +5,37 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::DialogMatch;
+use super::dialog_policy::DialogMatch;
 use super::tree::{FrameTree, Limits};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
-/// Where a supervisor stands.
+/// The phase of a supervisor's life cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Phase {
-    /// Attaching.
+    /// Attaching to the browser's pages.
     Starting,
-    /// Watching.
+    /// Attached; calls are possible.
     Active,
     /// The connection was lost, and why; another one is being made. What is known stays.
     Reconnecting(Arc<str>),
-    /// Ended, and why.
+    /// Ended, with the reason.
     Ended(Arc<str>),
 }
 
-/// An answer that is armed for dialogs to come.
+/// An answer that is armed for future dialogs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArmedDialogAnswer {
-    /// OK or Cancel.
+    /// Whether to accept (OK) or dismiss (Cancel).
     pub accept: bool,
     /// The text for a prompt.
     pub prompt_text: Option<String>,
-    /// For which dialogs.
+    /// The dialogs that it is for.
     pub when: DialogMatch,
-    /// For how many of them.
+    /// Number of dialogs that it still answers.
     pub times: u32,
     /// When it expires.
     pub until: std::time::Instant,
@@ -45,9 +45,9 @@ pub struct ArmedDialogAnswer {
 /// snapshot before it.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Which connection it comes from, counted from 1.
+    /// Number of the connection, from 1; each reconnect adds 1.
     pub generation: u64,
-    /// Where the supervisor stands.
+    /// The supervisor's phase.
     pub phase: Phase,
     /// The task's pages, oldest first.
     pub pages: Arc<[Page]>,
@@ -59,7 +59,7 @@ pub struct Snapshot {
     pub recent: Arc<[ClosedDialog]>,
     /// Answers that are armed for dialogs to come, oldest first. One may have expired since.
     pub armed: Arc<[ArmedDialogAnswer]>,
-    /// Whether dialogs go over the bridge.
+    /// State of the dialog bridge.
     pub bridge: BridgeView,
     /// The last 50 downloads, oldest first, where they are caught, see
     /// [`catch_downloads`](super::Supervisor::catch_downloads).
@@ -122,7 +122,7 @@ impl Snapshot {
         page.is_some_and(|page| matches!(page.state, PageState::Attaching | PageState::Ready))
     }
 
-    /// Whether a session's own frame is on its way to another document.
+    /// Whether the top frame of a session is navigating.
     pub(crate) fn is_navigating(&self, session: &str) -> bool {
         let own =
             |f: &&Frame| f.session_frame.as_ref() == Some(&f.frame_id) && f.session_id.as_deref() == Some(session);
@@ -158,12 +158,12 @@ impl Snapshot {
 pub struct Page {
     /// Its target.
     pub target_id: TargetId,
-    /// Its address, as Chromium last told.
+    /// Its address, as Chromium last reported it.
     pub url: Arc<str>,
     /// Its title when it was last loaded or changed its address: Chromium does not tell when a script
     /// changes it.
     pub title: Arc<str>,
-    /// Whether it can be worked with.
+    /// Whether the page accepts calls.
     pub state: PageState,
     /// The page that opened it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,13 +173,13 @@ pub struct Page {
     pub top_frame: Option<FrameId>,
     /// Whether it was opened through this supervisor.
     pub own: bool,
-    /// The dialog it shows that nobody can answer any more, see [`PageState::Wedged`].
+    /// The open dialog that can no longer be answered, see [`PageState::Wedged`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_dialog: Option<Arc<str>>,
-    /// The browser context it lives in.
+    /// Its browser context; `None` for the default one.
     #[serde(skip)]
     pub context: Option<BrowserContextId>,
-    /// Where it was last kept from going.
+    /// The last navigation that the navigation policy blocked.
     #[serde(skip)]
     pub blocked: Option<Arc<super::BlockedNavigation>>,
     /// A new page that does not show its first document yet.
@@ -189,18 +189,18 @@ pub struct Page {
     pub(crate) session: Arc<str>,
 }
 
-/// Whether a page can be worked with.
+/// Whether a page accepts calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PageState {
-    /// The attach is under way.
+    /// Attaching is in progress.
     Attaching,
-    /// It answers.
+    /// The page responds.
     Ready,
     /// It has not answered the attach for 5 s: its script hangs, or a dialog was open before us.
     Unresponsive,
-    /// Its renderer crashed. Reload or navigate to revive it.
+    /// Its renderer crashed. Reload or navigate to recover it.
     Crashed,
     /// The connection is lost, the page is not attached at the moment.
     Detached,
@@ -230,7 +230,7 @@ pub struct Frame {
     /// The session its commands go through; `None` while it is detached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Arc<str>>,
-    /// What is known of the dialog bridge in its process.
+    /// State of the dialog bridge in its process.
     #[serde(skip)]
     pub bridge: BridgeLife,
     /// The frame that this session is attached to; other than the frame itself when they share it.
@@ -257,15 +257,15 @@ pub struct Download {
     /// The page that opened that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opener: Option<TargetId>,
-    /// Where from.
+    /// The downloaded address.
     pub url: Arc<str>,
     /// The name that the page or the server wants it to have: untrusted.
     pub suggested_filename: Arc<str>,
-    /// Where it stands.
+    /// Its progress.
     pub state: DownloadState,
-    /// Bytes that are there.
+    /// Bytes received.
     pub bytes: u64,
-    /// Bytes there will be, where that is known.
+    /// Total bytes, when known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// The file that Chromium writes, on the machine it runs on.
@@ -275,27 +275,27 @@ pub struct Download {
     pub started_at: f64,
 }
 
-/// Where a download stands.
+/// Progress of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DownloadState {
-    /// It comes.
+    /// In progress.
     InProgress,
-    /// It is there.
+    /// Completed.
     Completed,
-    /// It was cancelled, or its connection broke off.
+    /// Cancelled, or the download's connection was lost.
     Canceled,
     /// The connection to the browser was lost meanwhile.
     Lost,
 }
 
-/// Whether dialogs go over the bridge, and why.
+/// State of the dialog bridge, and what turned it on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct BridgeView {
     /// What turned it on; `None` while it is off.
     pub on: Option<BridgeReason>,
-    /// Dialogs that came over it.
+    /// Number of dialogs that used it.
     pub calls: u64,
     /// Requests to its address that were no calls: a page tried to forge or repeat one.
     pub refused: u64,
@@ -306,27 +306,27 @@ pub struct BridgeView {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BridgeReason {
-    /// It was asked for.
+    /// It was requested by the options.
     Asked,
     /// The browser runs on another machine.
     RemoteEndpoint,
-    /// A native dialog was closed by somebody else as soon as it opened.
+    /// A native dialog was closed by another client as soon as it opened.
     ClosedByOthers,
 }
 
-/// What is known of the bridge in a frame's process.
+/// State of the dialog bridge in a frame's process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BridgeLife {
-    /// It is not used.
+    /// The bridge is not used.
     #[default]
     Off,
     /// It is being set up.
     Installing,
-    /// It is set up; no dialog has come yet.
+    /// It is set up and has had no dialog.
     Installed,
-    /// A dialog came over it.
+    /// A dialog has used it.
     Live,
     /// It is set up, but the last dialog was a native one: the document is sandboxed, forbids
     /// synchronous requests, or was there before with a content policy that forbids them.
@@ -397,24 +397,24 @@ pub struct Dialog {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosedDialog {
-    /// What it was.
+    /// The dialog.
     #[serde(flatten)]
     pub dialog: Dialog,
     /// When it closed, Unix seconds.
     pub closed_at: f64,
-    /// Who closed it.
+    /// What closed it.
     pub closed_by: ClosedBy,
     /// Whether it was accepted.
     pub accepted: bool,
 }
 
-/// Who closed a dialog.
+/// What closed a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClosedBy {
-    /// Somebody asked this supervisor to.
+    /// Answered on request of a client of this supervisor.
     Agent,
     /// An answer armed beforehand.
     Armed,
@@ -431,11 +431,11 @@ pub enum ClosedBy {
 /// A console message or an uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConsoleEntry {
-    /// How serious.
+    /// Severity.
     pub level: ConsoleLevel,
     /// Its first arguments, joined: untrusted.
     pub text: Arc<str>,
-    /// When, Unix seconds.
+    /// Time in Unix seconds.
     pub timestamp: f64,
     /// The page.
     pub target_id: TargetId,
@@ -456,7 +456,7 @@ pub struct ConsoleEntry {
     pub number: u64,
 }
 
-/// How serious a console message is.
+/// Severity of a console message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -468,6 +468,6 @@ pub enum ConsoleLevel {
     Warning,
     /// `console.error`, failed `console.assert`.
     Error,
-    /// An exception nobody caught.
+    /// An uncaught exception.
     Exception,
 }

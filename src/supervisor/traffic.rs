@@ -1,7 +1,7 @@
 //! The network requests of pages: which are under way, which there were, what they brought.
 //!
 //! Off until [`SupervisorOptions::network`](super::SupervisorOptions::network) or
-//! [`Supervisor::watch_network`] turns it on: Chromium tells of each request in four or five messages.
+//! [`Supervisor::watch_network`] enables it: Chromium sends four or five messages for each request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::{Base64, Command as _};
 use crate::sync::Deadline;
 
-/// A request, as far as it has come. Times and addresses are what Chromium told.
+/// A network request in its present state. Times and addresses are those that Chromium reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -45,7 +45,7 @@ pub struct NetworkRequest {
     /// Why it failed: Chromium's name for it, `net::ERR_…`, and what blocked it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Arc<str>>,
-    /// When it began, Unix seconds.
+    /// Start of the request, in Unix seconds.
     pub started_at: f64,
     /// How long it took until the whole body was there or it failed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct NetworkRequest {
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
-    /// The frame; `None` for a worker's.
+    /// The frame; `None` for requests of workers.
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
@@ -69,23 +69,23 @@ pub struct NetworkRequest {
     pub redirected: bool,
     #[serde(skip)]
     pub(super) session: SessionKey,
-    /// Headers and the like.
+    /// Headers, timing and further details.
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub(super) detail: Arc<RequestDetail>,
-    /// What the protocol calls it.
+    /// The protocol's request id.
     #[serde(skip)]
     pub(super) raw_id: Arc<str>,
 }
 
-/// A request that is under way.
+/// A request in flight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loading {
     /// Its number among all requests of the supervisor; one that began later has a greater one.
     pub number: u64,
     /// The page.
     pub target_id: TargetId,
-    /// The frame; `None` for a worker's.
+    /// The frame; `None` for requests of workers.
     pub frame_id: Option<FrameId>,
     /// As in [`NetworkRequest::resource_type`].
     pub resource_type: Arc<str>,
@@ -101,23 +101,23 @@ pub struct Loading {
 /// out, and so are requests of a document that was left.
 #[derive(Debug, Clone, Default)]
 pub struct Traffic {
-    /// Whether requests are watched at all.
+    /// Whether network events are enabled.
     pub watched: bool,
     /// The number of the newest request, 0 when there was none.
     pub last: u64,
-    /// Requests under way, oldest first.
+    /// Requests in flight, oldest first.
     pub loading: Arc<[Arc<Loading>]>,
     /// Events that were lost in floods. What was under way then is not known any more and left out.
     pub lost: u64,
 }
 
 impl Traffic {
-    /// What is under way on a page.
+    /// Requests in flight of a page.
     pub fn of<'a>(&'a self, page: &'a TargetId) -> impl Iterator<Item = &'a Loading> {
         self.loading.iter().map(|loading| &**loading).filter(move |loading| loading.target_id == *page)
     }
 
-    /// What is under way on a page and began after a moment, told by the [`last`](Self::last) of then.
+    /// Requests in flight of a page that began after `last`, the [number](Self::last) of an earlier moment.
     pub fn since<'a>(&'a self, page: &'a TargetId, last: u64) -> impl Iterator<Item = &'a Loading> {
         self.of(page).filter(move |loading| loading.number > last)
     }
@@ -126,7 +126,7 @@ impl Traffic {
 /// What Chromium's own pages about failures have as address.
 const ERROR_PAGE: &str = "chrome-error:";
 
-/// A document that a page could not load.
+/// A document that failed to load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedDocument {
@@ -137,12 +137,12 @@ pub struct FailedDocument {
     pub error: Option<Arc<str>>,
 }
 
-/// What a request brought.
+/// A response body, or the body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether Chromium takes it for text.
+    /// Whether Chromium treats it as text.
     pub is_text: bool,
 }
 
@@ -154,7 +154,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn watch_network(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
-        self.ask("watching the network", deadline, |reply| Request::Network { on, reply })
+        self.ask("enabling network events", deadline, |reply| Request::Network { on, reply })
     }
 
     /// What is under way at this moment. Waits for nothing.
@@ -163,7 +163,7 @@ impl Supervisor {
         self.traffic.get()
     }
 
-    /// What is under way, with everything that the browser told before this call was made.
+    /// Requests in flight, including everything that the browser sent before this call.
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
@@ -180,7 +180,7 @@ impl Supervisor {
     /// The last requests of a page, oldest first: at most 500 and 3 MiB.
     #[must_use]
     pub fn network_requests(&self, page: &TargetId) -> Vec<Arc<NetworkRequest>> {
-        self.kept_requests.of(page)
+        self.request_ring.of(page)
     }
 
     /// The HTTP status of the newest document of a frame whose request came after the one numbered `since`.
@@ -217,13 +217,13 @@ impl Supervisor {
 
     /// Forgets the requests of a page up to a number. What is under way stays in [`traffic`](Self::traffic).
     pub fn forget_requests(&self, page: &TargetId, upto: u64) {
-        self.kept_requests.clear(page, upto);
+        self.request_ring.clear(page, upto);
     }
 
-    /// One of the last requests of a page.
+    /// A recent request of a page by its number; `None` when it is no longer kept.
     #[must_use]
     pub fn network_request(&self, page: &TargetId, number: u64) -> Option<Arc<NetworkRequest>> {
-        self.kept_requests.get(page, number)
+        self.request_ring.get(page, number)
     }
 
     /// What a request brought. Chromium keeps the bodies of the present documents only, and of those not
@@ -233,8 +233,8 @@ impl Supervisor {
     /// [`Error::Cdp`] when it is not kept, and those of [`evaluate`](Self::evaluate).
     pub fn response_body(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
         let get = GetResponseBody::new(RequestId::from(&*request.raw_id));
-        let told = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
-        body_of(GetResponseBody::METHOD, told.body, told.base64_encoded)
+        let returned = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
+        body_of(GetResponseBody::METHOD, returned.body, returned.base64_encoded)
     }
 
     /// What a request was sent with, while the document that sent it is there.
@@ -243,11 +243,11 @@ impl Supervisor {
     /// Those of [`response_body`](Self::response_body).
     pub fn post_data(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
         let get = GetRequestPostData::new(RequestId::from(&*request.raw_id));
-        let told = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
-        body_of(GetRequestPostData::METHOD, told.post_data, told.base64_encoded)
+        let returned = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
+        body_of(GetRequestPostData::METHOD, returned.post_data, returned.base64_encoded)
     }
 
-    /// To the session that a request was told on.
+    /// The session that reported a request.
     fn route_of(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Route, Error> {
         self.connected(deadline)?;
         let session = Arc::clone(&request.session);

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::snapshot::{Frame, Snapshot};
 use crate::cdp::protocol::page::FrameId;
 
-/// How much of a tree is shown.
+/// Limits of a frame tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Greatest number of children listed.
+    /// Maximum number of child frames.
     pub entries: usize,
     /// Cross-process frames deeper than this are left out with what is below them; the top frame has
     /// depth 0 and every level counts.
@@ -35,9 +35,9 @@ impl Limits {
 pub struct FrameTree {
     /// The top frame.
     pub top: Option<FrameView>,
-    /// The others, breadth first.
+    /// The other frames, breadth first.
     pub children: Vec<FrameView>,
-    /// Whether limits left something out.
+    /// Whether the limits omitted frames.
     pub truncated: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct FrameView {
     pub origin: Arc<str>,
     /// Whether it runs in a process of its own.
     pub is_oopif: bool,
-    /// The session of such a frame.
+    /// The CDP session of an out-of-process frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Arc<str>>,
     /// Its parent.

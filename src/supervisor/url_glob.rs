@@ -5,7 +5,7 @@ use percent_encoding::percent_encode_byte;
 use crate::text::{GlobPart, glob_matches};
 
 /// Longest pattern, in bytes.
-const LONGEST: usize = 2048;
+const MAX_LENGTH: usize = 2048;
 
 /// A pattern of whole addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,16 +20,16 @@ impl UrlGlob {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn parse(pattern: &str) -> Result<Self, String> {
-        if pattern.is_empty() || pattern.len() > LONGEST {
-            return Err(format!("a pattern has 1 to {LONGEST} bytes, as in **/api/*.json"));
+        if pattern.is_empty() || pattern.len() > MAX_LENGTH {
+            return Err(format!("expected a pattern of 1 to {MAX_LENGTH} bytes such as **/api/*.json"));
         }
         if pattern.contains('#') {
-            return Err("fragments (#…) are never sent to a server; leave it out of the pattern".to_owned());
+            return Err(
+                "a pattern must not contain a fragment (#…), it is never sent to a server; remove it".to_owned()
+            );
         }
         if pattern.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(
-                "there is a blank or control character in the pattern; write it as in an address (%20)".to_owned()
-            );
+            return Err("the pattern contains a space or control character; percent-encode it (%20)".to_owned());
         }
         let has_scheme = pattern.find("://").is_some_and(|at| !pattern[..at].contains(['/', '?']));
         let mut text = match pattern {
@@ -97,10 +97,10 @@ impl UrlGlob {
 /// Refuses a host that no address has, as browsers write them.
 fn check_host(scheme: &str, host: &str) -> Result<(), String> {
     if !host.is_ascii() {
-        return Err("the host has other letters than ASCII; write it as browsers do, in Punycode (xn--…)".to_owned());
+        return Err("the host contains non-ASCII characters; write it in Punycode (xn--…)".to_owned());
     }
     if host.contains('@') {
-        return Err("addresses of requests have no user name; leave out what is before @".to_owned());
+        return Err("request addresses have no user name; remove the part before @".to_owned());
     }
     let usual: &[&str] = match scheme {
         "http://" => &[":80"],
@@ -108,7 +108,7 @@ fn check_host(scheme: &str, host: &str) -> Result<(), String> {
         _ => &[":80", ":443"],
     };
     match usual.iter().find(|port| host.ends_with(**port)) {
-        Some(port) => Err(format!("browsers leave out the usual port of a scheme; leave out {port}")),
+        Some(port) => Err(format!("browsers omit the default port of a scheme; remove {port}")),
         None => Ok(()),
     }
 }

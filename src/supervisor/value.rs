@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::cdp::protocol::runtime::{ExceptionDetails, RemoteObject};
 
-/// A result, and what it took to get it.
+/// A result, and whether the page had to be freed of a stuck script for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done<T> {
     /// The result.
@@ -42,7 +42,7 @@ impl<T: fmt::Display> fmt::Display for Done<T> {
     }
 }
 
-/// What a script evaluated to.
+/// The value of a script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Value {
     /// The value as JSON; `null` for `undefined`. What JSON cannot hold (`Infinity`, a symbol, an

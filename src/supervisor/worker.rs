@@ -1,4 +1,4 @@
-//! The thread around the fold: takes what comes, folds it, sends what the fold wants sent, publishes.
+//! The thread of a supervisor: feeds inputs to the state machine, carries out its effects, publishes the view.
 //!
 //! It never waits for an answer: answers come back as messages. It publishes once per batch of
 //! events, so that a flood costs readers nothing.
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crossbeam_channel::TryRecvError;
 
 use super::bridge::Fulfil;
-use super::inputs::{Inputs, Next, Woken};
-use super::kept::Kept;
-use super::link::Link;
+use super::current_connection::CurrentConnection;
+use super::inputs::{Inputs, NextInput, WakeReason};
 use super::log::EventLog;
-use super::navigation::Lookups;
+use super::navigation_policy::Lookups;
 use super::network_route::{FulfilRequest, HeaderList};
-use super::redial::{Dialed, Dialing};
+use super::page_ring::PageRing;
+use super::persistent_commands::Throttle;
+use super::redial::{RedialAttempt, RedialOutcome};
 use super::snapshot::{ConsoleEntry, Snapshot};
-use super::standing::Throttle;
 use super::state::{Effect, LoginAnswer, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
@@ -27,7 +27,7 @@ use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published, fault_point};
 
-/// Events folded before the view is published.
+/// Events processed before the view is published.
 const BATCH: usize = 256;
 /// Bytes of responses that a process keeps for us, all together and of one.
 const BODIES: i64 = 20 * 1024 * 1024;
@@ -40,10 +40,10 @@ const IDLE: Duration = Duration::from_secs(60);
 /// What the thread works with.
 pub(super) struct Worker {
     pub(super) connection: Connection,
-    pub(super) link: Arc<Link>,
+    pub(super) current_connection: Arc<CurrentConnection>,
     pub(super) task: String,
     /// Tries to connect again.
-    pub(super) dialing: Option<Dialing>,
+    pub(super) dialing: Option<RedialAttempt>,
     /// Those that failed since it was active.
     pub(super) tried: u32,
     pub(super) inputs: Inputs,
@@ -54,8 +54,8 @@ pub(super) struct Worker {
     /// Set when this thread leaves.
     pub(super) done: Arc<AtomicBool>,
     pub(super) traffic: Arc<Published<Traffic>>,
-    pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
-    pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
+    pub(super) request_ring: Arc<PageRing<NetworkRequest>>,
+    pub(super) console_ring: Arc<PageRing<ConsoleEntry>>,
 }
 
 pub(super) fn now() -> Now {
@@ -79,20 +79,20 @@ impl Worker {
             let woken = self.wait();
             fault_point(format_args!("sup-{}", self.task));
             match woken {
-                Woken::Told => self.fold_told(),
-                Woken::Console => self.fold_console(),
-                Woken::Call => self.fold_calls(),
-                Woken::Network => self.fold_network(),
-                Woken::Request => {
+                WakeReason::BrowserMessage => self.fold_told(),
+                WakeReason::Console => self.fold_console(),
+                WakeReason::Call => self.fold_calls(),
+                WakeReason::Network => self.fold_network(),
+                WakeReason::Request => {
                     if let Ok(request) = self.inputs.requests.try_recv() {
                         self.catch_up(&request);
                         self.state.on_request(request, now());
                     }
                 }
-                Woken::Found => self.found(),
-                Woken::Dialed => self.dialed(),
-                Woken::Close => self.state.end("stopped", now()),
-                Woken::Time => {}
+                WakeReason::NameResolved => self.found(),
+                WakeReason::Redialed => self.dialed(),
+                WakeReason::Close => self.state.end("stopped", now()),
+                WakeReason::Time => {}
             }
             self.state.on_tick(now());
             if self.state.is_active() {
@@ -110,14 +110,14 @@ impl Worker {
         }
     }
 
-    fn wait(&self) -> Woken {
+    fn wait(&self) -> WakeReason {
         let now = now();
         let idle = now.instant + IDLE;
         let until = self.state.next_tick(now).map_or(idle, |next| next.min(idle));
         self.inputs.wait(Deadline::at(until))
     }
 
-    /// Folds what the browser told, in its order.
+    /// Processes the messages of the browser, in order.
     fn fold_told(&mut self) {
         let lost = self.inputs.lost();
         if lost > 0 {
@@ -125,10 +125,10 @@ impl Worker {
         }
         for _ in 0..BATCH {
             match self.inputs.next() {
-                Next::Event(event) => self.state.on_event(&event, now()),
-                Next::Answer(answer) => self.state.on_answer(answer.tag, answer.into_result(), now()),
-                Next::Nothing => return,
-                Next::Ended => {
+                NextInput::Event(event) => self.state.on_event(&event, now()),
+                NextInput::Answer(answer) => self.state.on_answer(answer.tag, answer.into_result(), now()),
+                NextInput::Nothing => return,
+                NextInput::Ended => {
                     self.disconnected();
                     return;
                 }
@@ -140,23 +140,23 @@ impl Worker {
     fn disconnected(&mut self) {
         let reason = self.connection.close_reason().map(|r| r.to_string());
         let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
-        // Nobody answers at the address of a session that has ended.
+        // The address of an ended WebDriver session cannot be reconnected.
         let local = matches!(self.connection.close_reason(), Some(CloseReason::Local | CloseReason::SessionEnded));
-        let redial = self.link.browser.lock().as_ref().and_then(Browser::redial).cloned();
+        let redial = self.current_connection.browser.lock().as_ref().and_then(Browser::redial).cloned();
         let Some(redial) = redial.filter(|_| self.state.may_reconnect() && !local) else {
             self.state.end(&reason, now());
             return;
         };
-        tracing::warn!(task = %self.task, %reason, "connection lost, connecting again");
+        tracing::warn!(task = %self.task, %reason, "connection lost, reconnecting");
         self.inputs.part();
         self.state.disconnected(&reason, now());
         let how = self.state.options().reconnect;
-        match Dialing::start(&self.task, redial, how, self.tried, self.state.targets()) {
+        match RedialAttempt::start(&self.task, redial, how, self.tried, self.state.targets()) {
             Ok(dialing) => {
                 self.inputs.dialed = dialing.outcome.clone();
                 self.dialing = Some(dialing);
             }
-            Err(problem) => self.state.end(&format!("{reason}; cannot connect again: {problem}"), now()),
+            Err(problem) => self.state.end(&format!("{reason}; cannot reconnect: {problem}"), now()),
         }
         self.tried += 1;
     }
@@ -165,23 +165,25 @@ impl Worker {
         let dialed = match self.inputs.dialed.try_recv() {
             Ok(dialed) => dialed,
             Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => Dialed::GaveUp("internal error: the dialing thread panicked".to_owned()),
+            Err(TryRecvError::Disconnected) => {
+                RedialOutcome::GaveUp("internal error: the reconnecting thread panicked".to_owned())
+            }
         };
         self.inputs.dialed = crossbeam_channel::never();
         drop(self.dialing.take());
         match dialed {
-            Dialed::GaveUp(problem) => self.state.end(&format!("the connection was lost: {problem}"), now()),
-            Dialed::Connected(connection) => {
-                // Subscribed before anything is sent, and replaced before anybody is told.
+            RedialOutcome::GaveUp(problem) => self.state.end(&format!("the connection was lost: {problem}"), now()),
+            RedialOutcome::Connected(connection) => {
+                // Subscribed before anything is sent, and replaced before it is reported.
                 self.inputs.join(&connection);
-                self.link.replace(&connection);
+                self.current_connection.replace(&connection);
                 self.connection = connection;
                 self.state.reconnected();
             }
         }
     }
 
-    /// Calls of the bridge, after everything that was told: the frames they come from are known then.
+    /// Calls of the dialog bridge, after all other events: the frames they come from are known then.
     fn fold_calls(&mut self) {
         self.fold_told();
         if self.inputs.lost_calls() > 0 {
@@ -242,16 +244,16 @@ impl Worker {
         if !lines.is_empty() {
             self.log.append(lines);
         }
-        self.kept_console.change(self.state.take_console());
-        self.kept_requests.change(self.state.take_requests());
+        self.console_ring.change(self.state.take_console());
+        self.request_ring.change(self.state.take_requests());
         if let Some(traffic) = self.state.take_traffic() {
             self.traffic.publish(Arc::new(traffic));
         }
         if let Some(view) = self.state.view(&self.published.get()) {
             self.published.publish(Arc::new(view));
         }
-        for told in self.state.take_told() {
-            told.tell();
+        for response in self.state.take_responses() {
+            response.send();
         }
     }
 
@@ -351,7 +353,7 @@ impl Worker {
             Outgoing::CatchCalls(catch) => {
                 let of = |url: &str| fetch::RequestPattern { url_pattern: Some(url.to_owned()), ..Default::default() };
                 let mut enable = fetch::Enable::new();
-                // With logins every address: Chromium 156 cancels those of requests that no pattern fits, untold.
+                // With logins every address: Chromium 156 cancels those of requests that match no pattern, without an event.
                 enable.patterns = Some(if catch.logins || catch.all {
                     vec![of(EVERYTHING)]
                 } else {
@@ -396,20 +398,20 @@ impl Worker {
                 self.post(session, tag, &set)
             }
             Outgoing::ForbidPrerendering => self.post(session, tag, &page::SetPrerenderingAllowed::new(false)),
-            Outgoing::Standing(standing) => match self.inputs.answers_in() {
-                Some(answers) => standing.start(&self.connection, session, answers, tag),
+            Outgoing::PersistentCommand(command) => match self.inputs.answers_in() {
+                Some(answers) => command.start(&self.connection, session, answers, tag),
                 None => Ok(()), // sent to the sessions of the next connection
             },
             Outgoing::AnswerLogin { request, answer } => {
-                use fetch::AuthChallengeResponseResponse as Way;
+                use fetch::AuthChallengeResponseResponse as Choice;
                 let response = match answer {
                     LoginAnswer::With(login) => {
-                        let mut with = fetch::AuthChallengeResponse::new(Way::ProvideCredentials);
+                        let mut with = fetch::AuthChallengeResponse::new(Choice::ProvideCredentials);
                         (with.username, with.password) = (Some(login.username), Some(login.password));
                         with
                     }
-                    LoginAnswer::Refused => fetch::AuthChallengeResponse::new(Way::CancelAuth),
-                    LoginAnswer::OfProxy => fetch::AuthChallengeResponse::new(Way::Default),
+                    LoginAnswer::Refused => fetch::AuthChallengeResponse::new(Choice::CancelAuth),
+                    LoginAnswer::OfProxy => fetch::AuthChallengeResponse::new(Choice::Default),
                 };
                 let request = fetch::RequestId::from(&*request);
                 self.post(session, tag, &fetch::ContinueWithAuth::new(request, response))

@@ -80,7 +80,7 @@ fn remark(flags: Flags) -> &'static str {
     }
 }
 
-/// The flags of an item together with those of what it stands in.
+/// The flags of an item together with those of its domain.
 fn both(outer: Flags, inner: Flags) -> Flags {
     Flags { experimental: outer.experimental || inner.experimental, deprecated: outer.deprecated || inner.deprecated }
 }

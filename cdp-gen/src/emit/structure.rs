@@ -40,7 +40,7 @@ struct Member<'s> {
 }
 
 impl Context<'_> {
-    /// Writes it, and the enums that stand in its fields.
+    /// Writes the structure and the enums of its fields.
     pub(crate) fn structure(&self, scope: &mut Scope, s: &Structure<'_>) -> Result<String, Error> {
         scope.claim(&s.name)?;
         let mut enums = String::new();

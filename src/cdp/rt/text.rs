@@ -1,4 +1,4 @@
-//! Text and bytes as they stand in messages.
+//! Text and bytes in messages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -123,7 +123,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
-/// Bytes as they stand on the wire; decoded only when asked for.
+/// Base64 text as received; decoded on demand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Base64(String);
@@ -135,7 +135,7 @@ pub struct Base64Str<'a>(#[serde(borrow)] Str<'a>);
 
 /// A value that should be Base64 is not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the value is not Base64: {0}")]
+#[error("invalid Base64: {0}")]
 pub struct NotBase64(#[from] base64::DecodeError);
 
 /// As [`STANDARD`], but does not insist on padding: not every implementer of the protocol pads.

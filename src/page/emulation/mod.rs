@@ -30,7 +30,7 @@ use crate::cdp::protocol::emulation::{
 use crate::cdp::protocol::network::{self, Headers, SetExtraHttpHeaders};
 use crate::cdp::rt::Command;
 use crate::page::{Error, Tab};
-use crate::supervisor::{self, Login, Sessions, Standing};
+use crate::supervisor::{self, Login, PersistentCommand, SessionScope};
 use crate::sync::Deadline;
 use devices::Device;
 
@@ -194,20 +194,21 @@ impl Tab {
         }
         if let Some(zone) = &change.timezone {
             let set = SetTimezoneOverride::new(zone.clone().unwrap_or_default());
-            self.stand("timezone", Sessions::Frames, set, zone.is_some(), deadline).map_err(refused("timezone"))?;
+            self.stand("timezone", SessionScope::Frames, set, zone.is_some(), deadline).map_err(refused("timezone"))?;
         }
         if let Some(locale) = &change.locale {
             let mut set = SetLocaleOverride::new();
             set.locale.clone_from(locale);
-            self.stand("locale", Sessions::Frames, set, locale.is_some(), deadline).map_err(refused("locale"))?;
+            self.stand("locale", SessionScope::Frames, set, locale.is_some(), deadline).map_err(refused("locale"))?;
         }
         if let Some(media) = &change.media {
             let set = media_command(media.as_ref());
-            self.stand("media", Sessions::Frames, set, media.is_some(), deadline).map_err(refused("media"))?;
+            self.stand("media", SessionScope::Frames, set, media.is_some(), deadline).map_err(refused("media"))?;
         }
         if let Some(times) = change.cpu {
             let set = SetCpuThrottlingRate::new(times.unwrap_or(1.0));
-            self.stand(supervisor::CPU, Sessions::Frames, set, times.is_some(), deadline).map_err(refused("cpu"))?;
+            self.stand(supervisor::CPU, SessionScope::Frames, set, times.is_some(), deadline)
+                .map_err(refused("cpu"))?;
             self.supervisor.slowed(&self.target, times.unwrap_or(1.0));
         }
         if change.offline.is_some() || change.headers.is_some() || change.network.is_some() {
@@ -228,13 +229,13 @@ impl Tab {
             let offline = offline == Some(true);
             #[expect(deprecated, reason = "older browsers support nothing else")]
             let set = network::EmulateNetworkConditions::new(offline, 0.0, -1.0, -1.0);
-            self.stand(supervisor::OFFLINE, Sessions::All, set, offline, deadline).map_err(refused("offline"))?;
+            self.stand(supervisor::OFFLINE, SessionScope::All, set, offline, deadline).map_err(refused("offline"))?;
             self.overrides.lock().offline = offline;
         }
         if let Some(headers) = &change.headers {
             let given = headers.clone().unwrap_or_default();
             let set = SetExtraHttpHeaders::new(headers_of(&given));
-            self.stand("headers", Sessions::All, set, !given.is_empty(), deadline).map_err(refused("headers"))?;
+            self.stand("headers", SessionScope::All, set, !given.is_empty(), deadline).map_err(refused("headers"))?;
         }
         if let Some(credentials) = &change.credentials {
             let login = credentials.as_ref().map(|given| Login::new(&*given.username, &*given.password));
@@ -283,17 +284,17 @@ impl Tab {
                 let (width, height) = (i64::from(screen.width), i64::from(screen.height));
                 let mut set = SetDeviceMetricsOverride::new(width, height, scale, mobile);
                 (set.screen_width, set.screen_height) = (Some(width), Some(height));
-                self.stand("screen", Sessions::Page, set, true, deadline).map_err(refused("viewport"))?;
+                self.stand("screen", SessionScope::Page, set, true, deadline).map_err(refused("viewport"))?;
             }
             None => {
                 let clear = ClearDeviceMetricsOverride::new();
-                self.stand("screen", Sessions::Page, clear, false, deadline).map_err(refused("viewport"))?;
+                self.stand("screen", SessionScope::Page, clear, false, deadline).map_err(refused("viewport"))?;
             }
         }
         let touch = screen.is_some_and(|screen| screen.touch.or(screen.mobile).unwrap_or(false));
         let mut set = SetTouchEmulationEnabled::new(touch);
         set.max_touch_points = touch.then_some(5);
-        self.stand("touch", Sessions::Frames, set, touch, deadline).map_err(refused("viewport"))
+        self.stand("touch", SessionScope::Frames, set, touch, deadline).map_err(refused("viewport"))
     }
 
     fn set_user_agent(
@@ -312,7 +313,7 @@ impl Tab {
         let agent = if is_own { String::new() } else { user_agent.or(of_device).unwrap_or(own.user_agent) };
         let mut set = SetUserAgentOverride::new(agent);
         set.accept_language = locale;
-        self.stand("agent", Sessions::All, set, !is_own, deadline).map_err(refused("userAgent"))
+        self.stand("agent", SessionScope::All, set, !is_own, deadline).map_err(refused("userAgent"))
     }
 
     /// Location applies to all frames of a tab in Chromium 156: if it were set on the session of a frame too, it would
@@ -324,11 +325,11 @@ impl Tab {
                 set.latitude = Some(place.latitude);
                 set.longitude = Some(place.longitude);
                 set.accuracy = Some(place.accuracy.unwrap_or(0.0));
-                self.stand("place", Sessions::Page, set, true, deadline).map_err(refused("geolocation"))?;
+                self.stand("place", SessionScope::Page, set, true, deadline).map_err(refused("geolocation"))?;
             }
             None => {
                 let clear = ClearGeolocationOverride::new();
-                self.stand("place", Sessions::Page, clear, false, deadline).map_err(refused("geolocation"))?;
+                self.stand("place", SessionScope::Page, clear, false, deadline).map_err(refused("geolocation"))?;
             }
         }
         Ok(self.supervisor.allow_location(&self.target, place.is_some(), deadline)?)
@@ -338,13 +339,20 @@ impl Tab {
     fn stand<C: Command + Send + Sync + 'static>(
         &self,
         key: &'static str,
-        sessions: Sessions,
+        sessions: SessionScope,
         command: C,
         keep: bool,
         deadline: Deadline,
     ) -> Result<(), Error> {
         self.supervisor.session_call(&self.page(), &command, deadline)?;
-        self.supervisor.keep_standing(&self.target, key, sessions, Standing::new(command), keep, deadline)?;
+        self.supervisor.set_persistent_command(
+            &self.target,
+            key,
+            sessions,
+            PersistentCommand::new(command),
+            keep,
+            deadline,
+        )?;
         Ok(())
     }
 }

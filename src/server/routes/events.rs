@@ -212,7 +212,9 @@ fn camel(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supervisor::{self, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Download, DownloadState, Happened};
+    use crate::supervisor::{
+        self, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Download, DownloadState, EventRecord,
+    };
 
     fn navigated() -> supervisor::Event {
         let url = "http://a.test/".into();
@@ -220,7 +222,7 @@ mod tests {
     }
 
     fn sent(happened: supervisor::Event) -> Value {
-        let what = Happened { target_id: Some("T".into()), event: Arc::new(happened) };
+        let what = EventRecord { target_id: Some("T".into()), event: Arc::new(happened) };
         let event = event("a1", &Entry { seq: 7, ts: 1.5, what });
         let data: Value = serde_json::from_str(&event.data).unwrap();
         assert_eq!((event.name.as_deref(), event.id.as_deref()), (data["type"].as_str(), Some("a1-7")));
@@ -241,7 +243,7 @@ mod tests {
     #[test]
     fn what_is_not_kept_any_more_is_reported_once() {
         let log = Arc::new(EventLog::default());
-        log.append((0..10_050).map(|_| (1.0, Happened { target_id: None, event: Arc::new(navigated()) })));
+        log.append((0..10_050).map(|_| (1.0, EventRecord { target_id: None, event: Arc::new(navigated()) })));
         let mut stream =
             Stream { log, start: "a1".to_owned(), seq: 7, target: None, profile: None, ready: VecDeque::new() };
         let mut ids = Vec::new();

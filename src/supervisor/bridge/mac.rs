@@ -14,7 +14,7 @@ impl Key {
         Self { k0: word(&bytes[..8]), k1: word(&bytes[8..]) }
     }
 
-    /// The state before the first byte. Whoever has it has the key.
+    /// The state before the first byte; as secret as the key.
     pub(super) fn start(self) -> [u64; 4] {
         [
             self.k0 ^ 0x736f_6d65_7073_6575,

@@ -1,9 +1,9 @@
-//! Dialogs over requests, for endpoints that answer native dialogs by themselves.
+//! Dialog bridge: dialogs by synchronous request, for endpoints that answer native ones by themselves.
 //!
-//! Some remote browsers dismiss each native dialog within milliseconds, before anybody can say what to
+//! Some remote browsers dismiss each native dialog within milliseconds, before a client can
 //! answer. The bridge replaces `alert`, `confirm` and `prompt` in every document by functions that
 //! send a synchronous request to a host that does not exist. The request is caught by the `Fetch`
-//! domain, stays paused while somebody decides, and its answer is what the page gets.
+//! domain and stays paused until the dialog is answered; the page gets its response.
 //!
 //! A [`Bridge`] is the pure part: the script, the reading of calls, the writing of answers. Whoever
 //! drives the browser does four things on the session of each page and each cross-process frame, before
@@ -19,7 +19,8 @@
 //! `Page.setBypassCSP` keeps a page's content policy from refusing the request; note that it takes the
 //! policy's `sandbox` away as well. While a call is paused the page's renderer stands still, as it does
 //! under a native dialog; answer it before the page is navigated, since Chromium waits with that. Closing
-//! the page needs no answer, and when the interception ends, the browser's own dialog opens. Chromium names the frame of the call in `Fetch.requestPaused`, but for an empty
+//! the page needs no answer, and when the interception ends, the browser's own dialog opens. Chromium names
+//! the frame of the call in `Fetch.requestPaused`, but for an empty
 //! document that was never loaded it names the frame that made it. Service workers need nothing:
 //! Chromium does not ask them about synchronous requests.
 //!
@@ -69,7 +70,7 @@ pub const TEXT_LIMIT: usize = wire::TEXT_LIMIT;
 
 /// The system gave no random bytes.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("the system gives no random bytes for the dialog bridge: {problem}")]
+#[error("cannot get random bytes for the dialog bridge: {problem}")]
 pub struct NoRandomness {
     /// What the system said.
     pub problem: String,
@@ -198,19 +199,19 @@ pub enum Refused {
     #[error("the request is not for the dialog bridge")]
     Foreign,
     /// It is for the bridge's address, but no `POST`.
-    #[error("the request has another method than the dialog bridge's script uses")]
+    #[error("the request method is not the one that the dialog bridge uses")]
     Method,
     /// It is longer than anything the script sends.
-    #[error("the request is longer than any call of a dialog")]
+    #[error("the request is too long for a dialog")]
     TooLong,
     /// It was not made by the script, or changed on the way.
-    #[error("the request was not made by the dialog bridge's script")]
+    #[error("the request was not signed by the dialog bridge's script")]
     BadCode,
     /// The code is right and the rest is not understood: another version of the script.
-    #[error("the request is not understood by the dialog bridge")]
+    #[error("the request is malformed")]
     BadForm,
     /// It came before.
-    #[error("the call came before")]
+    #[error("the call was repeated")]
     Repeated,
 }
 
@@ -253,7 +254,7 @@ impl fmt::Debug for Fulfil {
 
 #[doc(hidden)]
 pub mod fuzzing {
-    //! Doors for property tests and fuzzers; no stable interface.
+    //! Entry points for property tests and fuzzers; not a stable interface.
 
     /// Reads a request of these bytes. Returns whether it was taken for a call, which would be a forgery.
     #[must_use]

@@ -42,7 +42,7 @@ fn sign(key: Key, lines: &str) -> String {
     hex(&key.code(lines.as_bytes())) + "\n" + lines
 }
 
-/// Reads a call. Nothing but the code is looked at before the code is found to be right.
+/// Reads a call. Only the code is read before the code is verified.
 pub(super) fn read_call(key: Key, body: &[u8]) -> Result<Call, Refused> {
     if body.len() > BODY_LIMIT {
         return Err(Refused::TooLong);

@@ -1,4 +1,4 @@
-//! New pages on their way to the first document that they were opened for.
+//! New pages, until their first document.
 //!
 //! A page that another one opens begins with an empty document whose address is empty. Chromium 156 reports the
 //! navigation to its first document right after the page is resumed, or before that when the page has no opener; of such
@@ -14,7 +14,7 @@ use super::{Now, SessionKey, State};
 use crate::cdp::protocol::page::{FrameId, FrameStartedNavigatingEvent};
 use crate::cdp::protocol::target::{TargetId, TargetInfo};
 
-/// How long a page that shows an empty document is expected to set out for its first one.
+/// Longest wait for a page with an empty document to begin its first navigation.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// How far a page is from its first document.
@@ -22,9 +22,9 @@ const GRACE: Duration = Duration::from_millis(250);
 pub(super) enum Arrival {
     /// It shows a document, or will not get one.
     Done,
-    /// It is empty and may set out until then; `None` until its attach is answered.
+    /// It is empty and may begin a navigation until then; `None` until its attach is answered.
     Expected(Option<Instant>),
-    /// Its first document is on its way.
+    /// The navigation to its first document is in progress.
     UnderWay,
 }
 
@@ -53,7 +53,7 @@ impl State {
         }
     }
 
-    /// A frame sets out for another document.
+    /// A frame begins a navigation.
     pub(super) fn first_document_begins(&mut self, session: &SessionKey, event: &FrameStartedNavigatingEvent<'_>) {
         let Some(page) = self.arriving(session, &event.frame_id) else { return };
         page.arrival = Arrival::UnderWay;
@@ -96,7 +96,7 @@ impl State {
         self.arrives(target, Arrival::Done);
     }
 
-    /// Ends the wait for pages that did not set out.
+    /// Ends the wait for pages that began no navigation.
     pub(super) fn check_arrivals(&mut self, now: Now) {
         for page in &mut self.pages {
             let is_over = matches!(page.arrival, Arrival::Expected(Some(until)) if until <= now.instant);

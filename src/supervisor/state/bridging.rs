@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
+use super::super::dialog_policy::BridgeMode;
 use super::super::log::Event as Noted;
 use super::super::network_route::AbortReason;
-use super::super::policy::BridgeMode;
 use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
 use super::effect::{Catch, Script};
 use super::{Now, Outgoing, SessionKey, State, Waiting};
@@ -21,7 +21,7 @@ use crate::cdp::{self, rt};
 /// The event that brings calls:
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-requestPaused>.
 pub(in crate::supervisor) const CALL: &str = "Fetch.requestPaused";
-/// Nobody reads and answers a dialog in so short a time; an endpoint that does it for everybody does.
+/// A dialog closed within this time was closed by the endpoint, not by a person.
 const TOO_FAST: Duration = Duration::from_millis(100);
 
 impl rt::Event<'_> for Caught {
@@ -85,7 +85,7 @@ struct CaughtRequest {
 
 /// How a dialog reached us, and so how it is answered.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum AnswerPath {
     /// As a native one, over its page's session.
     Native,
     /// As a call, over the session of its frame.
@@ -178,7 +178,7 @@ impl State {
 
     /// A request was caught: a call, or what a page made up.
     pub(super) fn call_caught(&mut self, session: &SessionKey, mut caught: Caught, now: Now) {
-        // Nobody else looks at the body, which would be kept for as long as the request is held.
+        // The body is not needed any more and would be kept as long as the request is held.
         let body = caught.request.post_data.take();
         let Some(bridge) = &mut self.bridging.bridge else {
             self.let_pass(session, &Arc::new(caught), now);
@@ -221,7 +221,7 @@ impl State {
         // is not known is left out.
         let frame = caught.frame_id.clone().filter(|frame| self.frames.get(frame).is_some());
         let (message, default) = (call.message.as_str().into(), call.default_prompt.as_str().into());
-        let way = Way::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
+        let way = AnswerPath::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
@@ -246,9 +246,9 @@ impl State {
             return; // of a hidden page, whose owner answers it
         }
         let frame = caught.frame_id.as_ref().filter(|_| caught.resource_type.as_deref() == Some("Document"));
-        if let Some(frame) = frame.filter(|_| self.guards()) {
+        if let Some(frame) = frame.filter(|_| self.has_navigation_policy()) {
             self.document_caught(session, caught, frame, now);
-        } else if self.guards() {
+        } else if self.has_navigation_policy() {
             self.request_caught(session, caught, now);
         } else if self.routing.was_used() {
             self.passed(session, caught, None, None, now);
@@ -269,7 +269,7 @@ impl State {
         }
     }
 
-    /// A native dialog was closed by somebody else.
+    /// A native dialog was closed by another client.
     pub(super) fn closed_by_others(&mut self, dialog: &Dialog, now: Now) {
         let open_for = now.unix - dialog.opened_at;
         let fast = (0.0..TOO_FAST.as_secs_f64()).contains(&open_for);
@@ -282,7 +282,7 @@ impl State {
         }
     }
 
-    /// A frame of a page shows another document: the calls of the old one are gone, untold.
+    /// A frame of a page shows another document: the calls of the old one are gone, without an event.
     pub(super) fn lose_calls(&mut self, page: &TargetId, frame: Option<&FrameId>, now: Now) {
         let known: Vec<FrameId> = self.frames.on_page(page);
         self.lose_dialogs(

@@ -1,8 +1,8 @@
 //! File choosers: caught before they are shown, and answered with files that were given beforehand.
 //!
-//! What Chromium 156 does, observed: a chooser is told on the session of the frame that opens it, when
-//! interception is on there. With `cancel` the page is told at once that nothing was chosen, so that is
-//! only asked for while no files wait for a chooser.
+//! What Chromium 156 does, observed: a chooser is reported on the session of the frame that opens it, when
+//! interception is on there. With `cancel` the page gets a cancelled chooser at once, so it is
+//! set only while no files are armed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,8 +14,8 @@ use serde::Deserialize;
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::log::Event as Noted;
+use super::pending_response::PendingResponse;
 use super::requests::Response;
-use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::dom::BackendNodeId;
@@ -102,7 +102,7 @@ impl State {
         }
         let armed = Armed { files, since: now.instant, until, reply };
         if let Some(old) = self.choosers.armed.insert(page.clone(), armed) {
-            self.requests.tell(Told::Chooser(old.reply, Err(Error::ChooserReplaced)));
+            self.requests.respond_later(PendingResponse::Chooser(old.reply, Err(Error::ChooserReplaced)));
         }
         self.choosers.on = true;
         self.chooser_mode_of(&page);
@@ -111,7 +111,7 @@ impl State {
 
     fn disarm_chooser(&mut self, page: &TargetId, error: Error) {
         if let Some(armed) = self.choosers.armed.remove(page) {
-            self.requests.tell(Told::Chooser(armed.reply, Err(error)));
+            self.requests.respond_later(PendingResponse::Chooser(armed.reply, Err(error)));
             self.chooser_mode_of(page);
         }
     }
@@ -135,7 +135,7 @@ impl State {
         self.note(Some(&page), now, Noted::FileChooser { frame_id, several, answered, files, problem });
         let Some(armed) = armed else { return };
         if let Some(error) = refused {
-            self.requests.tell(Told::Chooser(armed.reply, Err(error)));
+            self.requests.respond_later(PendingResponse::Chooser(armed.reply, Err(error)));
         } else if let Some(node) = event.backend_node_id {
             let chosen = ChosenFiles { frame_id: event.frame_id.clone(), files: armed.files.len(), several };
             let tag = self.expect(Waiting::Chooser { chosen, reply: armed.reply });
@@ -145,7 +145,8 @@ impl State {
     }
 
     pub(super) fn files_set(&mut self, chosen: ChosenFiles, reply: Response<ChosenFiles>, error: Option<cdp::Error>) {
-        self.requests.tell(Told::Chooser(reply, error.map_or(Ok(chosen), |error| Err(error.into()))));
+        self.requests
+            .respond_later(PendingResponse::Chooser(reply, error.map_or(Ok(chosen), |error| Err(error.into()))));
     }
 
     /// The page is gone.
@@ -157,7 +158,7 @@ impl State {
     pub(super) fn forget_choosers(&mut self, error: &Error) {
         let armed: Vec<Armed> = self.choosers.armed.drain().map(|(_, armed)| armed).collect();
         for armed in armed {
-            self.requests.tell(Told::Chooser(armed.reply, Err(error.clone())));
+            self.requests.respond_later(PendingResponse::Chooser(armed.reply, Err(error.clone())));
         }
     }
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::super::kept::Line;
 use super::super::log::Event as Noted;
+use super::super::page_ring::RingUpdate;
 use super::super::snapshot::{ConsoleEntry, ConsoleLevel};
 use super::{Now, SessionKey, State, console_text};
 use crate::cdp::protocol::page::FrameId;
@@ -12,15 +12,15 @@ use crate::cdp::protocol::runtime::{ConsoleApiCalledEvent, ExceptionThrownEvent,
 use crate::cdp::protocol::target::TargetId;
 
 /// Entries kept.
-const KEEP: usize = 50;
+const MAX_KEPT: usize = 50;
 /// Documents with open groups that are remembered.
-const GROUPS: usize = 64;
+const MAX_GROUP_DEPTHS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     entries: VecDeque<Arc<ConsoleEntry>>,
     last: u64,
-    lines: Vec<Line<ConsoleEntry>>,
+    updates: Vec<RingUpdate<ConsoleEntry>>,
     groups: Groups,
 }
 
@@ -45,7 +45,7 @@ impl Groups {
         if after > 0 {
             self.0.push_back(((session.clone(), context), after));
         }
-        if self.0.len() > GROUPS {
+        if self.0.len() > MAX_GROUP_DEPTHS {
             self.0.pop_front();
         }
         if kind == "clear" { 0 } else { depth }
@@ -59,7 +59,7 @@ impl Ring {
 }
 
 /// What was said, and where.
-struct Said<'a> {
+struct ConsoleMessage<'a> {
     level: ConsoleLevel,
     text: &'a str,
     millis: f64,
@@ -79,7 +79,7 @@ impl State {
         let call = event.stack_trace.as_ref().and_then(|stack| stack.call_frames.first());
         let place = call.map(|c| (c.url.as_str(), c.line_number, c.column_number));
         let frame = self.frames.by_context(session, event.execution_context_id);
-        let said = Said { level, text: &text, millis: event.timestamp, frame, place };
+        let said = ConsoleMessage { level, text: &text, millis: event.timestamp, frame, place };
         self.push_console(session, said, now);
     }
 
@@ -91,20 +91,20 @@ impl State {
         let url = details.url.as_deref().unwrap_or_default();
         let place = Some((url, details.line_number, details.column_number));
         let frame = details.execution_context_id.and_then(|c| self.frames.by_context(session, c));
-        let said = Said { level: ConsoleLevel::Exception, text, millis: event.timestamp, frame, place };
+        let said = ConsoleMessage { level: ConsoleLevel::Exception, text, millis: event.timestamp, frame, place };
         self.push_console(session, said, now);
     }
 
     /// What is kept by page; empties the list.
-    pub(in crate::supervisor) fn take_console(&mut self) -> Vec<Line<ConsoleEntry>> {
-        std::mem::take(&mut self.console.lines)
+    pub(in crate::supervisor) fn take_console(&mut self) -> Vec<RingUpdate<ConsoleEntry>> {
+        std::mem::take(&mut self.console.updates)
     }
 
     pub(super) fn forget_console_of(&mut self, page: &TargetId) {
-        self.console.lines.push(Line::Drop(page.clone()));
+        self.console.updates.push(RingUpdate::Drop(page.clone()));
     }
 
-    fn push_console(&mut self, session: &SessionKey, said: Said<'_>, now: Now) {
+    fn push_console(&mut self, session: &SessionKey, said: ConsoleMessage<'_>, now: Now) {
         let Some(target_id) = self.page_of(session) else { return };
         let place = said.place.filter(|(url, ..)| !url.is_empty());
         let entry = ConsoleEntry {
@@ -122,9 +122,9 @@ impl State {
         let (number, bytes) = (entry.number, entry.text.len());
         let entry = Arc::new(entry);
         self.note(Some(&target_id), now, Noted::Console(Arc::clone(&entry)));
-        self.console.lines.push(Line::Put { page: target_id, number, bytes, entry: Arc::clone(&entry) });
+        self.console.updates.push(RingUpdate::Put { page: target_id, number, bytes, entry: Arc::clone(&entry) });
         self.console.entries.push_back(entry);
-        if self.console.entries.len() > KEEP {
+        if self.console.entries.len() > MAX_KEPT {
             self.console.entries.pop_front();
         }
         self.dirty.console = true;

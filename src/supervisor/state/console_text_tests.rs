@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::*;
 
 fn text(kind: &str, args: &Value) -> String {
-    told(kind, args, 0).unwrap()
+    rendered(kind, args, 0).unwrap()
 }
 
-fn told(kind: &str, args: &Value, groups: usize) -> Option<String> {
+fn rendered(kind: &str, args: &Value, groups: usize) -> Option<String> {
     let call = json!({"functionName": "", "scriptId": "3", "url": "http://a/x.js", "lineNumber": 4, "columnNumber": 8});
     let event = json!({
         "type": kind, "args": args, "executionContextId": 1, "timestamp": 1.0,
@@ -175,9 +175,9 @@ fn kinds_of_calls() {
     assert_eq!(text("trace", &json!([string("here")])), "here\n    (anonymous) (http://a/x.js:5:9)");
     assert_eq!(text("startGroup", &json!([string("g")])), "▼ g");
     assert_eq!(text("startGroupCollapsed", &json!([string("g")])), "▶ g");
-    assert_eq!(told("log", &json!([string("in")]), 2).unwrap(), "    in");
-    assert_eq!(told("log", &json!([string("in")]), 5000).unwrap(), format!("{}in", "  ".repeat(8)));
-    assert_eq!(told("endGroup", &json!([string("console.groupEnd")]), 1), None);
+    assert_eq!(rendered("log", &json!([string("in")]), 2).unwrap(), "    in");
+    assert_eq!(rendered("log", &json!([string("in")]), 5000).unwrap(), format!("{}in", "  ".repeat(8)));
+    assert_eq!(rendered("endGroup", &json!([string("console.groupEnd")]), 1), None);
     assert_eq!(text("clear", &json!([])), "Console was cleared");
     assert_eq!(text("dir", &json!([object("Object", None, &json!([]), false)])), "{}");
 }

@@ -1,18 +1,18 @@
-//! Dialogs: each ends in exactly one record, whoever closes it.
+//! Dialogs: each ends in exactly one record, however it is closed.
 //!
 //! A tab shows one native dialog at a time. Its events and its answer go over the page's session,
-//! also when a cross-process frame opened it; `frameId` tells which one did.
+//! also when a cross-process frame opened it; `frameId` names that frame.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::dialog_call::DialogAnswer;
+use super::super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::error::Error;
 use super::super::log::Event as Noted;
-use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::snapshot::{ArmedDialogAnswer, ClosedBy, ClosedDialog, Dialog, DialogType};
-use super::bridging::Way;
+use super::bridging::AnswerPath;
 use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::page::{self, FrameId, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent};
@@ -52,7 +52,7 @@ impl Answering {
         }
     }
 
-    /// Whether it was decided without anybody having to see the dialog.
+    /// Whether it was answered automatically.
     fn is_automatic(self) -> bool {
         matches!(self, Self::Armed | Self::Policy | Self::Closing)
     }
@@ -62,7 +62,7 @@ impl Answering {
 struct Open {
     /// As it is shown: secrets covered.
     dialog: Dialog,
-    way: Way,
+    way: AnswerPath,
     /// As the page wrote it.
     message: Arc<str>,
     default_prompt: Arc<str>,
@@ -86,7 +86,7 @@ pub(super) struct Opening<'a> {
     pub(super) frame: Option<FrameId>,
     /// The document's address, for the origin of a frame that is not known.
     pub(super) url: &'a str,
-    pub(super) way: Way,
+    pub(super) way: AnswerPath,
 }
 
 /// All dialogs of the task.
@@ -113,7 +113,7 @@ impl Dialogs {
         !self.open.is_empty()
     }
 
-    /// The ones that wait for somebody, not those that are being answered automatically.
+    /// Dialogs that wait for an answer, without those that are answered automatically.
     pub(super) fn pending(&self) -> Arc<[Dialog]> {
         let waits = |o: &&Open| !o.answering.is_some_and(|(by, ..)| by.is_automatic());
         self.open.iter().filter(waits).map(|o| o.dialog.clone()).collect()
@@ -203,7 +203,7 @@ impl State {
         self.native_seen(event.frame_id.as_ref(), kind);
         let message = (*event.message).into();
         let default = event.default_prompt.as_deref().unwrap_or_default().into();
-        let (frame, url, way) = (event.frame_id.clone(), &*event.url, Way::Native);
+        let (frame, url, way) = (event.frame_id.clone(), &*event.url, AnswerPath::Native);
         self.open_dialog(Opening { target, kind, message, default, frame, url, way }, now);
     }
 
@@ -215,8 +215,8 @@ impl State {
         self.dialogs.opened += 1;
         let origin = frame.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(url));
         let frame_session = match &way {
-            Way::Bridge { session, .. } => Some(Arc::clone(session)),
-            Way::Native => frame.as_ref().and_then(|f| self.frames.session(f)),
+            AnswerPath::Bridge { session, .. } => Some(Arc::clone(session)),
+            AnswerPath::Native => frame.as_ref().and_then(|f| self.frames.session(f)),
         };
         let dialog = Dialog {
             id: format!("d-{}", self.dialogs.opened).into(),
@@ -227,7 +227,7 @@ impl State {
             frame_id: frame,
             target_id: target.clone(),
             origin,
-            bridged: matches!(way, Way::Bridge { .. }),
+            bridged: matches!(way, AnswerPath::Bridge { .. }),
         };
         let mut noted = dialog.clone();
         noted.shorten();
@@ -238,7 +238,7 @@ impl State {
         self.dialogs.open.push(open);
         self.dirty.dialogs = true;
         if closing {
-            // A page that is on its way out must be let go, not kept by its own question.
+            // The `beforeunload` dialog of a page that is being closed is accepted.
             self.answer(&id, Answering::Closing, kind == DialogType::BeforeUnload, None, now);
         } else if !self.answer_at_once(&id, now) {
             if kind == DialogType::BeforeUnload && frame_session != main_session {
@@ -256,8 +256,8 @@ impl State {
         }
     }
 
-    /// Answers a dialog by what is armed or by policy. Whether there was an answer; one that waits for
-    /// somebody has its watchdog set.
+    /// Answers a dialog by what is armed or by policy. Whether it was
+    /// answered; one that waits for an answer has its watchdog set.
     fn answer_at_once(&mut self, id: &str, now: Now) -> bool {
         let Some(index) = self.dialogs.index(id) else { return false };
         if let Some(answer) = self.dialogs.take_armed(index, now) {
@@ -285,15 +285,15 @@ impl State {
         let open = &mut self.dialogs.open[index];
         open.answering = Some((by, now.instant, accept));
         let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
-        // Without a text a prompt gets what stands in its field, as from a person who presses OK.
+        // Without a text a prompt gets its default text, as when a person presses OK.
         let text = (accept && open.dialog.kind == DialogType::Prompt)
             .then(|| text.unwrap_or_else(|| open.default_prompt.to_string()));
         let (session, command) = match &open.way {
-            Way::Native => {
+            AnswerPath::Native => {
                 let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
                 (Arc::clone(&page.session), Outgoing::AnswerDialog { accept, text })
             }
-            Way::Bridge { session, request, call } => {
+            AnswerPath::Bridge { session, request, call } => {
                 let (session, request) = (Arc::clone(session), Arc::clone(request));
                 let Some(answer) = self.bridging.answer(call, accept, text.as_deref()) else { return };
                 (session, Outgoing::AnswerCall { request, answer })
@@ -304,7 +304,7 @@ impl State {
         self.send(Some(&session), tag, command);
     }
 
-    /// A request to answer. Its outcome is told when the answer took effect.
+    /// A request to answer. Its outcome is reported when the answer has taken effect.
     pub(super) fn respond(
         &mut self,
         request: u64,
@@ -341,7 +341,7 @@ impl State {
 
     /// Dismisses the calls of a page that is to be navigated: Chromium closes native dialogs then, but
     /// knows nothing of these.
-    pub(super) fn dismiss_calls(&mut self, target: &TargetId, now: Now) {
+    pub(super) fn dismiss_bridged_dialogs(&mut self, target: &TargetId, now: Now) {
         let open = self.dialogs.open.iter().filter(|o| o.dialog.bridged && o.answering.is_none());
         let here = open.filter(|o| o.dialog.target_id == *target);
         let ids: Vec<Arc<str>> = here.map(|o| Arc::clone(&o.dialog.id)).collect();
@@ -395,7 +395,7 @@ impl State {
             cdp::Error::SessionGone { .. } => self.record(index, ClosedBy::Lost, false, now),
             cdp::Error::Protocol { message, .. } if message.contains(LEAVING) => self.answered_too_late(index, now),
             error => {
-                // It is still open: whoever asked is told, the watchdog stays.
+                // It is still open: the caller gets the error, the watchdog stays.
                 self.dialogs.open[index].answering = None;
                 self.dirty.dialogs = true;
                 if let Some(request) = request {
@@ -405,7 +405,7 @@ impl State {
         }
     }
 
-    /// A page was on its way elsewhere when it showed a dialog, and its server has answered: Chromium takes no answer
+    /// The dialog opened during a navigation whose server has responded: Chromium takes no answer
     /// any more, and the next document waits for the dialog. Sent there anew, Chromium closes the dialog itself. Nothing
     /// is lost by that: whatever the script would do with the answer ends with its document.
     fn answered_too_late(&mut self, index: usize, now: Now) {
@@ -433,7 +433,7 @@ impl State {
         }
     }
 
-    /// Records a dialog that closed, by whoever was answering it.
+    /// Records a closed dialog and what closed it.
     fn close_record(&mut self, index: usize, accepted: Option<bool>, now: Now) {
         // What was to be accepted and was not has been closed by another.
         let by = self.dialogs.open[index].answering.filter(|(.., accept)| !accept || accepted != Some(false));
@@ -463,7 +463,7 @@ impl State {
             self.requests.responded(request, outcome);
         }
         if closed_by == ClosedBy::Watchdog {
-            tracing::warn!(dialog = %closed.dialog.id, "nobody answered the dialog in time; dismissed");
+            tracing::warn!(dialog = %closed.dialog.id, "dialog not answered in time; dismissed");
         }
         self.dialogs.recent.push_back(closed);
         if self.dialogs.recent.len() > RECENT {
@@ -519,9 +519,9 @@ impl Dialog {
 }
 
 fn shorten(text: &mut Arc<str>) {
-    const LONGEST: usize = 8 * 1024;
-    if text.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    const MAX_LENGTH: usize = 8 * 1024;
+    if text.len() > MAX_LENGTH {
+        let end = (0..=MAX_LENGTH).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let mut short = text[..end].to_owned();
         short.push('…');
         *text = short.into();

@@ -1,6 +1,6 @@
 //! Downloads of the task's pages: where they go, how far they are.
 //!
-//! Chromium is told, once for each browser context, to put downloads into a folder under names of its own
+//! `Browser.setDownloadBehavior`, once for each browser context, puts downloads into a folder under names of its own
 //! and to say how they come along. The last who says so for a context decides where its downloads go, so
 //! the place that the end of a download names counts, where it names one.
 
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::super::log::DownloadEnded;
 use super::super::log::Event as Noted;
-use super::super::served::MovedDownload;
+use super::super::passive_queries::MovedDownload;
 use super::super::snapshot::{Download, DownloadState};
 use super::{Now, Outgoing, State};
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -20,13 +20,13 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::rt;
 
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Browser/#event-downloadWillBegin>
-pub(in crate::supervisor) const BEGIN: &str = "Browser.downloadWillBegin";
+pub(in crate::supervisor) const DOWNLOAD_WILL_BEGIN: &str = "Browser.downloadWillBegin";
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Browser/#event-downloadProgress>
-pub(in crate::supervisor) const PROGRESS: &str = "Browser.downloadProgress";
+pub(in crate::supervisor) const DOWNLOAD_PROGRESS: &str = "Browser.downloadProgress";
 /// Downloads that are known.
-const KEEP: usize = 50;
+const MAX_KEPT: usize = 50;
 /// Longest name or address, in bytes.
-const TEXT: usize = 2048;
+const MAX_TEXT: usize = 2048;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,11 +50,11 @@ pub(super) struct Progress {
 }
 
 impl rt::Event<'_> for Begin {
-    const METHOD: &'static str = BEGIN;
+    const METHOD: &'static str = DOWNLOAD_WILL_BEGIN;
 }
 
 impl rt::Event<'_> for Progress {
-    const METHOD: &'static str = PROGRESS;
+    const METHOD: &'static str = DOWNLOAD_PROGRESS;
 }
 
 /// The downloads of all pages.
@@ -63,8 +63,8 @@ pub(super) struct Downloads {
     folder: Option<Arc<Path>>,
     /// Whether the end of each is logged when its file was moved to its place.
     moved: bool,
-    /// Contexts that were told, on this connection.
-    told: HashSet<Option<BrowserContextId>>,
+    /// Contexts that were configured on this connection.
+    reported: HashSet<Option<BrowserContextId>>,
     /// The last ones, oldest first.
     all: VecDeque<(Arc<str>, Download)>,
     last: u64,
@@ -80,11 +80,11 @@ impl State {
     /// Takes downloads into a folder from now on, or leaves them to Chromium again.
     pub(super) fn catch_downloads(&mut self, folder: Option<Arc<Path>>, moved: bool) {
         self.dirty.downloads = true; // somebody may wait for the end
-        let told = std::mem::take(&mut self.downloads.told);
+        let reported = std::mem::take(&mut self.downloads.reported);
         self.downloads.folder = folder;
         self.downloads.moved = moved;
         if self.downloads.folder.is_none() {
-            for context in told {
+            for context in reported {
                 self.send(None, 0, Outgoing::LeaveDownloads { context });
             }
             return;
@@ -98,7 +98,7 @@ impl State {
     /// Sees to the downloads of the context of a page that came in.
     pub(super) fn catch_downloads_in(&mut self, context: Option<BrowserContextId>) {
         let Some(folder) = self.downloads.folder.clone() else { return };
-        if self.downloads.told.insert(context.clone()) {
+        if self.downloads.reported.insert(context.clone()) {
             self.send(None, 0, Outgoing::CatchDownloads { context, folder });
         }
     }
@@ -126,7 +126,7 @@ impl State {
         };
         self.note(Some(&page), now, Noted::Download(download.clone()));
         self.downloads.all.push_back((event.guid, download));
-        if self.downloads.all.len() > KEEP {
+        if self.downloads.all.len() > MAX_KEPT {
             self.downloads.all.pop_front();
         }
         self.dirty.downloads = true;
@@ -174,7 +174,7 @@ impl State {
 
     /// The connection is lost, and with it the word of how they come along.
     pub(super) fn lose_downloads(&mut self) {
-        self.downloads.told.clear();
+        self.downloads.reported.clear();
         for (_, download) in &mut self.downloads.all {
             if download.state == DownloadState::InProgress {
                 download.state = DownloadState::Lost;
@@ -191,6 +191,6 @@ fn is_plain(guid: &str) -> bool {
 }
 
 fn cut(text: &str) -> &str {
-    let end = (0..=TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    let end = (0..=MAX_TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
 }

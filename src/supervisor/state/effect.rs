@@ -1,11 +1,11 @@
-//! What the fold asks the thread around it to do.
+//! Effects: what the state machine has its thread do.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
 use super::super::network_route::{AbortReason, Encoded, Fulfilment, HeaderList};
-use super::super::standing::{Login, Standing, Throttle};
+use super::super::persistent_commands::{Login, PersistentCommand, Throttle};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
 use crate::cdp::protocol::page::{FrameId, ScriptIdentifier};
@@ -35,10 +35,10 @@ impl std::fmt::Debug for Script {
     }
 }
 
-/// What a server that asks for a name and password is told.
+/// Answer to an HTTP authentication request.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::supervisor) enum LoginAnswer {
-    /// These.
+    /// User name and password.
     With(Login),
     /// Nothing: the page shows what the server says to that.
     Refused,
@@ -79,12 +79,12 @@ impl Catch {
     }
 }
 
-/// The commands the fold sends.
+/// The commands that the state machine sends.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::supervisor) enum Outgoing {
     /// `Target.setAutoAttach` on the browser: pages only, or workers that they share too.
     AttachPages { shared_workers: bool },
-    /// `Target.getTargetInfo`: nobody tells when a title changes.
+    /// `Target.getTargetInfo`: no event reports a new title.
     Info { target: TargetId },
     /// `Target.setAutoAttach` on a session: everything that belongs to it.
     AttachChildren,
@@ -98,7 +98,7 @@ pub(in crate::supervisor) enum Outgoing {
     EnableConditions,
     /// `Network.disable`.
     DisableNetwork,
-    /// `Browser.setDownloadBehavior`: into a folder, and told.
+    /// `Browser.setDownloadBehavior`: into a folder, with events.
     CatchDownloads { context: Option<BrowserContextId>, folder: Arc<Path> },
     /// `Browser.setDownloadBehavior`: as it was.
     LeaveDownloads { context: Option<BrowserContextId> },
@@ -107,7 +107,7 @@ pub(in crate::supervisor) enum Outgoing {
     /// `DOM.setFileInputFiles`.
     SetFiles { node: BackendNodeId, files: Arc<[String]> },
     /// Whatever holds for a page.
-    Standing(Standing),
+    PersistentCommand(PersistentCommand),
     /// `Fetch.continueWithAuth`.
     AnswerLogin { request: Arc<str>, answer: LoginAnswer },
     /// `Browser.setPermission` for the location.

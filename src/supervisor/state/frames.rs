@@ -2,13 +2,13 @@
 //!
 //! What Chromium 156 does, observed:
 //! - A subframe is attached on its parent's session. When it becomes cross-process, its target is
-//!   attached first and the parent's session tells `frameDetached` with reason `swap` later.
-//! - When it comes back, its target is detached and the parent's session tells `frameAttached` again.
-//! - Removed, the parent's session tells `frameDetached` with reason `remove`, then the target is
+//!   attached first and the parent's session reports `frameDetached` with reason `swap` later.
+//! - When it comes back, its target is detached and the parent's session reports `frameAttached` again.
+//! - Removed, the parent's session reports `frameDetached` with reason `remove`, then the target is
 //!   detached. When the parent shows another document, only the target is detached.
 //! - A document from the back/forward cache brings its frames along: cross-process ones are attached
-//!   before the navigation is told, others are not told at all.
-//! - Attaching to a loaded page tells no frame events, so every session seeds itself.
+//!   before the navigation is reported, others are not reported at all.
+//! - Attaching to a loaded page sends no frame events, so every session seeds itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -178,7 +178,7 @@ impl Frames {
     }
 
     /// Whether a frame would be around itself below this parent, or too deep. An endpoint that is no browser may say so;
-    /// whoever goes up or down the tree would not come to an end.
+    /// walks up or down the tree would not terminate.
     fn is_in_circle(&self, id: &FrameId, parent: &FrameId) -> bool {
         let mut around = Some(parent);
         for _ in 0..DEEPEST {
@@ -300,7 +300,7 @@ impl State {
         }
     }
 
-    /// The top frame of a page is on its way to an address.
+    /// The top frame of a page is navigating.
     pub(super) fn sets_out(&mut self, session: &SessionKey, event: &page::FrameStartedNavigatingEvent<'_>) {
         let page =
             self.pages.iter().find(|page| page.session == *session && page.top.as_ref() == Some(&event.frame_id));
@@ -393,7 +393,7 @@ impl State {
 
     pub(super) fn frame_target_detached(&mut self, session: &str, target: &TargetId, now: Now) {
         let id = FrameId::from(target.as_str());
-        // Sessions attached through this one are gone with it, untold.
+        // Sessions attached through this one are gone with it, without an event.
         let below = self.frames.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(&id));
         let below: Vec<SessionKey> = below.filter_map(|(_, f)| f.session.clone()).filter(|s| **s != *session).collect();
         for child in below {

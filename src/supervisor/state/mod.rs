@@ -1,4 +1,4 @@
-//! The fold: events, answers and requests in; effects and views out.
+//! The state machine: events, answers and requests in; effects and views out.
 //!
 //! It has one owner, does no input or output, and reads no clock: time comes in as [`Now`]. That is
 //! why every rule about dialogs, frames and sessions can be tried without a browser.
@@ -14,19 +14,19 @@ mod downloads;
 mod effect;
 mod frames;
 #[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
-mod guarding;
+mod navigation_checks;
 mod network;
 mod network_events;
 mod network_extra;
 mod pages;
+mod pending_response;
+mod persistent_commands;
 mod reconnect;
 mod requests;
 mod routing;
 mod sessions;
-mod standing;
 #[cfg(test)]
 mod table_tests;
-mod told;
 mod view;
 
 use std::collections::HashMap;
@@ -35,13 +35,13 @@ use std::time::Instant;
 
 pub(super) use bridging::CALL;
 pub(super) use choosers::CHOOSER;
-pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
+pub(super) use downloads::{DOWNLOAD_PROGRESS, DOWNLOAD_WILL_BEGIN};
 pub(super) use effect::{Effect, LoginAnswer, Outgoing, SessionKey};
 pub(super) use network_events::{Head, NETWORK};
+pub(super) use persistent_commands::AUTH_REQUIRED;
 pub(super) use requests::{Request, Response};
-pub(super) use standing::ASKED;
 
-use super::log::{Event as Noted, Happened};
+use super::log::{Event as Noted, EventRecord};
 use super::options::{Pages, SupervisorOptions};
 use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;
@@ -57,7 +57,7 @@ pub(super) struct Now {
 }
 
 /// A line for the event log.
-pub(super) type LogLine = (f64, Happened);
+pub(super) type LogLine = (f64, EventRecord);
 
 /// Which parts of the view changed.
 #[derive(Debug, Default, Clone, Copy)]
@@ -87,8 +87,8 @@ pub(super) struct State {
     network: network::Network,
     downloads: downloads::Downloads,
     choosers: choosers::Choosers,
-    standing: standing::AllStanding,
-    guarding: guarding::Guarding,
+    persistent: persistent_commands::PersistentCommands,
+    navigation_checks: navigation_checks::NavigationChecks,
     routing: routing::Routing,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
@@ -119,7 +119,7 @@ enum Waiting {
     Dialog { id: Arc<str> },
     /// A step of setting up the bridge in a session.
     Bridge { session: SessionKey, last: bool },
-    /// A page that was asked for.
+    /// A requested page was created.
     Created { request: u64 },
     /// A page that is about to be closed is to show a blank document.
     Blanked { target: target::TargetId },
@@ -146,8 +146,8 @@ impl State {
             network: network::Network::default(),
             downloads: downloads::Downloads::default(),
             choosers: choosers::Choosers::default(),
-            standing: standing::AllStanding::default(),
-            guarding: guarding::Guarding::default(),
+            persistent: persistent_commands::PersistentCommands::default(),
+            navigation_checks: navigation_checks::NavigationChecks::default(),
             routing: routing::Routing::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
@@ -177,13 +177,13 @@ impl State {
             self.cut_event(event, now);
             return;
         }
-        if let Err(error) = self.fold(event, now) {
+        if let Err(error) = self.apply(event, now) {
             self.undecodable += 1;
-            tracing::debug!(method = event.method(), %error, "event passed over");
+            tracing::debug!(method = event.method(), %error, "event ignored");
         }
     }
 
-    fn fold(&mut self, event: &Event, now: Now) -> Result<(), cdp::Error> {
+    fn apply(&mut self, event: &Event, now: Now) -> Result<(), cdp::Error> {
         let session = event.session_arc();
         match (event.method(), session) {
             (target::AttachedToTargetEvent::METHOD, parent) => {
@@ -233,15 +233,15 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, event.decode()?, now),
-            (ASKED, Some(session)) => self.login_asked(session, event.decode()?),
+            (AUTH_REQUIRED, Some(session)) => self.login_asked(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
-            (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
-            (DOWNLOAD_GOES_ON, None) => self.download_goes_on(&event.decode()?, now),
+            (DOWNLOAD_WILL_BEGIN, None) => self.download_begins(event.decode()?, now),
+            (DOWNLOAD_PROGRESS, None) => self.download_goes_on(&event.decode()?, now),
             (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
             (network_events::RESPONSE, Some(session)) => {
                 let event = event.decode()?;
                 self.response_received(&event, now);
-                self.document_came(session, &event, now);
+                self.document_response(session, &event, now);
             }
             (network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?, now),
             (network_events::SENT_MORE, _) => self.sent_more(&event.decode::<network_events::SentMore<'_>>()?.0),
@@ -293,12 +293,12 @@ impl State {
                 let created = result.and_then(|raw| raw.decode::<target::CreateTargetReturns>());
                 self.page_created(request, created, now);
             }
-            // That it shows the blank document is told by an event, when its script lets it.
+            // An event reports the blank document, once the page's script allows it.
             Some(Waiting::Blanked { target }) if result.is_err() => self.requests.blanked(&target),
             Some(Waiting::Blanked { .. }) => {}
             Some(Waiting::Info) => {
-                if let Ok(told) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
-                    self.titled(&told.target_info);
+                if let Ok(returned) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
+                    self.titled(&returned.target_info);
                 }
             }
             Some(Waiting::Chooser { chosen, reply }) => self.files_set(chosen, reply, result.err()),
@@ -338,11 +338,11 @@ impl State {
         if self.shares_log() {
             // Those who follow it have the next browser's pages after these.
             let open = self.pages.iter().filter(|page| page.refused.is_none()).map(|page| page.target.clone());
-            let closed: Vec<LogLine> = open.map(|page| (now.unix, Happened::closed_at_end(page))).collect();
+            let closed: Vec<LogLine> = open.map(|page| (now.unix, EventRecord::closed_at_end(page))).collect();
             self.log.extend(closed);
         }
         self.forget_choosers(&super::Error::NotActive { reason: reason.to_owned() });
-        self.stop_guarding(reason);
+        self.stop_navigation_checks(reason);
         self.stop_confirming();
         self.requests.fail_all(reason);
         self.waiting.clear();
@@ -379,6 +379,6 @@ impl State {
     }
 
     fn note(&mut self, target: Option<&target::TargetId>, now: Now, event: Noted) {
-        self.log.push((now.unix, Happened::new(target.cloned(), event)));
+        self.log.push((now.unix, EventRecord::new(target.cloned(), event)));
     }
 }

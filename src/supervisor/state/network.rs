@@ -1,17 +1,17 @@
-//! Network requests: one record each while it is under way, told on to whoever keeps them.
+//! Network requests: one record each while in flight, handed on to the ring of its page.
 //!
 //! What Chromium 156 does, observed:
 //! - A request keeps its id over redirects; each leg begins with `requestWillBeSent`, which brings the
 //!   response of the one before.
-//! - The id is the same on whatever session the end is told: a navigation that moves a frame to another
+//! - The id is the same on every session that reports the end: a navigation that moves a frame to another
 //!   process begins on one session and ends on another. So records go by that id alone.
-//! - The requests of a document that is left are mostly told as cancelled, those that may outlive it
+//! - The requests of an old document are mostly reported as cancelled, those that may outlive it
 //!   (`keepalive`) never end.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::super::kept::Line;
+use super::super::page_ring::RingUpdate;
 use super::super::request_detail::{RawHeaders, RequestDetail};
 use super::super::traffic::{Loading, NetworkRequest, Traffic};
 use super::network_events::{Failed, Finished, Head, Response, Sent, Socket};
@@ -20,7 +20,7 @@ use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
-/// Requests under way that are followed, over all pages. The oldest is given up first.
+/// Requests in flight that are tracked, over all pages. The oldest is dropped first.
 const OPEN: usize = 2048;
 /// Longest address, in bytes.
 const URL: usize = 2048;
@@ -34,7 +34,7 @@ const LEFT: &str = "net::ERR_ABORTED";
 /// A request under way.
 #[derive(Debug)]
 struct Open {
-    told: NetworkRequest,
+    entry: NetworkRequest,
     /// The document that made it, or that it brings.
     loader: Arc<str>,
     /// Seconds of Chromium's clock; none for a socket.
@@ -43,7 +43,7 @@ struct Open {
 
 impl Open {
     fn is_navigation(&self) -> bool {
-        !self.loader.is_empty() && self.loader == self.told.raw_id
+        !self.loader.is_empty() && self.loader == self.entry.raw_id
     }
 }
 
@@ -56,34 +56,35 @@ pub(super) struct Network {
     /// Those of them by number, with what is shown of those that count.
     order: BTreeMap<u64, (Arc<str>, Option<Arc<Loading>>)>,
     pub(super) extras: Extras,
-    lines: Vec<Line<NetworkRequest>>,
+    updates: Vec<RingUpdate<NetworkRequest>>,
     lost: u64,
     changed: bool,
 }
 
 impl Network {
-    pub(super) fn keep(&mut self, told: &NetworkRequest) {
-        let bytes = ENTRY + told.url.len() + told.failure.as_ref().map_or(0, |text| text.len()) + told.detail.bytes();
-        let entry = Arc::new(told.clone());
-        self.lines.push(Line::Put { page: told.target_id.clone(), number: told.number, bytes, entry });
+    pub(super) fn keep(&mut self, entry: &NetworkRequest) {
+        let bytes =
+            ENTRY + entry.url.len() + entry.failure.as_ref().map_or(0, |text| text.len()) + entry.detail.bytes();
+        let entry = Arc::new(entry.clone());
+        self.updates.push(RingUpdate::Put { page: entry.target_id.clone(), number: entry.number, bytes, entry });
     }
 
     /// Changes a request that is followed.
     pub(super) fn update(&mut self, id: &str, change: impl FnOnce(&mut NetworkRequest)) {
-        self.update_open(id, |open| change(&mut open.told));
+        self.update_open(id, |open| change(&mut open.entry));
     }
 
     fn update_open(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
         let Some(open) = self.open.get_mut(id) else { return };
         change(open);
-        let told = open.told.clone();
-        self.keep(&told);
+        let entry = open.entry.clone();
+        self.keep(&entry);
     }
 
     /// The head of its response has come, its body not yet.
     fn has_head(&mut self, id: &str, now: Now) {
         let Some(open) = self.open.get(id) else { return };
-        if let Some((_, Some(shown))) = self.order.get_mut(&open.told.number) {
+        if let Some((_, Some(shown))) = self.order.get_mut(&open.entry.number) {
             *shown = Arc::new(Loading { answered: Some(now.instant), ..(**shown).clone() });
             self.changed = true;
         }
@@ -93,7 +94,7 @@ impl Network {
     fn end(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
         self.update_open(id, change);
         if let Some(open) = self.open.get(id) {
-            self.extras.ended(id, &open.told);
+            self.extras.ended(id, &open.entry);
         }
         self.give_up(id);
     }
@@ -101,17 +102,17 @@ impl Network {
     /// Follows it no longer.
     fn give_up(&mut self, id: &str) {
         if let Some(open) = self.open.remove(id) {
-            self.changed |= self.order.remove(&open.told.number).is_some_and(|(_, shown)| shown.is_some());
+            self.changed |= self.order.remove(&open.entry.number).is_some_and(|(_, shown)| shown.is_some());
         }
     }
 
-    /// It does not count any more; its end may still be told.
+    /// It no longer counts as in flight; its end may still be reported.
     fn leave(&mut self, id: &str) {
         let Some(open) = self.open.get_mut(id) else { return };
-        let shown = self.order.get_mut(&open.told.number).and_then(|(_, shown)| shown.take());
+        let shown = self.order.get_mut(&open.entry.number).and_then(|(_, shown)| shown.take());
         if shown.is_some() {
             self.changed = true;
-            self.update(id, |told| told.failure = Some(LEFT.into()));
+            self.update(id, |entry| entry.failure = Some(LEFT.into()));
         }
     }
 
@@ -120,9 +121,9 @@ impl Network {
     pub(super) fn way_of(&self, frame: &FrameId) -> Option<String> {
         let newest = self.order.values().rev().filter_map(|(id, _)| self.open.get(id));
         let open =
-            newest.into_iter().find(|open| open.is_navigation() && open.told.frame_id.as_ref() == Some(frame))?;
-        let again = &*open.told.method == "GET" && open.told.url.len() < URL && open.told.url.starts_with("http");
-        again.then(|| open.told.url.to_string())
+            newest.into_iter().find(|open| open.is_navigation() && open.entry.frame_id.as_ref() == Some(frame))?;
+        let again = &*open.entry.method == "GET" && open.entry.url.len() < URL && open.entry.url.starts_with("http");
+        again.then(|| open.entry.url.to_string())
     }
 
     fn ids(&self, which: impl Fn(&Open) -> bool) -> Vec<Arc<str>> {
@@ -130,28 +131,28 @@ impl Network {
     }
 
     fn add(&mut self, open: Open, counts: bool, now: Now) {
-        self.give_up(&Arc::clone(&open.told.raw_id));
+        self.give_up(&Arc::clone(&open.entry.raw_id));
         while self.open.len() >= OPEN {
             let Some((_, (oldest, _))) = self.order.first_key_value() else { break };
             let oldest = Arc::clone(oldest);
             self.give_up(&oldest);
         }
-        let told = &open.told;
+        let entry = &open.entry;
         let shown = counts.then(|| {
             Arc::new(Loading {
-                number: told.number,
-                target_id: told.target_id.clone(),
-                frame_id: told.frame_id.clone(),
-                resource_type: Arc::clone(&told.resource_type),
-                url: Arc::clone(&told.url),
+                number: entry.number,
+                target_id: entry.target_id.clone(),
+                frame_id: entry.frame_id.clone(),
+                resource_type: Arc::clone(&entry.resource_type),
+                url: Arc::clone(&entry.url),
                 since: now.instant,
                 answered: None,
             })
         });
         self.changed = true; // the number of the newest has
-        self.order.insert(told.number, (Arc::clone(&told.raw_id), shown));
-        self.keep(&open.told.clone());
-        self.open.insert(Arc::clone(&open.told.raw_id), open);
+        self.order.insert(entry.number, (Arc::clone(&entry.raw_id), shown));
+        self.keep(&open.entry.clone());
+        self.open.insert(Arc::clone(&open.entry.raw_id), open);
     }
 }
 
@@ -176,7 +177,7 @@ impl State {
         }
     }
 
-    /// Whether requests of a session are its page's. Those of a worker that pages share are nobody's.
+    /// Whether requests of a session are its page's. Those of a shared worker belong to no page.
     fn has_network(&self, session: &str) -> bool {
         self.sessions.get(session).is_some_and(|rec| rec.kind.has_network())
     }
@@ -198,13 +199,13 @@ impl State {
                     self.network.extras.none_for_newest(id);
                 }
                 self.network.end(id, |open| {
-                    answered(&mut open.told, response);
-                    open.told.redirected = true;
+                    answered(&mut open.entry, response);
+                    open.entry.redirected = true;
                     took(open, event.timestamp);
                 });
             }
-            // The script of a worker is told on its page's session and on its own.
-            (None, Some(open)) if *open.told.url == *shown(&event.request.url) => return,
+            // The script of a worker is reported on its page's session and on its own.
+            (None, Some(open)) if *open.entry.url == *shown(&event.request.url) => return,
             _ => {}
         }
         let kind = event.kind.as_deref().unwrap_or("Other").to_ascii_lowercase();
@@ -218,7 +219,7 @@ impl State {
             began: Some(event.timestamp),
             ..RequestDetail::default()
         };
-        let told = NetworkRequest {
+        let entry = NetworkRequest {
             id: format!("r{number}").into(),
             method: (*event.request.method).into(),
             url: shown(&event.request.url).into(),
@@ -237,14 +238,14 @@ impl State {
             raw_id: id.into(),
             detail: Arc::new(detail),
         };
-        let open = Open { told, loader: (*event.loader_id).into(), began: Some(event.timestamp) };
+        let open = Open { entry, loader: (*event.loader_id).into(), began: Some(event.timestamp) };
         let counts = kind != "eventsource" && !self.is_of_the_past(&open);
         self.network.add(open, counts, now);
     }
 
     /// Whether its document is left already.
     fn is_of_the_past(&self, open: &Open) -> bool {
-        let Some(frame) = &open.told.frame_id else { return false };
+        let Some(frame) = &open.entry.frame_id else { return false };
         if open.loader.is_empty() || open.is_navigation() {
             return false;
         }
@@ -256,16 +257,16 @@ impl State {
         if !event.has_extra_info {
             self.network.extras.none_for_newest(&event.request_id);
         }
-        self.network.update(&event.request_id, |told| answered(told, &event.response));
+        self.network.update(&event.request_id, |entry| answered(entry, &event.response));
         self.network.has_head(&event.request_id, now);
     }
 
     pub(super) fn request_finished(&mut self, event: &Finished<'_>) {
         self.network.end(&event.request_id, |open| {
-            open.told.failure = None; // it outlived its document
+            open.entry.failure = None; // it outlived its document
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
             let bytes = event.encoded_data_length.map(|bytes| bytes as u64);
-            open.told.wire_bytes = bytes;
+            open.entry.wire_bytes = bytes;
             took(open, event.timestamp);
         });
     }
@@ -279,9 +280,9 @@ impl State {
             None => error.to_owned(),
         };
         self.network.end(&event.request_id, |open| {
-            // Of a script or a style that the server refuses Chromium tells that it is cancelled.
-            let refused = open.told.status.is_some_and(|status| status >= 400);
-            open.told.failure = (!refused).then(|| failure.into());
+            // Chromium reports a script or style with an HTTP error status as cancelled.
+            let refused = open.entry.status.is_some_and(|status| status >= 400);
+            open.entry.failure = (!refused).then(|| failure.into());
             took(open, event.timestamp);
         });
     }
@@ -290,7 +291,7 @@ impl State {
         let Some(page) = self.page_of(session).filter(|_| self.has_network(session)) else { return };
         self.network.last += 1;
         let number = self.network.last;
-        let told = NetworkRequest {
+        let entry = NetworkRequest {
             id: format!("r{number}").into(),
             method: "GET".into(),
             url: shown(&event.url).into(),
@@ -309,24 +310,24 @@ impl State {
             raw_id: (*event.request_id).into(),
             detail: Arc::default(),
         };
-        self.network.add(Open { told, loader: Arc::default(), began: None }, false, now);
+        self.network.add(Open { entry, loader: Arc::default(), began: None }, false, now);
     }
 
     pub(super) fn socket_closed(&mut self, id: &str) {
         self.network.end(id, |open| {
-            if open.told.status.is_none() {
-                open.told.failure = Some("the socket was closed before it was open".into());
+            if open.entry.status.is_none() {
+                open.entry.failure = Some("the WebSocket was closed before it opened".into());
             }
         });
     }
 
     /// A frame shows another document: what the one before had under way does not count any more.
     pub(super) fn left_document(&mut self, page: &TargetId, frame: &FrameId, loader: &str, main: bool) {
-        let of_frame = |open: &Open| main || open.told.frame_id.as_ref() == Some(frame);
+        let of_frame = |open: &Open| main || open.entry.frame_id.as_ref() == Some(frame);
         let left = self.network.ids(|open| {
-            open.told.target_id == *page
+            open.entry.target_id == *page
                 && of_frame(open)
-                && open.told.frame_id.is_some()
+                && open.entry.frame_id.is_some()
                 && *open.loader != *loader
                 && !open.is_navigation()
         });
@@ -337,15 +338,15 @@ impl State {
 
     /// A session is gone. A navigation that began there may end on another.
     pub(super) fn left_session(&mut self, session: &str) {
-        let left = self.network.ids(|open| *open.told.session == *session && !open.is_navigation());
+        let left = self.network.ids(|open| *open.entry.session == *session && !open.is_navigation());
         for id in left {
             self.network.leave(&id);
         }
     }
 
-    /// Requests of which nothing will be told any more.
+    /// Requests that no further event will report.
     pub(super) fn forget_open(&mut self, which: impl Fn(&TargetId) -> bool) {
-        for id in self.network.ids(|open| which(&open.told.target_id)) {
+        for id in self.network.ids(|open| which(&open.entry.target_id)) {
             self.network.leave(&id);
             self.network.give_up(&id);
         }
@@ -353,7 +354,7 @@ impl State {
 
     pub(super) fn forget_network_of(&mut self, page: &TargetId) {
         self.forget_open(|target| target == page);
-        self.network.lines.push(Line::Drop(page.clone()));
+        self.network.updates.push(RingUpdate::Drop(page.clone()));
     }
 
     /// Events were lost: which requests have ended is not known.
@@ -365,8 +366,8 @@ impl State {
     }
 
     /// Changes of requests; empties the list.
-    pub(in crate::supervisor) fn take_requests(&mut self) -> Vec<Line<NetworkRequest>> {
-        std::mem::take(&mut self.network.lines)
+    pub(in crate::supervisor) fn take_requests(&mut self) -> Vec<RingUpdate<NetworkRequest>> {
+        std::mem::take(&mut self.network.updates)
     }
 
     /// What is under way, if that changed.
@@ -381,17 +382,17 @@ impl State {
     }
 }
 
-fn answered(told: &mut NetworkRequest, head: &Head<'_>) {
+fn answered(entry: &mut NetworkRequest, head: &Head<'_>) {
     let status = head.status;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
     let status = status as u16;
-    told.status = Some(status);
-    told.ok = Some((200..300).contains(&status));
-    Arc::make_mut(&mut told.detail).answered(head);
+    entry.status = Some(status);
+    entry.ok = Some((200..300).contains(&status));
+    Arc::make_mut(&mut entry.detail).answered(head);
 }
 
 fn took(open: &mut Open, until: f64) {
-    open.told.duration_ms = open.began.map(|began| ((until - began) * 1e6).round() / 1e3).filter(|ms| *ms >= 0.0);
+    open.entry.duration_ms = open.began.map(|began| ((until - began) * 1e6).round() / 1e3).filter(|ms| *ms >= 0.0);
 }
 
 /// An address as it is shown: without user and password, and not too long.

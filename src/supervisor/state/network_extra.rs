@@ -81,10 +81,10 @@ impl Extras {
     }
 
     /// A leg has come to its end.
-    pub(super) fn ended(&mut self, id: &str, told: &NetworkRequest) {
+    pub(super) fn ended(&mut self, id: &str, request: &NetworkRequest) {
         let Some(legs) = self.legs.get_mut(id) else { return };
-        if legs.awaited.iter().any(|awaited| awaited.contains(&told.number)) {
-            legs.ended.push_back(told.clone());
+        if legs.awaited.iter().any(|awaited| awaited.contains(&request.number)) {
+            legs.ended.push_back(request.clone());
             if legs.ended.len() > LEGS {
                 legs.ended.pop_front();
             }
@@ -104,19 +104,19 @@ impl Extras {
     /// A leg that has ended.
     fn take_ended(&mut self, id: &str, number: u64) -> Option<NetworkRequest> {
         let legs = self.legs.get_mut(id)?;
-        let at = legs.ended.iter().position(|told| told.number == number)?;
-        let told = legs.ended.get(at).cloned();
+        let at = legs.ended.iter().position(|request| request.number == number)?;
+        let request = legs.ended.get(at).cloned();
         if !legs.awaited.iter().any(|awaited| awaited.contains(&number)) {
             legs.ended.remove(at);
         }
-        told
+        request
     }
 
-    fn put_ended(&mut self, id: &str, told: &NetworkRequest) {
+    fn put_ended(&mut self, id: &str, request: &NetworkRequest) {
         if let Some(kept) =
-            self.legs.get_mut(id).and_then(|legs| legs.ended.iter_mut().find(|kept| kept.number == told.number))
+            self.legs.get_mut(id).and_then(|legs| legs.ended.iter_mut().find(|kept| kept.number == request.number))
         {
-            kept.clone_from(told);
+            kept.clone_from(request);
         }
     }
 }
@@ -136,7 +136,7 @@ impl State {
     }
 
     pub(super) fn served_from_cache(&mut self, id: &str) {
-        self.network.update(id, |told| Arc::make_mut(&mut told.detail).from_cache = true);
+        self.network.update(id, |request| Arc::make_mut(&mut request.detail).from_cache = true);
     }
 
     fn more(&mut self, more: &More<'_>, side: Side) {
@@ -145,22 +145,22 @@ impl State {
             return;
         }
         let Some(number) = self.network.extras.next(id, side, &headers) else { return };
-        let put = |told: &mut NetworkRequest| {
-            let detail = Arc::make_mut(&mut told.detail);
+        let put = |request: &mut NetworkRequest| {
+            let detail = Arc::make_mut(&mut request.detail);
             match side {
                 Side::Request => detail.request_headers = headers.clone(),
                 Side::Response => detail.response_headers = headers.clone(),
             }
         };
-        if let Some(mut told) = self.network.extras.take_ended(id, number) {
-            put(&mut told);
-            self.network.keep(&told);
-            self.network.extras.put_ended(id, &told);
+        if let Some(mut request) = self.network.extras.take_ended(id, number) {
+            put(&mut request);
+            self.network.keep(&request);
+            self.network.extras.put_ended(id, &request);
             return;
         }
-        self.network.update(id, |told| {
-            if told.number == number {
-                put(told);
+        self.network.update(id, |request| {
+            if request.number == number {
+                put(request);
             }
         });
     }

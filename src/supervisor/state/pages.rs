@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::log::Event as Noted;
-use super::super::navigation::BlockedNavigation;
+use super::super::navigation_policy::BlockedNavigation;
 use super::super::options::Pages;
 use super::super::snapshot::{Page, PageState};
 use super::arrival::Arrival;
@@ -64,7 +64,7 @@ impl PageRec {
 
 /// Whether a page belongs to the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Belongs {
+pub(super) enum Ownership {
     Yes,
     No,
     /// One of our own pages is being opened and this may be it.
@@ -72,7 +72,7 @@ pub(super) enum Belongs {
 }
 
 impl State {
-    pub(super) fn belongs(&self, info: &TargetInfo) -> Belongs {
+    pub(super) fn belongs(&self, info: &TargetInfo) -> Ownership {
         let ours = match &self.options.pages {
             Pages::All => true,
             Pages::Existing(target) => *target == info.target_id,
@@ -82,11 +82,11 @@ impl State {
         let opened_by_ours = info.opener_id.as_ref().is_some_and(|opener| self.page_index(opener).is_some())
             || info.opener_frame_id.as_ref().is_some_and(|frame| self.frames.get(frame).is_some());
         if ours || known || opened_by_ours || self.requests.is_created(&info.target_id) {
-            Belongs::Yes
+            Ownership::Yes
         } else if self.requests.creating() > 0 {
-            Belongs::NotYetKnown
+            Ownership::NotYetKnown
         } else {
-            Belongs::No
+            Ownership::No
         }
     }
 
@@ -159,7 +159,7 @@ impl State {
     /// Closes refused pages that hold no request any more: Chromium 156 lets a request that is held go on when its page
     /// is closed, and never resumes the opener of a page that is closed before it is resumed.
     pub(super) fn close_refused(&mut self, now: Now) {
-        let guards = self.guards();
+        let guards = self.has_navigation_policy();
         let is_ready = |page: &&PageRec| {
             let is_over = page.refused.is_some_and(|since| since + REFUSING <= now.instant);
             page.refused.is_some() && (is_over || !guards || page.arrival == Arrival::Done)
@@ -190,14 +190,14 @@ impl State {
             self.note(Some(target), now, Noted::TabClosed { reason: None });
         }
         self.forget_chooser(target);
-        self.forget_standing_of(target);
+        self.forget_persistent_of(target);
         self.forget_routes_of(target);
         self.forget_console_of(target);
         self.forget_network_of(target);
         self.requests.page_gone(target);
     }
 
-    /// Asks for a page's title: Chromium tells it by no event. Scripts that change it later are seen at
+    /// Requests a page's title: no event reports it. Scripts that change it later are seen at
     /// the next load or change of address.
     pub(super) fn ask_info(&mut self, session: &SessionKey) {
         let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind == SessionKind::Page) else { return };

@@ -2,7 +2,7 @@
 //!
 //! Pages, frames, console and closed dialogs stay as they are known. Sessions are gone. Chromium lets
 //! only the session that saw a dialog open answer it, so every open dialog ends as `lost`; its page is
-//! wedged until it is navigated, reloaded or closed. Nothing that was asked for is sent again.
+//! wedged until it is navigated, reloaded or closed. No command of a caller is sent again.
 
 use std::sync::Arc;
 
@@ -86,14 +86,14 @@ impl State {
         page.title = info.title.as_str().into();
         page.state = match page.state {
             PageState::Crashed => PageState::Crashed,
-            // Its attach may hang, and nobody is to wait for that.
+            // Its attach may hang and must not delay others.
             _ if page.lost_dialog.is_some() => PageState::Wedged,
             _ => PageState::Attaching,
         };
         self.dirty.pages = true;
     }
 
-    /// All pages are told: those that did not come again are gone.
+    /// All pages are reported: those that were not reported again are gone.
     pub(super) fn drop_detached(&mut self, now: Now) {
         let gone = self.pages.iter().filter(|page| !self.sessions.contains_key(&page.session));
         let gone: Vec<TargetId> = gone.map(|page| page.target.clone()).collect();

@@ -1,4 +1,4 @@
-//! What callers ask of the fold, and how each request comes to its answer.
+//! Requests of callers to the state machine, and how each is answered.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 
 use super::super::chooser::ChosenFiles;
+use super::super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::super::error::Error;
 use super::super::log::Event as Noted;
 use super::super::network_route::{Encoded, NetworkRoute, RouteRule};
 use super::super::options::Pages;
-use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
-use super::super::served::MovedDownload;
+use super::super::passive_queries::MovedDownload;
+use super::super::persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
-use super::super::standing::{Login, Sessions, Standing, Throttle};
 use super::super::url_glob::UrlGlob;
-use super::told::Told;
+use super::pending_response::PendingResponse;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -47,7 +47,7 @@ pub(in crate::supervisor) enum Request {
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
     /// Dismiss the calls of a page that is to be navigated.
-    DismissCalls { target: TargetId, reply: Response<()> },
+    DismissBridgedDialogs { target: TargetId, reply: Response<()> },
     /// End the scripts that run on a page.
     EndScripts { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
@@ -58,7 +58,14 @@ pub(in crate::supervisor) enum Request {
     /// For the log: a download has ended, and its file is in its place.
     DownloadMoved { moved: MovedDownload, reply: Response<()> },
     /// Keep a command for the sessions of a page.
-    Standing { page: TargetId, key: &'static str, sessions: Sessions, now: Standing, keep: bool, reply: Response<()> },
+    SetPersistentCommand {
+        page: TargetId,
+        key: &'static str,
+        sessions: SessionScope,
+        now: PersistentCommand,
+        keep: bool,
+        reply: Response<()>,
+    },
     /// Answer servers that ask a page for a name and password.
     Login { page: TargetId, login: Option<Login>, reply: Response<()> },
     /// Slow the network of a page down.
@@ -104,7 +111,7 @@ impl Request {
             | Self::Open { .. }
             | Self::Close { .. }
             | Self::Leave { .. } => true,
-            Self::DismissCalls { .. }
+            Self::DismissBridgedDialogs { .. }
             | Self::EndScripts { .. }
             | Self::MayVisit { .. }
             | Self::Rescued { .. }
@@ -114,7 +121,7 @@ impl Request {
             | Self::Network { .. }
             | Self::Reserve { .. }
             | Self::RemoveScript { .. }
-            | Self::Standing { .. }
+            | Self::SetPersistentCommand { .. }
             | Self::Login { .. }
             | Self::Throttle { .. }
             | Self::AddRoute { .. }
@@ -135,11 +142,12 @@ impl Request {
 pub(super) const BLANK: &str = "about:blank";
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
-/// Pages that are not attached again so long after a reconnect are gone on without.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// A page that is still there so long after it was to be closed is asked to close again.
-const ASK_AGAIN: Duration = Duration::from_secs(2);
-/// A page that does not blank in so long has its script ended, and is closed after as long again.
+/// Longest wait for pages to be attached again after a reconnect.
+const CLOSE_GRACE: Duration = Duration::from_millis(500);
+/// After this time a page that is still open is closed again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
+/// After this time the script of a page that does not navigate to `about:blank` is terminated; after
+/// as long again the page is closed.
 const BLANK_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -161,26 +169,26 @@ struct Opening {
 struct Closing {
     target: TargetId,
     reply: Option<Response<()>>,
-    /// Blanking was asked for, and closing goes on by then.
+    /// The page navigates to `about:blank`; closing continues at this time at the latest.
     blank_until: Option<Instant>,
     /// It can open no dialog in a subframe any more.
     blanked: bool,
     /// Its scripts were ended.
     pressed: bool,
-    /// When closing was asked for.
+    /// When closing was requested.
     asked: Option<Instant>,
 }
 
 impl Closing {
     fn may_ask(&self, now: Now) -> bool {
-        self.asked.is_none_or(|asked| now.instant.duration_since(asked) >= ASK_AGAIN)
+        self.asked.is_none_or(|asked| now.instant.duration_since(asked) >= RETRY_INTERVAL)
     }
 }
 
 /// Requests under way.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    /// The browser has told about all pages that were there.
+    /// The browser has reported all existing pages.
     pub(super) listed: bool,
     pub(super) listed_at: Option<Instant>,
     started: Vec<Response<()>>,
@@ -188,22 +196,22 @@ pub(super) struct Requests {
     responding: HashMap<u64, Response<ClosedDialog>>,
     opening: HashMap<u64, Opening>,
     created: HashSet<TargetId>,
-    /// Hidden pages, whose sessions belong to whoever opened them.
+    /// Hidden pages, whose sessions belong to the callers that opened them.
     reserved: HashSet<TargetId>,
     held: Vec<Held>,
     closing: Vec<Closing>,
     leaving: Option<Response<()>>,
-    told: Vec<Told>,
+    responses: Vec<PendingResponse>,
 }
 
 impl Requests {
-    /// Pages that were asked for and have no id yet.
+    /// Number of requested pages without an id yet.
     pub(super) fn creating(&self) -> usize {
         self.opening.values().filter(|o| o.target.is_none()).count()
     }
 
-    pub(super) fn tell(&mut self, told: Told) {
-        self.told.push(told);
+    pub(super) fn respond_later(&mut self, response: PendingResponse) {
+        self.responses.push(response);
     }
 
     pub(super) fn is_created(&self, target: &TargetId) -> bool {
@@ -233,13 +241,13 @@ impl Requests {
     /// A time that has passed is none to wait for: what comes next then is the end of a dialog.
     pub(super) fn next_check(&self, now: Now) -> Option<Instant> {
         let held = self.held.iter().map(|held| held.since + HOLD_LIMIT);
-        let next = |c: &Closing| c.asked.map_or(c.blank_until, |asked| Some(asked + ASK_AGAIN));
+        let next = |c: &Closing| c.asked.map_or(c.blank_until, |asked| Some(asked + RETRY_INTERVAL));
         held.chain(self.closing.iter().filter_map(next).filter(|at| *at > now.instant)).min()
     }
 
     pub(super) fn responded(&mut self, request: u64, outcome: Result<ClosedDialog, Error>) {
         if let Some(reply) = self.responding.remove(&request) {
-            self.told.push(Told::Dialog(reply, outcome));
+            self.responses.push(PendingResponse::Dialog(reply, outcome));
         }
     }
 
@@ -247,7 +255,7 @@ impl Requests {
         self.closing.iter().any(|closing| closing.target == *target)
     }
 
-    /// The page is asked to show a blank document. Asking again does not make closing wait longer.
+    /// Navigates the page to `about:blank`. Doing so again does not delay closing.
     pub(super) fn blanking(&mut self, target: &TargetId, now: Now) {
         for closing in self.closing.iter_mut().filter(|c| c.target == *target && c.blank_until.is_none()) {
             closing.blank_until = Some(now.instant + BLANK_LIMIT);
@@ -274,7 +282,7 @@ impl Requests {
         .collect()
     }
 
-    /// Whether closing this page may be asked for now; again only when nothing came of it for a while.
+    /// Whether to send the close command now; it is repeated only after a while without effect.
     pub(super) fn take_close(&mut self, target: &TargetId, now: Now) -> bool {
         let mut waiting = self.closing.iter_mut().filter(|c| c.target == *target && c.may_ask(now)).peekable();
         let some = waiting.peek().is_some();
@@ -287,14 +295,15 @@ impl Requests {
         self.opening.retain(|_, opening| {
             let gone = opening.target.as_ref() == Some(target);
             if gone && let Some(reply) = opening.reply.take() {
-                self.told.push(Told::Page(reply, Err(Error::PageNotFound { target: target.to_string() })));
+                self.responses
+                    .push(PendingResponse::Page(reply, Err(Error::PageNotFound { target: target.to_string() })));
             }
             !gone
         });
         self.closing.retain_mut(|closing| {
             let gone = closing.target == *target;
             if gone && let Some(reply) = closing.reply.take() {
-                self.told.push(Told::Done(reply, Ok(())));
+                self.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             !gone
         });
@@ -302,26 +311,31 @@ impl Requests {
 
     /// The connection is lost: what is under way fails; nothing is sent again.
     pub(super) fn disconnect(&mut self, error: &Error) {
-        let told = &mut self.told;
-        told.extend(self.responding.drain().map(|(_, reply)| Told::Dialog(reply, Err(error.clone()))));
+        let responses = &mut self.responses;
+        responses.extend(self.responding.drain().map(|(_, reply)| PendingResponse::Dialog(reply, Err(error.clone()))));
         let opening = self.opening.drain().filter_map(|(_, opening)| opening.reply);
-        told.extend(opening.map(|reply| Told::Page(reply, Err(error.clone()))));
+        responses.extend(opening.map(|reply| PendingResponse::Page(reply, Err(error.clone()))));
         let closing = self.closing.drain(..).filter_map(|closing| closing.reply);
-        told.extend(closing.map(|reply| Told::Done(reply, Err(error.clone()))));
-        told.extend(self.leaving.take().map(|reply| Told::Done(reply, Ok(()))));
+        responses.extend(closing.map(|reply| PendingResponse::Done(reply, Err(error.clone()))));
+        responses.extend(self.leaving.take().map(|reply| PendingResponse::Done(reply, Ok(()))));
         self.held.clear();
     }
 
     pub(super) fn fail_all(&mut self, reason: &str) {
         let error = || Error::NotActive { reason: reason.to_owned() };
-        let told = &mut self.told;
-        told.extend(self.started.drain(..).map(|reply| Told::Done(reply, Err(error()))));
-        told.extend(self.responding.drain().map(|(_, reply)| Told::Dialog(reply, Err(error()))));
+        let responses = &mut self.responses;
+        responses.extend(self.started.drain(..).map(|reply| PendingResponse::Done(reply, Err(error()))));
+        responses.extend(self.responding.drain().map(|(_, reply)| PendingResponse::Dialog(reply, Err(error()))));
         let opening = self.opening.drain().filter_map(|(_, opening)| opening.reply);
-        told.extend(opening.map(|reply| Told::Page(reply, Err(error()))));
+        responses.extend(opening.map(|reply| PendingResponse::Page(reply, Err(error()))));
         // Gone with the browser.
-        told.extend(self.closing.drain(..).filter_map(|closing| closing.reply).map(|reply| Told::Done(reply, Ok(()))));
-        told.extend(self.leaving.take().map(|reply| Told::Done(reply, Ok(()))));
+        responses.extend(
+            self.closing
+                .drain(..)
+                .filter_map(|closing| closing.reply)
+                .map(|reply| PendingResponse::Done(reply, Ok(()))),
+        );
+        responses.extend(self.leaving.take().map(|reply| PendingResponse::Done(reply, Ok(()))));
     }
 }
 
@@ -347,16 +361,16 @@ impl State {
                     self.disarm(Some(&armed.when));
                 }
                 let outcome = self.arm(armed, now);
-                self.requests.told.push(Told::Done(reply, outcome));
+                self.requests.responses.push(PendingResponse::Done(reply, outcome));
             }
             Request::Disarm { when, reply } => {
                 self.disarm(when.as_ref());
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::Policy { policy, rules, reply } => {
                 self.options.policy = policy;
                 self.options.rules = rules;
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::Respond { id, accept, text, reply } => {
                 self.requests.next += 1;
@@ -371,18 +385,18 @@ impl State {
             Request::Close { target, reply } => {
                 if self.page_index(&target).is_none() {
                     let outcome = Err(Error::PageNotFound { target: target.to_string() });
-                    self.requests.told.push(Told::Done(reply, outcome));
+                    self.requests.responses.push(PendingResponse::Done(reply, outcome));
                 } else {
                     self.begin_close(target, Some(reply), now);
                 }
             }
-            Request::DismissCalls { target, reply } => {
-                self.dismiss_calls(&target, now);
-                self.requests.told.push(Told::Done(reply, Ok(())));
+            Request::DismissBridgedDialogs { target, reply } => {
+                self.dismiss_bridged_dialogs(&target, now);
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::EndScripts { target, reply } => {
                 self.end_scripts(&target);
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::Rescued { target, method, waited } => {
                 let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
@@ -390,57 +404,57 @@ impl State {
             }
             Request::DownloadMoved { moved, reply } => {
                 self.download_moved(moved, now);
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::Downloads { folder, moved, reply } => {
                 self.catch_downloads(folder, moved);
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
-            Request::Standing { page, key, sessions, now, keep, reply } => {
-                let outcome = self.keep_standing(&page, key, sessions, now, keep);
-                self.requests.told.push(Told::Done(reply, outcome));
+            Request::SetPersistentCommand { page, key, sessions, now, keep, reply } => {
+                let outcome = self.set_persistent_command(&page, key, sessions, now, keep);
+                self.requests.responses.push(PendingResponse::Done(reply, outcome));
             }
             Request::PortsChanged { reply } => {
                 self.ports_changed();
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::Login { page, login, reply } => {
                 let outcome = self.set_login(&page, login);
-                self.requests.told.push(Told::Done(reply, outcome));
+                self.requests.responses.push(PendingResponse::Done(reply, outcome));
             }
             Request::Throttle { page, throttle, reply } => self.set_throttle(&page, throttle, reply, now),
             Request::AddRoute { rule, glob, body, reply } => self.add_route((rule, glob, body), reply, now),
             Request::Routes { reply } => {
                 let routes = self.list_routes();
-                self.requests.told.push(Told::Routes(reply, Ok(routes)));
+                self.requests.responses.push(PendingResponse::Routes(reply, Ok(routes)));
             }
             Request::RemoveRoutes { id, reply } => self.remove_routes(id.as_deref(), reply, now),
             Request::Location { page, allowed, reply } => {
                 let outcome = self.allow_location(&page, allowed);
-                self.requests.told.push(Told::Done(reply, outcome));
+                self.requests.responses.push(PendingResponse::Done(reply, outcome));
             }
             Request::Choosers { on, reply } => {
                 self.watch_choosers(on);
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::ArmChooser { page, files, until, chosen, reply } => {
                 let outcome = self.arm_chooser(page, files, until, chosen, now);
-                self.requests.told.push(Told::Done(reply, outcome));
+                self.requests.responses.push(PendingResponse::Done(reply, outcome));
             }
             Request::Reserve { target, reply: Some(reply) } => {
                 self.requests.reserved.insert(target);
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::Reserve { target, reply: None } => drop(self.requests.reserved.remove(&target)),
             Request::RemoveScript { page, origin, script, reply } => {
                 let outcome = self.remove_script_at(&page, origin, script);
-                self.requests.told.push(Told::Done(reply, outcome));
+                self.requests.responses.push(PendingResponse::Done(reply, outcome));
             }
             Request::Network { on, reply } => {
                 self.watch_network(on);
-                self.requests.told.push(Told::Done(reply, Ok(())));
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
-            Request::CaughtUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
+            Request::CaughtUp { reply } => self.requests.responses.push(PendingResponse::Done(reply, Ok(()))),
             Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
         self.settle(now);
@@ -455,8 +469,8 @@ impl State {
     ) {
         self.requests.next += 1;
         let request = self.requests.next;
-        // Chromium 156 sends for what a new page is to show before anybody can hold that request.
-        let holds = self.guards() || self.routing.holds_for_new_pages();
+        // Chromium 156 requests the first document of a new page before that request can be intercepted.
+        let holds = self.has_navigation_policy() || self.routing.holds_for_new_pages();
         let then = (holds && url != BLANK).then(|| url.clone());
         let url = if then.is_some() { BLANK.to_owned() } else { url };
         self.requests.opening.insert(request, Opening { reply, target: None, then });
@@ -479,7 +493,7 @@ impl State {
             Err(error) => {
                 let opening = self.requests.opening.remove(&request);
                 match opening.and_then(|o| o.reply) {
-                    Some(reply) => self.requests.told.push(Told::Page(reply, Err(error.into()))),
+                    Some(reply) => self.requests.responses.push(PendingResponse::Page(reply, Err(error.into()))),
                     None => self.end(&error.to_string(), now), // the page the task starts with
                 }
             }
@@ -491,9 +505,9 @@ impl State {
     fn release_held(&mut self, now: Now) {
         for held in std::mem::take(&mut self.requests.held) {
             match self.belongs(&held.info) {
-                super::pages::Belongs::Yes => self.adopt_page(&held.session, &held.info, now),
-                super::pages::Belongs::No => self.let_go(held.session),
-                super::pages::Belongs::NotYetKnown => self.requests.held.push(held),
+                super::pages::Ownership::Yes => self.adopt_page(&held.session, &held.info, now),
+                super::pages::Ownership::No => self.let_go(held.session),
+                super::pages::Ownership::NotYetKnown => self.requests.held.push(held),
             }
         }
     }
@@ -510,7 +524,7 @@ impl State {
         self.requests.closing.retain_mut(|closing| {
             let this = closing.target == *target;
             if this && let Some(reply) = closing.reply.take() {
-                self.requests.told.push(Told::Done(reply, Err(error.clone().into())));
+                self.requests.responses.push(PendingResponse::Done(reply, Err(error.clone().into())));
             }
             !this
         });
@@ -539,7 +553,7 @@ impl State {
             Some(target) if there(target) => {
                 go_on.extend(opening.then.take().map(|url| (target.clone(), url)));
                 if let Some(reply) = opening.reply.take() {
-                    self.requests.told.push(Told::Page(reply, Ok(target.clone())));
+                    self.requests.responses.push(PendingResponse::Page(reply, Ok(target.clone())));
                 }
                 false
             }
@@ -578,7 +592,7 @@ impl State {
             && !self.dialogs.any_open()
             && let Some(reply) = self.requests.leaving.take()
         {
-            self.requests.told.push(Told::Done(reply, Ok(())));
+            self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
         }
     }
 
@@ -593,14 +607,14 @@ impl State {
         {
             let error = Error::PageNotFound { target: target.to_string() };
             let started = self.requests.started.drain(..);
-            self.requests.told.extend(started.map(|reply| Told::Done(reply, Err(error.clone()))));
+            self.requests.responses.extend(started.map(|reply| PendingResponse::Done(reply, Err(error.clone()))));
             self.end(&error.to_string(), now);
             return;
         }
         let attaching = self.pages.iter().any(|p| p.state == PageState::Attaching);
         let awaited = !again && matches!(self.options.pages, Pages::New { .. }) && self.pages.is_empty();
         // Who waits for a new connection does not wait for a page that hangs.
-        let patient = !again || self.requests.listed_at.is_some_and(|at| now.instant < at + PATIENCE);
+        let patient = !again || self.requests.listed_at.is_some_and(|at| now.instant < at + CLOSE_GRACE);
         if (attaching && patient) || awaited {
             return;
         }
@@ -610,12 +624,12 @@ impl State {
             self.note(None, now, Noted::Reconnected { generation: self.generation });
         }
         let started = self.requests.started.drain(..);
-        self.requests.told.extend(started.map(|reply| Told::Done(reply, Ok(()))));
+        self.requests.responses.extend(started.map(|reply| PendingResponse::Done(reply, Ok(()))));
     }
 
     /// Answers that may be given once the view is published; empties the list.
-    pub(in crate::supervisor) fn take_told(&mut self) -> Vec<Told> {
-        std::mem::take(&mut self.requests.told)
+    pub(in crate::supervisor) fn take_responses(&mut self) -> Vec<PendingResponse> {
+        std::mem::take(&mut self.requests.responses)
     }
 
     /// Does what time asks for.
@@ -633,7 +647,7 @@ impl State {
     /// When [`on_tick`](Self::on_tick) has something to do next.
     pub(in crate::supervisor) fn next_tick(&self, now: Now) -> Option<Instant> {
         let again = matches!(self.phase, Phase::Reconnecting(_));
-        let back = self.requests.listed_at.filter(|_| again).map(|at| at + PATIENCE);
+        let back = self.requests.listed_at.filter(|_| again).map(|at| at + CLOSE_GRACE);
         let soon = [self.next_attach_check(now), self.next_dialog_check(), self.next_chooser_check()];
         soon.into_iter()
             .chain([
@@ -661,14 +675,14 @@ fn refuse(request: Request, error: Error) {
         | Request::Network { reply, .. }
         | Request::Reserve { reply: Some(reply), .. }
         | Request::RemoveScript { reply, .. }
-        | Request::Standing { reply, .. }
+        | Request::SetPersistentCommand { reply, .. }
         | Request::Login { reply, .. }
         | Request::Throttle { reply, .. }
         | Request::Location { reply, .. }
         | Request::Choosers { reply, .. }
         | Request::ArmChooser { reply, .. }
         | Request::Downloads { reply, .. }
-        | Request::DismissCalls { reply, .. }
+        | Request::DismissBridgedDialogs { reply, .. }
         | Request::EndScripts { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),

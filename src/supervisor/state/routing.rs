@@ -9,12 +9,12 @@ use super::super::error::Error;
 use super::super::network_route::{
     AbortReason, Encoded, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
-use super::super::standing::Throttle;
+use super::super::persistent_commands::Throttle;
 use super::super::url_glob::UrlGlob;
 use super::bridging::Caught;
 use super::effect::RoutePattern;
-use super::guarding::Asker;
-use super::told::Told;
+use super::navigation_checks::CheckRequester;
+use super::pending_response::PendingResponse;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
@@ -22,17 +22,17 @@ use crate::cdp::protocol::target::TargetId;
 use crate::redact::cover_header;
 
 /// Routes at once.
-const ROUTES: usize = 256;
+const MAX_ROUTES: usize = 256;
 /// Bytes of the bodies of all routes.
-const BODIES: usize = 64 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Requests that are held at once. More go on without their delay.
-const HELD: usize = 1024;
+const MAX_HELD: usize = 1024;
 /// Bytes of bodies that are on their way to the browser at once. A request for more waits until it has taken some.
-const ON_THE_WAY: usize = 64 * 1024 * 1024;
+const MAX_IN_FLIGHT_BYTES: usize = 64 * 1024 * 1024;
 /// How long it waits before it looks again.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 /// How long the browser may take to confirm a change. It does so whatever its pages do.
-const CONFIRMING: Duration = Duration::from_secs(1);
+const CONFIRM_LIMIT: Duration = Duration::from_secs(1);
 
 /// A route.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ struct Route {
 
 /// The route that a request has met.
 #[derive(Debug, Clone)]
-pub(super) struct Met {
+pub(super) struct MatchedRoute {
     number: u64,
     rule: Arc<RouteRule>,
     body: Encoded,
@@ -62,22 +62,22 @@ struct Held {
     session: SessionKey,
     caught: Arc<Caught>,
     document: Option<FrameId>,
-    met: Met,
+    met: MatchedRoute,
 }
 
 /// A change that the browser has not confirmed yet.
 #[derive(Debug)]
 struct Change {
-    told: Option<Told>,
+    response: Option<PendingResponse>,
     open: usize,
     until: Instant,
     /// What is taken back when a page's session refuses it.
-    undo: Option<Undo>,
+    undo: Option<Rollback>,
 }
 
 /// How a change is taken back.
 #[derive(Debug)]
-pub(super) enum Undo {
+pub(super) enum Rollback {
     /// The route is removed.
     Route(u64),
     /// The page has the limits from before.
@@ -95,7 +95,7 @@ pub(super) struct Routing {
     changes: HashMap<u64, Change>,
     last_change: u64,
     /// Bytes of bodies that the browser has not taken yet.
-    on_the_way: usize,
+    bytes_in_flight: usize,
 }
 
 impl Route {
@@ -110,7 +110,7 @@ impl Route {
     fn fits(&self, caught: &Caught) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         if let Some(method) = caught.preflight_for() {
-            // Answered in place of a server that is not to be asked; any other server says itself what it allows.
+            // Answered for a server that is not contacted; any other server sends its own CORS headers.
             let is_fulfilled = matches!(self.rule.action, RouteAction::Fulfil(_));
             return is_fulfilled && same(&self.rule.method, &method) && self.glob.fits(caught.url());
         }
@@ -163,15 +163,15 @@ impl State {
         reply: super::Response<NetworkRoute>,
         now: Now,
     ) {
-        let told = match self.insert_route(rule, glob, body) {
-            Ok(route) => Told::Route(reply, Ok(route)),
+        let response = match self.insert_route(rule, glob, body) {
+            Ok(route) => PendingResponse::Route(reply, Ok(route)),
             Err(error) => {
-                self.requests.tell(Told::Route(reply, Err(error)));
+                self.requests.respond_later(PendingResponse::Route(reply, Err(error)));
                 return;
             }
         };
-        let undo = Undo::Route(self.routing.last);
-        self.renew_all(Some((told, Some(undo))), now);
+        let undo = Rollback::Route(self.routing.last);
+        self.renew_all(Some((response, Some(undo))), now);
     }
 
     fn insert_route(&mut self, rule: RouteRule, glob: UrlGlob, body: Encoded) -> Result<NetworkRoute, Error> {
@@ -183,9 +183,9 @@ impl State {
             _ => 0,
         };
         let bytes: usize = self.routing.routes.iter().map(|route| length(&route.rule)).sum();
-        if self.routing.routes.len() >= ROUTES || bytes + length(&rule) > BODIES {
+        if self.routing.routes.len() >= MAX_ROUTES || bytes + length(&rule) > MAX_BODY_BYTES {
             let problem = format!(
-                "there are {} routes with {bytes} bytes of bodies; remove some first",
+                "the limit is reached: {} routes with {bytes} bytes of bodies; remove some first",
                 self.routing.routes.len()
             );
             return Err(Error::TooManyRoutes { problem });
@@ -212,7 +212,7 @@ impl State {
             let known =
                 self.routing.routes.iter().filter(|route| !route.is_spent()).map(|route| id_of(route.number)).collect();
             let error = Error::RouteNotFound { id: id.chars().take(40).collect(), known };
-            self.requests.tell(Told::Routes(reply, Err(error)));
+            self.requests.respond_later(PendingResponse::Routes(reply, Err(error)));
             return;
         }
         self.routing.routes.retain(|route| !is_meant(route));
@@ -225,10 +225,10 @@ impl State {
         for held in free {
             let mut rule = (*held.met.rule).clone();
             rule.action = RouteAction::Continue { headers: Vec::new() };
-            let met = Met { rule: Arc::new(rule), ..held.met };
+            let met = MatchedRoute { rule: Arc::new(rule), ..held.met };
             self.go_on(Held { met, ..held }, now);
         }
-        self.renew_all(Some((Told::Routes(reply, Ok(removed)), None)), now);
+        self.renew_all(Some((PendingResponse::Routes(reply, Ok(removed)), None)), now);
     }
 
     fn listed(&self, route: &Route) -> NetworkRoute {
@@ -263,30 +263,30 @@ impl State {
         }
     }
 
-    /// Lets all sessions catch what they are to by now; `told` follows when the browser has confirmed that.
-    fn renew_all(&mut self, told: Option<(Told, Option<Undo>)>, now: Now) {
+    /// Lets all sessions catch what they are to by now; `response` follows when the browser has confirmed that.
+    fn renew_all(&mut self, response: Option<(PendingResponse, Option<Rollback>)>, now: Now) {
         let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
         let commands = sessions.into_iter().filter_map(|session| {
             let catch = self.catching(&session)?;
             Some((session, catch.command()))
         });
         let commands = commands.collect();
-        self.confirmed(commands, told, now);
+        self.confirmed(commands, response, now);
     }
 
-    /// Sends commands; `told` follows when the browser has taken them. When a page's session refuses one, that is an
+    /// Sends commands; `response` follows when the browser has taken them. When a page's session refuses one, that is an
     /// error and what is to be taken back is.
     pub(super) fn confirmed(
         &mut self,
         commands: Vec<(SessionKey, Outgoing)>,
-        told: Option<(Told, Option<Undo>)>,
+        response: Option<(PendingResponse, Option<Rollback>)>,
         now: Now,
     ) {
         let open = commands.len();
-        let (told, undo) = told.map_or((None, None), |(told, undo)| (Some(told), undo));
+        let (response, undo) = response.map_or((None, None), |(response, undo)| (Some(response), undo));
         if open == 0 {
-            if let Some(told) = told {
-                self.requests.tell(told);
+            if let Some(response) = response {
+                self.requests.respond_later(response);
             }
             return;
         }
@@ -298,7 +298,7 @@ impl State {
             let tag = self.expect(Waiting::Routed { change, page });
             self.send(Some(&session), tag, command);
         }
-        self.routing.changes.insert(change, Change { told, open, until: now.instant + CONFIRMING, undo });
+        self.routing.changes.insert(change, Change { response, open, until: now.instant + CONFIRM_LIMIT, undo });
     }
 
     /// A session has taken its command, or is gone.
@@ -306,9 +306,9 @@ impl State {
         let Some(open) = self.routing.changes.get_mut(&change) else { return };
         let mut undo = None;
         if let Some(error @ cdp::Error::Protocol { .. }) = error {
-            match &mut open.told {
-                Some(Told::Done(_, outcome)) => *outcome = Err(error.into()),
-                Some(Told::Route(_, outcome)) => *outcome = Err(error.into()),
+            match &mut open.response {
+                Some(PendingResponse::Done(_, outcome)) => *outcome = Err(error.into()),
+                Some(PendingResponse::Route(_, outcome)) => *outcome = Err(error.into()),
                 _ => {}
             }
             undo = open.undo.take();
@@ -318,14 +318,14 @@ impl State {
             self.change_over(change);
         }
         match undo {
-            Some(Undo::Route(number)) => self.routing.routes.retain(|route| route.number != number),
-            Some(Undo::Throttle(page, had)) => self.keep_throttle(&page, had),
+            Some(Rollback::Route(number)) => self.routing.routes.retain(|route| route.number != number),
+            Some(Rollback::Throttle(page, had)) => self.keep_throttle(&page, had),
             None => {}
         }
     }
 
-    /// The browser has taken what a route made of a request, or refuses it: then the request fails, for it would wait for
-    /// ever.
+    /// The browser accepted the changes of a route to a request, or rejected them: then the request is failed, since it
+    /// would wait forever.
     pub(super) fn route_answered(
         &mut self,
         session: &SessionKey,
@@ -333,35 +333,35 @@ impl State {
         bytes: usize,
         error: Option<cdp::Error>,
     ) {
-        self.routing.on_the_way = self.routing.on_the_way.saturating_sub(bytes);
+        self.routing.bytes_in_flight = self.routing.bytes_in_flight.saturating_sub(bytes);
         if let Some(error @ cdp::Error::Protocol { .. }) = error {
-            tracing::warn!(%error, "the browser refuses what a route makes of a request, which fails");
+            tracing::warn!(%error, "the browser rejected the changes of a route; the request fails");
             self.send(Some(session), 0, Outgoing::FailRequest { request, reason: AbortReason::Failed });
         }
     }
 
     fn change_over(&mut self, change: u64) {
-        if let Some(told) = self.routing.changes.remove(&change).and_then(|change| change.told) {
-            self.requests.tell(told);
+        if let Some(response) = self.routing.changes.remove(&change).and_then(|change| change.response) {
+            self.requests.respond_later(response);
         }
     }
 
-    /// Nobody confirms anything any more: the next connection begins with what holds by then.
+    /// No more confirmations: the next connection starts with the settings of that time.
     pub(super) fn stop_confirming(&mut self) {
-        self.routing.on_the_way = 0;
+        self.routing.bytes_in_flight = 0;
         let changes: Vec<u64> = self.routing.changes.keys().copied().collect();
         for change in changes {
             self.change_over(change);
         }
     }
 
-    /// The policy lets a caught request pass: it goes on, or a route says what becomes of it.
+    /// The policy allows an intercepted request: it continues, or a route applies.
     pub(super) fn passed(
         &mut self,
         session: &SessionKey,
         caught: &Arc<Caught>,
         document: Option<FrameId>,
-        met: Option<Met>,
+        met: Option<MatchedRoute>,
         now: Now,
     ) {
         let first = met.is_none();
@@ -370,8 +370,10 @@ impl State {
             return;
         };
         let delay = Some(met.rule.delay).filter(|delay| first && !delay.is_zero() && caught.preflight_for().is_none());
-        let full = self.routing.on_the_way > 0 && self.routing.on_the_way + met.body.len() > ON_THE_WAY;
-        let Some(delay) = delay.or_else(|| full.then_some(LOOK_AGAIN)).filter(|_| self.routing.held.len() < HELD)
+        let full =
+            self.routing.bytes_in_flight > 0 && self.routing.bytes_in_flight + met.body.len() > MAX_IN_FLIGHT_BYTES;
+        let Some(delay) =
+            delay.or_else(|| full.then_some(RETRY_INTERVAL)).filter(|_| self.routing.held.len() < MAX_HELD)
         else {
             if full {
                 let reason = AbortReason::Failed;
@@ -387,7 +389,7 @@ impl State {
     }
 
     /// The route that holds for a request: the newest that fits.
-    fn meet(&mut self, session: &SessionKey, caught: &Caught) -> Option<Met> {
+    fn meet(&mut self, session: &SessionKey, caught: &Caught) -> Option<MatchedRoute> {
         if self.routing.routes.is_empty() {
             return None;
         }
@@ -395,7 +397,7 @@ impl State {
         let fits = |route: &Route| !route.is_spent() && route.holds_for(&page) && route.fits(caught);
         let at = self.routing.routes.iter().rposition(fits)?;
         let route = self.routing.routes.get_mut(at)?;
-        let met = Met { number: route.number, rule: Arc::clone(&route.rule), body: route.body.clone() };
+        let met = MatchedRoute { number: route.number, rule: Arc::clone(&route.rule), body: route.body.clone() };
         if caught.preflight_for().is_some() {
             return Some(met);
         }
@@ -406,7 +408,7 @@ impl State {
         Some(met)
     }
 
-    fn carry_out(&mut self, session: &SessionKey, caught: &Caught, met: &Met) {
+    fn carry_out(&mut self, session: &SessionKey, caught: &Caught, met: &MatchedRoute) {
         let request = caught.request();
         let command = match &met.rule.action {
             RouteAction::Abort(reason) => Outgoing::FailRequest { request, reason: *reason },
@@ -422,7 +424,7 @@ impl State {
             Outgoing::FulfilRequest { body, .. } => body.len(),
             _ => 0,
         };
-        self.routing.on_the_way += bytes;
+        self.routing.bytes_in_flight += bytes;
         let (session, request) = (Arc::clone(session), caught.request());
         let tag = self.expect(Waiting::Answered { session: Arc::clone(&session), request, bytes });
         self.send(Some(&session), tag, command);
@@ -432,14 +434,14 @@ impl State {
     fn go_on(&mut self, held: Held, now: Now) {
         let Held { session, caught, document, met, .. } = held;
         let url = caught.url().to_owned();
-        if !self.guards() {
+        if !self.has_navigation_policy() {
             self.passed(&session, &caught, document, Some(met), now);
             return;
         }
         let met = Some(met);
         let asker = match document {
-            Some(frame) => Asker::Document { session, caught, frame, met },
-            None => Asker::Request { session, caught, met },
+            Some(frame) => CheckRequester::Document { session, caught, frame, met },
+            None => CheckRequester::Request { session, caught, met },
         };
         self.decide(url, asker, now);
     }

@@ -30,14 +30,14 @@ fn started() -> (State, SessionKey, Instant) {
 }
 
 fn add(state: &mut State, rule: RouteRule, now: Now) -> crossbeam_channel::Receiver<Result<NetworkRoute, Error>> {
-    let (reply, told) = crossbeam_channel::bounded(1);
+    let (reply, outcome) = crossbeam_channel::bounded(1);
     let (rule, glob) = rule.checked().unwrap();
     let body = match &rule.action {
         RouteAction::Fulfil(answer) => Encoded::of(&answer.body).unwrap(),
         _ => Encoded::default(),
     };
     state.add_route((rule, glob, body), reply, now);
-    told
+    outcome
 }
 
 /// An answer that says nothing of the command itself.
@@ -60,8 +60,8 @@ fn take_all(state: &mut State, now: Now) {
 }
 
 fn tell(state: &mut State) {
-    for told in state.take_told() {
-        told.tell();
+    for outcome in state.take_responses() {
+        outcome.send();
     }
 }
 
@@ -75,7 +75,7 @@ fn ask(state: &mut State, session: &SessionKey, request: &str, url: &str, now: N
 }
 
 fn done(state: &mut State) -> Vec<String> {
-    let told = state.take_effects().into_iter().filter_map(|effect| match effect {
+    let outcome = state.take_effects().into_iter().filter_map(|effect| match effect {
         Effect::Send { command: Outgoing::LetPass { request }, .. } => Some(format!("{request} goes on")),
         Effect::Send { command: Outgoing::LetPassWith { request, headers }, .. } => {
             Some(format!("{request} goes on with {headers:?}"))
@@ -90,7 +90,7 @@ fn done(state: &mut State) -> Vec<String> {
         Effect::Send { command: Outgoing::ReleaseCalls, .. } => Some("release".to_owned()),
         _ => None,
     });
-    told.collect()
+    outcome.collect()
 }
 
 fn abort(pattern: &str) -> RouteRule {
@@ -105,19 +105,19 @@ fn status(pattern: &str, status: u16) -> RouteRule {
 fn nothing_is_caught_without_routes_and_what_is_known_is_told_when_it_holds() {
     let (mut state, session, began) = started();
     assert_eq!(state.catching(&session), Some(Catch::default()));
-    let told = add(&mut state, abort("/x"), at(began, 0));
+    let outcome = add(&mut state, abort("/x"), at(began, 0));
     assert_eq!(done(&mut state), ["catch [\"*://*/x\"]"]);
     tell(&mut state);
-    assert!(told.try_recv().is_err(), "not before the browser has confirmed it");
+    assert!(outcome.try_recv().is_err(), "not before the browser has confirmed it");
     state.route_confirmed(1, None);
     tell(&mut state);
-    assert_eq!(told.try_recv().unwrap().unwrap().id, "route1");
+    assert_eq!(outcome.try_recv().unwrap().unwrap().id, "route1");
     // One that does not confirm is not waited for long.
-    let told = add(&mut state, abort("/y"), at(began, 0));
-    assert_eq!(state.next_tick(at(began, 0)), Some(began + CONFIRMING));
+    let outcome = add(&mut state, abort("/y"), at(began, 0));
+    assert_eq!(state.next_tick(at(began, 0)), Some(began + CONFIRM_LIMIT));
     state.on_tick(at(began, 1000));
     tell(&mut state);
-    assert_eq!(told.try_recv().unwrap().unwrap().id, "route2");
+    assert_eq!(outcome.try_recv().unwrap().unwrap().id, "route2");
     done(&mut state);
     let (reply, removed) = crossbeam_channel::bounded(1);
     state.remove_routes(None, reply, at(began, 1000));
@@ -174,10 +174,10 @@ fn a_held_request_goes_on_in_time_or_with_its_route_and_is_dropped_with_its_sess
     assert!(done(&mut state).is_empty());
     state.on_tick(at(began, 2000));
     assert_eq!(done(&mut state), ["1 fails"]);
-    for number in 0..=HELD {
+    for number in 0..=MAX_HELD {
         ask(&mut state, &session, &format!("n{number}"), "http://a.test/slow", at(began, 2000));
     }
-    assert_eq!(done(&mut state), [format!("n{HELD} fails")], "more than may be held is not");
+    assert_eq!(done(&mut state), [format!("n{MAX_HELD} fails")], "more than may be held is not");
     state.unguard(|gone| gone == "S");
     assert!(state.next_route_check().is_none());
     add(&mut state, abort("/once").times(1).delay(Duration::from_secs(2)), at(began, 2000));
@@ -196,7 +196,7 @@ fn a_held_request_goes_on_in_time_or_with_its_route_and_is_dropped_with_its_sess
 #[cfg(feature = "navigation")]
 #[test]
 fn the_policy_wins_over_every_route() {
-    use super::super::super::navigation::{Found, NavigationPolicy, ProtectedPorts};
+    use super::super::super::navigation_policy::{NavigationPolicy, ProtectedPorts, ResolvedName};
     let ports = ProtectedPorts::default();
     let _kept = ports.protect(18791, "a test");
     let policy = NavigationPolicy::new(&[] as &[&str], &["bad.test"], false, false).unwrap();
@@ -231,7 +231,8 @@ fn the_policy_wins_over_every_route() {
         ask(&mut state, &session, request, url, at(began, 0));
     }
     assert_eq!(refused(&mut state), ["1 is refused", "2 is refused", "3 is refused", "look up inside.test"]);
-    state.found(Found { host: "inside.test".into(), addresses: vec!["10.0.0.1".parse().unwrap()] }, at(began, 1));
+    state
+        .found(ResolvedName { host: "inside.test".into(), addresses: vec!["10.0.0.1".parse().unwrap()] }, at(began, 1));
     assert_eq!(refused(&mut state), ["4 is refused"]);
     // Protected while it was held.
     let _late = ports.protect(4000, "a test");
@@ -243,9 +244,9 @@ fn the_policy_wins_over_every_route() {
 fn a_request_fails_whose_answer_the_browser_refuses() {
     let (mut state, session, began) = started();
     let answer = RouteAction::Fulfil(Fulfilment::new(200, Vec::new(), "x").into());
-    let told = add(&mut state, RouteRule::new("/x", answer), at(began, 0));
+    let outcome = add(&mut state, RouteRule::new("/x", answer), at(began, 0));
     take_all(&mut state, at(began, 0));
-    assert!(told.try_recv().unwrap().is_ok());
+    assert!(outcome.try_recv().unwrap().is_ok());
     ask(&mut state, &session, "1", "http://a.test/x", at(began, 1));
     let effects = state.take_effects();
     let [Effect::Send { tag, command: Outgoing::FulfilRequest { .. }, .. }] = &*effects else { panic!("{effects:?}") };
@@ -256,14 +257,14 @@ fn a_request_fails_whose_answer_the_browser_refuses() {
 #[test]
 fn a_route_that_the_browser_refuses_is_not_kept() {
     let (mut state, _, began) = started();
-    let told = add(&mut state, abort("/x"), at(began, 0));
+    let outcome = add(&mut state, abort("/x"), at(began, 0));
     for effect in state.take_effects() {
         if let Effect::Send { tag, .. } = effect {
             state.on_answer(tag, refused_by_browser(), at(began, 1));
         }
     }
     tell(&mut state);
-    assert!(matches!(told.try_recv().unwrap(), Err(Error::Cdp(_))));
+    assert!(matches!(outcome.try_recv().unwrap(), Err(Error::Cdp(_))));
     assert!(state.list_routes().is_empty());
 }
 

@@ -1,7 +1,7 @@
-//! Sessions: how each attach is brought to an end without waiting for anybody.
+//! Sessions: the state machine of attaching, which never waits.
 //!
 //! On attach everything that is wanted is sent at once, the resume last: a target that was paused
-//! for us goes on as soon as it has taken the rest, and one that hangs holds up nobody else.
+//! for us continues as soon as it has received the rest, and one that hangs delays no other.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::super::log::Event as Noted;
 use super::super::options::Pages;
 use super::super::snapshot::{BridgeLife, PageState};
-use super::pages::Belongs;
+use super::pages::Ownership;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
 use crate::cdp::protocol::target::{AttachedToTargetEvent, TargetId, TargetInfo};
@@ -90,13 +90,13 @@ impl State {
             None if info.r#type == "shared_worker" && self.watches_shared_workers() => {
                 self.adopt_shared_worker(&session, info, now);
             }
-            // Its session is for whoever opened it.
+            // Its session belongs to the caller that opened it.
             None if self.requests.is_reserved(&info.target_id) => {}
             None if info.r#type != "page" => self.let_go(session),
             None => match self.belongs(info) {
-                Belongs::Yes => self.adopt_page(&session, info, now),
-                Belongs::No => self.let_go(session),
-                Belongs::NotYetKnown => self.requests.hold(session, info.clone(), now),
+                Ownership::Yes => self.adopt_page(&session, info, now),
+                Ownership::No => self.let_go(session),
+                Ownership::NotYetKnown => self.requests.hold(session, info.clone(), now),
             },
         }
     }
@@ -129,9 +129,9 @@ impl State {
     }
 
     /// Whether requests of shared workers are held to the navigation policy. Only where all pages are the task's: who
-    /// shares a worker is not told.
+    /// shares a worker is not reported.
     pub(super) fn watches_shared_workers(&self) -> bool {
-        self.guards() && matches!(self.options.pages, Pages::All)
+        self.has_navigation_policy() && matches!(self.options.pages, Pages::All)
     }
 
     fn adopt_shared_worker(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
@@ -146,7 +146,7 @@ impl State {
         self.send(Some(session), tag, Outgoing::EnableConditions);
     }
 
-    /// A shared worker is ready to be told what is cut off, and goes on when it has taken that. Sent before, Chromium 156
+    /// A shared worker is ready for the blocked addresses, and continues once it has them. Sent before, Chromium 156
     /// forgets it now and then.
     pub(super) fn shared_worker_ready(&mut self, session: &SessionKey) {
         if !self.sessions.contains_key(session) {
@@ -156,7 +156,7 @@ impl State {
             self.send(Some(session), 0, Outgoing::Resume);
             return;
         };
-        self.guarding.cut_off.insert(Arc::clone(session));
+        self.navigation_checks.cut_off.insert(Arc::clone(session));
         let tag = self.expect(Waiting::Caught { session: Arc::clone(session) });
         self.send(Some(session), tag, conditions);
     }
@@ -175,15 +175,15 @@ impl State {
         self.bridge_session(session);
         self.network_session(session);
         self.chooser_session(session);
-        self.stand_in(session);
-        if kind == SessionKind::Page && self.guards() && !self.options.prepared {
+        self.send_persistent_commands(session);
+        if kind == SessionKind::Page && self.has_navigation_policy() && !self.options.prepared {
             self.send(Some(session), 0, Outgoing::ForbidPrerendering);
         }
         for command in commands {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());
         }
-        // Last, and nobody waits for its answer.
+        // Last; its answer is not waited for.
         self.send(Some(session), 0, Outgoing::Resume);
     }
 
@@ -231,7 +231,7 @@ impl State {
                         self.drop_forgotten(&page, now);
                     }
                 }
-                Err(error) => tracing::warn!(%error, "frame tree passed over"),
+                Err(error) => tracing::warn!(%error, "frame tree ignored"),
             }
         }
         if ready && kind == SessionKind::Page {
@@ -259,7 +259,7 @@ impl State {
             SessionKind::Page => self.page_out(&rec.page, now),
             SessionKind::Iframe => {
                 self.frame_target_detached(session, &rec.target, now);
-                self.stand_again(&rec.page);
+                self.resend_process_settings(&rec.page);
             }
             SessionKind::Worker | SessionKind::Shared | SessionKind::Other => {}
         }

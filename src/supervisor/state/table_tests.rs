@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::super::dialog_policy::{BridgeMode, DialogPolicy};
 use super::super::options::{Pages, SupervisorOptions};
-use super::super::policy::{BridgeMode, DialogPolicy};
 use super::{Effect, Now, Outgoing, State};
 use crate::cdp::Event;
 

@@ -1,4 +1,4 @@
-//! From the fold's records to the published view.
+//! Builds the published view from the records of the state machine.
 
 use super::super::snapshot::Snapshot;
 use super::{Dirty, State};

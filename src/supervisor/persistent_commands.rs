@@ -1,5 +1,5 @@
-//! What holds for a page as long as it lives: commands that each of its sessions gets, those to come
-//! included, and a name and password for who asks.
+//! Persistent commands: settings of a page that each of its sessions gets, including later ones and those after a
+//! reconnect; and HTTP credentials.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::cdp::rt::Command;
 use crate::cdp::{self, Answer, Connection};
 use crate::sync::Deadline;
 
-/// The key of the command that takes a page's network away. While it is kept, nothing else is said of the network.
+/// Key of the command that takes a page offline. While it is set, no other network condition is sent.
 pub(crate) const OFFLINE: &str = "offline";
 
-/// The key of the command that slows scripts down.
+/// Key of the command that throttles the CPU.
 pub(crate) const CPU: &str = "cpu";
 
-/// Which sessions of a page.
+/// The sessions of a page that a persistent command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Sessions {
-    /// The page's own.
+pub enum SessionScope {
+    /// The session of the page itself.
     Page,
     /// Those of the page and of its cross-process frames.
     Frames,
@@ -55,15 +55,15 @@ impl<C: Command + Send + Sync> Sendable for C {
     }
 }
 
-/// A command to be sent again and again. Its `Debug` shows the method only: there may be secrets in it.
+/// A command that is sent to each new session of a page. Its `Debug` shows the method only: parameters may hold secrets.
 #[derive(Clone)]
-pub struct Standing {
+pub struct PersistentCommand {
     method: &'static str,
     command: Arc<dyn Sendable>,
 }
 
-impl Standing {
-    /// Of a command.
+impl PersistentCommand {
+    /// Wraps a command.
     #[must_use]
     pub fn new<C: Command + Send + Sync + 'static>(command: C) -> Self {
         Self { method: C::METHOD, command: Arc::new(command) }
@@ -80,19 +80,19 @@ impl Standing {
     }
 }
 
-impl PartialEq for Standing {
+impl PartialEq for PersistentCommand {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.command, &other.command)
     }
 }
 
-impl fmt::Debug for Standing {
+impl fmt::Debug for PersistentCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Standing").field(&self.method).finish()
+        f.debug_tuple("PersistentCommand").field(&self.method).finish()
     }
 }
 
-/// A name and password for servers that ask (HTTP authentication). `Debug` shows neither.
+/// A user name and password for HTTP authentication. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     pub(super) username: String,
@@ -100,7 +100,7 @@ pub struct Login {
 }
 
 impl Login {
-    /// These.
+    /// Credentials from a user name and a password.
     #[must_use]
     pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
         Self { username: username.into(), password: password.into() }
@@ -113,10 +113,10 @@ impl fmt::Debug for Login {
     }
 }
 
-/// Limits of a page's network.
+/// Network throttling of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Throttle {
-    /// Least time from a request to its response, milliseconds.
+    /// Minimum time from a request to its response, in milliseconds.
     pub latency_ms: f64,
     /// Kilobits per second; `None` for no limit.
     pub download_kbps: Option<f64>,
@@ -132,14 +132,14 @@ impl Throttle {
 }
 
 impl Supervisor {
-    /// Slows a page's network down, that of its frames and workers included, or no longer. Works where requests are
+    /// Throttles the network of a page with its frames and workers; `None` ends it. Works where requests are
     /// [watched](Self::watch_network).
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Cdp`] when the browser cannot, [`Error::Timeout`], [`Error::NotActive`].
     pub fn set_throttle(&self, page: &TargetId, throttle: Option<Throttle>, deadline: Deadline) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("slowing the network down", deadline, |reply| Request::Throttle { page, throttle, reply })
+        self.ask("throttling the network", deadline, |reply| Request::Throttle { page, throttle, reply })
     }
 
     /// Keeps a command for a page, under a key: each session of these kinds that the page gets from now on is
@@ -150,17 +150,24 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn keep_standing(
+    pub fn set_persistent_command(
         &self,
         page: &TargetId,
         key: &'static str,
-        sessions: Sessions,
-        now: Standing,
+        sessions: SessionScope,
+        now: PersistentCommand,
         keep: bool,
         deadline: Deadline,
     ) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("keeping a setting", deadline, |reply| Request::Standing { page, key, sessions, now, keep, reply })
+        self.ask("applying an emulation setting", deadline, |reply| Request::SetPersistentCommand {
+            page,
+            key,
+            sessions,
+            now,
+            keep,
+            reply,
+        })
     }
 
     /// Answers servers that ask the page for a name and password. They go to the first origin that asks, and to
@@ -170,7 +177,7 @@ impl Supervisor {
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
     pub fn set_login(&self, page: &TargetId, login: Option<Login>, deadline: Deadline) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("setting a login", deadline, |reply| Request::Login { page, login, reply })
+        self.ask("setting HTTP credentials", deadline, |reply| Request::Login { page, login, reply })
     }
 
     /// Removes a script ([`Page.addScriptToEvaluateOnNewDocument`](crate::cdp::protocol::page::AddScriptToEvaluateOnNewDocument))
@@ -186,7 +193,12 @@ impl Supervisor {
         deadline: Deadline,
     ) -> Result<(), Error> {
         let (page, origin) = (page.clone(), origin.to_owned());
-        self.ask("keeping a script", deadline, |reply| Request::RemoveScript { page, origin, script, reply })
+        self.ask("scheduling the removal of a script", deadline, |reply| Request::RemoveScript {
+            page,
+            origin,
+            script,
+            reply,
+        })
     }
 
     /// Lets the origins that a page shows ask for its location, or no longer. Told for each origin as the page
@@ -196,6 +208,6 @@ impl Supervisor {
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
     pub fn allow_location(&self, page: &TargetId, allowed: bool, deadline: Deadline) -> Result<(), Error> {
         let page = page.clone();
-        self.ask("allowing a location", deadline, |reply| Request::Location { page, allowed, reply })
+        self.ask("setting the geolocation permission", deadline, |reply| Request::Location { page, allowed, reply })
     }
 }

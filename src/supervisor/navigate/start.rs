@@ -1,21 +1,21 @@
-//! Navigations that nobody waits for.
+//! Navigation without waiting for the document.
 
 use std::borrow::Cow;
 
-use super::error::Error;
-use super::frame_call::{ABORTED, Asked, LOOK, blocked};
-use super::guard::Watch;
-use super::handle::Supervisor;
-use super::route::FrameRef;
-use super::snapshot::{DialogType, Snapshot};
+use super::super::call_watchdog::CallWatchdog;
+use super::super::error::Error;
+use super::super::handle::Supervisor;
+use super::super::route::FrameRef;
+use super::super::snapshot::{DialogType, Snapshot};
+use super::{ABORTED, DIALOG_POLL_INTERVAL, NavigationRequested, blocked};
 use crate::cdp::CallOptions;
 use crate::cdp::protocol::page::{Navigate, NavigateReturns};
 use crate::cdp::rt::Command as _;
 use crate::sync::Deadline;
 
 impl Supervisor {
-    /// Sends a page on its way. Returns as soon as it is, or shows a dialog that asks whether it may be, or the
-    /// deadline has passed without a sign; whether it arrives is not waited for.
+    /// Starts a navigation. Returns when it has begun, when the page shows a `beforeunload` dialog, or at the deadline;
+    /// the document is not waited for.
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate), where the browser says so at once.
@@ -26,14 +26,14 @@ impl Supervisor {
         }
         self.check_navigation(url, deadline)?;
         let blocked_before = self.last_blocked(&route);
-        Watch::new(self, &route, Navigate::METHOD.into(), deadline).free_first(deadline)?;
+        CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline).free_page(deadline)?;
         let target = route.target.as_str();
         let before = self.snapshot();
         if let Some(asks) = before.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
             return Err(blocked::<Navigate>(&asks.id));
         }
-        self.dismiss_calls(&route.target, deadline)?;
-        self.put_dialogs_away(&route.target, deadline)?;
+        self.dismiss_bridged_dialogs(&route.target, deadline)?;
+        self.dismiss_dialogs(&route.target, deadline)?;
         let send = || {
             let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
             route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)
@@ -45,29 +45,29 @@ impl Supervisor {
         };
         let (was_on_its_way, shown) = top(&before).unzip();
         let traffic = self.traffic();
-        // A page counts as on its way before it is asked whether it may be left; its request comes after that.
+        // Navigation is reported before the `beforeunload` dialog; the request follows after it.
         let requested = || {
             let since = self.network_requests(&route.target);
             let finished = since.iter().any(|r| r.number > traffic.last && &*r.resource_type == "document");
             finished || self.traffic().since(&route.target, traffic.last).any(|l| &*l.resource_type == "document")
         };
         loop {
-            match reply.poll_raw(deadline.within(LOOK)) {
+            match reply.poll_raw(deadline.within(DIALOG_POLL_INTERVAL)) {
                 Ok(outcome) => {
                     let returned: NavigateReturns = outcome?.decode()?;
                     let was_aborted = returned.error_text.as_deref() == Some(ABORTED)
                         && returned.is_download != Some(true)
                         && !was_sent_again;
                     let document = shown.clone().unwrap_or_default();
-                    let asked = Asked { at: std::sync::Arc::clone(&before), request: traffic.last };
-                    if was_aborted && self.was_overtaken(&route, &asked, &document, blocked_before, deadline) {
+                    let asked = NavigationRequested { at: std::sync::Arc::clone(&before), request: traffic.last };
+                    if was_aborted && self.was_superseded(&route, &asked, &document, blocked_before, deadline) {
                         (reply, was_sent_again) = (send()?, true);
                         continue;
                     }
                     return match returned.error_text {
                         None => Ok(()),
                         Some(message) => {
-                            // What kept it from going there is in the snapshot by then.
+                            // Afterwards the view has the reason of a blocked navigation.
                             let _ = self.caught_up(deadline);
                             self.blocked_since(&route, blocked_before)?;
                             Err(Error::not_loaded(url, &message))

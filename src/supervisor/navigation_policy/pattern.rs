@@ -11,7 +11,7 @@ use crate::text::{GlobPart, glob_matches};
 /// A pattern that says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{pattern}` is no pattern for navigation: {problem}; write a host like `example.com` or `*.example.com`, \
+    "`{pattern}` is not a navigation pattern: {problem}; write a host such as `example.com` or `*.example.com`, \
      with a scheme before and a port behind if you like"
 )]
 pub struct BadPattern {
@@ -47,17 +47,17 @@ impl Pattern {
             Some((scheme, rest)) => {
                 let scheme = scheme.to_ascii_lowercase();
                 if !matches!(&*scheme, "http" | "https") {
-                    return Err(bad("only http:// and https:// may stand before the host"));
+                    return Err(bad("the scheme must be http:// or https://"));
                 }
                 (Some(scheme), rest)
             }
         };
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         if rest.contains(['/', '?', '#', '@']) {
-            return Err(bad("it may name a host and a port, nothing else"));
+            return Err(bad("only a host and a port are allowed"));
         }
-        let (host, port) = split_port(rest).ok_or_else(|| bad("its port is no number from 1 to 65535"))?;
-        let name = name(host).ok_or_else(|| bad("its host cannot be read"))?;
+        let (host, port) = split_port(rest).ok_or_else(|| bad("the port is not a number from 1 to 65535"))?;
+        let name = name(host).ok_or_else(|| bad("the host is invalid"))?;
         Ok(Self { text: text.to_owned(), scheme, name, port })
     }
 
@@ -209,7 +209,7 @@ mod tests {
             "a b",
         ] {
             let problem = Pattern::parse(pattern).unwrap_err().to_string();
-            assert!(problem.contains("is no pattern"), "{problem}");
+            assert!(problem.contains("is not a navigation pattern"), "{problem}");
         }
     }
 

@@ -131,7 +131,7 @@ fn refused(place: &Place, owner: &str) -> Refused {
     let Place { host, port, .. } = place;
     let scope = if *port >= WELL_KNOWN { ", on any host" } else { "" };
     Refused::new(format!(
-        "port {port} of {host} is that of {owner}; pages never reach it{scope}. Serve the page on another port"
+        "port {port} of {host} is used by {owner} and is blocked for pages{scope}; serve the page on another port"
     ))
 }
 
@@ -150,8 +150,11 @@ mod tests {
         let two = ports.clone().protect(18791, "somebody else");
         let low = ports.protect(80, "the control server");
         assert_eq!(ports.all(), [80, 18791]);
-        let told = ports.check(&place("example.com", 18791), None, false).unwrap_err().reason;
-        assert!(told.contains("18791") && told.contains("the control server") && told.contains("any host"), "{told}");
+        let refusal = ports.check(&place("example.com", 18791), None, false).unwrap_err().reason;
+        assert!(
+            refusal.contains("18791") && refusal.contains("the control server") && refusal.contains("any host"),
+            "{refusal}"
+        );
         assert!(ports.check(&place("example.com", 80), None, false).is_ok());
         assert!(ports.check(&place("localhost", 80), None, true).is_err());
         for ip in ["127.0.0.2", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"] {

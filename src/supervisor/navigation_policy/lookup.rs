@@ -1,4 +1,4 @@
-//! Looking up names beside the supervisor's thread, which waits for nobody.
+//! Host name resolution on threads of its own; the supervisor's thread never waits for it.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, ToSocketAddrs as _};
@@ -22,7 +22,7 @@ pub(super) fn system(host: &str) -> Vec<IpAddr> {
 
 /// What a name leads to.
 #[derive(Debug)]
-pub(in crate::supervisor) struct Found {
+pub(in crate::supervisor) struct ResolvedName {
     pub(in crate::supervisor) host: Arc<str>,
     /// None when there is no such name, or it cannot be found out: the browser will not get far either.
     pub(in crate::supervisor) addresses: Vec<IpAddr>,
@@ -32,13 +32,13 @@ pub(in crate::supervisor) struct Found {
 pub(in crate::supervisor) struct Lookups {
     running: Vec<(Arc<str>, Thread)>,
     queue: VecDeque<Arc<str>>,
-    found: Sender<Found>,
+    found: Sender<ResolvedName>,
     names: Names,
 }
 
 impl Lookups {
     /// None yet, and where their outcomes will come.
-    pub(in crate::supervisor) fn new(names: Names) -> (Self, Receiver<Found>) {
+    pub(in crate::supervisor) fn new(names: Names) -> (Self, Receiver<ResolvedName>) {
         // A thread counts as running until its outcome was taken, so none ever waits for room.
         let (found, outcomes) = crossbeam_channel::bounded(AT_ONCE);
         (Self { running: Vec::new(), queue: VecDeque::new(), found, names }, outcomes)
@@ -46,7 +46,7 @@ impl Lookups {
 
     /// Looks a name up, now or when another one is done.
     pub(in crate::supervisor) fn start(&mut self, host: Arc<str>) {
-        // One that nobody waited for any longer may be under way still.
+        // A lookup that is no longer awaited may still be running.
         if !self.running.iter().any(|(known, _)| *known == host) && !self.queue.contains(&host) {
             self.queue.push_back(host);
             self.go_on();
@@ -62,25 +62,25 @@ impl Lookups {
             let (name, found, names) = (Arc::clone(&host), self.found.clone(), self.names);
             let thread = spawn("nav-lookup", move || {
                 let addresses = names(&name);
-                let _ = found.send(Found { host: name, addresses });
+                let _ = found.send(ResolvedName { host: name, addresses });
             });
             match thread {
                 Ok(thread) => self.running.push((host, thread)),
-                // Nobody hears of it: who waits for this name is refused at its deadline.
-                Err(problem) => tracing::warn!(%problem, "no thread to look a name up"),
+                // Not reported: requests that wait for this name are refused at their deadline.
+                Err(problem) => tracing::warn!(%problem, "cannot start a thread to resolve a host name"),
             }
         }
     }
 
     /// An outcome was taken.
-    pub(in crate::supervisor) fn took(&mut self, found: &Found) {
+    pub(in crate::supervisor) fn took(&mut self, found: &ResolvedName) {
         if let Some(at) = self.running.iter().position(|(host, _)| *host == found.host) {
             self.running.swap_remove(at).1.join();
         }
         self.go_on();
     }
 
-    /// Names that nobody waits for any more are not begun.
+    /// Names that are no longer awaited are not looked up.
     pub(in crate::supervisor) fn keep_waiting(&mut self, wanted: impl Fn(&str) -> bool) {
         self.queue.retain(|host| wanted(host));
     }

@@ -1,8 +1,8 @@
 //! Documents that wait for a name, with a clock of the test's own.
 
-use super::super::super::navigation::{NavigationPolicy, ProtectedPorts};
+use super::super::super::navigation_policy::{NavigationPolicy, ProtectedPorts};
 use super::super::super::options::{Pages, SupervisorOptions};
-use super::super::super::standing::Login;
+use super::super::super::persistent_commands::Login;
 use super::super::effect::Catch;
 use super::*;
 use crate::cdp::protocol::target::TargetInfo;
@@ -51,7 +51,7 @@ fn ask_for(state: &mut State, session: &SessionKey, kind: &str, request: &str, u
 
 /// What was done since: requests that go on, requests that are refused, names that are looked up.
 fn done(state: &mut State) -> Vec<String> {
-    let told = state.take_effects().into_iter().filter_map(|effect| match effect {
+    let outcome = state.take_effects().into_iter().filter_map(|effect| match effect {
         Effect::LookUp { host } => Some(format!("look up {host}")),
         Effect::Send { command: Outgoing::LetPass { request }, .. } => Some(format!("{request} goes on")),
         Effect::Send { command: Outgoing::RefuseDocument { request, .. }, .. } => Some(format!("{request} is refused")),
@@ -60,11 +60,11 @@ fn done(state: &mut State) -> Vec<String> {
         Effect::Send { command: Outgoing::CatchCalls(_), .. } => Some("catch".to_owned()),
         _ => None,
     });
-    told.collect()
+    outcome.collect()
 }
 
-fn found(host: &str, address: &str) -> Found {
-    Found { host: host.into(), addresses: address.parse().into_iter().collect() }
+fn found(host: &str, address: &str) -> ResolvedName {
+    ResolvedName { host: host.into(), addresses: address.parse().into_iter().collect() }
 }
 
 #[test]
@@ -140,20 +140,20 @@ fn protected_ports_are_refused_whatever_the_policy_says() {
 fn who_waits_too_long_for_a_name_is_refused() {
     let (mut state, session, began) = attached();
     ask(&mut state, &session, "1", "http://slow.test/", at(began, 0));
-    let (reply, told) = crossbeam_channel::bounded(1);
+    let (reply, outcome) = crossbeam_channel::bounded(1);
     state.may_visit("http://slow.test/x?secret".to_owned(), reply, at(began, 0));
     assert_eq!(done(&mut state), ["look up slow.test"]);
     let next = state.next_tick(at(began, 0)).expect("something is due");
-    assert!(next <= began + LOOKUP);
+    assert!(next <= began + LOOKUP_LIMIT);
     state.on_tick(at(began, 4));
     assert!(done(&mut state).is_empty());
     state.on_tick(at(began, 5));
     assert_eq!(done(&mut state), ["1 is refused"]);
-    for answer in state.take_told() {
-        answer.tell();
+    for answer in state.take_responses() {
+        answer.send();
     }
-    let refused = told.try_recv().unwrap().unwrap_err().to_string();
-    assert!(refused.contains("could not be looked up") && !refused.contains("secret"), "{refused}");
+    let refused = outcome.try_recv().unwrap().unwrap_err().to_string();
+    assert!(refused.contains("could not be resolved") && !refused.contains("secret"), "{refused}");
     // Late, and good for the next.
     state.found(found("slow.test", "8.8.8.8"), at(began, 6));
     ask(&mut state, &session, "2", "http://slow.test/", at(began, 6));
@@ -163,12 +163,12 @@ fn who_waits_too_long_for_a_name_is_refused() {
 #[test]
 fn what_waits_is_dropped_with_its_session_and_bounded() {
     let (mut state, session, began) = attached();
-    for number in 0..=WAITING {
+    for number in 0..=MAX_WAITING {
         ask(&mut state, &session, &number.to_string(), &format!("http://n{number}.test/"), at(began, 0));
     }
-    let told = done(&mut state);
-    assert_eq!(told.len(), WAITING + 1);
-    assert_eq!(told.last().unwrap(), &format!("{WAITING} is refused"));
+    let outcome = done(&mut state);
+    assert_eq!(outcome.len(), MAX_WAITING + 1);
+    assert_eq!(outcome.last().unwrap(), &format!("{MAX_WAITING} is refused"));
     state.detached(&session, at(began, 1));
     state.found(found("n1.test", "8.8.8.8"), at(began, 1));
     assert!(done(&mut state).is_empty());
@@ -194,11 +194,11 @@ fn requests_that_were_lost_get_nowhere() {
 #[test]
 fn nobody_is_left_waiting_at_the_end() {
     let (mut state, _, began) = attached();
-    let (reply, told) = crossbeam_channel::bounded(1);
+    let (reply, outcome) = crossbeam_channel::bounded(1);
     state.may_visit("http://a.test/".to_owned(), reply, at(began, 0));
     state.end("over", at(began, 1));
-    for answer in state.take_told() {
-        answer.tell();
+    for answer in state.take_responses() {
+        answer.send();
     }
-    assert!(matches!(told.try_recv().unwrap(), Err(Error::NotActive { .. })));
+    assert!(matches!(outcome.try_recv().unwrap(), Err(Error::NotActive { .. })));
 }

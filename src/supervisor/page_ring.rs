@@ -1,5 +1,4 @@
-//! The newest of what pages tell much of, kept apart for each page: a flood on one pushes nothing of
-//! another out.
+//! Ring buffers per page for console messages and network requests: a flood on one page evicts nothing of another.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,30 +7,30 @@ use parking_lot::Mutex;
 
 use crate::cdp::protocol::target::TargetId;
 
-/// What is kept of one page.
+/// Limits for one page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct RingLimits {
     /// Greatest number of entries.
     pub(super) entries: usize,
     /// Greatest sum of their sizes.
     pub(super) bytes: usize,
 }
 
-/// A change, made by the fold.
+/// A change, made by the state machine.
 #[derive(Debug)]
-pub(super) enum Line<T> {
+pub(super) enum RingUpdate<T> {
     /// An entry, or another version of one that is there: the number says which.
     Put { page: TargetId, number: u64, bytes: usize, entry: Arc<T> },
     /// The page is gone.
     Drop(TargetId),
 }
 
-/// Entries by page. Changed by the supervisor's thread, read by anybody; the lock is held for copying
+/// Entries by page. Written by the supervisor's thread, read by any thread; the lock is held for copying
 /// pointers only.
 #[derive(Debug)]
-pub(super) struct Kept<T> {
+pub(super) struct PageRing<T> {
     pages: Mutex<HashMap<TargetId, Ring<T>>>,
-    room: Room,
+    limits: RingLimits,
 }
 
 #[derive(Debug)]
@@ -42,25 +41,25 @@ struct Ring<T> {
     last: u64,
 }
 
-impl<T> Kept<T> {
-    pub(super) fn new(room: Room) -> Self {
-        Self { pages: Mutex::default(), room }
+impl<T> PageRing<T> {
+    pub(super) fn new(limits: RingLimits) -> Self {
+        Self { pages: Mutex::default(), limits }
     }
 
-    pub(super) fn change(&self, lines: Vec<Line<T>>) {
-        if lines.is_empty() {
+    pub(super) fn change(&self, updates: Vec<RingUpdate<T>>) {
+        if updates.is_empty() {
             return;
         }
         let mut gone = Vec::new(); // freed outside of the lock
         let mut pages = self.pages.lock();
-        for line in lines {
+        for line in updates {
             match line {
-                Line::Put { page, number, bytes, entry } => {
+                RingUpdate::Put { page, number, bytes, entry } => {
                     let ring = pages.entry(page).or_insert_with(Ring::new);
                     ring.put(number, bytes, entry, &mut gone);
-                    ring.shrink(self.room, &mut gone);
+                    ring.shrink(self.limits, &mut gone);
                 }
-                Line::Drop(page) => drop(pages.remove(&page)),
+                RingUpdate::Drop(page) => drop(pages.remove(&page)),
             }
         }
         drop(pages);
@@ -117,8 +116,8 @@ impl<T> Ring<T> {
         }
     }
 
-    fn shrink(&mut self, room: Room, gone: &mut Vec<Arc<T>>) {
-        while self.entries.len() > room.entries || self.bytes > room.bytes {
+    fn shrink(&mut self, limits: RingLimits, gone: &mut Vec<Arc<T>>) {
+        while self.entries.len() > limits.entries || self.bytes > limits.bytes {
             let Some(old) = self.pop() else { return };
             gone.push(old);
         }
@@ -135,28 +134,28 @@ impl<T> Ring<T> {
 mod tests {
     use super::*;
 
-    fn put(page: &str, number: u64, bytes: usize, entry: &str) -> Line<String> {
-        Line::Put { page: TargetId::from(page), number, bytes, entry: Arc::new(entry.to_owned()) }
+    fn put(page: &str, number: u64, bytes: usize, entry: &str) -> RingUpdate<String> {
+        RingUpdate::Put { page: TargetId::from(page), number, bytes, entry: Arc::new(entry.to_owned()) }
     }
 
-    fn texts(kept: &Kept<String>, page: &str) -> Vec<String> {
+    fn texts(kept: &PageRing<String>, page: &str) -> Vec<String> {
         kept.of(&TargetId::from(page)).iter().map(|text| text.to_string()).collect()
     }
 
     #[test]
     fn each_page_has_room_of_its_own_by_count_and_by_bytes() {
-        let kept = Kept::new(Room { entries: 3, bytes: 100 });
+        let kept = PageRing::new(RingLimits { entries: 3, bytes: 100 });
         kept.change((1..=5).map(|n| put("a", n, 10, &n.to_string())).collect());
         kept.change(vec![put("b", 6, 90, "large"), put("b", 7, 20, "small")]);
         assert_eq!(texts(&kept, "a"), ["3", "4", "5"]);
         assert_eq!(texts(&kept, "b"), ["small"]);
-        kept.change(vec![Line::Drop(TargetId::from("a"))]);
+        kept.change(vec![RingUpdate::Drop(TargetId::from("a"))]);
         assert!(texts(&kept, "a").is_empty());
     }
 
     #[test]
     fn another_version_takes_the_place_of_the_first_and_never_comes_back() {
-        let kept = Kept::new(Room { entries: 3, bytes: 100 });
+        let kept = PageRing::new(RingLimits { entries: 3, bytes: 100 });
         kept.change((1..=3).map(|n| put("a", n, 10, &n.to_string())).collect());
         kept.change(vec![put("a", 2, 20, "2 again")]);
         assert_eq!(texts(&kept, "a"), ["1", "2 again", "3"]);

@@ -1,7 +1,7 @@
 //! Where pages may go.
 //!
 //! [`NavigationPolicy`] is the pure part: addresses in, verdicts out. Names are looked up by `lookup`, and
-//! `state/guarding` sees to it that every document a page asks for is decided about before it is sent for.
+//! `state/navigation_checks` holds every document request until the policy has decided.
 
 mod address;
 mod lookup;
@@ -16,7 +16,7 @@ mod resolver;
 
 use std::sync::Arc;
 
-pub(super) use lookup::{Found, Lookups, Names};
+pub(super) use lookup::{Lookups, Names, ResolvedName};
 #[cfg(feature = "navigation")]
 pub use pattern::BadPattern;
 #[cfg(feature = "navigation")]
@@ -144,7 +144,7 @@ pub(super) fn names(_policy: Option<&NavigationPolicy>) -> Names {
     lookup::system
 }
 
-/// An address as it is shown: what secrets may stand in is left out.
+/// An address for display: without user name, query and fragment, which may hold secrets.
 #[cfg(feature = "navigation")]
 pub(super) fn shown(url: &str) -> String {
     policy::shown(url)

@@ -1,4 +1,4 @@
-//! What a policy says of an address. Nothing is looked up here.
+//! Decisions of a policy on an address. Nothing is resolved here.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -120,7 +120,7 @@ impl NavigationPolicy {
     /// # Errors
     /// [`Refused`].
     pub fn check(&self, url: &str) -> Result<Verdict, Refused> {
-        let url = Url::parse(url).map_err(|problem| Refused::new(format!("it is no address ({problem})")))?;
+        let url = Url::parse(url).map_err(|problem| Refused::new(format!("not a valid address ({problem})")))?;
         match url.scheme() {
             "http" | "https" => self.check_web(&url),
             "about" if url.path() == "blank" => Ok(Verdict::Pass),
@@ -128,7 +128,7 @@ impl NavigationPolicy {
             "blob" => self.check_blob(&url),
             "file" => self.check_file(&url).map(|()| Verdict::Pass),
             scheme => Err(Refused::new(format!(
-                "`{scheme}:` addresses are never opened; http, https, about:blank, data and blob are"
+                "`{scheme}:` addresses are not allowed; use http, https, about:blank, data or blob"
             ))),
         }
     }
@@ -167,7 +167,7 @@ impl NavigationPolicy {
         addresses.iter().try_for_each(|ip| self.protected.check_address(place, *ip))
     }
 
-    /// Whether a frame may go on showing what it has come to. Its host was looked up before it was asked.
+    /// Whether a frame may keep the document it shows. Its host was resolved before the request.
     ///
     /// # Errors
     /// [`Refused`].
@@ -206,16 +206,16 @@ impl NavigationPolicy {
         let leads = if place.host.parse() == Ok(plain(ip)) {
             format!("{ip} is")
         } else {
-            format!("{} leads to {}, which is", place.host, plain(ip))
+            format!("{} resolves to {}, which is", place.host, plain(ip))
         };
         if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits_address(place, ip)) {
-            return Err(blocked_by(pattern, &format!("{leads} an address that")));
+            return Err(blocked_by(pattern, &format!("{leads} an address")));
         }
         match reach(ip) {
             Reach::Public => Ok(()),
-            Reach::Metadata => {
-                Err(Refused::new(format!("{leads} a link-local or cloud-metadata address; those are never opened")))
-            }
+            Reach::Metadata => Err(Refused::new(format!(
+                "{leads} a link-local or cloud metadata address; such addresses are always blocked"
+            ))),
             Reach::Private => self.check_private(place, &leads),
         }
     }
@@ -226,32 +226,32 @@ impl NavigationPolicy {
             return Ok(());
         }
         Err(Refused::new(format!(
-            "{leads} an address of this machine or of a private network; add `{}` to browser.navigation.allow \
-             or set browser.navigation.private_addresses to allow it",
+            "{leads} an address of this machine or of a private network; to allow it, add `{}` to browser.navigation.allow \
+             or set browser.navigation.private_addresses to true",
             place.host
         )))
     }
 
     fn check_web(&self, url: &Url) -> Result<Verdict, Refused> {
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Refused::new("there is a user name or password in it; give the address without"));
+            return Err(Refused::new("it contains a user name or password; remove them from the address"));
         }
-        let (place, ip) = place_of(url).ok_or_else(|| Refused::new("it names no host"))?;
+        let (place, ip) = place_of(url).ok_or_else(|| Refused::new("the address has no host"))?;
         let host = &*place.host;
         self.protected.check(&place, ip, is_local(host))?;
         if METADATA_NAMES.contains(&host) {
-            let why = format!("{host} is a name for cloud metadata; it is never opened");
+            let why = format!("{host} is a cloud metadata host, which is always blocked");
             return Err(Refused::new(why));
         }
         if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits(&place)) {
-            return Err(blocked_by(pattern, &format!("{host} is a host that")));
+            return Err(blocked_by(pattern, &format!("{host} is")));
         }
         if let Some(ip) = ip.filter(|ip| reach(*ip) == Reach::Metadata) {
             self.check_address(&place, ip)?;
         }
         if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.fits(&place)) {
             return Err(Refused::new(format!(
-                "no entry of browser.navigation.allow is for {host}; add `{host}` there to allow it"
+                "no entry of browser.navigation.allow matches {host}; add `{host}` to it to allow the host"
             )));
         }
         match ip {
@@ -272,24 +272,26 @@ impl NavigationPolicy {
         match Url::parse(url.path()) {
             Ok(of) if matches!(of.scheme(), "http" | "https") => self.check_web(&of).map(|_| Verdict::Pass),
             Ok(of) if of.scheme() == "file" => self.check_file(&of).map(|()| Verdict::Pass),
-            _ => Err(Refused::new("a `blob:` address must be one of a page that may be opened")),
+            _ => Err(Refused::new("a `blob:` address must belong to an allowed origin")),
         }
     }
 
     fn check_file(&self, url: &Url) -> Result<(), Refused> {
         if url.host().is_some() {
-            return Err(Refused::new("it names a file of another machine; those are never opened"));
+            return Err(Refused::new("it is a file on another machine, which is always blocked"));
         }
         if self.file_urls {
             return Ok(());
         }
-        Err(Refused::new("`file:` addresses are not opened; set browser.navigation.file_urls to allow them"))
+        Err(Refused::new("`file:` addresses are blocked; set browser.navigation.file_urls to true to allow them"))
     }
 }
 
 fn blocked_by(pattern: &Pattern, what: &str) -> Refused {
     let pattern = pattern.text();
-    Refused::new(format!("{what} the entry `{pattern}` of browser.navigation.block is for; remove it to allow it"))
+    Refused::new(format!(
+        "{what} matched by the entry `{pattern}` of browser.navigation.block; remove that entry to allow it"
+    ))
 }
 
 /// The place of a web address, and its host's address where it is one.
@@ -303,7 +305,7 @@ fn place_of(url: &Url) -> Option<(Place, Option<IpAddr>)> {
     (!host.is_empty()).then(|| (Place { scheme: url.scheme().into(), host: host.into(), port }, ip))
 }
 
-/// Names that browsers take for this machine without asking anybody:
+/// Names that browsers resolve to this machine without a lookup:
 /// <https://www.rfc-editor.org/rfc/rfc6761#section-6.3>.
 fn is_local(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
@@ -311,7 +313,7 @@ fn is_local(host: &str) -> bool {
 
 /// An address without user, password, query and fragment; of one that is no place, its scheme alone.
 pub(super) fn shown(url: &str) -> String {
-    let Ok(url) = Url::parse(url) else { return "an unreadable address".to_owned() };
+    let Ok(url) = Url::parse(url) else { return "an invalid address".to_owned() };
     let mut text = match url.host_str() {
         Some(host) => {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();

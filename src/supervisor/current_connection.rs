@@ -12,13 +12,13 @@ use crate::cdp::Connection;
 /// # Locking
 /// Both locks are held for copying a handle only, but `browser` also while
 /// [`Supervisor::with_browser`](super::Supervisor::with_browser) runs; never both together.
-pub(super) struct Link {
+pub(super) struct CurrentConnection {
     /// With the number of the connection.
     current: Mutex<(u64, Connection)>,
     pub(super) browser: Mutex<Option<Browser>>,
 }
 
-impl Link {
+impl CurrentConnection {
     pub(super) fn new(connection: Connection, browser: Option<Browser>) -> Arc<Self> {
         Arc::new(Self { current: Mutex::new((1, connection)), browser: Mutex::new(browser) })
     }

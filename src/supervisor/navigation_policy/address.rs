@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// From the inside of a network to its outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
-    /// Anybody's.
+    /// A public address.
     Public,
-    /// This machine, a private network, or nobody.
+    /// This machine, a private network, or an unassigned range.
     Private,
-    /// What tells programs in a cloud their secrets.
+    /// A cloud metadata service, which hands out credentials.
     Metadata,
 }
 

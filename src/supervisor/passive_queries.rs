@@ -1,5 +1,5 @@
-//! What can be told while a page is blocked: what the supervisor keeps, and what the browser's own
-//! process answers whatever the page does.
+//! Queries that work while a page is blocked: data that the supervisor keeps, and data that the browser's own
+//! process returns independently of the page.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::cdp::protocol::page::{Crash, GetNavigationHistory, NavigationEntry};
 use crate::cdp::protocol::target::{GetTargetInfo, GetTargets, TargetId, TargetInfo};
 use crate::sync::Deadline;
 
-/// Bytes of pictures that are kept, over all pages.
-const PICTURES: usize = 32 * 1024 * 1024;
-/// What a renderer that is to crash may take to be gone.
-const CRASHING: Duration = Duration::from_secs(2);
+/// Limit of cached screenshots in bytes, over all pages.
+const SCREENSHOT_CACHE_BYTES: usize = 32 * 1024 * 1024;
+/// Longest wait for a renderer to crash on request.
+const CRASH_LIMIT: Duration = Duration::from_secs(2);
 
-/// What handing a report to the supervisor's thread may take.
-const REPORTING: Duration = Duration::from_secs(2);
+/// Longest wait to hand a report to the supervisor's thread.
+const REPORT_LIMIT: Duration = Duration::from_secs(2);
 
 /// The end of a download whose file was moved to its final place.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct MovedDownload {
-    /// Its number among those of the supervisor.
+    /// Number of the download within the supervisor.
     #[serde(skip)]
     pub(crate) number: u64,
     /// `completed`, `canceled` or `failed`.
@@ -34,28 +34,28 @@ pub(crate) struct MovedDownload {
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<std::path::PathBuf>,
-    /// Why there is none.
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
 }
 
-/// The last picture that was taken of a page.
+/// The last screenshot of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// PNG.
     pub png: Arc<[u8]>,
-    /// When it was taken, Unix seconds.
+    /// Time of the screenshot, in Unix seconds.
     pub taken_at: f64,
-    /// What the page showed then.
+    /// Address of the page at that time.
     pub url: Arc<str>,
 }
 
-/// Where a page has been.
+/// The navigation history of a page.
 #[derive(Debug, Clone)]
 pub struct History {
-    /// Its documents, oldest first.
+    /// Entries, oldest first.
     pub entries: Vec<NavigationEntry>,
-    /// Which one it shows, counted from 0.
+    /// Index of the current entry, from 0.
     pub current: usize,
 }
 
@@ -71,17 +71,17 @@ impl Supervisor {
         Ok(self.call(page, &get, deadline)?.result.cookies)
     }
 
-    /// Where a page has been. Answered while a dialog is open and while the page is stuck or crashed.
+    /// The navigation history of a page. Answered while a dialog is open and while the page is stuck or crashed.
     ///
     /// # Errors
     /// As [`cookies`](Self::cookies).
     pub fn history(&self, page: &FrameRef, deadline: Deadline) -> Result<History, Error> {
-        let told = self.call(page, &GetNavigationHistory::new(), deadline)?.result;
-        Ok(History { current: usize::try_from(told.current_index).unwrap_or_default(), entries: told.entries })
+        let returned = self.call(page, &GetNavigationHistory::new(), deadline)?.result;
+        Ok(History { current: usize::try_from(returned.current_index).unwrap_or_default(), entries: returned.entries })
     }
 
-    /// What the browser says of a page. Answered while a dialog is open and while the page is stuck or
-    /// crashed.
+    /// The browser's description of a page (title, address, opener). Answered while a dialog
+    /// is open and while the page is stuck or crashed.
     ///
     /// # Errors
     /// As [`cookies`](Self::cookies).
@@ -105,7 +105,7 @@ impl Supervisor {
     /// The last console messages and uncaught exceptions of a page, oldest first: at most 500. Waits for nothing.
     #[must_use]
     pub fn console_of(&self, page: &TargetId) -> Vec<Arc<ConsoleEntry>> {
-        self.kept_console.of(page)
+        self.console_ring.of(page)
     }
 
     /// Takes the downloads of the task's pages into a folder from now on, under names that Chromium makes up,
@@ -117,7 +117,7 @@ impl Supervisor {
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn catch_downloads(&self, folder: Option<&Path>, deadline: Deadline) -> Result<(), Error> {
         let folder = folder.map(Into::into);
-        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder, moved: false, reply })
+        self.ask("setting the download folder", deadline, |reply| Request::Downloads { folder, moved: false, reply })
     }
 
     /// Applies a change of the navigation policy's protected ports to the sessions that there are; new ones get it by
@@ -126,20 +126,20 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn ports_changed(&self, deadline: Deadline) -> Result<(), Error> {
-        self.ask("protecting ports", deadline, |reply| Request::PortsChanged { reply })
+        self.ask("updating protected ports", deadline, |reply| Request::PortsChanged { reply })
     }
 
     /// The same for a caller that moves each download to its final place when it has ended. The log then has the end
     /// of a download when the caller [reports](Self::download_moved) it.
     pub(crate) fn catch_downloads_to_move(&self, folder: &Path, deadline: Deadline) -> Result<(), Error> {
         let folder = Some(folder.into());
-        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder, moved: true, reply })
+        self.ask("setting the download folder", deadline, |reply| Request::Downloads { folder, moved: true, reply })
     }
 
     /// Adds the end of a download to the log: its final path, or why it failed.
     pub(crate) fn download_moved(&self, moved: MovedDownload) {
         // Of a supervisor that has ended the log has ended too.
-        let deadline = Deadline::after(REPORTING);
+        let deadline = Deadline::after(REPORT_LIMIT);
         let _ = self.ask("logging a download", deadline, |reply| Request::DownloadMoved { moved, reply });
     }
 
@@ -158,7 +158,7 @@ impl Supervisor {
         let mut pictures = self.pictures.lock();
         pictures.retain(|(target, _)| target != page && now.page(target.as_str()).is_some());
         pictures.push_back((page.clone(), picture));
-        while pictures.iter().map(|(_, picture)| picture.png.len()).sum::<usize>() > PICTURES {
+        while pictures.iter().map(|(_, picture)| picture.png.len()).sum::<usize>() > SCREENSHOT_CACHE_BYTES {
             pictures.pop_front();
         }
     }
@@ -182,12 +182,12 @@ impl Supervisor {
         if !crashed(&self.snapshot()) {
             // Never answered: what would answer is gone.
             drop(route.connection.session(Arc::clone(&route.session)).send(&Crash::new()));
-            if self.wait_until(deadline.within(CRASHING), crashed).is_none() {
+            if self.wait_until(deadline.within(CRASH_LIMIT), crashed).is_none() {
                 let page = target.to_owned();
                 return Err(Error::Unresponsive {
                     page,
                     method: "Page.crash".to_owned(),
-                    after: CRASHING,
+                    after: CRASH_LIMIT,
                     tried: true,
                 });
             }

@@ -2,7 +2,7 @@
 //!
 //! Requests for documents are caught by `Fetch`, redirects one by one; a name that is not known yet is looked
 //! up beside this thread. What makes no request (files, what comes out of a cache, pages of the browser itself)
-//! is looked at when a frame shows it, and sent away.
+//! is checked when a frame shows it, and replaced by a blank document.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -11,60 +11,60 @@ use std::time::{Duration, Instant};
 
 use super::super::error::Error;
 use super::super::log::Event as Noted;
-use super::super::navigation::{
-    BlockedNavigation, Found, NavigationPolicy, Place, Refused, Verdict, patterns_of, shown,
+use super::super::navigation_policy::{
+    BlockedNavigation, NavigationPolicy, Place, Refused, ResolvedName, Verdict, patterns_of, shown,
 };
 use super::bridging::Caught;
 use super::effect::Effect;
-use super::network_events::Response as Came;
+use super::network_events::Response as ResponseReceived;
+use super::pending_response::PendingResponse;
 use super::requests::{BLANK, Response};
-use super::routing::Met;
+use super::routing::MatchedRoute;
 use super::sessions::{SessionKind, SessionRec};
-use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
 /// How long a name that was looked up counts.
-const KNOWN: Duration = Duration::from_secs(30);
+const NAME_TTL: Duration = Duration::from_secs(30);
 /// Names that are remembered.
-const NAMES: usize = 512;
+const MAX_NAMES: usize = 512;
 /// How long a document waits for a name.
-const LOOKUP: Duration = Duration::from_secs(5);
+const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
 /// Documents and callers that wait for names at once.
-const WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;
 
 /// Who wants to know.
 #[derive(Debug)]
-pub(super) enum Asker {
+pub(super) enum CheckRequester {
     /// A document that is held.
-    Document { session: SessionKey, caught: Arc<Caught>, frame: FrameId, met: Option<Met> },
+    Document { session: SessionKey, caught: Arc<Caught>, frame: FrameId, met: Option<MatchedRoute> },
     /// Another request of a page, which is held.
-    Request { session: SessionKey, caught: Arc<Caught>, met: Option<Met> },
+    Request { session: SessionKey, caught: Arc<Caught>, met: Option<MatchedRoute> },
     /// A caller.
     Caller(Response<()>),
 }
 
 #[derive(Debug)]
-struct Waits {
+struct WaitingCheck {
     place: Place,
     url: String,
     until: Instant,
-    asker: Asker,
+    asker: CheckRequester,
 }
 
 /// What is known of names, and who waits for more.
 #[derive(Debug, Default)]
-pub(super) struct Guarding {
+pub(super) struct NavigationChecks {
     known: HashMap<Arc<str>, (Vec<IpAddr>, Instant)>,
-    waiting: Vec<Waits>,
+    waiting: Vec<WaitingCheck>,
     /// Navigations that were blocked so far.
     blocked: u64,
     /// Sessions that have rules for ports.
     pub(super) cut_off: HashSet<SessionKey>,
 }
 
-impl Guarding {
+impl NavigationChecks {
     fn known(&self, host: &str, now: Now) -> Option<&[IpAddr]> {
         let (addresses, until) = self.known.get(host)?;
         (*until > now.instant).then_some(addresses)
@@ -74,14 +74,14 @@ impl Guarding {
         self.waiting.iter().any(|waits| *waits.place.host == *host)
     }
 
-    fn take(&mut self, which: impl Fn(&Waits) -> bool) -> Vec<Waits> {
+    fn take(&mut self, which: impl Fn(&WaitingCheck) -> bool) -> Vec<WaitingCheck> {
         let (taken, kept) = std::mem::take(&mut self.waiting).into_iter().partition(which);
         self.waiting = kept;
         taken
     }
 }
 
-impl Asker {
+impl CheckRequester {
     /// Whether this may go to a place that has these addresses.
     fn check(&self, policy: &NavigationPolicy, place: &Place, addresses: &[IpAddr]) -> Result<(), Refused> {
         match self {
@@ -93,7 +93,7 @@ impl Asker {
 
 impl State {
     /// Whether documents are held until it is known whether they may be shown.
-    pub(super) fn guards(&self) -> bool {
+    pub(super) fn has_navigation_policy(&self) -> bool {
         self.options.navigation().is_some()
     }
 
@@ -114,11 +114,11 @@ impl State {
         match self.conditions(session) {
             Some(command) => {
                 if matches!(command, Outgoing::CutOff { .. }) {
-                    self.guarding.cut_off.insert(Arc::clone(session));
+                    self.navigation_checks.cut_off.insert(Arc::clone(session));
                 }
                 self.send(Some(session), 0, command);
             }
-            None if self.guarding.cut_off.contains(session) => {
+            None if self.navigation_checks.cut_off.contains(session) => {
                 let patterns = Arc::default();
                 self.send(Some(session), 0, Outgoing::CutOff { patterns, throttle: None });
             }
@@ -160,10 +160,10 @@ impl State {
 
     /// A session that may have had rules for ports is gone.
     pub(super) fn forget_cut_off(&mut self, gone: impl Fn(&str) -> bool) {
-        self.guarding.cut_off.retain(|session| !gone(session));
+        self.navigation_checks.cut_off.retain(|session| !gone(session));
     }
 
-    /// A document was asked for, and waits.
+    /// A document request is held.
     pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, frame: &FrameId, now: Now) {
         if self.is_refused(session) {
             let request = caught.request();
@@ -171,24 +171,25 @@ impl State {
             return;
         }
         let (url, frame) = (caught.url().to_owned(), frame.clone());
-        let asker = Asker::Document { session: Arc::clone(session), caught: Arc::clone(caught), frame, met: None };
+        let asker =
+            CheckRequester::Document { session: Arc::clone(session), caught: Arc::clone(caught), frame, met: None };
         self.decide(url, asker, now);
     }
 
     /// Another request of a page was caught, and waits.
     pub(super) fn request_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
-        let asker = Asker::Request { session: Arc::clone(session), caught: Arc::clone(caught), met: None };
+        let asker = CheckRequester::Request { session: Arc::clone(session), caught: Arc::clone(caught), met: None };
         self.decide(caught.url().to_owned(), asker, now);
     }
 
     /// A caller wants to know whether a page may go somewhere.
     pub(super) fn may_visit(&mut self, url: String, reply: Response<()>, now: Now) {
-        self.decide(url, Asker::Caller(reply), now);
+        self.decide(url, CheckRequester::Caller(reply), now);
     }
 
-    pub(super) fn decide(&mut self, url: String, asker: Asker, now: Now) {
+    pub(super) fn decide(&mut self, url: String, asker: CheckRequester, now: Now) {
         let verdict = match (self.options.navigation(), &asker) {
-            (Some(policy), Asker::Request { .. }) => policy.check_request(&url),
+            (Some(policy), CheckRequester::Request { .. }) => policy.check_request(&url),
             (Some(policy), _) => policy.check(&url),
             (None, _) => Ok(Verdict::Pass),
         };
@@ -199,64 +200,66 @@ impl State {
         }
     }
 
-    fn look_up(&mut self, place: Place, url: String, asker: Asker, now: Now) {
-        if let Some(addresses) = self.guarding.known(&place.host, now) {
+    fn look_up(&mut self, place: Place, url: String, asker: CheckRequester, now: Now) {
+        if let Some(addresses) = self.navigation_checks.known(&place.host, now) {
             let outcome = self.options.navigation().map_or(Ok(()), |policy| asker.check(policy, &place, addresses));
             self.decided(&url, asker, outcome, now);
             return;
         }
-        if self.guarding.waiting.len() >= WAITING {
-            let refused = Refused::new("too many other addresses are being looked up; try again in a moment");
+        if self.navigation_checks.waiting.len() >= MAX_WAITING {
+            let refused = Refused::new("too many host names are being resolved; retry in a moment");
             self.decided(&url, asker, Err(refused), now);
             return;
         }
-        if !self.guarding.awaits(&place.host) {
+        if !self.navigation_checks.awaits(&place.host) {
             self.effects.push(Effect::LookUp { host: Arc::clone(&place.host) });
         }
-        self.guarding.waiting.push(Waits { place, url, until: now.instant + LOOKUP, asker });
+        self.navigation_checks.waiting.push(WaitingCheck { place, url, until: now.instant + LOOKUP_LIMIT, asker });
     }
 
     /// A name was looked up.
-    pub(in crate::supervisor) fn found(&mut self, found: Found, now: Now) {
-        let known = &mut self.guarding.known;
-        if known.len() >= NAMES {
+    pub(in crate::supervisor) fn found(&mut self, found: ResolvedName, now: Now) {
+        let known = &mut self.navigation_checks.known;
+        if known.len() >= MAX_NAMES {
             known.retain(|_, (_, until)| *until > now.instant);
         }
-        if known.len() >= NAMES {
+        if known.len() >= MAX_NAMES {
             known.clear();
         }
-        for waits in self.guarding.take(|waits| waits.place.host == found.host) {
+        for waits in self.navigation_checks.take(|waits| waits.place.host == found.host) {
             let policy = self.options.navigation();
             let outcome = policy.map_or(Ok(()), |policy| waits.asker.check(policy, &waits.place, &found.addresses));
             self.decided(&waits.url, waits.asker, outcome, now);
         }
         // That there is no such name may be over in a moment.
         if !found.addresses.is_empty() {
-            self.guarding.known.insert(found.host, (found.addresses, now.instant + KNOWN));
+            self.navigation_checks.known.insert(found.host, (found.addresses, now.instant + NAME_TTL));
         }
     }
 
-    /// Whether anybody waits for a name.
+    /// Whether a request waits for a host name.
     pub(in crate::supervisor) fn awaits_name(&self, host: &str) -> bool {
-        self.guarding.awaits(host)
+        self.navigation_checks.awaits(host)
     }
 
-    fn decided(&mut self, url: &str, asker: Asker, outcome: Result<(), Refused>, now: Now) {
+    fn decided(&mut self, url: &str, asker: CheckRequester, outcome: Result<(), Refused>, now: Now) {
         match (asker, outcome) {
-            (Asker::Caller(reply), outcome) => {
+            (CheckRequester::Caller(reply), outcome) => {
                 let outcome = outcome.map_err(|refused| refused.error(url));
-                self.requests.tell(Told::Done(reply, outcome));
+                self.requests.respond_later(PendingResponse::Done(reply, outcome));
             }
-            (Asker::Request { session, caught, .. }, Err(refused)) => {
-                tracing::debug!(url = shown(url), reason = refused.reason, "a request of a page is refused");
+            (CheckRequester::Request { session, caught, .. }, Err(refused)) => {
+                tracing::debug!(url = shown(url), reason = refused.reason, "request of a page blocked");
                 let request = caught.request();
                 self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main: false });
             }
-            (Asker::Document { session, caught, frame, met }, Ok(())) => {
+            (CheckRequester::Document { session, caught, frame, met }, Ok(())) => {
                 self.passed(&session, &caught, Some(frame), met, now);
             }
-            (Asker::Request { session, caught, met }, Ok(())) => self.passed(&session, &caught, None, met, now),
-            (Asker::Document { session, caught, frame, .. }, Err(refused)) => {
+            (CheckRequester::Request { session, caught, met }, Ok(())) => {
+                self.passed(&session, &caught, None, met, now)
+            }
+            (CheckRequester::Document { session, caught, frame, .. }, Err(refused)) => {
                 let main = self.is_top(&session, &frame);
                 let request = caught.request();
                 self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main });
@@ -275,7 +278,7 @@ impl State {
     /// Tells of a navigation that was blocked.
     fn blocked(&mut self, session: &SessionKey, frame: &FrameId, url: &str, refused: &Refused, now: Now) {
         let Some(page) = self.page_of(session) else { return };
-        self.guarding.blocked += 1;
+        self.navigation_checks.blocked += 1;
         let main = self.is_top(session, frame);
         let url = shown(url);
         let (shown, reason) = (Arc::from(url.as_str()), Arc::from(&*refused.reason));
@@ -284,7 +287,7 @@ impl State {
         if !main {
             return;
         }
-        let number = self.guarding.blocked;
+        let number = self.navigation_checks.blocked;
         if let Some(page) = self.page_mut(&page) {
             if page.url.is_empty() {
                 page.url = BLANK.into(); // a popup that has shown nothing yet, and shows nothing now
@@ -311,7 +314,7 @@ impl State {
     }
 
     /// The server of a document answered: it is known now who that is.
-    pub(super) fn document_came(&mut self, session: &SessionKey, came: &Came<'_>, now: Now) {
+    pub(super) fn document_response(&mut self, session: &SessionKey, came: &ResponseReceived<'_>, now: Now) {
         let (Some("Document"), Some(frame)) = (came.kind.as_deref(), &came.frame_id) else { return };
         let (Some(url), Some(address)) = (&came.response.url, &came.response.remote_ip_address) else { return };
         let refused = self.options.navigation().map(|policy| policy.check_reached(url, address));
@@ -323,38 +326,38 @@ impl State {
     /// A session is gone, and what it held.
     pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
         let gone = &gone;
-        let held = |waits: &Waits| match &waits.asker {
-            Asker::Document { session, .. } | Asker::Request { session, .. } => gone(session),
-            Asker::Caller(_) => false,
+        let held = |waits: &WaitingCheck| match &waits.asker {
+            CheckRequester::Document { session, .. } | CheckRequester::Request { session, .. } => gone(session),
+            CheckRequester::Caller(_) => false,
         };
-        drop(self.guarding.take(held));
+        drop(self.navigation_checks.take(held));
         self.routing.drop_held(gone);
     }
 
-    /// Nobody will be told any more.
-    pub(super) fn stop_guarding(&mut self, reason: &str) {
-        for waits in self.guarding.take(|_| true) {
-            if let Asker::Caller(reply) = waits.asker {
+    /// No more answers will be sent.
+    pub(super) fn stop_navigation_checks(&mut self, reason: &str) {
+        for waits in self.navigation_checks.take(|_| true) {
+            if let CheckRequester::Caller(reply) = waits.asker {
                 let ended = Error::NotActive { reason: reason.to_owned() };
-                self.requests.tell(Told::Done(reply, Err(ended)));
+                self.requests.respond_later(PendingResponse::Done(reply, Err(ended)));
             }
         }
     }
 
-    /// Gives up names that take too long. Who owns a name could be slow to tell us alone, so nobody gets there.
+    /// Refuses requests whose host name takes too long: a name server could be slow for this program alone.
     pub(super) fn check_lookups(&mut self, now: Now) {
-        for waits in self.guarding.take(|waits| waits.until <= now.instant) {
+        for waits in self.navigation_checks.take(|waits| waits.until <= now.instant) {
             let host = &waits.place.host;
-            let seconds = LOOKUP.as_secs();
+            let seconds = LOOKUP_LIMIT.as_secs();
             let refused = Refused::new(format!(
-                "the name {host} could not be looked up within {seconds} s, so it is not known where it leads; try again"
+                "the host name {host} could not be resolved within {seconds} s, so its address cannot be checked; retry"
             ));
             self.decided(&waits.url, waits.asker, Err(refused), now);
         }
     }
 
     pub(super) fn next_lookup_check(&self) -> Option<Instant> {
-        self.guarding.waiting.iter().map(|waits| waits.until).min()
+        self.navigation_checks.waiting.iter().map(|waits| waits.until).min()
     }
 
     /// Whether a page shows what it did before we came.
@@ -364,7 +367,7 @@ impl State {
 }
 
 impl Refused {
-    /// As it is told to a caller.
+    /// The error for a caller.
     pub(in crate::supervisor) fn error(self, url: &str) -> Error {
         Error::NavigationBlocked { url: shown(url), reason: self.reason }
     }
@@ -372,5 +375,5 @@ impl Refused {
 
 #[cfg(test)]
 #[cfg(feature = "navigation")]
-#[path = "guarding_tests.rs"]
+#[path = "navigation_checks_tests.rs"]
 mod tests;

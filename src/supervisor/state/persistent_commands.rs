@@ -1,4 +1,4 @@
-//! What holds for a page as long as it lives, over whatever sessions it gets.
+//! Persistent commands of a page, over all sessions that it gets.
 //!
 //! `Fetch.enable` is one setting for a session, which the dialog bridge, the navigation policy and the logins
 //! share with the routes: there is one place that says what it is to be. Logins need all requests caught, and each let go on.
@@ -10,23 +10,23 @@ use serde::Deserialize;
 
 use super::super::bridge::Bridge;
 use super::super::error::Error;
-use super::super::standing::{CPU, Login, OFFLINE, Sessions, Standing, Throttle};
+use super::super::persistent_commands::{CPU, Login, OFFLINE, PersistentCommand, SessionScope, Throttle};
 use super::effect::{Catch, LoginAnswer};
+use super::pending_response::PendingResponse;
 use super::sessions::SessionKind;
-use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt;
 
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-authRequired>
-pub(in crate::supervisor) const ASKED: &str = "Fetch.authRequired";
-/// Questions that are remembered, to tell one that is asked again.
-const QUESTIONS: usize = 256;
+pub(in crate::supervisor) const AUTH_REQUIRED: &str = "Fetch.authRequired";
+/// Authentication requests that are remembered, to recognise a repeated one.
+const MAX_AUTH_REQUESTS: usize = 256;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Asked {
+pub(super) struct AuthRequired {
     request_id: Arc<str>,
     auth_challenge: Challenge,
 }
@@ -39,17 +39,17 @@ struct Challenge {
     origin: String,
 }
 
-impl rt::Event<'_> for Asked {
-    const METHOD: &'static str = ASKED;
+impl rt::Event<'_> for AuthRequired {
+    const METHOD: &'static str = AUTH_REQUIRED;
 }
 
 /// What holds for one page.
 #[derive(Debug, Default)]
-struct OfPage {
-    commands: BTreeMap<&'static str, (Sessions, Standing)>,
+struct PageCommands {
+    commands: BTreeMap<&'static str, (SessionScope, PersistentCommand)>,
     login: Option<Login>,
     throttle: Option<Throttle>,
-    /// The origin that the login is for, once one has asked.
+    /// The origin that the login is bound to, once one has requested it.
     for_origin: Option<String>,
     answered: VecDeque<Arc<str>>,
     locates: bool,
@@ -59,8 +59,8 @@ struct OfPage {
     once: Vec<(String, ScriptIdentifier)>,
 }
 
-impl OfPage {
-    fn answer(&mut self, asked: &Asked) -> LoginAnswer {
+impl PageCommands {
+    fn answer(&mut self, asked: &AuthRequired) -> LoginAnswer {
         let Some(login) = &self.login else { return LoginAnswer::Refused };
         let bound = self.for_origin.get_or_insert_with(|| asked.auth_challenge.origin.clone());
         if *bound != asked.auth_challenge.origin {
@@ -70,7 +70,7 @@ impl OfPage {
             return LoginAnswer::Refused; // asked again, the answer was wrong
         }
         self.answered.push_back(Arc::clone(&asked.request_id));
-        if self.answered.len() > QUESTIONS {
+        if self.answered.len() > MAX_AUTH_REQUESTS {
             self.answered.pop_front();
         }
         LoginAnswer::With(login.clone())
@@ -79,27 +79,27 @@ impl OfPage {
 
 /// What holds for all pages.
 #[derive(Debug, Default)]
-pub(super) struct AllStanding {
-    pages: HashMap<TargetId, OfPage>,
+pub(super) struct PersistentCommands {
+    pages: HashMap<TargetId, PageCommands>,
 }
 
 impl State {
-    fn standing_of(&mut self, page: &TargetId) -> Result<&mut OfPage, Error> {
+    fn persistent_of(&mut self, page: &TargetId) -> Result<&mut PageCommands, Error> {
         if self.page_index(page).is_none() {
             return Err(Error::PageNotFound { target: page.to_string() });
         }
-        Ok(self.standing.pages.entry(page.clone()).or_default())
+        Ok(self.persistent.pages.entry(page.clone()).or_default())
     }
 
-    pub(super) fn keep_standing(
+    pub(super) fn set_persistent_command(
         &mut self,
         page: &TargetId,
         key: &'static str,
-        sessions: Sessions,
-        now: Standing,
+        sessions: SessionScope,
+        now: PersistentCommand,
         keep: bool,
     ) -> Result<(), Error> {
-        let of_page = self.standing_of(page)?;
+        let of_page = self.persistent_of(page)?;
         if keep {
             of_page.commands.insert(key, (sessions, now.clone()));
         } else {
@@ -109,7 +109,7 @@ impl State {
         let others: Vec<SessionKey> =
             others.filter(|(_, rec)| meant(sessions, rec.kind)).map(|(key, _)| Arc::clone(key)).collect();
         for session in others {
-            self.send(Some(&session), 0, Outgoing::Standing(now.clone()));
+            self.send(Some(&session), 0, Outgoing::PersistentCommand(now.clone()));
         }
         if !keep {
             // Network conditions that are taken back take back those that cut off ports.
@@ -123,15 +123,15 @@ impl State {
     }
 
     /// Sends a new session what holds for its page.
-    pub(super) fn stand_in(&mut self, session: &SessionKey) {
+    pub(super) fn send_persistent_commands(&mut self, session: &SessionKey) {
         self.cut_off_session(session);
         let Some(rec) = self.sessions.get(session) else { return };
-        let of_page = self.standing.pages.get(&rec.page);
+        let of_page = self.persistent.pages.get(&rec.page);
         let commands = of_page.iter().flat_map(|of_page| of_page.commands.values());
         let commands = commands.filter(|(sessions, _)| meant(*sessions, rec.kind));
-        let commands: Vec<Standing> = commands.map(|(_, command)| command.clone()).collect();
+        let commands: Vec<PersistentCommand> = commands.map(|(_, command)| command.clone()).collect();
         for command in commands {
-            self.send(Some(session), 0, Outgoing::Standing(command));
+            self.send(Some(session), 0, Outgoing::PersistentCommand(command));
         }
         // The bridge has done so, where there is one, for sessions with frames.
         if self.catching(session).is_some_and(|catch| !catch.is_empty())
@@ -143,8 +143,8 @@ impl State {
 
     /// A frame of another process is gone. What holds for a process as a whole went with its session, also where another
     /// frame of the page is in that process by now (Chromium 156): it is sent again.
-    pub(super) fn stand_again(&mut self, page: &TargetId) {
-        let Some(of_page) = self.standing.pages.get(page) else { return };
+    pub(super) fn resend_process_settings(&mut self, page: &TargetId) {
+        let Some(of_page) = self.persistent.pages.get(page) else { return };
         let cpu = of_page.commands.get(CPU).map(|(_, command)| command.clone());
         let is_slow = of_page.throttle.is_some();
         if cpu.is_none() && !is_slow {
@@ -154,7 +154,7 @@ impl State {
         let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
         for session in sessions {
             if let Some(command) = &cpu {
-                self.send(Some(&session), 0, Outgoing::Standing(command.clone()));
+                self.send(Some(&session), 0, Outgoing::PersistentCommand(command.clone()));
             }
             if is_slow {
                 self.cut_off_session(&session);
@@ -164,13 +164,13 @@ impl State {
 
     /// The limits of a page's network.
     pub(super) fn throttle_of(&self, page: &TargetId) -> Option<Throttle> {
-        self.standing.pages.get(page).and_then(|of_page| of_page.throttle)
+        self.persistent.pages.get(page).and_then(|of_page| of_page.throttle)
     }
 
     /// Whether a page is to have no network at all. That command is kept; one about a part of the network would take its
     /// place.
     pub(super) fn is_offline(&self, page: &TargetId) -> bool {
-        self.standing.pages.get(page).is_some_and(|of_page| of_page.commands.contains_key(OFFLINE))
+        self.persistent.pages.get(page).is_some_and(|of_page| of_page.commands.contains_key(OFFLINE))
     }
 
     pub(super) fn set_throttle(
@@ -180,10 +180,10 @@ impl State {
         reply: super::Response<()>,
         now: Now,
     ) {
-        let had = match self.standing_of(page) {
+        let had = match self.persistent_of(page) {
             Ok(of_page) => std::mem::replace(&mut of_page.throttle, throttle),
             Err(error) => {
-                self.requests.tell(Told::Done(reply, Err(error)));
+                self.requests.respond_later(PendingResponse::Done(reply, Err(error)));
                 return;
             }
         };
@@ -194,13 +194,13 @@ impl State {
             let command = self.conditions(&session).unwrap_or(Outgoing::Throttle(None));
             commands.push((session, command));
         }
-        let undo = super::routing::Undo::Throttle(page.clone(), had);
-        self.confirmed(commands, Some((Told::Done(reply, Ok(())), Some(undo))), now);
+        let undo = super::routing::Rollback::Throttle(page.clone(), had);
+        self.confirmed(commands, Some((PendingResponse::Done(reply, Ok(())), Some(undo))), now);
     }
 
     /// The browser refused other limits.
     pub(super) fn keep_throttle(&mut self, page: &TargetId, throttle: Option<Throttle>) {
-        if let Some(of_page) = self.standing.pages.get_mut(page) {
+        if let Some(of_page) = self.persistent.pages.get_mut(page) {
             of_page.throttle = throttle;
         }
     }
@@ -244,11 +244,11 @@ impl State {
     }
 
     pub(super) fn has_login(&self, page: &TargetId) -> bool {
-        self.standing.pages.get(page).is_some_and(|of_page| of_page.login.is_some())
+        self.persistent.pages.get(page).is_some_and(|of_page| of_page.login.is_some())
     }
 
     pub(super) fn set_login(&mut self, page: &TargetId, login: Option<Login>) -> Result<(), Error> {
-        let of_page = self.standing_of(page)?;
+        let of_page = self.persistent_of(page)?;
         let had = of_page.login.is_some();
         let has = login.is_some();
         of_page.login = login;
@@ -272,7 +272,7 @@ impl State {
     pub(super) fn renew_fetch(&mut self, session: &SessionKey) {
         let Some(catch) = self.catching(session) else { return };
         let others = Catch { documents: false, ..catch } != Catch::default();
-        if self.guards() && self.has_frames(session) {
+        if self.has_navigation_policy() && self.has_frames(session) {
             self.send(Some(session), 0, Outgoing::StopLoading);
         }
         if others {
@@ -282,8 +282,8 @@ impl State {
     }
 
     /// A server asks for a name and password.
-    pub(super) fn login_asked(&mut self, session: &SessionKey, asked: Asked) {
-        let of_page = self.page_of(session).and_then(|page| self.standing.pages.get_mut(&page));
+    pub(super) fn login_asked(&mut self, session: &SessionKey, asked: AuthRequired) {
+        let of_page = self.page_of(session).and_then(|page| self.persistent.pages.get_mut(&page));
         let proxy = asked.auth_challenge.source.as_deref() == Some("Proxy");
         let answer = match of_page {
             _ if proxy => LoginAnswer::OfProxy,
@@ -294,7 +294,7 @@ impl State {
     }
 
     pub(super) fn allow_location(&mut self, page: &TargetId, allowed: bool) -> Result<(), Error> {
-        let of_page = self.standing_of(page)?;
+        let of_page = self.persistent_of(page)?;
         of_page.locates = allowed;
         if allowed {
             let url = self.page_index(page).map(|index| Arc::clone(&self.pages[index].url));
@@ -308,9 +308,9 @@ impl State {
         Ok(())
     }
 
-    /// A page is on its way to an address, or there.
+    /// A page navigates to an address, or shows it.
     pub(super) fn locate(&mut self, page: &TargetId, url: &str) {
-        let Some(of_page) = self.standing.pages.get_mut(page).filter(|of_page| of_page.locates) else { return };
+        let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| of_page.locates) else { return };
         let Some(origin) = origin_of(url) else { return };
         if of_page.located.insert(origin.clone()) {
             self.send_location(page, origin, true);
@@ -329,7 +329,7 @@ impl State {
         origin: String,
         script: ScriptIdentifier,
     ) -> Result<(), Error> {
-        let once = &mut self.standing_of(page)?.once;
+        let once = &mut self.persistent_of(page)?.once;
         let old = once.iter().position(|(at, _)| *at == origin).map(|at| once.swap_remove(at).1);
         once.push((origin, script));
         if let Some(script) = old {
@@ -340,14 +340,14 @@ impl State {
 
     /// The connection is lost, and with it every script: their ids may come again for others.
     pub(super) fn forget_scripts(&mut self) {
-        for of_page in self.standing.pages.values_mut() {
+        for of_page in self.persistent.pages.values_mut() {
             of_page.once.clear();
         }
     }
 
     /// The top frame of a page shows a document: scripts that were for its first one there have run.
     pub(super) fn once_shown(&mut self, page: &TargetId, url: &str) {
-        let Some(of_page) = self.standing.pages.get_mut(page).filter(|of_page| !of_page.once.is_empty()) else {
+        let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| !of_page.once.is_empty()) else {
             return;
         };
         let Some(origin) = origin_of(url) else { return };
@@ -363,13 +363,13 @@ impl State {
         }
     }
 
-    pub(super) fn forget_standing_of(&mut self, page: &TargetId) {
-        self.standing.pages.remove(page);
+    pub(super) fn forget_persistent_of(&mut self, page: &TargetId) {
+        self.persistent.pages.remove(page);
     }
 
     /// What was allowed over the connection that is lost is to be said again.
     pub(super) fn unlocate(&mut self) {
-        for of_page in self.standing.pages.values_mut() {
+        for of_page in self.persistent.pages.values_mut() {
             of_page.located.clear();
         }
     }
@@ -389,11 +389,11 @@ impl super::bridging::Bridging {
     }
 }
 
-fn meant(sessions: Sessions, kind: SessionKind) -> bool {
+fn meant(sessions: SessionScope, kind: SessionKind) -> bool {
     match sessions {
-        Sessions::Page => kind == SessionKind::Page,
-        Sessions::Frames => kind.has_frames(),
-        Sessions::All => kind.has_network(),
+        SessionScope::Page => kind == SessionKind::Page,
+        SessionScope::Frames => kind.has_frames(),
+        SessionScope::All => kind.has_network(),
     }
 }
 

@@ -1,29 +1,29 @@
-//! Back and forward through where a page has been.
+//! Back and forward navigation.
 
 use std::time::Instant;
 
-use super::error::Error;
-use super::frame_call::LOOK;
-use super::guard::Watch;
-use super::handle::Supervisor;
-use super::log::{Entry, Event};
-use super::route::FrameRef;
-use super::value::Done;
+use super::super::call_watchdog::CallWatchdog;
+use super::super::error::Error;
+use super::super::handle::Supervisor;
+use super::super::log::{Entry, Event};
+use super::super::route::FrameRef;
+use super::super::value::Done;
+use super::DIALOG_POLL_INTERVAL;
 use crate::cdp::protocol::page::NavigateToHistoryEntry;
 use crate::cdp::rt::Command;
 use crate::sync::Deadline;
 
-/// Entries of the log that are looked through at once.
-const MANY: usize = 1000;
+/// Log entries read at a time.
+const LOG_BATCH: usize = 1000;
 
 impl Supervisor {
-    /// Sends a page back (-1) or forward (1) through its history, or farther. Returns when it shows that document; loading
-    /// goes on. `None` when its history does not reach so far, and then nothing happens. Dialogs are as with
+    /// Navigates a page by an offset in its history: -1 is back, 1 is forward. Returns when the document is committed;
+    /// loading continues. `None` (and no navigation) when the history has no such entry. Dialogs are handled as with
     /// [`navigate`](Self::navigate).
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate).
-    pub fn travel(&self, page: &FrameRef, by: i64, deadline: Deadline) -> Result<Option<Done<()>>, Error> {
+    pub fn navigate_history(&self, page: &FrameRef, by: i64, deadline: Deadline) -> Result<Option<Done<()>>, Error> {
         let began = Instant::now();
         let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -31,7 +31,7 @@ impl Supervisor {
         }
         let history = match self.history(page, deadline) {
             // The page is leaving already, and a dialog keeps it.
-            Err(error) if !self.put_one_away(&route.target, deadline) => return Err(error),
+            Err(error) if !self.dismiss_one_dialog(&route.target, deadline) => return Err(error),
             Err(_) => self.history(page, deadline)?,
             Ok(history) => history,
         };
@@ -39,15 +39,19 @@ impl Supervisor {
         let Some(wanted) = wanted.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
         let Some(entry) = history.entries.get(wanted) else { return Ok(None) };
         let (blocked, log, before) = (self.last_blocked(&route), self.log().last(), self.snapshot());
-        let mut watch = Watch::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
-        watch.free_first(deadline)?;
+        let mut watch = CallWatchdog::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
+        watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &NavigateToHistoryEntry::new(entry.id), deadline)?;
-        // The document may be another one, the same one elsewhere, or one that was kept: each of these is told of. The
-        // history itself names the entry that is on its way.
+        // The document may be new, the same at another fragment, or one from the back/forward cache: each is reported. The
+        // history itself already names the entry that is being loaded.
         let target = route.target.as_str();
         let mut seen = log;
         loop {
-            let tail = self.log().wait_since(seen, MANY, deadline.within(watch.patience().min(LOOK)));
+            let tail = self.log().wait_since(
+                seen,
+                LOG_BATCH,
+                deadline.within(watch.poll_interval().min(DIALOG_POLL_INTERVAL)),
+            );
             seen = tail.entries.last().map_or(seen, |entry| entry.seq);
             let went = |entry: &Entry| {
                 let is_main = matches!(*entry.event, Event::Navigated { main: true, .. });
@@ -57,14 +61,14 @@ impl Supervisor {
                 break;
             }
             self.blocked_since(&route, blocked)?;
-            self.asks_to_leave::<NavigateToHistoryEntry>(&before, target)?;
+            self.check_beforeunload::<NavigateToHistoryEntry>(&before, target)?;
             if !self.snapshot().is_active() {
                 return Err(self.not_active());
             }
             if deadline.passed() {
                 return Err(Error::NoDocument { after: began.elapsed() }.or_cancelled());
             }
-            self.look_past_dialogs(&mut watch, &route, deadline)?;
+            self.check_unless_dialog(&mut watch, &route, deadline)?;
         }
         let _ = self.caught_up(deadline);
         self.blocked_since(&route, blocked)?;

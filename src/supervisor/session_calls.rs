@@ -11,8 +11,8 @@ use super::value::Done;
 use crate::cdp::rt::Command;
 use crate::sync::Deadline;
 
-/// What finding the session may take where nobody waits.
-const POSTING: Duration = Duration::from_millis(100);
+/// Longest time to find the session for [`Supervisor::post`].
+const POST_ROUTE_LIMIT: Duration = Duration::from_millis(100);
 
 impl Supervisor {
     /// Sends a command to the session that runs a frame, also when other frames share that session. For
@@ -30,9 +30,9 @@ impl Supervisor {
         self.run(&route, command, deadline)
     }
 
-    /// Sends a command whose answer nobody needs, and does not wait for it. What cannot be sent is left.
+    /// Sends a command without waiting for its answer. Failures are ignored.
     pub fn post<C: Command>(&self, frame: &FrameRef, command: &C) {
-        let Ok(route) = self.route(frame, Deadline::after(POSTING)) else { return };
+        let Ok(route) = self.route(frame, Deadline::after(POST_ROUTE_LIMIT)) else { return };
         drop(route.connection.session(route.session).send(command));
     }
 
@@ -58,7 +58,8 @@ impl Supervisor {
     }
 
     /// The same for scripts of our own that are over in a moment, or wait without holding the page. Such a call costs one
-    /// message less where the page answered a moment ago; a script that holds the page for long is ended, whoever began it.
+    /// message less where the page answered a moment ago; a script that blocks the page for long is terminated,
+    /// whichever client started it.
     pub(crate) fn brief_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,
@@ -97,7 +98,7 @@ impl Supervisor {
             });
             order.push((is_first, place));
         }
-        let mut answers: Vec<_> = self.guarded_all(&routed, deadline).into_iter().map(Some).collect();
+        let mut answers: Vec<_> = self.call_all_watched(&routed, deadline).into_iter().map(Some).collect();
         let mut outcomes = (Vec::new(), Vec::new());
         for (is_first, place) in order {
             let raw =
@@ -112,10 +113,10 @@ impl Supervisor {
     }
 }
 
-/// What came of commands, in their order.
+/// Outcomes of several commands, in the order of the commands.
 pub type Outcomes<C> = Vec<Result<Done<<C as Command>::Returns>, Error>>;
 
-/// A command of one of two kinds.
+/// One of two command types, for one batch of calls.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Either<A, B> {

@@ -1,7 +1,7 @@
-//! How a call waits: for its answer, or for whatever keeps the answer from coming.
+//! Call watchdog: waits for the answer of a call, and frees a page that is stuck meanwhile.
 //!
 //! A call ends with its answer, with the end of its session or connection, with a dialog that holds
-//! its page, at its deadline, or when nobody wants it any more ([`Cancel`]). While it waits, its page is probed with a script that costs nothing.
+//! its page, at its deadline, or when it is cancelled ([`Cancel`]). While it waits, its page is probed with an empty script.
 //! A page that leaves the probe unanswered for the supervisor's `rescue_after` is stuck in a script: that
 //! script is ended (`Runtime.terminateExecution`, which Chromium answers also then) and the document
 //! stays. A script that a caller of ours runs is left alone until its own deadline.
@@ -30,25 +30,25 @@ use crate::sync::{Cancel, Deadline};
 pub(super) const DIALOG_GRACE: Duration = Duration::from_secs(1);
 /// The same for input, when the dialog came after it: most likely because of it.
 const INPUT_GRACE: Duration = Duration::from_millis(100);
-/// A call that is answered so soon needs no probe.
-const UNPROBED: Duration = Duration::from_millis(50);
-/// How often outstanding probes are looked at.
-const LOOK: Duration = Duration::from_millis(25);
-/// What a script that was ended at its deadline has to say so.
-const LAST_WORD: Duration = Duration::from_millis(100);
-/// A page that falls back into such a script again and again is given up.
-const RESCUES: u32 = 3;
+/// A call that is answered within this time needs no probe.
+const PROBE_AFTER: Duration = Duration::from_millis(50);
+/// Poll interval of outstanding probes.
+const PROBE_POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// Longest wait for the answer of a script that was terminated at its deadline.
+const END_SCRIPT_GRACE: Duration = Duration::from_millis(100);
+/// Number of scripts that are terminated for one call; then the page counts as unresponsive.
+const MAX_RESCUES: u32 = 3;
 
 /// Commands that need every process of a page, not only the one of their session.
-const OF_ALL_FRAMES: [&str; 5] =
+const ALL_FRAME_METHODS: [&str; 5] =
     ["Page.captureScreenshot", "Page.printToPDF", "Input.", "Accessibility.", "DOMSnapshot."];
 
-/// How patient a look at the open dialogs is.
+/// Whether a dialog of another process has a grace time before it blocks a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum DialogGrace {
     None,
     /// For a call that began then.
-    Grace(Instant),
+    Since(Instant),
 }
 
 struct Probe {
@@ -57,8 +57,8 @@ struct Probe {
     reply: Reply<RawReply>,
 }
 
-/// What a waiting call knows about its page.
-pub(super) struct Watch<'a> {
+/// Watches the page of a waiting call.
+pub(super) struct CallWatchdog<'a> {
     supervisor: &'a Supervisor,
     route: &'a Route,
     method: Cow<'static, str>,
@@ -77,7 +77,7 @@ pub(super) struct Watch<'a> {
     running: Option<Running<'a>>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> CallWatchdog<'a> {
     /// Begins before the call is sent.
     pub(super) fn new(
         supervisor: &'a Supervisor,
@@ -94,14 +94,14 @@ impl<'a> Watch<'a> {
             began: now,
             is_script,
             probes: Vec::new(),
-            next_probe: now + UNPROBED,
+            next_probe: now + PROBE_AFTER,
             ahead: false,
             rescues: 0,
             rescued: false,
             own_runs: is_script,
             running: is_script.then(|| supervisor.liveness.running(&route.session, deadline)),
         };
-        // A probe ahead of a script tells whether it is that script or another one which keeps the page
+        // A probe ahead of a script shows whether that script or another one keeps the page
         // busy, one that the page began a moment after its last answer too.
         if is_script && watch.is_on() {
             watch.own_runs = false;
@@ -120,30 +120,34 @@ impl<'a> Watch<'a> {
     fn probe(&mut self, session: Arc<str>) {
         let mut nothing = Evaluate::new("0");
         nothing.silent = Some(true);
-        let options = CallOptions { session: Some(&session), deadline: Deadline::after(LOOK), interruptible: false };
+        let options = CallOptions {
+            session: Some(&session),
+            deadline: Deadline::after(PROBE_POLL_INTERVAL),
+            interruptible: false,
+        };
         // What cannot be sent is found out by the call itself.
         if let Ok(reply) = self.route.connection.send_with(Cow::Borrowed(Evaluate::METHOD), &nothing, options) {
             self.probes.push(Probe { session, sent: Instant::now(), reply });
         }
     }
 
-    /// How long the call may wait before [`look`](Self::look) has something to do.
-    pub(super) fn patience(&self) -> Duration {
+    /// Time until [`check`](Self::check) is due again.
+    pub(super) fn poll_interval(&self) -> Duration {
         if !self.is_on() {
             DIALOG_GRACE
         } else if self.probes.is_empty() {
             self.next_probe.saturating_duration_since(Instant::now()).clamp(Duration::from_millis(1), DIALOG_GRACE)
         } else {
-            LOOK
+            PROBE_POLL_INTERVAL
         }
     }
 
-    /// Looks after the page: sends probes, takes their answers, ends a script that holds it.
+    /// Probes the page, and terminates a script that blocks it.
     ///
     /// # Errors
     /// [`Error::PageBusy`] when a script of another caller holds it longer than this call may wait;
     /// `BlockedByDialog` when a dialog of another page does.
-    pub(super) fn look(&mut self, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn check(&mut self, deadline: Deadline) -> Result<(), Error> {
         if !self.is_on() {
             return Ok(());
         }
@@ -154,8 +158,8 @@ impl<'a> Watch<'a> {
                 Ok(_) => {
                     self.rescued |= self.rescues > 0;
                     self.own_runs = self.is_script;
-                    // Behind the one ahead of a script comes one that tells whether the script holds the page.
-                    let pause = if self.ahead { UNPROBED } else { self.supervisor.rescue_after };
+                    // Behind the one ahead of a script comes one that shows whether the script blocks the page.
+                    let pause = if self.ahead { PROBE_AFTER } else { self.supervisor.rescue_after };
                     self.next_probe = now + pause;
                     self.ahead = false;
                 }
@@ -176,24 +180,24 @@ impl<'a> Watch<'a> {
         let stuck = self.probes.iter().filter(|probe| now.duration_since(probe.sent) >= limit);
         let stuck: Vec<Arc<str>> = stuck.map(|probe| Arc::clone(&probe.session)).collect();
         for session in stuck {
-            self.free(&session, deadline)?;
+            self.end_stuck_script(&session, deadline)?;
         }
         Ok(())
     }
 
-    /// Sees to it that the page is not stuck in a script before it is sent away: afterwards nothing reaches
+    /// Frees the page of a script that blocks it, before a navigation: afterwards nothing reaches
     /// the script any more. Chromium 156 holds back every command, `Runtime.terminateExecution` and
     /// `Page.stopLoading` included, until the new document is there, which waits for the script.
     ///
     /// # Errors
-    /// Those of [`look`](Self::look).
-    pub(super) fn free_first(&mut self, deadline: Deadline) -> Result<(), Error> {
+    /// Those of [`check`](Self::check).
+    pub(super) fn free_page(&mut self, deadline: Deadline) -> Result<(), Error> {
         let supervisor = self.supervisor;
         if !self.is_on() {
             return Ok(());
         }
         let (target, session) = (self.route.target.as_str(), &*self.route.session);
-        // One that is on its way already answers no probe, and takes another way at once.
+        // A page that is navigating already answers no probe, and accepts another navigation at once.
         let may_answer = |s: &Snapshot| {
             s.dialogs.is_empty()
                 && s.page(target).is_some_and(|page| page.state == PageState::Ready)
@@ -202,14 +206,14 @@ impl<'a> Watch<'a> {
         self.probe(Arc::clone(&self.route.session));
         while !self.probes.is_empty() && !deadline.passed() && may_answer(&supervisor.snapshot()) {
             let first = self.probes.remove(0);
-            match first.reply.poll_raw(deadline.within(LOOK)) {
+            match first.reply.poll_raw(deadline.within(PROBE_POLL_INTERVAL)) {
                 Ok(_) => {
                     self.rescued |= self.rescues > 0;
                     return Ok(());
                 }
                 Err(reply) => self.probes.push(Probe { reply, ..first }),
             }
-            self.look(deadline)?;
+            self.check(deadline)?;
             if self.rescues > 1 {
                 break; // it does not help
             }
@@ -220,7 +224,7 @@ impl<'a> Watch<'a> {
 
     fn sessions(&self) -> Vec<Arc<str>> {
         let mut all = vec![Arc::clone(&self.route.session)];
-        if OF_ALL_FRAMES.iter().any(|begin| self.method.starts_with(begin)) {
+        if ALL_FRAME_METHODS.iter().any(|begin| self.method.starts_with(begin)) {
             let snapshot = self.supervisor.snapshot();
             for session in snapshot.frames_of(self.route.target.as_str()).filter_map(|f| f.session_id.clone()) {
                 if !all.contains(&session) {
@@ -231,8 +235,8 @@ impl<'a> Watch<'a> {
         all
     }
 
-    /// Ends what runs in a session that has not answered for long.
-    fn free(&mut self, session: &Arc<str>, deadline: Deadline) -> Result<(), Error> {
+    /// Terminates the script of a session that has not answered for long.
+    fn end_stuck_script(&mut self, session: &Arc<str>, deadline: Deadline) -> Result<(), Error> {
         let now = self.supervisor.snapshot();
         if now.is_navigating(session) {
             // Chromium holds back every command until the new document is there, and would end that one's
@@ -252,7 +256,7 @@ impl<'a> Watch<'a> {
             }
             return Ok(()); // ends before we do
         }
-        if self.rescues >= RESCUES {
+        if self.rescues >= MAX_RESCUES {
             return Ok(());
         }
         self.rescues += 1;
@@ -270,7 +274,11 @@ impl<'a> Watch<'a> {
     }
 
     fn end_script(&self, session: &Arc<str>) {
-        let options = CallOptions { session: Some(session), deadline: Deadline::after(LOOK), interruptible: false };
+        let options = CallOptions {
+            session: Some(session),
+            deadline: Deadline::after(PROBE_POLL_INTERVAL),
+            interruptible: false,
+        };
         let sent = self.route.connection.send_with(
             Cow::Borrowed(TerminateExecution::METHOD),
             &TerminateExecution::new(),
@@ -279,7 +287,7 @@ impl<'a> Watch<'a> {
         let target = self.route.target.clone();
         let waited = self.began.elapsed();
         if sent.is_ok() {
-            tracing::info!(%target, ?waited, "the page did not answer, its running script is ended");
+            tracing::info!(%target, ?waited, "the page does not respond; terminating its running script");
             let note = Request::Rescued { target, method: self.method.to_string(), waited };
             let _ = self.supervisor.requests.try_send(note);
         }
@@ -290,8 +298,8 @@ impl<'a> Watch<'a> {
         Done { result, rescued: self.rescued || self.rescues > 0 }
     }
 
-    /// The deadline passed, or nobody waits any more. A script that still runs is ended.
-    pub(super) fn too_late(&self, reply: Reply<RawReply>, deadline: Deadline) -> Error {
+    /// The error of a call whose deadline passed or that was cancelled. A script of the call that still runs is terminated.
+    pub(super) fn timed_out(&self, reply: Reply<RawReply>, deadline: Deadline) -> Error {
         let after = self.began.elapsed();
         if Cancel::is_current_set() {
             if self.is_script && self.own_runs && !self.probes.is_empty() {
@@ -304,7 +312,7 @@ impl<'a> Watch<'a> {
         }
         if self.is_script && self.own_runs && !self.probes.is_empty() {
             self.end_script(&self.route.session);
-            if reply.poll_raw(Deadline::after(LAST_WORD)).is_ok() {
+            if reply.poll_raw(Deadline::after(END_SCRIPT_GRACE)).is_ok() {
                 return Error::ScriptTimeout { after };
             }
             return self.unresponsive(after, true);
@@ -325,14 +333,14 @@ impl<'a> Watch<'a> {
 }
 
 /// A call under way.
-struct Guarded<'a> {
-    watch: Watch<'a>,
+struct WatchedCall<'a> {
+    watch: CallWatchdog<'a>,
     reply: Reply<RawReply>,
 }
 
 /// One of several calls.
 enum Slot<'a> {
-    Open(Guarded<'a>),
+    Open(WatchedCall<'a>),
     Answered(Done<RawReply>),
     Ended(Error),
     Taken,
@@ -355,7 +363,7 @@ impl Slot<'_> {
 impl Supervisor {
     /// Sends a call and waits for its answer, the end of its session, a dialog that blocks it, or the
     /// deadline, whichever is first.
-    pub(super) fn guarded(
+    pub(super) fn call_watched(
         &self,
         route: &Route,
         method: Cow<'static, str>,
@@ -369,9 +377,9 @@ impl Supervisor {
             let result = reply.wait_raw(deadline).map_err(|error| Error::from(error).or_cancelled())?;
             return Ok(Done { result, rescued: false });
         }
-        let mut call = self.begin_guarded(route, method, params, deadline)?;
+        let mut call = self.start_watched(route, method, params, deadline)?;
         loop {
-            match self.wait_guarded(call, deadline, true) {
+            match self.poll_watched(call, deadline, true) {
                 Slot::Open(back) => call = back,
                 ended => return ended.outcome(),
             }
@@ -379,17 +387,17 @@ impl Supervisor {
     }
 
     /// The same for several calls under way at once. One that ends badly does not end the others.
-    pub(super) fn guarded_all<P: Serialize>(
+    pub(super) fn call_all_watched<P: Serialize>(
         &self,
         calls: &[(Route, &'static str, P)],
         deadline: Deadline,
     ) -> Vec<Result<Done<RawReply>, Error>> {
         let begun = calls.iter().map(|(route, method, params)| {
-            self.begin_guarded(route, Cow::Borrowed(*method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
+            self.start_watched(route, Cow::Borrowed(*method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
         });
         let mut slots: Vec<Slot<'_>> = begun.collect();
         while slots.iter().any(|slot| matches!(slot, Slot::Open(_))) {
-            // Waited for is the first that has no answer yet; the others are looked at by the way.
+            // Wait for the first call without an answer; poll the others.
             let mut wait = true;
             for slot in &mut slots {
                 let call = match std::mem::replace(slot, Slot::Taken) {
@@ -399,36 +407,36 @@ impl Supervisor {
                         continue;
                     }
                 };
-                *slot = self.wait_guarded(call, deadline, wait);
+                *slot = self.poll_watched(call, deadline, wait);
                 wait &= !matches!(slot, Slot::Open(_));
             }
         }
         slots.into_iter().map(Slot::outcome).collect()
     }
 
-    fn begin_guarded<'a>(
+    fn start_watched<'a>(
         &'a self,
         route: &'a Route,
         method: Cow<'static, str>,
         params: &impl Serialize,
         deadline: Deadline,
-    ) -> Result<Guarded<'a>, Error> {
+    ) -> Result<WatchedCall<'a>, Error> {
         if Cancel::is_current_set() {
             return Err(Error::Cancelled);
         }
         self.check_page(route, &method, deadline)?;
-        let watch = Watch::new(self, route, method.clone(), deadline);
+        let watch = CallWatchdog::new(self, route, method.clone(), deadline);
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };
         let reply = route.connection.send_with(method, params, options)?;
         // Again, now that the call can be interrupted: a dialog between the two would be missed.
-        self.check_dialogs(route, &watch.method, Patience::None)?;
-        Ok(Guarded { watch, reply })
+        self.check_dialogs(route, &watch.method, DialogGrace::None)?;
+        Ok(WatchedCall { watch, reply })
     }
 
     /// Waits a while for a call, or not at all.
-    fn wait_guarded<'a>(&'a self, call: Guarded<'a>, deadline: Deadline, wait: bool) -> Slot<'a> {
-        let Guarded { mut watch, reply } = call;
-        let patience = if wait { watch.patience() } else { Duration::ZERO };
+    fn poll_watched<'a>(&'a self, call: WatchedCall<'a>, deadline: Deadline, wait: bool) -> Slot<'a> {
+        let WatchedCall { mut watch, reply } = call;
+        let patience = if wait { watch.poll_interval() } else { Duration::ZERO };
         let reply = match reply.poll_raw(deadline.within(patience)) {
             Ok(outcome) => {
                 if outcome.is_ok() {
@@ -438,7 +446,7 @@ impl Supervisor {
             }
             Err(back) => back,
         };
-        if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace(watch.began)) {
+        if let Err(error) = self.check_dialogs(watch.route, &watch.method, DialogGrace::Since(watch.began)) {
             return Slot::Ended(error);
         }
         let is_held = || self.snapshot().is_navigating(&watch.route.session);
@@ -447,10 +455,10 @@ impl Supervisor {
             return Slot::Ended(Error::Navigating { page, after });
         }
         if deadline.passed() {
-            return Slot::Ended(watch.too_late(reply, deadline));
+            return Slot::Ended(watch.timed_out(reply, deadline));
         }
-        match watch.look(deadline) {
-            Ok(()) => Slot::Open(Guarded { watch, reply }),
+        match watch.check(deadline) {
+            Ok(()) => Slot::Open(WatchedCall { watch, reply }),
             Err(error) => Slot::Ended(error),
         }
     }
@@ -468,12 +476,12 @@ impl Supervisor {
                 return Err(Error::Wedged { page: route.target.to_string(), dialog });
             }
         }
-        self.check_dialogs(route, method, Patience::None)
+        self.check_dialogs(route, method, DialogGrace::None)
     }
 
     /// Fails when a dialog blocks calls on this route. One shown by the same session does so at once,
     /// one shown by another process after the grace time only.
-    fn check_dialogs(&self, route: &Route, method: &str, patience: Patience) -> Result<(), Error> {
+    fn check_dialogs(&self, route: &Route, method: &str, patience: DialogGrace) -> Result<(), Error> {
         let snapshot = self.snapshot();
         let blocks = |dialog: &&Dialog| {
             let shown_by = dialog.frame_id.as_ref().and_then(|f| snapshot.frame(f.as_str()));
@@ -483,7 +491,7 @@ impl Supervisor {
                 let caused = method.starts_with("Input.") && open <= began.elapsed();
                 open > if caused { INPUT_GRACE } else { DIALOG_GRACE }
             };
-            same || matches!(patience, Patience::Grace(began) if takes_long(began))
+            same || matches!(patience, DialogGrace::Since(began) if takes_long(began))
         };
         let dialogs: Vec<String> =
             snapshot.dialogs_of(route.target.as_str()).filter(blocks).map(|d| d.id.to_string()).collect();

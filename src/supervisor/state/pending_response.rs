@@ -1,5 +1,5 @@
-//! Answers to requests, kept until the view they speak of is published: a caller that was told of
-//! something finds it in the next snapshot it takes.
+//! Responses to requests, held until the view with their effect is published: a caller that gets a response for
+//! a change finds the change in the next view it takes.
 
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
@@ -8,14 +8,14 @@ use super::super::snapshot::ClosedDialog;
 use super::requests::Response;
 use crate::cdp::protocol::target::TargetId;
 
-/// An answer that is due.
+/// A response that is sent after the next view is published.
 #[derive(Debug)]
-pub(in crate::supervisor) enum Told {
+pub(in crate::supervisor) enum PendingResponse {
     /// To a request without a result.
     Done(Response<()>, Result<(), Error>),
     /// To a request to answer a dialog.
     Dialog(Response<ClosedDialog>, Result<ClosedDialog, Error>),
-    /// What became of files for a chooser.
+    /// Outcome of files for a chooser.
     Chooser(Response<ChosenFiles>, Result<ChosenFiles, Error>),
     /// To a request to open a page.
     Page(Response<TargetId>, Result<TargetId, Error>),
@@ -25,9 +25,9 @@ pub(in crate::supervisor) enum Told {
     Routes(Response<Vec<NetworkRoute>>, Result<Vec<NetworkRoute>, Error>),
 }
 
-impl Told {
-    /// Gives it. A caller that waits no longer does not mind.
-    pub(in crate::supervisor) fn tell(self) {
+impl PendingResponse {
+    /// Sends it. A caller that no longer waits is ignored.
+    pub(in crate::supervisor) fn send(self) {
         match self {
             Self::Done(reply, outcome) => drop(reply.try_send(outcome)),
             Self::Dialog(reply, outcome) => drop(reply.try_send(outcome)),

@@ -1,4 +1,4 @@
-//! Who answers a dialog: the task's default, rules by type, origin and frame, and armed answers.
+//! Automatic answers to dialogs: the task's default policy, rules by type, origin and frame, and armed answers.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use super::snapshot::{Dialog, DialogType};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
-/// What happens to a dialog nobody has armed an answer for.
+/// How a dialog without an armed answer is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DialogPolicy {
-    /// It stays open until somebody answers, at most for the dialog timeout.
+    /// The dialog stays open until it is answered, at most for the dialog timeout (then dismissed).
     #[default]
     MustRespond,
-    /// It is dismissed at once and recorded.
+    /// The dialog is dismissed at once and recorded.
     AutoDismiss,
-    /// It is accepted at once and recorded; a prompt gets its own default text.
+    /// The dialog is accepted at once and recorded; a prompt gets its own default text.
     AutoAccept,
-    /// It stays open until somebody answers, however long that takes.
+    /// The dialog stays open until it is answered, without a limit.
     Hold,
 }
 
-/// A policy name that is none.
+/// An unknown name of a dialog policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown dialog policy `{0}`; one of: auto_accept, auto_dismiss, hold, must_respond")]
 pub struct UnknownPolicy(pub String);
@@ -46,95 +46,95 @@ impl FromStr for DialogPolicy {
     }
 }
 
-/// Whether dialogs go over the [bridge](super::bridge), for endpoints that answer native ones by
+/// When dialogs use the [dialog bridge](super::bridge), for endpoints that answer native dialogs by
 /// themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BridgeMode {
-    /// For browsers on other machines, and from the moment on that a dialog is seen closed by somebody
+    /// For browsers on other machines, and from the moment that a dialog is closed by someone
     /// else within a tenth of a second.
     #[default]
     Auto,
-    /// From the start.
+    /// The bridge is on from the start.
     Always,
-    /// Never.
+    /// The bridge is never used.
     Never,
 }
 
-/// Which dialogs are meant. What is not given does not matter; all that is given must hold.
+/// Selects dialogs. All given conditions must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DialogMatch {
-    /// Its type.
+    /// The dialog's type.
     #[serde(rename = "type")]
     pub kind: Option<DialogType>,
-    /// Text that its message contains, letter for letter.
+    /// Text that the message contains, case-sensitive.
     pub text: Option<String>,
     /// The origin of its frame: `https://shop.example`, with a port when it is not the usual one, or a
     /// host alone (`shop.example`, any scheme and port). A host may begin with `*.`: it and all
-    /// below it. `null` stands for frames without an origin.
+    /// below it. `null` matches frames without an origin.
     pub origin: Option<String>,
     /// The frame that opened it.
     pub frame: Option<FrameId>,
     /// The page it is shown on.
     pub target: Option<TargetId>,
-    /// Who asked for it. Does not restrict which dialogs match; it keeps equal matches of two clients apart, so that one
+    /// The client that armed it. Does not restrict which dialogs match; it keeps equal matches of two clients apart, so that one
     /// does not replace or disarm the other's answer.
     #[serde(skip)]
     pub client: Option<Arc<str>>,
 }
 
 impl DialogMatch {
-    /// Every dialog.
+    /// Matches every dialog.
     #[must_use]
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Dialogs of one type.
+    /// Matches dialogs of one type.
     #[must_use]
     pub fn of(kind: DialogType) -> Self {
         Self { kind: Some(kind), ..Self::default() }
     }
 
-    /// Also asks for a text in the message.
+    /// Also requires this text in the message.
     #[must_use]
     pub fn with_text(mut self, text: impl Into<String>) -> Self {
         self.text = Some(text.into());
         self
     }
 
-    /// Also asks for an origin.
+    /// Also requires this origin.
     #[must_use]
     pub fn from_origin(mut self, origin: impl Into<String>) -> Self {
         self.origin = Some(origin.into());
         self
     }
 
-    /// Also asks for a frame.
+    /// Also requires this frame.
     #[must_use]
     pub fn in_frame(mut self, frame: FrameId) -> Self {
         self.frame = Some(frame);
         self
     }
 
-    /// Also asks for a page.
+    /// Also requires this page.
     #[must_use]
     pub fn on_page(mut self, target: TargetId) -> Self {
         self.target = Some(target);
         self
     }
 
-    /// Also says who asked, see [`client`](Self::client).
+    /// Sets the client, see [`client`](Self::client).
     #[must_use]
     pub fn by(mut self, client: Option<&str>) -> Self {
         self.client = client.map(Arc::from);
         self
     }
 
-    /// Whether a dialog is meant. `message` is its text as the page wrote it.
+    /// Whether a dialog matches. `message` is its text as the page wrote it.
     pub(super) fn holds(&self, dialog: &Dialog, message: &str) -> bool {
         self.kind.is_none_or(|kind| kind == dialog.kind)
             && self.text.as_ref().is_none_or(|text| message.contains(text.as_str()))
@@ -174,69 +174,69 @@ fn origin_matches(pattern: &str, origin: &str) -> bool {
     }
 }
 
-/// Whether a place is `host:port`; colons in an IPv6 address stand in brackets.
+/// Whether a place is `host:port`; an IPv6 address is in brackets.
 fn has_port(place: &str) -> bool {
     place.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A policy for some dialogs. The first rule that fits decides; the task's policy is for the rest.
+/// A policy for matching dialogs. The first matching rule decides; the task's policy applies to the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DialogRule {
-    /// For which.
+    /// The dialogs that the rule is for.
     #[serde(default)]
     pub when: DialogMatch,
-    /// What happens to them.
+    /// The policy for them.
     pub policy: DialogPolicy,
 }
 
 impl DialogRule {
-    /// A rule.
+    /// Creates a rule: `policy` for dialogs that match `when`.
     #[must_use]
     pub fn new(when: DialogMatch, policy: DialogPolicy) -> Self {
         Self { when, policy }
     }
 }
 
-/// An answer given in advance, before any policy. Of several that fit, the oldest serves.
+/// An answer given in advance; it takes precedence over policies. Of several that match, the oldest is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArmedAnswer {
-    /// What to answer.
+    /// The answer.
     pub answer: DialogAnswer,
-    /// To which dialogs.
+    /// The dialogs that it is for.
     pub when: DialogMatch,
-    /// How many dialogs it serves. Default 1.
+    /// Number of dialogs to answer. Default 1.
     pub times: u32,
-    /// How long it waits for them; at most two minutes, which is the default.
+    /// How long the answer stays armed; at most two minutes, which is the default.
     pub time: Duration,
 }
 
 impl ArmedAnswer {
-    /// Greatest time an armed answer waits for its dialogs.
+    /// Longest time that an answer can stay armed.
     pub const LIMIT: Duration = Duration::from_secs(120);
 
-    /// For the next dialog, whichever it is, within two minutes.
+    /// Arms the answer for the next dialog within two minutes.
     #[must_use]
     pub fn new(answer: DialogAnswer) -> Self {
         Self { answer, when: DialogMatch::any(), times: 1, time: Self::LIMIT }
     }
 
-    /// For these dialogs only.
+    /// Restricts the answer to matching dialogs.
     #[must_use]
     pub fn when(mut self, when: DialogMatch) -> Self {
         self.when = when;
         self
     }
 
-    /// For so many dialogs.
+    /// Number of dialogs to answer (default 1).
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = times;
         self
     }
 
-    /// For so long, at most two minutes.
+    /// Sets how long the answer stays armed, at most two minutes.
     #[must_use]
     pub fn within(mut self, time: Duration) -> Self {
         self.time = time;

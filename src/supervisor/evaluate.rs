@@ -1,0 +1,230 @@
+//! Calls into frames by frame id.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::route::{FrameRef, Route};
+use super::snapshot::Snapshot;
+use super::value::{Done, ScriptError, Value, described, plain};
+use crate::cdp::protocol::page::{CaptureScreenshot, CaptureScreenshotFormat, FrameId};
+use crate::cdp::protocol::runtime::{
+    self, CallFunctionOn, CallFunctionOnReturns, Evaluate, EvaluateReturns, ExceptionDetails, RemoteObject,
+};
+use crate::cdp::rt::Command;
+use crate::cdp::{self, RawReply};
+use crate::sync::Deadline;
+
+/// What it may take to find the context of a script that is started.
+const START_LIMIT: Duration = Duration::from_secs(2);
+
+impl Supervisor {
+    /// Evaluates a script in a frame and waits for its value; promises are awaited.
+    ///
+    /// # Errors
+    /// [`Error::Script`] when it throws; [`Error::BlockedByDialog`] when a dialog is open
+    /// or opens meanwhile (the script goes on behind it); [`Error::FrameNotFound`],
+    /// [`Error::FrameDetached`], [`Error::NoContext`], [`Error::NoPage`], [`Error::NotActive`].
+    pub fn evaluate(&self, frame: &FrameRef, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
+        let mut evaluate = Evaluate::new(script);
+        evaluate.await_promise = Some(true);
+        evaluate.user_gesture = Some(true);
+        let (route, returned) = loop {
+            let route = self.route(frame, deadline)?;
+            evaluate.context_id = self.context(&route, deadline)?;
+            match (self.run(&route, &evaluate, deadline), evaluate.context_id) {
+                // The document went before the script came to it, so it did not run. What has followed?
+                (Err(error), Some(used)) if is_unknown_context(&error) => {
+                    let id = route.frame.as_ref().map(FrameId::as_str).unwrap_or_default();
+                    let another = |s: &Snapshot| s.frame(id).is_none_or(|frame| frame.context != Some(used));
+                    if self.wait_until(deadline.within(START_LIMIT), another).is_none() {
+                        return Err(error);
+                    }
+                }
+                (returned, _) => break (route, returned?),
+            }
+        };
+        let rescued = returned.rescued;
+        let EvaluateReturns { result, exception_details } = returned.result;
+        let mut value = self.value(&route, result, exception_details, deadline)?;
+        value.rescued |= rescued;
+        Ok(value)
+    }
+
+    /// Calls a function on an object that the call names, in the process of a frame, and waits for its
+    /// value; promises are awaited. Objects are fetched by value afterwards, so that the function runs once.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn call_function(
+        &self,
+        frame: &FrameRef,
+        call: &CallFunctionOn,
+        deadline: Deadline,
+    ) -> Result<Done<Value>, Error> {
+        let route = self.route(frame, deadline)?;
+        let returned = self.run(&route, call, deadline)?;
+        let rescued = returned.rescued;
+        let CallFunctionOnReturns { result, exception_details } = returned.result;
+        let mut value = self.value(&route, result, exception_details, deadline)?;
+        value.rescued |= rescued;
+        Ok(value)
+    }
+
+    /// Starts a script in a frame without waiting for it: for one that opens a dialog.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate), without what comes of running it.
+    pub fn start_script(&self, frame: &FrameRef, script: &str) -> Result<(), Error> {
+        let deadline = Deadline::after(START_LIMIT);
+        let route = self.route(frame, deadline)?;
+        let mut evaluate = Evaluate::new(script);
+        evaluate.user_gesture = Some(true);
+        evaluate.context_id = self.context(&route, deadline)?;
+        let session = route.connection.session(Arc::clone(&route.session));
+        drop(session.send(&evaluate)?);
+        Ok(())
+    }
+
+    /// Sends any command to the process that runs a frame. A cross-process frame gets it on its own
+    /// session. A frame that shares a session with another takes `Runtime.evaluate` and
+    /// `Runtime.callFunctionOn` in its own execution context; anything else would act on the other
+    /// frame and is refused.
+    ///
+    /// # Errors
+    /// [`Error::NotAFrameCommand`] and those of [`evaluate`](Self::evaluate).
+    pub fn call_raw(
+        &self,
+        frame: &FrameRef,
+        method: &str,
+        params: &serde_json::Value,
+        deadline: Deadline,
+    ) -> Result<Done<RawReply>, Error> {
+        let route = self.route(frame, deadline)?;
+        let mut params = if params.is_null() { serde_json::json!({}) } else { params.clone() };
+        if let (Some(_), Some(frame)) = (route.context, &route.frame) {
+            let key = match method {
+                Evaluate::METHOD => "contextId",
+                CallFunctionOn::METHOD => "executionContextId",
+                _ => return Err(self.not_a_frame_command(method, frame)),
+            };
+            let aimed = ["contextId", "executionContextId", "uniqueContextId", "objectId"];
+            if let Some(map) = params.as_object_mut()
+                && !aimed.iter().any(|key| map.contains_key(*key))
+            {
+                map.insert(key.to_owned(), self.context(&route, deadline)?.into());
+            }
+        }
+        self.call_watched(&route, method.to_owned().into(), &params, deadline)
+    }
+
+    /// Sends a typed command to the session of a page or of a cross-process frame. A frame that shares
+    /// its session with another is refused: the command would act on that one.
+    ///
+    /// # Errors
+    /// [`Error::NotAFrameCommand`] and those of [`evaluate`](Self::evaluate).
+    pub fn call<C: Command>(
+        &self,
+        page: &FrameRef,
+        command: &C,
+        deadline: Deadline,
+    ) -> Result<Done<C::Returns>, Error> {
+        let route = self.route(page, deadline)?;
+        if let (Some(_), Some(frame)) = (route.context, &route.frame) {
+            return Err(self.not_a_frame_command(C::METHOD, frame));
+        }
+        self.run(&route, command, deadline)
+    }
+
+    /// Captures the viewport of a page as PNG. It is kept as the page's last screenshot.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn screenshot(&self, page: &FrameRef, deadline: Deadline) -> Result<Done<Vec<u8>>, Error> {
+        self.capture(page, &CaptureScreenshot::new(), deadline)
+    }
+
+    /// Captures a screenshot with the given options. A PNG of the whole viewport is kept as the page's last screenshot.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn capture(
+        &self,
+        page: &FrameRef,
+        command: &CaptureScreenshot,
+        deadline: Deadline,
+    ) -> Result<Done<Vec<u8>>, Error> {
+        let route = self.route(page, deadline)?;
+        if let (Some(_), Some(frame)) = (route.context, &route.frame) {
+            return Err(self.not_a_frame_command(CaptureScreenshot::METHOD, frame));
+        }
+        let taken = self.run(&route, command, deadline)?;
+        let taken = taken.try_map(|taken| {
+            taken.data.decode().map_err(|error| {
+                Error::Cdp(cdp::Error::Decode {
+                    method: CaptureScreenshot::METHOD.into(),
+                    path: "data".to_owned(),
+                    problem: error.to_string(),
+                })
+            })
+        })?;
+        if command.clip.is_none() && matches!(command.format, None | Some(CaptureScreenshotFormat::Png)) {
+            self.keep_picture(&route.target, &taken);
+        }
+        Ok(taken)
+    }
+
+    pub(super) fn run<C: Command>(
+        &self,
+        route: &Route,
+        command: &C,
+        deadline: Deadline,
+    ) -> Result<Done<C::Returns>, Error> {
+        let raw = self.call_watched(route, Cow::Borrowed(C::METHOD), command, deadline)?;
+        Ok(raw.try_map(|raw| raw.decode())?)
+    }
+
+    /// Turns a result into a value. Objects are fetched by value in a second step, so that one that
+    /// cannot be does not make the script run twice.
+    fn value(
+        &self,
+        route: &Route,
+        object: RemoteObject,
+        thrown: Option<ExceptionDetails>,
+        deadline: Deadline,
+    ) -> Result<Done<Value>, Error> {
+        let done = |value| Done { result: value, rescued: false };
+        if let Some(details) = thrown {
+            return Err(Error::Script(ScriptError::from(details)));
+        }
+        let Some(id) = object.object_id.clone() else { return Ok(done(plain(&object))) };
+        if matches!(object.r#type, runtime::RemoteObjectType::Function | runtime::RemoteObjectType::Symbol) {
+            self.release(route, id);
+            return Ok(done(described(&object)));
+        }
+        let mut fetch = CallFunctionOn::new("function() { return this; }");
+        fetch.object_id = Some(id.clone());
+        fetch.return_by_value = Some(true);
+        let fetched = self.run(route, &fetch, deadline);
+        self.release(route, id);
+        match fetched {
+            Ok(fetched) if fetched.exception_details.is_none() && fetched.result.result.value.is_some() => {
+                Ok(fetched.map(|fetched| plain(&fetched.result)))
+            }
+            Ok(_) | Err(Error::Cdp(cdp::Error::Protocol { .. })) => Ok(done(described(&object))),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn release(&self, route: &Route, id: runtime::RemoteObjectId) {
+        let session = route.connection.session(Arc::clone(&route.session));
+        drop(session.send(&runtime::ReleaseObject::new(id)));
+    }
+}
+
+/// Whether Chromium does not know the execution context that was named.
+fn is_unknown_context(error: &Error) -> bool {
+    matches!(error, Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("Cannot find context"))
+}
