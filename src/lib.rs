@@ -16,6 +16,8 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "server")]
 pub mod control;
+#[cfg(feature = "page")]
+mod handle;
 #[cfg(feature = "server")]
 pub mod llm;
 #[cfg(feature = "server")]
@@ -29,3 +31,10 @@ pub mod sync;
 mod text;
 #[cfg(feature = "server")]
 pub mod tools;
+
+#[cfg(feature = "page")]
+pub use browser::LaunchOptions;
+#[cfg(feature = "page")]
+pub use handle::{Browser, BrowserOptions, Page};
+#[cfg(feature = "page")]
+pub use page::{Act, Error, Locator, State, WaitFor};

@@ -113,6 +113,8 @@ mod fleet_grid;
 mod fuzz_seeds;
 #[cfg(all(feature = "cli", unix))]
 mod guide;
+#[cfg(feature = "page")]
+mod handle;
 #[cfg(feature = "cli")]
 mod llm_client;
 #[cfg(feature = "server")]

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The rooms, and which others each may use.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 14] = [
     ("sync", &[]),
     ("text", &[]),
     ("cdp", &["sync", "text"]),
     ("browser", &["cdp", "sync", "text"]),
     ("supervisor", &["browser", "cdp", "sync", "text"]),
     ("page", &["supervisor", "cdp", "sync", "text"]),
+    ("handle", &["page", "supervisor", "browser", "sync"]),
     ("config", &["sync", "text"]),
     ("control", &["page", "supervisor", "browser", "config", "sync", "text"]),
     ("llm", &["config", "sync", "text"]),

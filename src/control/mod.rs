@@ -68,8 +68,10 @@ pub use raw_methods::{RawLevel, raw_methods};
 pub use session::{Session, Sessions};
 pub use types::{
     ArmedDialog, Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab,
-    Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel, WaitUntil,
+    Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel,
 };
+
+pub use crate::page::WaitUntil;
 
 use crate::config::{Config, Home};
 use crate::supervisor::Secrets;

@@ -221,6 +221,14 @@ pub enum Error {
         /// Whether its time was up.
         is_late: bool,
     },
+    /// The value of a script is not of the type that the caller wants.
+    #[error("the script's value does not fit: {problem} at {path}; change the script, or read it as another type")]
+    UnexpectedValue {
+        /// JSON path of what does not fit, `.` for the whole.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// What the browser writes meanwhile does not fit on the disk.
     #[error("the disk is full: there is no space left in {folder}; make room and try again")]
     DiskFull {
@@ -257,6 +265,7 @@ impl Error {
             Self::Busy { .. } => "PAGE_BUSY",
             Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => "TIMEOUT",
             Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
+            Self::UnexpectedValue { .. } => "SCRIPT_ERROR",
             Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => "INTERNAL",
             Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => "BROWSER_ERROR",
         }

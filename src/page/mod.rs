@@ -13,6 +13,7 @@
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
 //! | `cookie_import` | cookies of other programs |
 //! | `login_state` | cookies and storage of all origins, saved and loaded |
+//! | `navigation` | navigations and waiting for their documents |
 //! | `options` | what the pages of a supervisor are given |
 //! | `find` | locators, and what is read of one element |
 //! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
@@ -24,6 +25,7 @@ mod error;
 mod find;
 mod input;
 mod login_state;
+mod navigation;
 mod options;
 mod picture;
 mod place;
@@ -51,6 +53,9 @@ pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
 };
+#[cfg(feature = "server")]
+pub(crate) use navigation::{BeforeNavigation, Late};
+pub use navigation::{Navigation, WaitUntil};
 pub use options::{PageOptions, TabNames};
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 #[cfg(feature = "server")]
@@ -68,7 +73,7 @@ pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, FrameRef, Supervisor};
+use crate::supervisor::{self, Supervisor};
 use crate::sync::{Cancel, Deadline, Turn, Turns};
 
 /// The tabs of a supervisor. Clones are the same.
@@ -259,11 +264,6 @@ impl Tab {
     /// Waits until a new tab shows its first document.
     fn arrived(&self, deadline: Deadline) -> Result<(), Error> {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
-    }
-
-    /// Where commands to the whole tab go.
-    fn page(&self) -> FrameRef {
-        FrameRef::TopOf(self.target.clone())
     }
 
     /// The top frame.

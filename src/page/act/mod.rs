@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `request`, `parse` | the actions as they are asked for |
+//! | `request`, `parse`, `build` | the actions as they are asked for, read from JSON, and built in Rust |
 //! | `ready` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
 //! | `arrive` | whether input has arrived |
@@ -15,6 +15,7 @@
 
 mod arrive;
 mod batch;
+mod build;
 mod conditions;
 mod drag;
 mod evaluate;
@@ -244,7 +245,7 @@ impl Tab {
             }
             Kind::Wait { .. } => self.wait(act, deadline),
             Kind::Resize { .. } | Kind::Close {} => self.whole_tab(act, deadline),
-            Kind::Evaluate { .. } => self.evaluate(act, deadline),
+            Kind::Evaluate { .. } => self.evaluate_act(act, deadline),
             Kind::Batch { .. } => Err(Error::BadRequest { problem: "a batch cannot be done in one step".to_owned() }),
         }
     }
