@@ -116,6 +116,8 @@ mod guide;
 #[cfg(feature = "page")]
 mod handle;
 #[cfg(feature = "cli")]
+#[cfg(feature = "page")]
+mod interception;
 mod llm_client;
 #[cfg(feature = "server")]
 mod login_state;
@@ -165,6 +167,7 @@ mod page_downloads;
 mod page_emulate;
 #[cfg(feature = "page")]
 mod page_evaluate;
+mod page_events;
 #[cfg(feature = "page")]
 mod page_find;
 #[cfg(feature = "page")]

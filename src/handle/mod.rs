@@ -12,11 +12,13 @@
 //! | `actions` | what a person does to a page |
 //! | `content` | what a page shows and stores |
 //! | `dialogs` | dialogs of a page |
+//! | `network` | protocol events, and requests to decide about |
 
 mod actions;
 mod browser;
 mod content;
 mod dialogs;
+mod network;
 mod options;
 mod page;
 

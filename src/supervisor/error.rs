@@ -236,6 +236,9 @@ pub enum Error {
         /// How much there is.
         problem: String,
     },
+    /// The request that was answered is not held any more.
+    #[error("the intercepted request is gone: its page left it, or it went on because its time was up; answer sooner")]
+    RequestGone,
     /// There is no such route.
     #[error("no route {id:?}; known: {}", list(.known))]
     RouteNotFound {
@@ -304,7 +307,7 @@ impl Error {
             Self::NoChooser { .. } => "TIMEOUT",
             Self::ChooserWithoutInput => "NOT_ACTIONABLE",
             Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => "BAD_REQUEST",
-            Self::RouteNotFound { .. } => "NOT_FOUND",
+            Self::RouteNotFound { .. } | Self::RequestGone => "NOT_FOUND",
             Self::NoDialog => "NO_DIALOG",
             Self::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
             Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => "DIALOG_NOT_FOUND",
