@@ -16,6 +16,7 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "server")]
 pub mod control;
+mod error_kind;
 #[cfg(feature = "page")]
 mod handle;
 #[cfg(feature = "server")]
@@ -34,6 +35,7 @@ pub mod tools;
 
 #[cfg(feature = "page")]
 pub use browser::LaunchOptions;
+pub use error_kind::ErrorKind;
 #[cfg(feature = "page")]
 pub use handle::{Browser, BrowserOptions, Page};
 #[cfg(feature = "page")]

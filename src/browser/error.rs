@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::backend::{Backend, Surface};
 use super::webdriver::WebDriverProblem;
-use crate::cdp;
+use crate::{ErrorKind, cdp};
 
 /// A failed search, start, attach or stop.
 ///
@@ -206,22 +206,28 @@ impl Error {
         Self::NoCdp { endpoint: backend.to_string(), reason }
     }
 
-    /// Its code in answers of the front doors.
+    /// What went wrong, the same over all error types.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn kind(&self) -> ErrorKind {
         use WebDriverProblem as P;
         match self {
             Self::NotFound { .. } | Self::Executable { .. } | Self::Unreachable { .. } | Self::NotCdp { .. } => {
-                "BROWSER_NOT_RUNNING"
+                ErrorKind::BrowserNotRunning
             }
-            Self::Argument { .. } | Self::ReservedPort { .. } | Self::BadUrl { .. } => "BAD_REQUEST",
-            Self::PortInUse { .. } | Self::ProfileInUse { .. } => "CONFLICT",
-            Self::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => "BROWSER_NOT_RUNNING",
-            Self::StartTimeout { .. } | Self::WebDriver { problem: P::Timeout { .. }, .. } => "TIMEOUT",
-            Self::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
-            Self::System { .. } => "INTERNAL",
-            _ => "BROWSER_ERROR",
+            Self::Argument { .. } | Self::ReservedPort { .. } | Self::BadUrl { .. } => ErrorKind::BadRequest,
+            Self::PortInUse { .. } | Self::ProfileInUse { .. } => ErrorKind::Conflict,
+            Self::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => ErrorKind::BrowserNotRunning,
+            Self::StartTimeout { .. } | Self::WebDriver { problem: P::Timeout { .. }, .. } => ErrorKind::Timeout,
+            Self::Cdp(inner) if inner.is_timeout() || inner.is_blocked_by_dialog() => inner.kind(),
+            Self::System { .. } => ErrorKind::Internal,
+            _ => ErrorKind::BrowserError,
         }
+    }
+
+    /// The code of its [kind](Self::kind) in answers of the HTTP API and of tools.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.kind().code()
     }
 
     /// Whether the backend has no CDP endpoint: what needs one ([`Surface::ALL`]) is left out then.

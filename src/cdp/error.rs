@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use crate::ErrorKind;
+
 /// A failed connect, call or decode.
 ///
 /// No variant carries the address of the endpoint: it may hold a token.
@@ -121,6 +123,23 @@ pub enum Error {
 }
 
 impl Error {
+    /// What went wrong, the same over all error types.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::BlockedByDialog { .. } => ErrorKind::BlockedByDialog,
+            Self::Timeout { .. } => ErrorKind::Timeout,
+            Self::Closed { .. } => ErrorKind::BrowserNotRunning,
+            _ => ErrorKind::BrowserError,
+        }
+    }
+
+    /// Whether an open dialog stands in the way.
+    #[must_use]
+    pub fn is_blocked_by_dialog(&self) -> bool {
+        self.kind() == ErrorKind::BlockedByDialog
+    }
+
     /// The command the error is about, if it is about one.
     #[must_use]
     pub fn method(&self) -> Option<&str> {

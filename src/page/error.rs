@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::Match;
-use crate::supervisor;
+use crate::{ErrorKind, supervisor};
 
 /// What a ref was shown as.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -246,29 +246,35 @@ pub enum Error {
 }
 
 impl Error {
-    /// Its code in answers.
+    /// What went wrong, the same over all error types.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Supervisor(error) => error.kind(),
+            Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => ErrorKind::BadRequest,
+            Self::UnknownKind { .. } => ErrorKind::UnknownKind,
+            Self::UnknownField { .. } => ErrorKind::UnknownField,
+            Self::StaleRef { .. } | Self::DocumentGone { .. } => ErrorKind::StaleRef,
+            Self::RefChanged { .. } => ErrorKind::RefChanged,
+            Self::AmbiguousLocator { .. } => ErrorKind::AmbiguousLocator,
+            Self::NoMatch { .. } | Self::NoneLocated { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => {
+                ErrorKind::NotFound
+            }
+            Self::NoStorage { .. } => ErrorKind::Conflict,
+            Self::NotActionable { .. } => ErrorKind::NotActionable,
+            Self::Busy { .. } => ErrorKind::PageBusy,
+            Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => ErrorKind::Timeout,
+            Self::File { .. } | Self::PathRefused { .. } => ErrorKind::PathRefused,
+            Self::UnexpectedValue { .. } => ErrorKind::ScriptError,
+            Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => ErrorKind::Internal,
+            Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => ErrorKind::BrowserError,
+        }
+    }
+
+    /// The code of its [kind](Self::kind) in answers of the HTTP API and of tools.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Supervisor(error) => error.code(),
-            Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
-            Self::UnknownKind { .. } => "UNKNOWN_KIND",
-            Self::UnknownField { .. } => "UNKNOWN_FIELD",
-            Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
-            Self::RefChanged { .. } => "REF_CHANGED",
-            Self::AmbiguousLocator { .. } => "AMBIGUOUS_LOCATOR",
-            Self::NoMatch { .. } | Self::NoneLocated { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => {
-                "NOT_FOUND"
-            }
-            Self::NoStorage { .. } => "CONFLICT",
-            Self::NotActionable { .. } => "NOT_ACTIONABLE",
-            Self::Busy { .. } => "PAGE_BUSY",
-            Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => "TIMEOUT",
-            Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
-            Self::UnexpectedValue { .. } => "SCRIPT_ERROR",
-            Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => "INTERNAL",
-            Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => "BROWSER_ERROR",
-        }
+        self.kind().code()
     }
 
     /// What an answer carries beside the sentence and the code.

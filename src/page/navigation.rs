@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::act::{Act, Kind, WaitFor};
 use super::{Error, Tab};
+use crate::ErrorKind;
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogType, FrameRef, Supervisor, TargetId};
 use crate::sync::Deadline;
 
@@ -204,7 +205,7 @@ impl Tab {
                     went.blocked_by_dialog = outcome.blocked_by_dialog;
                 }
                 Err(error) if error.is_blocked_by_dialog() => went.blocked_by_dialog = true,
-                Err(error) if late == Late::IsReported && error.code() == "TIMEOUT" => went.loading = true,
+                Err(error) if late == Late::IsReported && error.kind() == ErrorKind::Timeout => went.loading = true,
                 Err(error) => return Err(error),
             }
         }

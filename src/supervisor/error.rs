@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{browser, cdp};
+use crate::{ErrorKind, browser, cdp};
 
 /// A failed request to a supervisor.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -280,43 +280,48 @@ pub enum Error {
 }
 
 impl Error {
-    /// Its code in answers of the front doors.
+    /// What went wrong, the same over all error types.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Browser(error) => error.code(),
-            Self::Cdp(_) if self.is_blocked_by_dialog() => "BLOCKED_BY_DIALOG",
-            Self::NotActive { .. } | Self::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
+            Self::Browser(error) => error.kind(),
+            Self::Cdp(error) => error.kind(),
+            Self::NotActive { .. } | Self::Reconnecting { .. } => ErrorKind::BrowserNotRunning,
             Self::StartTimeout { .. }
             | Self::Timeout { .. }
             | Self::NoDocument { .. }
             | Self::ScriptTimeout { .. }
             | Self::Unresponsive { .. }
-            | Self::Navigating { .. } => "TIMEOUT",
-            Self::PageNotFound { .. } | Self::NoPage => "TAB_NOT_FOUND",
-            Self::FrameNotFound { .. } | Self::FrameDetached { .. } => "FRAME_NOT_FOUND",
-            Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
+            | Self::Navigating { .. } => ErrorKind::Timeout,
+            Self::PageNotFound { .. } | Self::NoPage => ErrorKind::PageNotFound,
+            Self::FrameNotFound { .. } | Self::FrameDetached { .. } => ErrorKind::FrameNotFound,
+            Self::NoContext { .. } | Self::PageBusy { .. } => ErrorKind::PageBusy,
             Self::TooManyArmed { .. }
             | Self::TooManyRoutes { .. }
             | Self::Wedged { .. }
-            | Self::DialogTooLate { .. } => "CONFLICT",
-            Self::ChooserReplaced => "CONFLICT",
-            Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
-            Self::NoHiddenPage | Self::NotShown { .. } | Self::NotLoaded { .. } => "BROWSER_ERROR",
-            Self::Cancelled => "CANCELLED",
-            Self::NoChooser { .. } => "TIMEOUT",
-            Self::ChooserWithoutInput => "NOT_ACTIONABLE",
-            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => "BAD_REQUEST",
-            Self::RouteNotFound { .. } | Self::RequestGone => "NOT_FOUND",
-            Self::NoDialog => "NO_DIALOG",
-            Self::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
-            Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => "DIALOG_NOT_FOUND",
-            Self::Script(_) => "SCRIPT_ERROR",
-            Self::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
-            Self::Cdp(inner) if inner.is_closed() => "BROWSER_NOT_RUNNING",
-            Self::Cdp(_) => "BROWSER_ERROR",
-            Self::System { .. } => "INTERNAL",
+            | Self::DialogTooLate { .. } => ErrorKind::Conflict,
+            Self::ChooserReplaced => ErrorKind::Conflict,
+            Self::NavigationBlocked { .. } => ErrorKind::NavigationBlocked,
+            Self::NoHiddenPage | Self::NotShown { .. } | Self::NotLoaded { .. } => ErrorKind::BrowserError,
+            Self::Cancelled => ErrorKind::Cancelled,
+            Self::NoChooser { .. } => ErrorKind::Timeout,
+            Self::ChooserWithoutInput => ErrorKind::NotActionable,
+            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => ErrorKind::BadRequest,
+            Self::RouteNotFound { .. } | Self::RequestGone => ErrorKind::NotFound,
+            Self::NoDialog => ErrorKind::NoDialog,
+            Self::SeveralDialogs { .. } => ErrorKind::SeveralDialogs,
+            Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => {
+                ErrorKind::DialogNotFound
+            }
+            Self::Script(_) => ErrorKind::ScriptError,
+            Self::System { .. } => ErrorKind::Internal,
         }
+    }
+
+    /// The code of its [kind](Self::kind) in answers of the HTTP API and of tools.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.kind().code()
     }
 
     /// An address that did not load, by the name that Chromium has for the reason.

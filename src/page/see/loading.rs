@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::super::Tab;
 use super::super::error::Error;
+use crate::ErrorKind;
 use crate::supervisor::{self, Snapshot, with_navigation_limit};
 use crate::sync::Deadline;
 
@@ -35,7 +36,7 @@ impl Tab {
             return Err(error);
         }
         match with_navigation_limit(PATIENCE, || read(deadline)) {
-            Err(error) if error.code() == "TIMEOUT" && self.is_on_its_way() => Ok(None),
+            Err(error) if error.kind() == ErrorKind::Timeout && self.is_on_its_way() => Ok(None),
             outcome => outcome.map(Some),
         }
     }
@@ -57,6 +58,6 @@ fn may_be_early(error: &Error, deadline: Deadline) -> bool {
     match error {
         Error::Supervisor(supervisor::Error::PageBusy { left, .. }) => *left <= deadline.left(),
         Error::Supervisor(supervisor::Error::FrameDetached { .. } | supervisor::Error::NoContext { .. }) => true,
-        error => error.code() == "TIMEOUT",
+        error => error.kind() == ErrorKind::Timeout,
     }
 }
