@@ -3,38 +3,14 @@
 use std::time::Duration;
 
 use super::{Error, Navigate, Navigated, Profile, Running, TabInfo, Travel, WaitUntil};
-use crate::code::Code;
-use crate::page::{Act, Kind, WaitFor};
-use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogAnswer, DialogType, FrameRef, TargetId};
+use crate::page::{BeforeNavigation, Late, Navigation};
+use crate::supervisor::{self, DialogAnswer, DialogType, FrameRef, TargetId};
 use crate::sync::Deadline;
 
 /// What asking for the title at the end may take.
 const TITLE: Duration = Duration::from_millis(500);
 /// Characters of a dialog's message in an error.
 const MESSAGE: usize = 80;
-/// How long `waitUntil: none` waits for a sign that the request is under way.
-const UNDER_WAY: Duration = Duration::from_secs(2);
-
-/// What it is when a page is there and not complete by the deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Late {
-    /// A failure.
-    Fails,
-    /// Told with the rest.
-    IsTold,
-}
-
-/// What came of sending a page somewhere.
-#[derive(Debug, Default)]
-pub(super) struct Went {
-    /// Whether it shows the document that it showed before.
-    stayed: bool,
-    blocked: bool,
-    rescued: bool,
-    pub(super) status: Option<u16>,
-    loading: bool,
-}
-
 impl Profile {
     /// Sends a tab to an address. Starts the browser when it does not run; opens a tab when there is none. A dialog that
     /// opens meanwhile is a success that says so: `beforeunload` with `navigated: false`. One that is pending is an error
@@ -53,7 +29,7 @@ impl Profile {
     /// # Errors
     /// As [`navigate`](Self::navigate).
     pub fn visit(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
-        self.send(to, Late::IsTold, deadline)
+        self.send(to, Late::IsReported, deadline)
     }
 
     fn send(&self, to: Navigate, late: Late, deadline: Deadline) -> Result<Navigated, Error> {
@@ -70,10 +46,10 @@ impl Profile {
         };
         let handle = self.handle(&running, &target)?;
         let _turn = handle.tab.turn("navigation", to.dismiss_dialogs, deadline)?;
-        let before = Before::of(&running, &target);
+        let before = handle.tab.before_navigation();
         leave_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
-        let went = self.go(&running, &target, &url, to.wait_until, late, deadline)?;
-        Ok(self.arrived(&running, &before, handle.info, &went, deadline))
+        let went = handle.tab.go(&url, to.wait_until, late, deadline)?;
+        Ok(self.arrived(&running, &target, &before, handle.info, &went, deadline))
     }
 
     /// Sends a tab back or forward through where it has been, or loads it again, and waits as long as is wished. Dialogs, and
@@ -97,7 +73,7 @@ impl Profile {
         let handle = self.handle(&running, &target)?;
         let (page, supervisor) = (FrameRef::TopOf(target.clone()), running.supervisor());
         let _turn = handle.tab.turn("navigation", dismiss_dialogs, deadline)?;
-        let before = Before::of(&running, &target);
+        let before = handle.tab.before_navigation();
         leave_dialogs(&running, &target, dismiss_dialogs, deadline)?;
         let left = match way {
             Travel::Reload => supervisor.reload(&page, deadline).map(Some),
@@ -105,7 +81,7 @@ impl Profile {
             Travel::Forward => supervisor.travel(&page, 1, deadline),
         };
         let left = match left {
-            Ok(Some(done)) => Ok(Went { rescued: done.rescued, ..Went::default() }),
+            Ok(Some(done)) => Ok(Navigation::left(done.rescued)),
             Ok(None) => {
                 let way = if way == Travel::Back { "back" } else { "forward" };
                 let problem = format!(
@@ -116,13 +92,20 @@ impl Profile {
             }
             Err(error) => Err(error),
         };
-        let went = self.until_there(&running, &before, left, wait_until, Late::IsTold, deadline)?;
-        Ok(self.arrived(&running, &before, handle.info, &went, deadline))
+        let went = handle.tab.until_there(&before, left, wait_until, Late::IsReported, deadline)?;
+        Ok(self.arrived(&running, &target, &before, handle.info, &went, deadline))
     }
 
     /// What is told of a navigation.
-    fn arrived(&self, running: &Running, before: &Before, info: TabInfo, went: &Went, deadline: Deadline) -> Navigated {
-        let target = &before.target;
+    fn arrived(
+        &self,
+        running: &Running,
+        target: &TargetId,
+        before: &BeforeNavigation,
+        info: TabInfo,
+        went: &Navigation,
+        deadline: Deadline,
+    ) -> Navigated {
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
         let page = now.page(target.as_str());
@@ -139,7 +122,7 @@ impl Profile {
             title,
             status: went.status,
             navigated: went.stayed.then_some(false),
-            blocked_by_dialog: went.blocked,
+            blocked_by_dialog: went.blocked_by_dialog,
             pending_dialogs: now.dialogs_of(target.as_str()).cloned().collect(),
             dismissed_dialogs: before.dismissed(&now),
             rescued: went.rescued,
@@ -165,71 +148,6 @@ impl Profile {
     /// Whether a page may go there.
     pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline) -> Result<(), Error> {
         Ok(running.supervisor().check_navigation(url, deadline)?)
-    }
-
-    /// Sends a page to an address and waits as is wished.
-    pub(super) fn go(
-        &self,
-        running: &Running,
-        target: &TargetId,
-        url: &str,
-        until: WaitUntil,
-        late: Late,
-        deadline: Deadline,
-    ) -> Result<Went, Error> {
-        let supervisor = running.supervisor();
-        let page = FrameRef::TopOf(target.clone());
-        let before = Before::of(running, target);
-        if until == WaitUntil::None {
-            supervisor.start_navigation(&page, url, deadline.within(UNDER_WAY))?;
-            let blocked = before.new_dialog(running).is_some();
-            return Ok(Went { blocked, stayed: blocked && !before.has_left(running), ..Went::default() });
-        }
-        let left = supervisor.navigate(&page, url, deadline);
-        let left =
-            left.map(|done| Went { rescued: done.rescued, stayed: done.is_download == Some(true), ..Went::default() });
-        self.until_there(running, &before, left, until, late, deadline)
-    }
-
-    /// Waits for a document that is on its way as long as is wished.
-    fn until_there(
-        &self,
-        running: &Running,
-        before: &Before,
-        left: Result<Went, supervisor::Error>,
-        until: WaitUntil,
-        late: Late,
-        deadline: Deadline,
-    ) -> Result<Went, Error> {
-        let mut went = match left {
-            Ok(went) => went,
-            Err(error) if error.is_blocked_by_dialog() => {
-                let asks = before.new_dialog(running).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
-                let stayed = asks || !before.has_left(running);
-                return Ok(Went { blocked: true, stayed, status: before.status(running, deadline), ..Went::default() });
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if !went.stayed && until != WaitUntil::None {
-            let state = if until == WaitUntil::Load { "load" } else { "domcontentloaded" };
-            let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
-            match running.tabs.tab(&before.target)?.act(&Act::new(Kind::Wait(wait)), deadline) {
-                Ok(outcome) => {
-                    went.rescued |= outcome.rescued;
-                    went.blocked = outcome.blocked_by_dialog;
-                }
-                Err(error) if error.is_blocked_by_dialog() => went.blocked = true,
-                Err(error) if late == Late::IsTold && error.kind() == Code::Timeout => went.loading = true,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        went.status = before.status(running, deadline);
-        let is_new = !went.stayed && before.has_left(running);
-        if let Some(failed) = running.supervisor().failed_document(&before.target).filter(|_| is_new) {
-            let error = failed.error.as_deref().unwrap_or("the browser shows an error page");
-            return Err(supervisor::Error::not_loaded(&failed.url, error).into());
-        }
-        Ok(went)
     }
 }
 
@@ -263,61 +181,4 @@ fn is_host_and_port(text: &str) -> bool {
     let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let is_port = (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
     is_port && (before.contains('.') || before.eq_ignore_ascii_case("localhost"))
-}
-
-/// How things stood before a navigation.
-struct Before {
-    target: TargetId,
-    /// The newest request.
-    request: u64,
-    dialogs: Vec<std::sync::Arc<str>>,
-    /// Dialogs that had closed already.
-    closed: Vec<std::sync::Arc<str>>,
-    document: std::sync::Arc<str>,
-}
-
-impl Before {
-    fn of(running: &Running, target: &TargetId) -> Self {
-        let now = running.snapshot();
-        Self {
-            target: target.clone(),
-            request: running.supervisor().traffic().last,
-            dialogs: now.dialogs.iter().map(|dialog| dialog.id.clone()).collect(),
-            closed: now.recent.iter().map(|closed| closed.dialog.id.clone()).collect(),
-            document: document(&now, target),
-        }
-    }
-
-    /// The dialogs of the document before that were dismissed since.
-    fn dismissed(&self, now: &supervisor::Snapshot) -> Vec<ClosedDialog> {
-        let closed = now.recent.iter().filter(|closed| {
-            let id = &closed.dialog.id;
-            let was_put_away = self.dialogs.contains(id) || closed.closed_by == ClosedBy::Agent;
-            closed.dialog.target_id == self.target && !self.closed.contains(id) && was_put_away && !closed.accepted
-        });
-        closed.cloned().collect()
-    }
-
-    /// A dialog that the page shows since.
-    fn new_dialog(&self, running: &Running) -> Option<Dialog> {
-        let now = running.snapshot();
-        now.dialogs_of(self.target.as_str()).find(|dialog| !self.dialogs.contains(&dialog.id)).cloned()
-    }
-
-    /// Whether the page shows another document.
-    fn has_left(&self, running: &Running) -> bool {
-        document(&running.snapshot(), &self.target) != self.document
-    }
-
-    /// The HTTP status of the document that came since.
-    fn status(&self, running: &Running, deadline: Deadline) -> Option<u16> {
-        let now = running.supervisor().caught_up(deadline.within(TITLE)).unwrap_or_else(|_| running.snapshot());
-        let top = now.page(self.target.as_str())?.top_frame.clone()?;
-        running.supervisor().document_status(&self.target, &top, self.request)
-    }
-}
-
-fn document(now: &supervisor::Snapshot, target: &TargetId) -> std::sync::Arc<str> {
-    let top = now.page(target.as_str()).and_then(|page| page.top_frame.as_ref());
-    top.and_then(|top| now.document_of(top)).unwrap_or_default()
 }

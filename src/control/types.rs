@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::page;
+use crate::page::{self, WaitUntil};
 use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 
 /// What comes before `config.yaml`: flags and environment variables of whoever starts the server.
@@ -201,19 +201,6 @@ pub struct NewTab {
     pub label: Option<String>,
     /// Whether it stays behind the others, and the tab that is meant by itself stays the same.
     pub background: bool,
-}
-
-/// Until when a navigation is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum WaitUntil {
-    /// The document and all that belongs to it is loaded.
-    #[default]
-    Load,
-    /// The document is parsed.
-    DomContentLoaded,
-    /// The request is under way.
-    None,
 }
 
 /// A navigation.

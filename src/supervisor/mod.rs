@@ -10,6 +10,7 @@
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
 //! | `navigation` | where pages may go (feature `server`) |
 //! | `network_route`, `url_glob` | routes: what becomes of requests whose address fits a pattern |
+//! | `interception` | requests that the embedder decides about |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
@@ -23,6 +24,7 @@
 //! | `put_away` | dialogs of a page that is to be sent elsewhere |
 //! | `chooser` | files for choosers |
 //! | `traffic`, `request_detail`, `kept` | network requests; the newest entries of each page |
+//! | `page_events` | protocol events of a page, for embedders |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
@@ -37,6 +39,7 @@ mod guard;
 mod handle;
 mod hidden_page;
 mod inputs;
+mod interception;
 mod kept;
 mod link;
 mod liveness;
@@ -46,6 +49,7 @@ mod navigation;
 mod navigation_limit;
 mod network_route;
 mod options;
+mod page_events;
 mod policy;
 mod put_away;
 mod redial;
@@ -76,6 +80,7 @@ pub use dialog_call::DialogAnswer;
 pub use error::Error;
 pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
+pub use interception::{InterceptRule, InterceptedRequest, Interceptor};
 pub use log::{Action, DownloadEnded, Entry, Event, EventLog, FrameChange, Happened, Kind, Tail};
 pub use navigation::BlockedNavigation;
 #[cfg(feature = "navigation")]
@@ -85,6 +90,7 @@ pub use network_route::{
     AbortReason, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
 pub use options::{Pages, Reconnect, SupervisorOptions};
+pub use page_events::{EventFilter, PageEvent, PageEvents};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};

@@ -329,6 +329,7 @@ impl State {
         };
         drop(self.guarding.take(held));
         self.routing.drop_held(gone);
+        self.interception.drop_of(gone);
     }
 
     /// Nobody will be told any more.

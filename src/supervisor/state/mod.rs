@@ -15,6 +15,7 @@ mod effect;
 mod frames;
 #[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
 mod guarding;
+mod interception;
 mod network;
 mod network_events;
 mod network_extra;
@@ -24,6 +25,7 @@ mod requests;
 mod routing;
 mod sessions;
 mod standing;
+mod subscriptions;
 #[cfg(test)]
 mod table_tests;
 mod told;
@@ -90,6 +92,8 @@ pub(super) struct State {
     standing: standing::AllStanding,
     guarding: guarding::Guarding,
     routing: routing::Routing,
+    followers: subscriptions::Followers,
+    interception: interception::Interception,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -149,6 +153,8 @@ impl State {
             standing: standing::AllStanding::default(),
             guarding: guarding::Guarding::default(),
             routing: routing::Routing::default(),
+            followers: subscriptions::Followers::default(),
+            interception: interception::Interception::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
