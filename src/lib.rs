@@ -20,6 +20,8 @@ pub mod code;
 pub mod config;
 #[cfg(feature = "server")]
 pub mod control;
+#[cfg(feature = "page")]
+mod handle;
 pub mod http;
 #[cfg(feature = "server")]
 pub mod llm;
@@ -36,3 +38,11 @@ pub mod sync;
 mod text;
 #[cfg(feature = "server")]
 pub mod tools;
+
+#[cfg(feature = "page")]
+pub use browser::LaunchOptions;
+pub use code::Code as ErrorKind;
+#[cfg(feature = "page")]
+pub use handle::{Browser, BrowserOptions, Page};
+#[cfg(feature = "page")]
+pub use page::{Act, Error, Locator, State, WaitFor};

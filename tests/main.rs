@@ -113,7 +113,11 @@ mod fleet_grid;
 mod fuzz_seeds;
 #[cfg(all(feature = "cli", unix))]
 mod guide;
+#[cfg(feature = "page")]
+mod handle;
 #[cfg(feature = "cli")]
+#[cfg(feature = "page")]
+mod interception;
 mod llm_client;
 #[cfg(feature = "server")]
 mod login_state;
@@ -163,6 +167,7 @@ mod page_downloads;
 mod page_emulate;
 #[cfg(feature = "page")]
 mod page_evaluate;
+mod page_events;
 #[cfg(feature = "page")]
 mod page_find;
 #[cfg(feature = "page")]

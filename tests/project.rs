@@ -8,17 +8,18 @@ use std::process::Command;
 use cdpilot::code::Code;
 
 /// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 17] = [
+const MODULES: [(&str, &[&str]); 18] = [
     ("sync", &[]),
     ("code", &[]),
     ("text", &[]),
     ("redact", &[]),
     ("http", &["sync"]),
     ("process", &["sync"]),
-    ("cdp", &["http", "redact", "text", "sync"]),
+    ("cdp", &["http", "redact", "code", "text", "sync"]),
     ("browser", &["cdp", "process", "redact", "code", "text", "sync"]),
     ("supervisor", &["browser", "cdp", "redact", "code", "text", "sync"]),
     ("page", &["supervisor", "cdp", "redact", "code", "text", "sync"]),
+    ("handle", &["page", "supervisor", "browser", "code", "text", "sync"]),
     ("config", &["text", "sync"]),
     ("control", &["page", "supervisor", "browser", "config", "redact", "code", "text", "sync"]),
     ("llm", &["config", "code", "text", "sync"]),

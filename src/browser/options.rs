@@ -64,6 +64,116 @@ impl Default for LaunchOptions {
     }
 }
 
+impl LaunchOptions {
+    /// The default options.
+    ///
+    /// ```
+    /// use cdpilot::browser::LaunchOptions;
+    /// let options = LaunchOptions::new().headless(true).viewport(1280, 800).arg("--lang=de");
+    /// ```
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Starts this executable, macOS application bundle or program in `PATH`. Default: search for one.
+    #[must_use]
+    pub fn executable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.executable = Some(path.into());
+        self
+    }
+
+    /// Uses this profile folder and keeps it. Default: a temporary one.
+    #[must_use]
+    pub fn user_data_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.user_data_dir = Some(folder.into());
+        self
+    }
+
+    /// Runs without a window, or with one. Default: without one when there is no display.
+    #[must_use]
+    pub fn headless(mut self, headless: bool) -> Self {
+        self.headless = headless.into();
+        self
+    }
+
+    /// Runs with Chromium's sandbox, or without. Default: without it as root in a container only.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: bool) -> Self {
+        self.no_sandbox = (!sandbox).into();
+        self
+    }
+
+    /// How to talk to the browser, and whether others may. Default: a pipe that nobody else reaches.
+    #[must_use]
+    pub fn transport(mut self, transport: TransportKind) -> Self {
+        self.transport = transport;
+        self
+    }
+
+    /// Adds an argument for the browser.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<String>) -> Self {
+        self.extra_args.push(argument.into());
+        self
+    }
+
+    /// Size of a new window, in pixels.
+    #[must_use]
+    pub fn window_size(mut self, width: u32, height: u32) -> Self {
+        self.window_size = Some((width, height));
+        self
+    }
+
+    /// Size of the viewport of a browser without a window, in CSS pixels.
+    #[must_use]
+    pub fn viewport(mut self, width: u32, height: u32) -> Self {
+        self.viewport = Some((width, height));
+        self
+    }
+
+    /// The user agent. Default: the browser's own.
+    #[must_use]
+    pub fn user_agent(mut self, user_agent: UserAgent) -> Self {
+        self.user_agent = user_agent;
+        self
+    }
+
+    /// Adds rules in the syntax of Chromium's `--host-resolver-rules`.
+    #[must_use]
+    pub fn resolver_rules<R: Into<String>>(mut self, rules: impl IntoIterator<Item = R>) -> Self {
+        self.resolver_rules.extend(rules.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets an environment variable for the browser.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// How long the start may take. Default: 20 s.
+    #[must_use]
+    pub fn start_timeout(mut self, timeout: Duration) -> Self {
+        self.start_timeout = timeout;
+        self
+    }
+
+    /// How the connection is made.
+    #[must_use]
+    pub fn connect(mut self, connect: ConnectOptions) -> Self {
+        self.connect = connect;
+        self
+    }
+}
+
+impl From<bool> for Switch {
+    fn from(on: bool) -> Self {
+        if on { Self::On } else { Self::Off }
+    }
+}
+
 /// The user agent of a started browser.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum UserAgent {

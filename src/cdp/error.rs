@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use crate::code::Code;
+
 /// A failed connect, call or decode.
 ///
 /// No variant carries the address of the endpoint: it may hold a token.
@@ -123,6 +125,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> Code {
+        match self {
+            Self::Timeout { .. } => Code::Timeout,
+            Self::Closed { .. } => Code::BrowserNotRunning,
+            Self::Interrupted { .. } => Code::Interrupted,
+            Self::System { .. } => Code::Internal,
+            _ => Code::BrowserError,
+        }
+    }
+
     /// The command the error is about, if it is about one.
     #[must_use]
     pub fn method(&self) -> Option<&str> {

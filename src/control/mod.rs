@@ -69,8 +69,10 @@ pub use session::{PerSession, Session};
 pub use sessions::{SessionInfo, Sessions};
 pub use types::{
     ArmedDialog, Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab,
-    Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel, WaitUntil,
+    Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel,
 };
+
+pub use crate::page::WaitUntil;
 
 use crate::config::{Config, Home};
 use crate::redact::Secrets;

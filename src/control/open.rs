@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::navigate::OnLoadTimeout;
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
 use crate::code::Code;
+use crate::page::Late;
 use crate::supervisor::TargetId;
 use crate::sync::{Cancel, Deadline};
 
@@ -56,8 +56,9 @@ impl Profile {
         let (target, is_new) = self.page_for(&running, new.background, deadline)?;
         let (mut is_loading, mut status) = (false, None);
         if url != "about:blank" {
-            let went = self.go(&running, &target, &url, WaitUntil::Load, OnLoadTimeout::Fail, deadline.within(LOADING));
-            match went {
+            let tab = running.tabs.tab(&target)?;
+            let went = tab.go(&url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
+            match went.map_err(Error::from) {
                 Ok(went) => status = went.status,
                 Err(error) if error.kind() == Code::Timeout => is_loading = true,
                 Err(error) => {

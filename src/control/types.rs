@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::page;
+use crate::page::{self, WaitUntil};
 use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 
 /// Overrides of `config.yaml`, from flags and environment variables.
@@ -201,19 +201,6 @@ pub struct NewTab {
     pub label: Option<String>,
     /// Open it behind the other tabs; the current tab stays the same.
     pub background: bool,
-}
-
-/// When a navigation counts as finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum WaitUntil {
-    /// The `load` event has fired.
-    #[default]
-    Load,
-    /// The `DOMContentLoaded` event has fired.
-    DomContentLoaded,
-    /// The request has been sent.
-    None,
 }
 
 /// A navigation.

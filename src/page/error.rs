@@ -222,6 +222,16 @@ pub enum Error {
         /// Whether the capture ran out of time.
         is_late: bool,
     },
+    /// The value of a script is not of the type that the caller expects.
+    #[error(
+        "the script returned an unexpected value: {problem} at {path}; change the script, or read it as another type"
+    )]
+    UnexpectedValue {
+        /// JSON path of the value that does not fit, `.` for the whole.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The disk has no space left for the temporary file of the browser.
     #[error("the disk is full: there is no space left in {folder}; free some space and try again")]
     DiskFull {
@@ -256,6 +266,7 @@ impl Error {
             Self::Busy { .. } => Code::PageBusy,
             Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => Code::Timeout,
             Self::File { .. } | Self::PathRefused { .. } => Code::PathRefused,
+            Self::UnexpectedValue { .. } => Code::ScriptError,
             Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => Code::Internal,
             Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => Code::BrowserError,
         }

@@ -15,6 +15,7 @@
 //! | `emulation` | overrides of device, location, locale and network |
 //! | `cookie_import` | cookies exported by other programs |
 //! | `login_state` | cookies and storage of all origins, saved and loaded |
+//! | `navigation` | navigations and waiting for their documents |
 //! | `find` | locators, and reading one element |
 //! | `act`, `input`, `frame_geometry` | actions, trusted input, positions in the top viewport |
 //! | `options` | options of all tabs of a supervisor |
@@ -29,6 +30,7 @@ mod find;
 mod frame_geometry;
 mod input;
 mod login_state;
+mod navigation;
 mod network;
 mod options;
 mod refs;
@@ -66,6 +68,8 @@ pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
 };
+pub(crate) use navigation::{BeforeNavigation, Late};
+pub use navigation::{Navigation, WaitUntil};
 pub use network::{Har, RecordOptions, RequestRecord, RequestTiming, ResponseBody};
 pub use options::{PageOptions, TabNames};
 pub use screenshot::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
@@ -74,7 +78,7 @@ pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, FrameRef, Supervisor};
+use crate::supervisor::{self, Supervisor};
 use crate::sync::{Cancel, Deadline, Turn, Turns};
 
 /// The tabs of a supervisor. Clones share all state.
@@ -263,11 +267,6 @@ impl Tab {
     /// Waits until a new tab shows its first document.
     fn arrived(&self, deadline: Deadline) -> Result<(), Error> {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
-    }
-
-    /// The destination of commands to the whole tab.
-    fn page(&self) -> FrameRef {
-        FrameRef::TopOf(self.target.clone())
     }
 
     /// The top frame.

@@ -248,6 +248,9 @@ pub enum Error {
         /// The present number and size, as a sentence.
         problem: String,
     },
+    /// The request that was answered is not held any more.
+    #[error("the intercepted request is gone: its page left it, or it went on because its time was up; answer sooner")]
+    RequestGone,
     /// There is no such route.
     #[error("no route {id:?}; existing routes: {}", list(.known))]
     RouteNotFound {
@@ -316,7 +319,7 @@ impl Error {
             Self::NoChooser { .. } => Code::Timeout,
             Self::ChooserWithoutInput => Code::NotActionable,
             Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => Code::BadRequest,
-            Self::RouteNotFound { .. } => Code::NotFound,
+            Self::RouteNotFound { .. } | Self::RequestGone => Code::NotFound,
             Self::NoDialog => Code::NoDialog,
             Self::SeveralDialogs { .. } => Code::SeveralDialogs,
             Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => Code::DialogNotFound,

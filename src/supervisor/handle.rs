@@ -364,6 +364,50 @@ impl Supervisor {
         deadline: Deadline,
         request: impl FnOnce(Response<T>) -> Request,
     ) -> Result<T, Error> {
+        self.requester().ask(what, deadline, request)
+    }
+
+    /// What asks the thread for something, for handles that are given away.
+    pub(super) fn requester(&self) -> Requester {
+        let (requests, done) = (self.requests.clone(), Arc::clone(&self.done));
+        Requester { requests, done, published: Arc::clone(&self.published) }
+    }
+
+    /// Waits, by the deadline, until there is a connection.
+    ///
+    /// # Errors
+    /// [`Error::Reconnecting`], [`Error::NotActive`].
+    pub(super) fn connected(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
+        let now = self.snapshot();
+        if !matches!(now.phase, Phase::Reconnecting(_)) {
+            return Ok(now);
+        }
+        match self.wait_until(deadline, |s| !matches!(s.phase, Phase::Reconnecting(_) | Phase::Ended(_))) {
+            Some(now) => Ok(now),
+            None => Err(self.not_active().or_cancelled()),
+        }
+    }
+
+    pub(super) fn not_active(&self) -> Error {
+        not_active(&self.snapshot())
+    }
+}
+
+/// Asks the thread for something and waits for its answer.
+#[derive(Clone)]
+pub(super) struct Requester {
+    pub(super) requests: Sender<Request>,
+    done: Arc<AtomicBool>,
+    published: Arc<Published<Snapshot>>,
+}
+
+impl Requester {
+    pub(super) fn ask<T>(
+        &self,
+        what: &'static str,
+        deadline: Deadline,
+        request: impl FnOnce(Response<T>) -> Request,
+    ) -> Result<T, Error> {
         let began = Instant::now();
         let (reply, answer): (Response<T>, Receiver<_>) = crossbeam_channel::bounded(1);
         let late = || Error::Timeout { what, after: began.elapsed() }.or_cancelled();
@@ -389,30 +433,19 @@ impl Supervisor {
         }
     }
 
-    /// Waits for a connection, at most until the deadline.
-    ///
-    /// # Errors
-    /// [`Error::Reconnecting`], [`Error::NotActive`].
-    pub(super) fn connected(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
-        let now = self.snapshot();
-        if !matches!(now.phase, Phase::Reconnecting(_)) {
-            return Ok(now);
-        }
-        match self.wait_until(deadline, |s| !matches!(s.phase, Phase::Reconnecting(_) | Phase::Ended(_))) {
-            Some(now) => Ok(now),
-            None => Err(self.not_active().or_cancelled()),
-        }
+    fn not_active(&self) -> Error {
+        not_active(&self.published.get())
     }
+}
 
-    pub(super) fn not_active(&self) -> Error {
-        let reason = match &self.snapshot().phase {
-            Phase::Ended(reason) => reason.to_string(),
-            Phase::Reconnecting(reason) => return Error::Reconnecting { reason: reason.to_string() },
-            Phase::Starting => "starting".to_owned(),
-            Phase::Active => "ending".to_owned(),
-        };
-        Error::NotActive { reason }
-    }
+fn not_active(now: &Snapshot) -> Error {
+    let reason = match &now.phase {
+        Phase::Ended(reason) => reason.to_string(),
+        Phase::Reconnecting(reason) => return Error::Reconnecting { reason: reason.to_string() },
+        Phase::Starting => "starting".to_owned(),
+        Phase::Active => "ending".to_owned(),
+    };
+    Error::NotActive { reason }
 }
 
 /// Interval at which a waiting request checks whether the supervisor has ended.

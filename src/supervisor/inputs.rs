@@ -41,6 +41,9 @@ const LIFECYCLE: [&str; 21] = [
 /// Events of which only the newest matter. They have their own queue, so that a flood evicts nothing else.
 const CONSOLE: [&str; 2] = [runtime::ConsoleApiCalledEvent::METHOD, runtime::ExceptionThrownEvent::METHOD];
 
+/// Events that wait on the way to one subscriber.
+pub(super) const FOLLOWED: usize = 4096;
+
 /// The queues of the supervisor's thread.
 pub(super) struct Inputs {
     /// `None` while there is no connection.
@@ -65,6 +68,8 @@ struct FromBrowser {
     console: Subscription,
     /// Network events, once enabled; also in a queue of their own.
     network: Option<Subscription>,
+    /// Of those who follow the events of a page, by number.
+    followed: Vec<(u64, Subscription)>,
     answers: Receiver<Answer>,
     answers_in: Sender<Answer>,
 }
@@ -79,6 +84,7 @@ impl FromBrowser {
             calls: connection.subscribe(Watch::everything().only(&[CALL, AUTH_REQUIRED]), Capacity::of(1024)),
             console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
             network: None,
+            followed: Vec::new(),
             answers,
             answers_in,
         }
@@ -97,6 +103,8 @@ pub(super) enum WakeReason {
     Call,
     Console,
     Network,
+    /// An event that somebody follows.
+    Followed,
     Request,
     Redialed,
     NameResolved,
@@ -169,6 +177,9 @@ impl Inputs {
             sources.push((select.recv(browser.console.channel()), WakeReason::Console));
             if let Some(network) = &browser.network {
                 sources.push((select.recv(network.channel()), WakeReason::Network));
+            }
+            for (_, events) in &browser.followed {
+                sources.push((select.recv(events.channel()), WakeReason::Followed));
             }
         }
         match select.ready_deadline(until.instant()) {
@@ -250,6 +261,34 @@ impl Inputs {
     pub(super) fn lost_network(&self) -> u64 {
         let network = self.browser.as_ref().and_then(|browser| browser.network.as_ref());
         network.map_or(0, Subscription::lag)
+    }
+
+    /// Begins to listen to events that somebody follows.
+    pub(super) fn follow(&mut self, connection: &Connection, number: u64, methods: &[&'static str]) {
+        if let Some(browser) = &mut self.browser {
+            let events = connection.subscribe(Watch::everything().only(methods), Capacity::of(FOLLOWED));
+            browser.followed.push((number, events));
+        }
+    }
+
+    pub(super) fn unfollow(&mut self, number: u64) {
+        if let Some(browser) = &mut self.browser {
+            browser.followed.retain(|(other, _)| *other != number);
+        }
+    }
+
+    /// The numbers of those who follow events.
+    pub(super) fn followers(&self) -> Vec<u64> {
+        self.browser.iter().flat_map(|browser| browser.followed.iter().map(|(number, _)| *number)).collect()
+    }
+
+    /// The next event for one of them, and how many were lost before it.
+    pub(super) fn next_followed(&mut self, number: u64) -> Option<(u64, Event)> {
+        let (_, events) = self.browser.as_ref()?.followed.iter().find(|(other, _)| *other == number)?;
+        let lost = events.lag();
+        let event = events.channel().try_recv().ok()?;
+        events.taken(&event);
+        Some((lost, event))
     }
 
     /// The length of the longest queue.

@@ -10,6 +10,7 @@
 //! | `options`, `dialog_policy` | options of a supervisor; policies for dialogs |
 //! | `navigation_policy` | where pages may navigate (feature `navigation`) |
 //! | `network_route`, `url_glob` | routes: modify, answer or abort requests whose address matches a pattern |
+//! | `interception` | requests that the embedder decides about |
 //! | `state` | the state machine: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | inputs of the supervisor's thread, and the thread itself |
 //! | `current_connection`, `redial` | the present connection, and reconnecting |
@@ -22,6 +23,7 @@
 //! | `persistent_commands` | commands that every session of a page gets, also after a reconnect |
 //! | `chooser` | files for file choosers |
 //! | `traffic`, `request_detail`, `page_ring` | network requests; the newest entries of each page |
+//! | `page_events` | protocol events of a page, for embedders |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialog bridge, for endpoints that dismiss native dialogs by themselves |
 
@@ -37,6 +39,7 @@ mod evaluate;
 mod handle;
 mod hidden_page;
 mod inputs;
+mod interception;
 mod liveness;
 mod log;
 mod navigate;
@@ -45,6 +48,7 @@ mod navigation_limit;
 mod navigation_policy;
 mod network_route;
 mod options;
+mod page_events;
 mod page_ring;
 mod passive_queries;
 mod persistent_commands;
@@ -73,6 +77,7 @@ pub use dialog_policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, Dial
 pub use error::Error;
 pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
+pub use interception::{InterceptRule, InterceptedRequest, Interceptor};
 pub use log::{Action, DownloadEnded, Entry, Event, EventLog, EventRecord, FrameChange, Kind, Tail};
 pub(crate) use navigation_limit::with_navigation_limit;
 pub use navigation_policy::BlockedNavigation;
@@ -82,6 +87,7 @@ pub use network_route::{
     AbortReason, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
 pub use options::{Pages, Reconnect, SupervisorOptions};
+pub use page_events::{EventFilter, PageEvent, PageEvents};
 pub(crate) use passive_queries::MovedDownload;
 pub use passive_queries::{History, Picture};
 pub(crate) use persistent_commands::{CPU, OFFLINE};

@@ -11,7 +11,7 @@ use crossbeam_channel::TryRecvError;
 
 use super::bridge::Fulfil;
 use super::current_connection::CurrentConnection;
-use super::inputs::{Inputs, NextInput, WakeReason};
+use super::inputs::{FOLLOWED, Inputs, NextInput, WakeReason};
 use super::log::EventLog;
 use super::navigation_policy::Lookups;
 use super::network_route::{FulfilRequest, HeaderList};
@@ -83,6 +83,7 @@ impl Worker {
                 WakeReason::Console => self.fold_console(),
                 WakeReason::Call => self.fold_calls(),
                 WakeReason::Network => self.fold_network(),
+                WakeReason::Followed => self.fold_followed(),
                 WakeReason::Request => {
                     if let Ok(request) = self.inputs.requests.try_recv() {
                         self.catch_up(&request);
@@ -138,6 +139,7 @@ impl Worker {
 
     /// The connection is lost: another one is made where that can be.
     fn disconnected(&mut self) {
+        self.hand_on_followed(FOLLOWED);
         let reason = self.connection.close_reason().map(|r| r.to_string());
         let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
         // The address of an ended WebDriver session cannot be reconnected.
@@ -211,6 +213,24 @@ impl Worker {
         }
     }
 
+    /// Events that somebody follows, after what tells which page they are of.
+    fn fold_followed(&mut self) {
+        self.fold_told();
+        self.hand_on_followed(BATCH);
+    }
+
+    fn hand_on_followed(&mut self, most: usize) {
+        for number in self.inputs.followers() {
+            for _ in 0..most {
+                let Some((lost, event)) = self.inputs.next_followed(number) else { break };
+                if lost > 0 {
+                    self.state.follower_lost(number, lost);
+                }
+                self.state.followed(number, &event);
+            }
+        }
+    }
+
     fn fold_network(&mut self) {
         let lost = self.inputs.lost_network();
         if lost > 0 {
@@ -234,6 +254,7 @@ impl Worker {
             self.fold_network();
             self.fold_console();
         }
+        self.hand_on_followed(FOLLOWED);
     }
 
     /// Publishes before interrupting: a caller that sent its call after that sees the dialog in the
@@ -274,6 +295,12 @@ impl Worker {
                         }
                     }
                     Effect::LookUp { host } => self.lookups.start(host),
+                    Effect::Follow { number, methods } => self.inputs.follow(&self.connection, number, &methods),
+                    Effect::Unfollow { number } => {
+                        self.hand_on_followed(FOLLOWED);
+                        self.inputs.unfollow(number);
+                        self.state.unfollowed(number);
+                    }
                     Effect::Interrupt { session, dialog } => {
                         self.publish();
                         self.connection.interrupt(&[session], &[dialog.to_string()]);

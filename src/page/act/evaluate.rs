@@ -17,8 +17,29 @@ use crate::supervisor::{self, Done, FrameRef, Value};
 use crate::sync::Deadline;
 
 impl Tab {
+    /// Runs a script in the page's own world of a frame, by its id or the ref of its `<iframe>`; `None`: the top frame. The
+    /// script is an expression, a function that is called, or the body of an async function; promises are awaited. Neither
+    /// waits for a turn nor for the effects of the script: for those there is [`Act::evaluate`].
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for a script that is empty or does not parse, [`Error::Supervisor`] with `Script` for one that
+    /// throws, and those of [`Supervisor::evaluate`](supervisor::Supervisor::evaluate).
+    pub fn evaluate(&self, script: &str, frame: Option<&str>, deadline: Deadline) -> Result<Done<Value>, Error> {
+        if script.trim().is_empty() {
+            return Err(Error::BadRequest {
+                problem: "the script is empty; give an expression or a function".to_owned(),
+            });
+        }
+        self.arrived(deadline)?;
+        let frame = match frame {
+            Some(frame) => self.frame_named(frame, deadline)?,
+            None => self.top()?,
+        };
+        self.evaluate_in(&frame, script, deadline)
+    }
+
     /// Runs [`Kind::Evaluate`].
-    pub(super) fn evaluate(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn evaluate_act(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let Kind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
             return Err(Error::BadRequest { problem: "the action is not an evaluate".to_owned() });
         };

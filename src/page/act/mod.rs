@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `request`, `parse` | the actions as callers describe them |
+//! | `request`, `parse`, `build` | the actions as callers describe them, read from JSON, and built in Rust |
 //! | `actionability` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
 //! | `input_probe` | whether trusted input has reached its element |
@@ -16,6 +16,7 @@
 mod action_log;
 mod actionability;
 mod batch;
+mod build;
 mod conditions;
 mod drag;
 mod evaluate;
@@ -244,7 +245,7 @@ impl Tab {
             }
             Kind::Wait { .. } => self.wait(act, deadline),
             Kind::Resize { .. } | Kind::Close {} => self.whole_tab(act, deadline),
-            Kind::Evaluate { .. } => self.evaluate(act, deadline),
+            Kind::Evaluate { .. } => self.evaluate_act(act, deadline),
             Kind::Batch { .. } => Err(Error::BadRequest { problem: "a batch cannot be done in one step".to_owned() }),
         }
     }

@@ -63,6 +63,12 @@ pub(super) fn whole(locator: &str) -> Option<String> {
     Some(format!("{before}\"{}\"", last.text))
 }
 
+/// Whether a text starts like a locator. Anything else may be a CSS selector.
+pub(in crate::page) fn is_locator(text: &str) -> bool {
+    const ENGINES: [&str; 8] = ["role", "text", "label", "placeholder", "testid", "data-testid", "css", "ref"];
+    text.split_once('=').is_some_and(|(engine, _)| ENGINES.contains(&engine.trim()))
+}
+
 /// Parses a locator. The error says what is wrong and what is expected.
 pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
     if text.len() > MAX_LENGTH {

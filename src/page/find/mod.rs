@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use get::{ElementBox, ElementProperty, ElementState, ElementValue};
+pub(super) use grammar::is_locator;
 use grammar::{Matcher, Step};
 
 use super::act::{Act, Kind, Locator, State, WaitFor};

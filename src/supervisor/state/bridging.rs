@@ -53,6 +53,15 @@ impl Caught {
         &self.request.method
     }
 
+    pub(super) fn frame(&self) -> Option<FrameId> {
+        self.frame_id.clone()
+    }
+
+    /// What it sends, where that was kept.
+    pub(super) fn body(&self) -> Option<Arc<str>> {
+        self.request.post_data.as_deref().map(Into::into)
+    }
+
     /// Its type, in lower case.
     pub(super) fn kind(&self) -> String {
         self.resource_type.as_deref().unwrap_or("Other").to_ascii_lowercase()
@@ -178,16 +187,19 @@ impl State {
 
     /// A request was caught: a call, or what a page made up.
     pub(super) fn call_caught(&mut self, session: &SessionKey, mut caught: Caught, now: Now) {
-        // The body is not needed any more and would be kept as long as the request is held.
-        let body = caught.request.post_data.take();
+        let reads_bodies = self.routing.reads_bodies();
         let Some(bridge) = &mut self.bridging.bridge else {
+            caught.request.post_data.take_if(|_| !reads_bodies);
             self.let_pass(session, &Arc::new(caught), now);
             return;
         };
         let request = &caught.request;
-        let call = match bridge.read(&request.url, &request.method, body.as_deref().map(str::as_bytes)) {
+        let body = request.post_data.as_deref().map(str::as_bytes);
+        let call = match bridge.read(&request.url, &request.method, body) {
             Ok(call) => call,
             Err(Refused::Foreign) => {
+                // It would be kept for as long as the request is held.
+                caught.request.post_data.take_if(|_| !reads_bodies);
                 self.let_pass(session, &Arc::new(caught), now);
                 return;
             }

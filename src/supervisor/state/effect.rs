@@ -23,6 +23,10 @@ pub(in crate::supervisor) enum Effect {
     Interrupt { session: SessionKey, dialog: Arc<str> },
     /// Look a name up.
     LookUp { host: Arc<str> },
+    /// Listen to these events for a subscriber.
+    Follow { number: u64, methods: Arc<[&'static str]> },
+    /// Stop listening for a subscriber, who gets what has come.
+    Unfollow { number: u64 },
 }
 
 /// A script that holds a secret: its `Debug` shows nothing.

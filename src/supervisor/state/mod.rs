@@ -14,6 +14,7 @@ mod downloads;
 mod effect;
 mod frames;
 #[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
+mod interception;
 mod navigation_checks;
 mod network;
 mod network_events;
@@ -25,6 +26,7 @@ mod reconnect;
 mod requests;
 mod routing;
 mod sessions;
+mod subscriptions;
 #[cfg(test)]
 mod table_tests;
 mod view;
@@ -90,6 +92,8 @@ pub(super) struct State {
     persistent: persistent_commands::PersistentCommands,
     navigation_checks: navigation_checks::NavigationChecks,
     routing: routing::Routing,
+    followers: subscriptions::Followers,
+    interception: interception::Interception,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -149,6 +153,8 @@ impl State {
             persistent: persistent_commands::PersistentCommands::default(),
             navigation_checks: navigation_checks::NavigationChecks::default(),
             routing: routing::Routing::default(),
+            followers: subscriptions::Followers::default(),
+            interception: interception::Interception::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,

@@ -332,6 +332,7 @@ impl State {
         };
         drop(self.navigation_checks.take(held));
         self.routing.drop_held(gone);
+        self.interception.drop_of(gone);
     }
 
     /// No more answers will be sent.

@@ -192,6 +192,7 @@ impl State {
         self.forget_chooser(target);
         self.forget_persistent_of(target);
         self.forget_routes_of(target);
+        self.forget_followers_of(target);
         self.forget_console_of(target);
         self.forget_network_of(target);
         self.requests.page_gone(target);

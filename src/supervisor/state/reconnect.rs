@@ -55,6 +55,7 @@ impl State {
     pub(in crate::supervisor) fn reconnected(&mut self) {
         self.generation += 1;
         self.dirty.phase = true;
+        self.follow_again();
         let tag = self.expect(Waiting::Started);
         self.send(None, tag, Outgoing::AttachPages { shared_workers: self.watches_shared_workers() });
     }

@@ -10,9 +10,11 @@ use crossbeam_channel::Sender;
 use super::super::chooser::ChosenFiles;
 use super::super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::super::error::Error;
+use super::super::interception::{self, HandOver};
 use super::super::log::Event as Noted;
-use super::super::network_route::{Encoded, NetworkRoute, RouteRule};
+use super::super::network_route::{Encoded, NetworkRoute, RouteAction, RouteRule};
 use super::super::options::Pages;
+use super::super::page_events::{Producer, Shared};
 use super::super::passive_queries::MovedDownload;
 use super::super::persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
@@ -72,6 +74,16 @@ pub(in crate::supervisor) enum Request {
     Throttle { page: TargetId, throttle: Option<Throttle>, reply: Response<()> },
     /// Add a route.
     AddRoute { rule: RouteRule, glob: UrlGlob, body: Encoded, reply: Response<NetworkRoute> },
+    /// Hand the protocol events of a page to a queue.
+    Subscribe { page: TargetId, methods: Arc<[&'static str]>, queue: Producer, reply: Response<()> },
+    /// Hand the requests of pages to an interceptor.
+    Intercept { rule: RouteRule, glob: UrlGlob, hand: HandOver, reply: Response<()> },
+    /// An interceptor is gone.
+    EndInterception { shared: Arc<interception::Shared> },
+    /// What becomes of a request that was handed over; `None`: it goes on as without the interceptor.
+    Intercepted { number: u64, answer: Option<(RouteAction, Encoded)>, reply: Option<Response<()>> },
+    /// Nobody receives from a queue any more.
+    Unsubscribe { queue: Arc<Shared> },
     /// List the routes.
     Routes { reply: Response<Vec<NetworkRoute>> },
     /// Remove a route, or all.
@@ -126,6 +138,11 @@ impl Request {
             | Self::Throttle { .. }
             | Self::AddRoute { .. }
             | Self::Routes { .. }
+            | Self::Subscribe { .. }
+            | Self::Unsubscribe { .. }
+            | Self::Intercept { .. }
+            | Self::EndInterception { .. }
+            | Self::Intercepted { .. }
             | Self::RemoveRoutes { .. }
             | Self::Location { .. }
             | Self::Choosers { .. }
@@ -429,6 +446,11 @@ impl State {
                 self.requests.responses.push(PendingResponse::Routes(reply, Ok(routes)));
             }
             Request::RemoveRoutes { id, reply } => self.remove_routes(id.as_deref(), reply, now),
+            Request::Subscribe { page, methods, queue, reply } => self.subscribe(page, methods, queue, reply),
+            Request::Unsubscribe { queue } => self.unsubscribe(&queue),
+            Request::Intercept { rule, glob, hand, reply } => self.intercept(rule, glob, hand, reply, now),
+            Request::EndInterception { shared } => self.end_interception(&shared, now),
+            Request::Intercepted { number, answer, reply } => self.intercepted(number, answer, reply, now),
             Request::Location { page, allowed, reply } => {
                 let outcome = self.allow_location(&page, allowed);
                 self.requests.responses.push(PendingResponse::Done(reply, outcome));
@@ -664,7 +686,8 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
-        Request::Rescued { .. } | Request::Reserve { reply: None, .. } => {}
+        Request::Rescued { .. } | Request::Reserve { reply: None, .. } | Request::Unsubscribe { .. } => {}
+        Request::EndInterception { .. } | Request::Intercepted { reply: None, .. } => {}
         Request::DownloadMoved { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Started { reply }
         | Request::MayVisit { reply, .. }
@@ -679,6 +702,9 @@ fn refuse(request: Request, error: Error) {
         | Request::Login { reply, .. }
         | Request::Throttle { reply, .. }
         | Request::Location { reply, .. }
+        | Request::Subscribe { reply, .. }
+        | Request::Intercept { reply, .. }
+        | Request::Intercepted { reply: Some(reply), .. }
         | Request::Choosers { reply, .. }
         | Request::ArmChooser { reply, .. }
         | Request::Downloads { reply, .. }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::error::Error;
+use super::super::interception::HandOver;
 use super::super::network_route::{
     AbortReason, Encoded, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
@@ -42,6 +43,8 @@ struct Route {
     body: Encoded,
     glob: UrlGlob,
     hits: u64,
+    /// Where its requests are handed over, for an interceptor.
+    hand: Option<HandOver>,
     /// Requests that it is still for. With none left it stays until what it holds has gone on: `Fetch` lets go of what
     /// it does not catch any more.
     left: Option<u32>,
@@ -53,6 +56,15 @@ pub(super) struct MatchedRoute {
     number: u64,
     rule: Arc<RouteRule>,
     body: Encoded,
+    pub(super) hand: Option<HandOver>,
+}
+
+impl MatchedRoute {
+    /// What the embedder wants to become of the request.
+    pub(super) fn answered(self, action: RouteAction, body: Encoded) -> Self {
+        let rule = RouteRule { action, ..(*self.rule).clone() };
+        Self { rule: Arc::new(rule), body, hand: None, ..self }
+    }
 }
 
 /// A request that is held for a delay.
@@ -103,6 +115,11 @@ impl Route {
         self.rule.target.as_ref().is_none_or(|target| target == page)
     }
 
+    /// Whether it is one of the routes that callers know. An interceptor belongs to who receives its requests.
+    fn is_listed(&self) -> bool {
+        self.hand.is_none() && !self.is_spent()
+    }
+
     fn is_spent(&self) -> bool {
         self.left == Some(0)
     }
@@ -110,9 +127,8 @@ impl Route {
     fn fits(&self, caught: &Caught) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         if let Some(method) = caught.preflight_for() {
-            // Answered for a server that is not contacted; any other server sends its own CORS headers.
-            let is_fulfilled = matches!(self.rule.action, RouteAction::Fulfil(_));
-            return is_fulfilled && same(&self.rule.method, &method) && self.glob.fits(caught.url());
+            // Answered in place of a server that is not to be asked; any other server says itself what it allows.
+            return self.answers_preflights() && same(&self.rule.method, &method) && self.glob.fits(caught.url());
         }
         let kind = caught.kind();
         let wanted = self.rule.resource_type.as_deref();
@@ -120,9 +136,13 @@ impl Route {
         of_type && same(&self.rule.method, caught.method()) && self.glob.fits(caught.url())
     }
 
+    fn answers_preflights(&self) -> bool {
+        self.hand.is_some() || matches!(self.rule.action, RouteAction::Fulfil(_))
+    }
+
     fn pattern(&self) -> RoutePattern {
         // A preflight has a type of its own.
-        let of_type = self.rule.resource_type.clone().filter(|_| !matches!(self.rule.action, RouteAction::Fulfil(_)));
+        let of_type = self.rule.resource_type.clone().filter(|_| !self.answers_preflights());
         RoutePattern { url: self.glob.for_fetch(), resource_type: of_type }
     }
 }
@@ -151,6 +171,11 @@ impl Routing {
         self.routes.iter().filter(|route| route.holds_for(page)).map(Route::pattern).collect()
     }
 
+    /// Whether somebody may want to see what requests send.
+    pub(super) fn reads_bodies(&self) -> bool {
+        self.routes.iter().any(|route| route.hand.is_some())
+    }
+
     pub(super) fn drop_held(&mut self, gone: impl Fn(&str) -> bool) {
         self.held.retain(|held| !gone(&held.session));
     }
@@ -163,7 +188,7 @@ impl State {
         reply: super::Response<NetworkRoute>,
         now: Now,
     ) {
-        let response = match self.insert_route(rule, glob, body) {
+        let response = match self.insert_route(rule, glob, body, None) {
             Ok(route) => PendingResponse::Route(reply, Ok(route)),
             Err(error) => {
                 self.requests.respond_later(PendingResponse::Route(reply, Err(error)));
@@ -174,7 +199,13 @@ impl State {
         self.renew_all(Some((response, Some(undo))), now);
     }
 
-    fn insert_route(&mut self, rule: RouteRule, glob: UrlGlob, body: Encoded) -> Result<NetworkRoute, Error> {
+    pub(super) fn insert_route(
+        &mut self,
+        rule: RouteRule,
+        glob: UrlGlob,
+        body: Encoded,
+        hand: Option<HandOver>,
+    ) -> Result<NetworkRoute, Error> {
         if let Some(target) = rule.target.as_ref().filter(|target| self.page_index(target).is_none()) {
             return Err(Error::PageNotFound { target: target.to_string() });
         }
@@ -193,7 +224,7 @@ impl State {
         self.routing.used = true;
         self.routing.last += 1;
         let left = rule.times;
-        let route = Route { number: self.routing.last, rule: Arc::new(rule), body, glob, hits: 0, left };
+        let route = Route { number: self.routing.last, rule: Arc::new(rule), body, glob, hits: 0, hand, left };
         let listed = self.listed(&route);
         self.routing.routes.push(route);
         Ok(listed)
@@ -201,16 +232,17 @@ impl State {
 
     /// All routes, oldest first.
     pub(super) fn list_routes(&self) -> Vec<NetworkRoute> {
-        self.routing.routes.iter().filter(|route| !route.is_spent()).map(|route| self.listed(route)).collect()
+        let listed = self.routing.routes.iter().filter(|route| route.is_listed());
+        listed.map(|route| self.listed(route)).collect()
     }
 
     pub(super) fn remove_routes(&mut self, id: Option<&str>, reply: super::Response<Vec<NetworkRoute>>, now: Now) {
-        let is_meant = |route: &Route| !route.is_spent() && id.is_none_or(|id| id_of(route.number) == id);
+        let is_meant = |route: &Route| route.is_listed() && id.is_none_or(|id| id_of(route.number) == id);
         let removed: Vec<NetworkRoute> =
             self.routing.routes.iter().filter(|route| is_meant(route)).map(|route| self.listed(route)).collect();
         if let Some(id) = id.filter(|_| removed.is_empty()) {
             let known =
-                self.routing.routes.iter().filter(|route| !route.is_spent()).map(|route| id_of(route.number)).collect();
+                self.routing.routes.iter().filter(|route| route.is_listed()).map(|route| id_of(route.number)).collect();
             let error = Error::RouteNotFound { id: id.chars().take(40).collect(), known };
             self.requests.respond_later(PendingResponse::Routes(reply, Err(error)));
             return;
@@ -263,8 +295,20 @@ impl State {
         }
     }
 
+    /// [`renew_all`](Self::renew_all) for an answer that takes nothing back when a session refuses.
+    pub(super) fn renew_all_for(&mut self, response: PendingResponse, now: Now) {
+        self.renew_all(Some((response, None)), now);
+    }
+
+    /// Removes interceptors. Whether there were any.
+    pub(super) fn remove_hands(&mut self, which: impl Fn(&HandOver) -> bool) -> bool {
+        let before = self.routing.routes.len();
+        self.routing.routes.retain(|route| !route.hand.as_ref().is_some_and(&which));
+        self.routing.routes.len() < before
+    }
+
     /// Lets all sessions catch what they are to by now; `response` follows when the browser has confirmed that.
-    fn renew_all(&mut self, response: Option<(PendingResponse, Option<Rollback>)>, now: Now) {
+    pub(super) fn renew_all(&mut self, response: Option<(PendingResponse, Option<Rollback>)>, now: Now) {
         let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
         let commands = sessions.into_iter().filter_map(|session| {
             let catch = self.catching(&session)?;
@@ -365,10 +409,14 @@ impl State {
         now: Now,
     ) {
         let first = met.is_none();
-        let Some(met) = met.or_else(|| self.meet(session, caught)) else {
+        let Some(met) = met.or_else(|| self.meet(session, caught, u64::MAX)) else {
             self.send(Some(session), 0, Outgoing::LetPass { request: caught.request() });
             return;
         };
+        if met.hand.is_some() {
+            self.hand_over(session, caught, document, met, now);
+            return;
+        }
         let delay = Some(met.rule.delay).filter(|delay| first && !delay.is_zero() && caught.preflight_for().is_none());
         let full =
             self.routing.bytes_in_flight > 0 && self.routing.bytes_in_flight + met.body.len() > MAX_IN_FLIGHT_BYTES;
@@ -388,16 +436,47 @@ impl State {
         self.routing.held.push(Held { until, session, caught, document, met });
     }
 
-    /// The route that holds for a request: the newest that fits.
-    fn meet(&mut self, session: &SessionKey, caught: &Caught) -> Option<MatchedRoute> {
+    /// A request that an interceptor has met goes on as without it: an older route may hold for it.
+    pub(super) fn pass_without(
+        &mut self,
+        session: &SessionKey,
+        caught: &Arc<Caught>,
+        document: Option<FrameId>,
+        met: &MatchedRoute,
+        now: Now,
+    ) {
+        match self.meet(session, caught, met.number) {
+            Some(older) if older.hand.is_some() => self.hand_over(session, caught, document, older, now),
+            Some(older) => {
+                let delay = Some(older.rule.delay).filter(|delay| !delay.is_zero() && caught.preflight_for().is_none());
+                match delay.filter(|_| self.routing.held.len() < MAX_HELD) {
+                    Some(delay) => {
+                        let (session, caught) = (Arc::clone(session), Arc::clone(caught));
+                        let until = now.instant + delay;
+                        self.routing.held.push(Held { until, session, caught, document, met: older });
+                    }
+                    None => self.decide_anew(Arc::clone(session), Arc::clone(caught), document, older, now),
+                }
+            }
+            None => {
+                let met = met.clone().answered(RouteAction::Continue { headers: Vec::new() }, Encoded::default());
+                self.decide_anew(Arc::clone(session), Arc::clone(caught), document, met, now);
+            }
+        }
+    }
+
+    /// The route that holds for a request: the newest that fits, of those older than a number.
+    fn meet(&mut self, session: &SessionKey, caught: &Caught, below: u64) -> Option<MatchedRoute> {
         if self.routing.routes.is_empty() {
             return None;
         }
         let page = self.page_of(session)?;
-        let fits = |route: &Route| !route.is_spent() && route.holds_for(&page) && route.fits(caught);
+        let fits =
+            |route: &Route| route.number < below && !route.is_spent() && route.holds_for(&page) && route.fits(caught);
         let at = self.routing.routes.iter().rposition(fits)?;
         let route = self.routing.routes.get_mut(at)?;
-        let met = MatchedRoute { number: route.number, rule: Arc::clone(&route.rule), body: route.body.clone() };
+        let (rule, body, hand) = (Arc::clone(&route.rule), route.body.clone(), route.hand.clone());
+        let met = MatchedRoute { number: route.number, rule, body, hand };
         if caught.preflight_for().is_some() {
             return Some(met);
         }
@@ -433,6 +512,18 @@ impl State {
     /// The time of a held request is over. The policy may have changed meanwhile.
     fn go_on(&mut self, held: Held, now: Now) {
         let Held { session, caught, document, met, .. } = held;
+        self.decide_anew(session, caught, document, met, now);
+    }
+
+    /// Carries out what is to become of a request, if the policy lets it pass still.
+    pub(super) fn decide_anew(
+        &mut self,
+        session: SessionKey,
+        caught: Arc<Caught>,
+        document: Option<FrameId>,
+        met: MatchedRoute,
+        now: Now,
+    ) {
         let url = caught.url().to_owned();
         if !self.has_navigation_policy() {
             self.passed(&session, &caught, document, Some(met), now);
@@ -448,6 +539,7 @@ impl State {
 
     /// Lets requests go on whose delay is over, and ends waits for the browser's confirmation.
     pub(super) fn check_routes(&mut self, now: Now) {
+        self.check_intercepted(now);
         if self.routing.held.iter().any(|held| held.until <= now.instant) {
             let (due, held) =
                 std::mem::take(&mut self.routing.held).into_iter().partition(|held| held.until <= now.instant);
@@ -472,7 +564,8 @@ impl State {
 
     pub(super) fn next_route_check(&self) -> Option<Instant> {
         let held = self.routing.held.iter().map(|held| held.until);
-        held.chain(self.routing.changes.values().map(|change| change.until)).min()
+        let changes = self.routing.changes.values().map(|change| change.until);
+        held.chain(changes).chain(self.interception.next_check()).min()
     }
 
     /// A page is gone, and its routes with it.

@@ -1,5 +1,6 @@
 //! Routes beside the policy, with a clock of the test's own.
 
+use super::super::super::interception::{HandOver, Handed};
 use super::super::super::network_route::AbortReason;
 use super::super::super::options::{Pages, SupervisorOptions};
 use super::super::effect::{Catch, Effect};
@@ -301,4 +302,72 @@ fn a_request_of_a_hidden_page_is_left_to_its_owner() {
         ask(&mut state, &"H".into(), "1", url, at(began, 1));
     }
     assert_eq!(done(&mut state), [""; 0]);
+}
+
+fn intercept(
+    state: &mut State,
+    pattern: &str,
+    millis: u64,
+    now: Now,
+) -> (HandOver, crossbeam_channel::Receiver<Handed>) {
+    let rule = RouteRule::new(pattern, RouteAction::Continue { headers: Vec::new() }).delay(Duration::from_secs(1));
+    let (mut rule, glob) = rule.checked().unwrap();
+    rule.delay = Duration::ZERO;
+    let (sender, handed) = crossbeam_channel::bounded(2);
+    let hand = HandOver::new(sender, Arc::default(), Duration::from_millis(millis));
+    let (reply, _told) = crossbeam_channel::bounded(1);
+    state.intercept(rule, glob, hand.clone(), reply, now);
+    take_all(state, now);
+    (hand, handed)
+}
+
+#[test]
+fn what_is_handed_over_waits_for_its_answer_or_goes_on_as_without() {
+    let (mut state, session, began) = started();
+    drop(add(&mut state, status("/a/old", 418), at(began, 0)));
+    let (hand, handed) = intercept(&mut state, "/a/*", 100, at(began, 0));
+    let ask_for = |state: &mut State, name: &str, millis| {
+        ask(state, &session, name, &format!("http://x.test/a/{name}"), at(began, millis));
+    };
+    // Answered.
+    ask_for(&mut state, "one", 1);
+    let one = handed.try_recv().unwrap();
+    assert_eq!((&*one.url, &*one.method, one.frame.is_some()), ("http://x.test/a/one", "GET", true));
+    assert!(done(&mut state).is_empty(), "it is held");
+    state.intercepted(
+        one.number,
+        Some((RouteAction::Abort(AbortReason::Failed), Encoded::default())),
+        None,
+        at(began, 2),
+    );
+    assert_eq!(done(&mut state), ["one fails"]);
+    // Not answered in time: an older route holds for one of them.
+    ask_for(&mut state, "old", 3);
+    ask_for(&mut state, "two", 3);
+    assert_eq!(state.next_route_check(), Some(at(began, 103).instant));
+    state.check_routes(at(began, 103));
+    assert_eq!(done(&mut state), ["old is answered 418", "two goes on"]);
+    let (reply, told) = crossbeam_channel::bounded(1);
+    let two = handed.try_iter().last().unwrap().number;
+    state.intercepted(
+        two,
+        Some((RouteAction::Abort(AbortReason::Failed), Encoded::default())),
+        Some(reply),
+        at(began, 104),
+    );
+    tell(&mut state);
+    assert!(matches!(told.try_recv().unwrap(), Err(Error::RequestGone)));
+    assert!(done(&mut state).is_empty());
+    // More than the queue takes.
+    for name in ["a", "b", "c"] {
+        ask_for(&mut state, name, 105);
+    }
+    assert_eq!(done(&mut state), ["c goes on"]);
+    // The interceptor is gone.
+    state.end_interception(&hand.shared, at(began, 106));
+    let mut left = done(&mut state);
+    left.retain(|line| !line.starts_with("catch"));
+    assert_eq!(left, ["a goes on", "b goes on"]);
+    ask_for(&mut state, "d", 107);
+    assert_eq!(done(&mut state), ["d goes on"]);
 }

@@ -252,6 +252,7 @@ impl State {
     pub(super) fn detached(&mut self, session: &str, now: Now) {
         self.requests.unhold(session);
         let Some(rec) = self.sessions.remove(session) else { return };
+        self.followers.session_gone(session, &rec.page);
         self.left_session(session);
         self.unguard(|gone| gone == session);
         self.forget_cut_off(|gone| gone == session);

@@ -44,6 +44,8 @@ fn shown(effects: Vec<Effect>) -> Vec<String> {
     let one = |effect| match effect {
         Effect::Interrupt { session, dialog } => format!("{session} interrupted by {dialog}"),
         Effect::LookUp { host } => format!("look up {host}"),
+        Effect::Follow { number, .. } => format!("subscriber {number} listens"),
+        Effect::Unfollow { number } => format!("subscriber {number} ends"),
         Effect::Send { session, command, .. } => {
             let command = match command {
                 Outgoing::AnswerDialog { accept, text } => format!("AnswerDialog({accept}, {text:?})"),

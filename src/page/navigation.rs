@@ -1,0 +1,224 @@
+//! Navigations: to an address, back, forward, and loading a page again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::act::{Act, Kind, WaitFor};
+use super::{Error, Tab};
+use crate::code::Code;
+use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogType, FrameRef, Supervisor, TargetId};
+use crate::sync::Deadline;
+
+/// How long a navigation that is not waited for may take to get under way.
+const UNDER_WAY: Duration = Duration::from_secs(2);
+/// How long the HTTP status may take to be reported once the document is shown.
+const STATUS: Duration = Duration::from_millis(500);
+
+/// When a navigation counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum WaitUntil {
+    /// The document and all that belongs to it is loaded.
+    #[default]
+    Load,
+    /// The document is parsed.
+    DomContentLoaded,
+    /// The request is under way.
+    None,
+}
+
+/// Whether a page that is not complete at the deadline is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Late {
+    /// It is an error.
+    Fails,
+    /// It is a success with [`Navigation::loading`].
+    IsReported,
+}
+
+/// What came of a navigation.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Navigation {
+    /// The tab shows the document that it showed before: the address led to a download, or the page asks whether it may be
+    /// left.
+    pub stayed: bool,
+    /// A dialog opened, and the page waits for its answer.
+    pub blocked_by_dialog: bool,
+    /// A script of the page was ended on the way, since it kept the page from leaving or answering.
+    pub rescued: bool,
+    /// The HTTP status of the document, when there was one.
+    pub status: Option<u16>,
+    /// The document is shown, but was not complete at the deadline.
+    pub loading: bool,
+}
+
+impl Navigation {
+    /// A navigation that has left the document before.
+    pub(crate) fn left(rescued: bool) -> Self {
+        Self { rescued, ..Self::default() }
+    }
+}
+
+/// How a tab was before a navigation.
+pub(crate) struct BeforeNavigation {
+    target: TargetId,
+    /// The newest request.
+    request: u64,
+    dialogs: Vec<Arc<str>>,
+    /// Dialogs that had closed already.
+    closed: Vec<Arc<str>>,
+    document: Arc<str>,
+}
+
+impl BeforeNavigation {
+    /// The dialogs of the document before that were dismissed since.
+    pub(crate) fn dismissed(&self, now: &supervisor::Snapshot) -> Vec<ClosedDialog> {
+        let closed = now.recent.iter().filter(|closed| {
+            let id = &closed.dialog.id;
+            let was_put_away = self.dialogs.contains(id) || closed.closed_by == ClosedBy::Agent;
+            closed.dialog.target_id == self.target && !self.closed.contains(id) && was_put_away && !closed.accepted
+        });
+        closed.cloned().collect()
+    }
+
+    /// A dialog that the page shows since.
+    fn new_dialog(&self, supervisor: &Supervisor) -> Option<Dialog> {
+        let now = supervisor.snapshot();
+        now.dialogs_of(self.target.as_str()).find(|dialog| !self.dialogs.contains(&dialog.id)).cloned()
+    }
+
+    /// Whether the page shows another document.
+    fn has_left(&self, supervisor: &Supervisor) -> bool {
+        document(&supervisor.snapshot(), &self.target) != self.document
+    }
+
+    /// The HTTP status of the document that came since.
+    fn status(&self, supervisor: &Supervisor, deadline: Deadline) -> Option<u16> {
+        let now = supervisor.caught_up(deadline.within(STATUS)).unwrap_or_else(|_| supervisor.snapshot());
+        let top = now.page(self.target.as_str())?.top_frame.clone()?;
+        supervisor.document_status(&self.target, &top, self.request)
+    }
+}
+
+fn document(now: &supervisor::Snapshot, target: &TargetId) -> Arc<str> {
+    let top = now.page(target.as_str()).and_then(|page| page.top_frame.as_ref());
+    top.and_then(|top| now.document_of(top)).unwrap_or_default()
+}
+
+impl Tab {
+    /// Navigates to an address and waits as `until` says. Takes its turn as actions do. Dialogs that are open are
+    /// dismissed; one that opens meanwhile is a success with [`blocked_by_dialog`](Navigation::blocked_by_dialog).
+    ///
+    /// # Errors
+    /// [`Error::Busy`], [`Error::Timeout`] when the page is not complete at the deadline, and those of
+    /// [`Supervisor::navigate`].
+    pub fn goto(&self, url: &str, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
+        let _turn = self.turn("navigation", true, deadline)?;
+        self.go(url, until, Late::Fails, deadline)
+    }
+
+    /// Loads the page again, as [`goto`](Self::goto) loads one.
+    ///
+    /// # Errors
+    /// Those of [`goto`](Self::goto).
+    pub fn reload(&self, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
+        let _turn = self.turn("navigation", true, deadline)?;
+        let before = self.before_navigation();
+        let left = self.supervisor.reload(&self.page(), deadline).map(|done| Navigation::left(done.rescued));
+        self.until_there(&before, left, until, Late::Fails, deadline)
+    }
+
+    /// Goes back (-1) or forward (1) in the tab's history, or farther. `None` when the history does not reach so far;
+    /// then nothing happens.
+    ///
+    /// # Errors
+    /// Those of [`goto`](Self::goto).
+    pub fn go_in_history(&self, by: i64, until: WaitUntil, deadline: Deadline) -> Result<Option<Navigation>, Error> {
+        let _turn = self.turn("navigation", true, deadline)?;
+        let before = self.before_navigation();
+        let left = match self.supervisor.navigate_history(&self.page(), by, deadline) {
+            Ok(None) => return Ok(None),
+            Ok(Some(done)) => Ok(Navigation::left(done.rescued)),
+            Err(error) => Err(error),
+        };
+        self.until_there(&before, left, until, Late::Fails, deadline).map(Some)
+    }
+
+    /// How the tab is, for what follows a navigation to be told from it.
+    pub(crate) fn before_navigation(&self) -> BeforeNavigation {
+        let now = self.supervisor.snapshot();
+        BeforeNavigation {
+            target: self.target.clone(),
+            request: self.supervisor.traffic().last,
+            dialogs: now.dialogs.iter().map(|dialog| dialog.id.clone()).collect(),
+            closed: now.recent.iter().map(|closed| closed.dialog.id.clone()).collect(),
+            document: document(&now, &self.target),
+        }
+    }
+
+    /// [`goto`](Self::goto) for a caller that has the turn.
+    pub(crate) fn go(&self, url: &str, until: WaitUntil, late: Late, deadline: Deadline) -> Result<Navigation, Error> {
+        let before = self.before_navigation();
+        if until == WaitUntil::None {
+            self.supervisor.start_navigation(&self.page(), url, deadline.within(UNDER_WAY))?;
+            let blocked_by_dialog = before.new_dialog(&self.supervisor).is_some();
+            let stayed = blocked_by_dialog && !before.has_left(&self.supervisor);
+            return Ok(Navigation { blocked_by_dialog, stayed, ..Navigation::default() });
+        }
+        let left = self.supervisor.navigate(&self.page(), url, deadline);
+        let left =
+            left.map(|done| Navigation { stayed: done.is_download == Some(true), ..Navigation::left(done.rescued) });
+        self.until_there(&before, left, until, late, deadline)
+    }
+
+    /// Waits for a document that is on its way. `left` is the outcome of leaving the one before.
+    pub(crate) fn until_there(
+        &self,
+        before: &BeforeNavigation,
+        left: Result<Navigation, supervisor::Error>,
+        until: WaitUntil,
+        late: Late,
+        deadline: Deadline,
+    ) -> Result<Navigation, Error> {
+        let supervisor = &self.supervisor;
+        let mut went = match left {
+            Ok(went) => went,
+            Err(error) if error.is_blocked_by_dialog() => {
+                let asks = before.new_dialog(supervisor).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
+                let stayed = asks || !before.has_left(supervisor);
+                let status = before.status(supervisor, deadline);
+                return Ok(Navigation { blocked_by_dialog: true, stayed, status, ..Navigation::default() });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !went.stayed && until != WaitUntil::None {
+            let state = if until == WaitUntil::Load { "load" } else { "domcontentloaded" };
+            let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
+            match self.act(&Act::new(Kind::Wait(wait)), deadline) {
+                Ok(outcome) => {
+                    went.rescued |= outcome.rescued;
+                    went.blocked_by_dialog = outcome.blocked_by_dialog;
+                }
+                Err(error) if error.is_blocked_by_dialog() => went.blocked_by_dialog = true,
+                Err(error) if late == Late::IsReported && error.kind() == Code::Timeout => went.loading = true,
+                Err(error) => return Err(error),
+            }
+        }
+        went.status = before.status(supervisor, deadline);
+        let is_new = !went.stayed && before.has_left(supervisor);
+        if let Some(failed) = supervisor.failed_document(&self.target).filter(|_| is_new) {
+            let error = failed.error.as_deref().unwrap_or("the browser shows an error page");
+            return Err(supervisor::Error::not_loaded(&failed.url, error).into());
+        }
+        Ok(went)
+    }
+
+    /// The destination of commands to the whole tab.
+    pub(super) fn page(&self) -> FrameRef {
+        FrameRef::TopOf(self.target.clone())
+    }
+}

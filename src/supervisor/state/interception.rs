@@ -1,0 +1,140 @@
+//! Requests that are handed to the embedder, and what becomes of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::super::error::Error;
+use super::super::interception::{HandOver, Handed, Shared};
+use super::super::network_route::{Encoded, RouteAction, RouteRule};
+use super::super::url_glob::UrlGlob;
+use super::bridging::Caught;
+use super::pending_response::PendingResponse;
+use super::routing::MatchedRoute;
+use super::{Now, Response, SessionKey, State};
+use crate::cdp::protocol::page::FrameId;
+
+/// Requests that are handed over at once. More go on without.
+const MOST: usize = 1024;
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+struct Asked {
+    until: Instant,
+    session: SessionKey,
+    caught: Arc<Caught>,
+    document: Option<FrameId>,
+    met: MatchedRoute,
+}
+
+/// All of them, by number.
+#[derive(Debug, Default)]
+pub(super) struct Interception {
+    asked: HashMap<u64, Asked>,
+    last: u64,
+}
+
+impl Interception {
+    /// The browser holds nothing of these sessions any more.
+    pub(super) fn drop_of(&mut self, gone: impl Fn(&str) -> bool) {
+        self.asked.retain(|_, asked| !gone(&asked.session));
+    }
+
+    pub(super) fn next_check(&self) -> Option<Instant> {
+        self.asked.values().map(|asked| asked.until).min()
+    }
+
+    fn take(&mut self, which: impl Fn(&Asked) -> bool) -> Vec<Asked> {
+        let mut numbers: Vec<u64> =
+            self.asked.iter().filter(|(_, asked)| which(asked)).map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.into_iter().filter_map(|number| self.asked.remove(&number)).collect()
+    }
+}
+
+impl State {
+    pub(super) fn intercept(&mut self, rule: RouteRule, glob: UrlGlob, hand: HandOver, reply: Response<()>, now: Now) {
+        match self.insert_route(rule, glob, Encoded::default(), Some(hand)) {
+            Ok(_) => self.renew_all_for(PendingResponse::Done(reply, Ok(())), now),
+            Err(error) => self.requests.respond_later(PendingResponse::Done(reply, Err(error))),
+        }
+    }
+
+    /// Hands a request over. One that cannot be goes on without.
+    pub(super) fn hand_over(
+        &mut self,
+        session: &SessionKey,
+        caught: &Arc<Caught>,
+        document: Option<FrameId>,
+        met: MatchedRoute,
+        now: Now,
+    ) {
+        let (Some(hand), Some(page)) = (met.hand.clone(), self.page_of(session)) else { return };
+        self.interception.last += 1;
+        let number = self.interception.last;
+        let until = now.instant + hand.timeout;
+        let handed = Handed {
+            number,
+            until,
+            url: caught.url().to_owned(),
+            method: caught.method().to_owned(),
+            resource_type: caught.kind(),
+            page,
+            frame: caught.frame(),
+            headers: caught.headers(),
+            body: caught.body(),
+            is_preflight: caught.preflight_for().is_some(),
+        };
+        if self.interception.asked.len() >= MOST || !hand.offer(handed) {
+            self.pass_without(session, caught, document, &met, now);
+            return;
+        }
+        let (session, caught) = (Arc::clone(session), Arc::clone(caught));
+        self.interception.asked.insert(number, Asked { until, session, caught, document, met });
+    }
+
+    /// The embedder has answered, or does not want to.
+    pub(super) fn intercepted(
+        &mut self,
+        number: u64,
+        answer: Option<(RouteAction, Encoded)>,
+        reply: Option<Response<()>>,
+        now: Now,
+    ) {
+        let asked = self.interception.asked.remove(&number);
+        if let Some(reply) = reply {
+            let outcome = if asked.is_some() { Ok(()) } else { Err(Error::RequestGone) };
+            self.requests.respond_later(PendingResponse::Done(reply, outcome));
+        }
+        match (asked, answer) {
+            (None, _) => {}
+            (Some(asked), None) => self.release(asked, now),
+            (Some(Asked { session, caught, document, met, .. }), Some((action, body))) => {
+                self.decide_anew(session, caught, document, met.answered(action, body), now);
+            }
+        }
+    }
+
+    /// An interceptor is gone.
+    pub(super) fn end_interception(&mut self, shared: &Arc<Shared>, now: Now) {
+        let is_of = |hand: Option<&HandOver>| hand.is_some_and(|hand| Arc::ptr_eq(&hand.shared, shared));
+        if self.remove_hands(|hand| is_of(Some(hand))) {
+            for asked in self.interception.take(|asked| is_of(asked.met.hand.as_ref())) {
+                self.release(asked, now);
+            }
+            self.renew_all(None, now);
+        }
+    }
+
+    /// Lets requests go on that nobody has answered in time.
+    pub(super) fn check_intercepted(&mut self, now: Now) {
+        for asked in self.interception.take(|asked| asked.until <= now.instant) {
+            self.release(asked, now);
+        }
+    }
+
+    fn release(&mut self, asked: Asked, now: Now) {
+        let Asked { session, caught, document, met, .. } = asked;
+        self.pass_without(&session, &caught, document, &met, now);
+    }
+}
