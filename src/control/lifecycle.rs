@@ -15,7 +15,7 @@ use super::shared::Shared;
 use super::tab_index::TabIndex;
 use super::{Error, Session, StartWith, Status, events};
 use crate::page;
-use crate::supervisor::{EventLog, Phase, ProtectedPort, Snapshot, Supervisor, TargetId};
+use crate::supervisor::{EventLog, Phase, ProtectedPort, Supervisor, TargetId, View};
 use crate::sync::{Deadline, Thread};
 
 /// A handle of a profile and its running browser for one session. Cheap to clone; clones, and handles
@@ -80,13 +80,13 @@ impl Running {
     }
 
     /// The current view of its supervisor.
-    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
-        self.supervisor().snapshot()
+    pub(super) fn view(&self) -> Arc<View> {
+        self.supervisor().view()
     }
 
     /// Why it ended; `None` while it runs.
     pub(super) fn ended(&self) -> Option<String> {
-        match &self.snapshot().phase {
+        match &self.view().phase {
             Phase::Ended(reason) => Some(reason.to_string()),
             _ => None,
         }

@@ -107,7 +107,7 @@ impl Profile {
         deadline: Deadline,
     ) -> Navigated {
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
-        let now = running.snapshot();
+        let now = running.view();
         let page = now.page(target.as_str());
         // The browser reports a URL that is still loading; the result has the one that is shown.
         let url = page.map_or(info.url, |page| page.url.to_string());
@@ -153,7 +153,7 @@ impl Profile {
 
 /// Fails if a tab shows a dialog.
 fn require_no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
-    let now = running.snapshot();
+    let now = running.view();
     let Some(dialog) = now.dialogs_of(target.as_str()).next() else { return Ok(()) };
     let message = dialog.message.chars().take(MESSAGE).collect();
     Err(Error::DialogOpen { kind: dialog.kind.as_str(), message })
@@ -165,7 +165,7 @@ fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline
     if !dismiss {
         return require_no_dialog(running, target);
     }
-    let now = running.snapshot();
+    let now = running.view();
     let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
     let Some(asks) = asks else { return Ok(()) };
     match running.supervisor().respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {

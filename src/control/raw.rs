@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::raw_methods::check;
 use super::{Error, Profile, RawCall, Running};
 use crate::config::RawCdp;
-use crate::supervisor::{FrameId, FrameRef, Page, PageState, TargetId};
+use crate::supervisor::{FrameId, FrameRef, PageState, PageView, TargetId};
 use crate::sync::Deadline;
 
 /// Commands that go where their `url` says.
@@ -104,7 +104,7 @@ impl Profile {
 
     /// `Target.createTarget`, within the limit of tabs.
     fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
         // The browser sends for what a new page is to show before that can be held: it goes there afterwards, so that
         // redirects are held to the policy too.
@@ -118,7 +118,7 @@ impl Profile {
             && let Some(id) = created.get("targetId").and_then(Value::as_str)
         {
             // The event arrives shortly before or after the answer.
-            let ready = |page: &Page| page.state != PageState::Attaching;
+            let ready = |page: &PageView| page.state != PageState::Attaching;
             running.supervisor().wait_until(deadline.within(SEEN), |now| now.page(id).is_some_and(ready));
             if let Some(url) = url.filter(|url| url != BLANK) {
                 // As for any new page, a failed navigation shows when the page is used.
@@ -126,7 +126,7 @@ impl Profile {
                 let _ = running.supervisor().start_navigation(&page, &url, deadline.within(SEEN));
             }
         }
-        let now = running.snapshot();
+        let now = running.view();
         let mut index = self.core.tab_index.lock();
         if let Some(id) = created.as_ref().ok().and_then(|created| created.get("targetId")?.as_str()) {
             index.give(&self.session, &TargetId::from(id), &now.pages);
@@ -139,7 +139,7 @@ impl Profile {
 
     /// A frame of a tab.
     fn frame_of(&self, running: &Running, target: &TargetId, frame: &str) -> Result<FrameRef, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         if now.frame(frame).is_some_and(|found| found.target_id == *target) {
             return Ok(FrameRef::Id(FrameId::from(frame)));
         }

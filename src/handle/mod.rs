@@ -1,6 +1,6 @@
 //! Handles with default deadlines over a supervised browser and its pages.
 //!
-//! [`Browser`] owns the supervisor and ends with it; [`Page`] is one of its tabs. Every call has a default deadline, which
+//! [`BrowserProcess`] owns the supervisor and ends with it; [`Page`] is one of its tabs. Every call has a default deadline, which
 //! [`Page::timeout`] and [`Page::until`] change for the calls of one handle. What takes an explicit
 //! [`Deadline`](crate::sync::Deadline) with each call is one step below: [`Tab`](crate::page::Tab) and
 //! [`Supervisor`](crate::supervisor::Supervisor).

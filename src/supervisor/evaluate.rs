@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::error::Error;
 use super::handle::Supervisor;
 use super::route::{FrameRef, Route};
-use super::snapshot::Snapshot;
+use super::snapshot::View;
 use super::value::{Done, ScriptError, Value, described, plain};
 use crate::cdp::protocol::page::{CaptureScreenshot, CaptureScreenshotFormat, FrameId};
 use crate::cdp::protocol::runtime::{
@@ -38,7 +38,7 @@ impl Supervisor {
                 // The document went before the script came to it, so it did not run. What has followed?
                 (Err(error), Some(used)) if is_unknown_context(&error) => {
                     let id = route.frame.as_ref().map(FrameId::as_str).unwrap_or_default();
-                    let another = |s: &Snapshot| s.frame(id).is_none_or(|frame| frame.context != Some(used));
+                    let another = |s: &View| s.frame(id).is_none_or(|frame| frame.context != Some(used));
                     if self.wait_until(deadline.within(START_LIMIT), another).is_none() {
                         return Err(error);
                     }

@@ -1,7 +1,7 @@
 //! Supervision of a browser: pages, frames, dialogs, console, network; one supervisor per task.
 //!
 //! A [`Supervisor`] owns one connection. One thread (`sup-<task>`) feeds the browser's events into a state machine and
-//! publishes a frozen [`Snapshot`], which any thread can take at any time without waiting for the browser. Dialogs are
+//! publishes a frozen [`View`], which any thread can take at any time without waiting for the browser. Dialogs are
 //! answered by policy, by an armed answer or on request. Calls go to any frame by its id. This module never opens a second
 //! connection and knows nothing of elements.
 //!
@@ -78,7 +78,7 @@ pub use error::Error;
 pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
 pub use interception::{InterceptRule, InterceptedRequest, Interceptor};
-pub use log::{Action, DownloadEnded, Entry, Event, EventLog, EventRecord, FrameChange, Kind, Tail};
+pub use log::{Action, DownloadEnded, Entry, EventKind, EventLog, EventRecord, FrameChange, LogEvent, LogTail};
 pub(crate) use navigation_limit::with_navigation_limit;
 pub use navigation_policy::BlockedNavigation;
 #[cfg(feature = "navigation")]
@@ -89,7 +89,7 @@ pub use network_route::{
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use page_events::{EventFilter, PageEvent, PageEvents};
 pub(crate) use passive_queries::MovedDownload;
-pub use passive_queries::{History, Picture};
+pub use passive_queries::{History, RawScreenshot};
 pub(crate) use persistent_commands::{CPU, OFFLINE};
 pub use persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
 pub use registry::Registry;
@@ -98,7 +98,7 @@ pub use route::FrameRef;
 pub use session_calls::Outcomes;
 pub use snapshot::{
     ArmedDialogAnswer, BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel,
-    Dialog, DialogType, Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
+    Dialog, DialogType, DownloadProgress, DownloadView, Frame, PageState, PageView, Phase, View,
 };
 pub use traffic::{Body, FailedDocument, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};

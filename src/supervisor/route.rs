@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::call_watchdog::DIALOG_GRACE;
 use super::error::Error;
 use super::handle::Supervisor;
-use super::snapshot::{Frame, Phase, Snapshot};
+use super::snapshot::{Frame, Phase, View};
 use crate::cdp::Connection;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
@@ -58,7 +58,7 @@ impl Supervisor {
     pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
         loop {
             let route = self.route_at_once(frame, deadline)?;
-            let now = self.snapshot();
+            let now = self.view();
             let is_top = route
                 .frame
                 .as_ref()
@@ -68,7 +68,7 @@ impl Supervisor {
             }
             self.wait_arrived(&route.target, deadline)?;
             // Its frames may only be known now.
-            if self.snapshot().dialogs_of(route.target.as_str()).next().is_some() {
+            if self.view().dialogs_of(route.target.as_str()).next().is_some() {
                 return Ok(route);
             }
         }
@@ -86,9 +86,9 @@ impl Supervisor {
     /// [`Error::Navigating`] at the deadline, [`Error::Cancelled`].
     pub fn wait_arrived(&self, page: &TargetId, deadline: Deadline) -> Result<(), Error> {
         let began = Instant::now();
-        let arriving = |s: &Snapshot| s.page(page.as_str()).is_some_and(|page| page.is_arriving);
-        let over = |s: &Snapshot| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
-        if over(&self.snapshot()) || self.wait_until(deadline, over).is_some() || !arriving(&self.snapshot()) {
+        let arriving = |s: &View| s.page(page.as_str()).is_some_and(|page| page.is_arriving);
+        let over = |s: &View| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
+        if over(&self.view()) || self.wait_until(deadline, over).is_some() || !arriving(&self.view()) {
             return Ok(());
         }
         Err(Error::Navigating { page: page.to_string(), after: began.elapsed() }.or_cancelled())
@@ -106,7 +106,7 @@ impl Supervisor {
             }
             if connection.is_closed() {
                 // Found out before the supervisor's thread did. Nothing is sent into it.
-                let changed = |s: &Snapshot| !s.is_active() || s.generation != generation;
+                let changed = |s: &View| !s.is_active() || s.generation != generation;
                 if snapshot.is_active() && self.wait_until(deadline, changed).is_some() {
                     continue;
                 }
@@ -114,7 +114,7 @@ impl Supervisor {
             }
             return match route_in(&snapshot, frame, connection) {
                 Err(Error::FrameDetached { frame }) if snapshot.is_attaching(&frame) => {
-                    let there = |s: &Snapshot| !s.is_active() || !s.is_attaching(&frame);
+                    let there = |s: &View| !s.is_active() || !s.is_attaching(&frame);
                     if self.wait_until(deadline.within(DIALOG_GRACE), there).is_some() {
                         continue;
                     }
@@ -140,7 +140,7 @@ impl Supervisor {
     }
 
     pub(super) fn not_a_frame_command(&self, method: &str, frame: &FrameId) -> Error {
-        let snapshot = self.snapshot();
+        let snapshot = self.view();
         let owner = snapshot.frame(frame.as_str()).and_then(|f| f.session_frame.as_ref());
         Error::NotAFrameCommand {
             method: method.to_owned(),
@@ -153,7 +153,7 @@ impl Supervisor {
 /// Placeholder for a context of the frame's own that is not known yet.
 const NO_CONTEXT: i64 = i64::MIN;
 
-fn route_in(snapshot: &Snapshot, frame: &FrameRef, connection: Connection) -> Result<Route, Error> {
+fn route_in(snapshot: &View, frame: &FrameRef, connection: Connection) -> Result<Route, Error> {
     let target = match frame {
         FrameRef::Top => &snapshot.pages.first().ok_or(Error::NoPage)?.target_id,
         FrameRef::TopOf(target) => target,
@@ -187,7 +187,7 @@ fn route_to(frame: &Frame, connection: Connection) -> Result<Route, Error> {
     })
 }
 
-fn unknown(id: &FrameId, snapshot: &Snapshot) -> Error {
+fn unknown(id: &FrameId, snapshot: &View) -> Error {
     let known = snapshot.frames.iter().take(10).map(|f| f.frame_id.to_string()).collect();
     Error::FrameNotFound { frame: id.to_string(), known }
 }

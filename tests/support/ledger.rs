@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cdpilot::supervisor::{EventLog, Kind};
+use cdpilot::supervisor::{EventKind, EventLog};
 use cdpilot::sync::{Deadline, Thread, spawn};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -55,8 +55,8 @@ impl Ledger {
                     let data: Value = serde_json::to_value(&*entry.event).unwrap();
                     let id = data["id"].as_str().unwrap_or_default().to_owned();
                     match entry.kind() {
-                        Kind::DialogOpened => book.opened.push(id),
-                        Kind::DialogClosed => book.closed.push((id, data)),
+                        EventKind::DialogOpened => book.opened.push(id),
+                        EventKind::DialogClosed => book.closed.push((id, data)),
                         _ => {}
                     }
                 }

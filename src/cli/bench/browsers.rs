@@ -11,7 +11,7 @@ use super::super::failure::Failure;
 use super::super::settings::headless;
 use super::memory::Amount;
 use super::run_limit::RunLimit;
-use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
+use crate::browser::{BrowserProcess, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
 use crate::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
 
 /// Source of browsers.
@@ -40,14 +40,16 @@ impl BrowserSource {
     }
 
     /// A new browser, or a new connection to the running one.
-    pub(super) fn browser(&self, watch: &RunLimit) -> Result<Browser, Failure> {
+    pub(super) fn browser(&self, watch: &RunLimit) -> Result<BrowserProcess, Failure> {
         let time = watch.soon().left();
         let browser = match &self.source {
-            Source::Launch(options) => Browser::launch(&LaunchOptions { start_timeout: time, ..(**options).clone() })?,
+            Source::Launch(options) => {
+                BrowserProcess::launch(&LaunchOptions { start_timeout: time, ..(**options).clone() })?
+            }
             Source::Attach(url) => {
                 let usual = ConnectOptions::default();
                 let connect_timeout = usual.connect_timeout.min(time);
-                Browser::attach(url, &ConnectOptions { connect_timeout, ..usual })?
+                BrowserProcess::attach(url, &ConnectOptions { connect_timeout, ..usual })?
             }
         };
         *self.product.lock() = Some(browser.version().product.clone());
@@ -60,7 +62,7 @@ impl BrowserSource {
     }
 
     pub(super) fn supervise(
-        browser: Browser,
+        browser: BrowserProcess,
         policy: DialogPolicy,
         watch: &RunLimit,
     ) -> Result<Arc<Supervisor>, Failure> {

@@ -12,7 +12,7 @@ use super::super::types::{
 };
 use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT};
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
-use crate::page::{Act, Kind, Outcome, Upload};
+use crate::page::{Act, ActKind, Outcome, Upload};
 use crate::supervisor::Supervisor;
 use crate::sync::Deadline;
 
@@ -62,9 +62,9 @@ fn nested_targets(action: &mut Value) -> Result<Vec<String>, ApiError> {
 /// Whether an action or a part of a batch runs a script of the caller.
 fn runs_scripts(act: &Act) -> bool {
     match &act.kind {
-        Kind::Evaluate { .. } => true,
-        Kind::Wait(conditions) => conditions.script.is_some(),
-        Kind::Batch { actions, .. } => actions.iter().any(runs_scripts),
+        ActKind::Evaluate { .. } => true,
+        ActKind::Wait(conditions) => conditions.script.is_some(),
+        ActKind::Batch { actions, .. } => actions.iter().any(runs_scripts),
         _ => false,
     }
 }

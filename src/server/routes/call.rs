@@ -9,7 +9,7 @@ use super::super::error::ApiError;
 use crate::control::{Profile, Session, TabHandle};
 use crate::http::Request;
 use crate::page::{Tab, Tabs};
-use crate::supervisor::{Dialog, Kind, TargetId};
+use crate::supervisor::{Dialog, EventKind, TargetId};
 use crate::sync::Deadline;
 
 /// A request whose common fields have been parsed.
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
     /// Pending dialogs of the tab in use, else of all tabs.
     pub(super) fn dialogs(&self) -> Vec<Dialog> {
         if let Some(resolved) = &*self.resolved.borrow() {
-            let now = resolved.tab.supervisor().snapshot();
+            let now = resolved.tab.supervisor().view();
             return now.dialogs_of(resolved.tab.target().as_str()).cloned().collect();
         }
         let all = self.profile().and_then(|profile| Ok(profile.dialogs(self.target.as_deref())?));
@@ -115,6 +115,6 @@ impl<'a> Call<'a> {
         let Some(resolved) = &*resolved else { return false };
         let tail = resolved.tab.supervisor().log().since(resolved.log, 1000);
         let target = resolved.tab.target();
-        tail.entries.iter().any(|entry| entry.kind() == Kind::Rescued && entry.target_id.as_ref() == Some(target))
+        tail.entries.iter().any(|entry| entry.kind() == EventKind::Rescued && entry.target_id.as_ref() == Some(target))
     }
 }

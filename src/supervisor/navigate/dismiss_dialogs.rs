@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::super::dialog_call::DialogAnswer;
 use super::super::error::Error;
 use super::super::handle::Supervisor;
-use super::super::snapshot::{DialogType, Snapshot};
+use super::super::snapshot::{DialogType, View};
 use super::super::state::Request;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
@@ -24,7 +24,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 const NEXT_DIALOG_GRACE: Duration = Duration::from_millis(50);
 
 /// The open native dialog of a page, unless it is `beforeunload`.
-pub(super) fn dismissible_dialog(now: &Snapshot, target: &TargetId) -> Option<Arc<str>> {
+pub(super) fn dismissible_dialog(now: &View, target: &TargetId) -> Option<Arc<str>> {
     let mut here = now.dialogs_of(target.as_str());
     let native = here.find(|dialog| !dialog.bridged && dialog.kind != DialogType::BeforeUnload);
     native.map(|dialog| Arc::clone(&dialog.id))
@@ -34,7 +34,7 @@ impl Supervisor {
     /// Dismisses the dialogs of a page before it is navigated, as far as they can be answered.
     pub(super) fn dismiss_dialogs(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         for number in 0..MAX_DIALOGS {
-            if number == DIALOGS_BEFORE_END && dismissible_dialog(&self.snapshot(), target).is_some() {
+            if number == DIALOGS_BEFORE_END && dismissible_dialog(&self.view(), target).is_some() {
                 self.ask("terminating the script", deadline, |reply| Request::EndScripts {
                     target: target.clone(),
                     reply,
@@ -50,11 +50,11 @@ impl Supervisor {
 
     /// Dismisses the open dialog of a page. Whether it is closed now, by this or another client.
     pub(super) fn dismiss_one_dialog(&self, target: &TargetId, deadline: Deadline) -> bool {
-        let Some(id) = dismissible_dialog(&self.snapshot(), target) else { return false };
+        let Some(id) = dismissible_dialog(&self.view(), target) else { return false };
         let Err(problem) = self.respond(Some(&id), DialogAnswer::Dismiss, deadline.within(ANSWER_LIMIT)) else {
             return true;
         };
-        let stays = dismissible_dialog(&self.snapshot(), target).as_ref() == Some(&id);
+        let stays = dismissible_dialog(&self.view(), target).as_ref() == Some(&id);
         if stays {
             tracing::debug!(%problem, "cannot dismiss the dialog of a page before its navigation");
         }

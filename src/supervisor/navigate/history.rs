@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::super::call_watchdog::CallWatchdog;
 use super::super::error::Error;
 use super::super::handle::Supervisor;
-use super::super::log::{Entry, Event};
+use super::super::log::{Entry, LogEvent};
 use super::super::route::FrameRef;
 use super::super::value::Done;
 use super::DIALOG_POLL_INTERVAL;
@@ -38,7 +38,7 @@ impl Supervisor {
         let wanted = i64::try_from(history.current).ok().and_then(|now| now.checked_add(by));
         let Some(wanted) = wanted.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
         let Some(entry) = history.entries.get(wanted) else { return Ok(None) };
-        let (blocked, log, before) = (self.last_blocked(&route), self.log().last(), self.snapshot());
+        let (blocked, log, before) = (self.last_blocked(&route), self.log().last(), self.view());
         let mut watch = CallWatchdog::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
         watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &NavigateToHistoryEntry::new(entry.id), deadline)?;
@@ -54,7 +54,7 @@ impl Supervisor {
             );
             seen = tail.entries.last().map_or(seen, |entry| entry.seq);
             let went = |entry: &Entry| {
-                let is_main = matches!(*entry.event, Event::Navigated { main: true, .. });
+                let is_main = matches!(*entry.event, LogEvent::Navigated { main: true, .. });
                 is_main && entry.target_id.as_ref() == Some(&route.target)
             };
             if tail.lost > 0 || tail.entries.iter().any(went) {
@@ -62,7 +62,7 @@ impl Supervisor {
             }
             self.blocked_since(&route, blocked)?;
             self.check_beforeunload::<NavigateToHistoryEntry>(&before, target)?;
-            if !self.snapshot().is_active() {
+            if !self.view().is_active() {
                 return Err(self.not_active());
             }
             if deadline.passed() {

@@ -19,7 +19,7 @@ use super::call_watchdog::CallWatchdog;
 use super::error::Error;
 use super::handle::Supervisor;
 use super::route::{FrameRef, Route};
-use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, Snapshot};
+use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, View};
 use super::state::Request;
 use super::traffic::NetworkRequest;
 use super::value::Done;
@@ -61,7 +61,7 @@ impl Supervisor {
         let blocked = self.last_blocked(&route);
         let mut watch = CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline);
         watch.free_page(deadline)?;
-        let asked = NavigationRequested { at: self.snapshot(), request: self.traffic().last };
+        let asked = NavigationRequested { at: self.view(), request: self.traffic().last };
         let mut returned: NavigateReturns = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
         if returned.error_text.as_deref() == Some(ABORTED)
             && returned.is_download != Some(true)
@@ -85,11 +85,11 @@ impl Supervisor {
         let shows = self.loader(&route);
         if shows != before && *shows != *loader.as_str() {
             // Either a document that ours replaces in a moment, or one that has replaced ours already.
-            let changed = |s: &Snapshot| s.frame(frame).is_none_or(|f| f.loader != shows);
+            let changed = |s: &View| s.frame(frame).is_none_or(|f| f.loader != shows);
             self.wait_until(deadline.within(REPLACEMENT_GRACE), changed);
         }
         // Any new document counts: the page may have navigated again by itself.
-        let shown = |s: &Snapshot| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
+        let shown = |s: &View| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
         self.wait_for_document(&route, &mut watch, began, deadline, |s| {
             shown(s) || last_blocked_number(s, &route) > blocked
         })?;
@@ -109,21 +109,21 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Reload::METHOD, frame));
         }
         let before = self.loader(&route);
-        let (blocked, asked) = (self.last_blocked(&route), self.snapshot());
+        let (blocked, asked) = (self.last_blocked(&route), self.view());
         let mut watch = CallWatchdog::new(self, &route, Reload::METHOD.into(), deadline);
         watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &Reload::new(), deadline)?;
         let target = route.target.as_str();
         // Chromium answers the command before it shows a `beforeunload` dialog.
-        let stays = |s: &Snapshot| kept_by_beforeunload(&asked, s, target);
-        let shown = |s: &Snapshot| {
+        let stays = |s: &View| kept_by_beforeunload(&asked, s, target);
+        let shown = |s: &View| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| s.frame(top.as_str())).is_some_and(|f| f.loader != before)
         };
-        let over = |s: &Snapshot| shown(s) || last_blocked_number(s, &route) > blocked || stays(s).is_some();
+        let over = |s: &View| shown(s) || last_blocked_number(s, &route) > blocked || stays(s).is_some();
         self.wait_for_document(&route, &mut watch, began, deadline, over)?;
         self.blocked_since(&route, blocked)?;
-        let now = self.snapshot();
+        let now = self.view();
         match stays(&now).filter(|_| !shown(&now)) {
             Some(dialog) => Err(self::blocked::<Reload>(&dialog)),
             None => Ok(watch.answered(())),
@@ -145,14 +145,14 @@ impl Supervisor {
             return false;
         }
         let target = route.target.as_str();
-        let goes_on = |s: &Snapshot| {
+        let goes_on = |s: &View| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref()).and_then(|top| s.frame(top.as_str()));
             top.map(|top| (top.navigating, top.loader != *document))
         };
         // That it loads nothing any more is reported a moment after the end of the navigation.
-        let is_clear = |s: &Snapshot| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
+        let is_clear = |s: &View| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
         self.wait_until(deadline.within(SUPERSEDED_CHECK_LIMIT), is_clear);
-        let now = self.snapshot();
+        let now = self.view();
         let is_old = |id: &str| asked.at.recent.iter().any(|closed| *closed.dialog.id == *id);
         let was_asked = now.recent.iter().any(|closed| {
             let dialog = &closed.dialog;
@@ -172,12 +172,12 @@ impl Supervisor {
 
     /// The number of the page's last blocked navigation, 0 for none.
     pub(super) fn last_blocked(&self, route: &Route) -> u64 {
-        last_blocked_number(&self.snapshot(), route)
+        last_blocked_number(&self.view(), route)
     }
 
     /// Fails when a navigation of the page was blocked since.
     pub(super) fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
-        let now = self.snapshot();
+        let now = self.view();
         let blocked = now.page(route.target.as_str()).and_then(|page| page.blocked.as_ref());
         match blocked.filter(|blocked| blocked.number > before) {
             Some(blocked) => {
@@ -188,7 +188,7 @@ impl Supervisor {
     }
 
     pub(super) fn dismiss_bridged_dialogs(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
-        if self.snapshot().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
+        if self.view().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
             return Ok(());
         }
         self.ask("dismissing dialogs", deadline, |reply| Request::DismissBridgedDialogs {
@@ -198,7 +198,7 @@ impl Supervisor {
     }
 
     fn loader(&self, route: &Route) -> Arc<str> {
-        let now = self.snapshot();
+        let now = self.view();
         let shows = route.frame.as_ref().and_then(|frame| now.frame(frame.as_str()));
         shows.map(|frame| Arc::clone(&frame.loader)).unwrap_or_default()
     }
@@ -211,7 +211,7 @@ impl Supervisor {
         command: &C,
         deadline: Deadline,
     ) -> Result<C::Returns, Error> {
-        let before = self.snapshot();
+        let before = self.view();
         let asks = before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
         if let Some(dialog) = asks {
             // A `beforeunload` dialog is open: Chromium accepts no other navigation meanwhile.
@@ -219,7 +219,7 @@ impl Supervisor {
         }
         self.dismiss_bridged_dialogs(&route.target, deadline)?;
         self.dismiss_dialogs(&route.target, deadline)?;
-        let before = self.snapshot();
+        let before = self.view();
         // Not interruptible by dialogs: open ones are closed with the document.
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
         let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
@@ -229,14 +229,14 @@ impl Supervisor {
             match reply.poll_raw(deadline.within(watch.poll_interval().min(DIALOG_POLL_INTERVAL))) {
                 Ok(outcome) => {
                     // A `beforeunload` dialog opened, and was answered already.
-                    if let Some(dialog) = beforeunload_since(&before, &self.snapshot(), route.target.as_str()) {
+                    if let Some(dialog) = beforeunload_since(&before, &self.view(), route.target.as_str()) {
                         return Err(blocked::<C>(&dialog));
                     }
                     return Ok(outcome?.decode()?);
                 }
                 Err(back) => reply = back,
             }
-            let now = self.snapshot();
+            let now = self.view();
             let known = |dialog: &Dialog| before.dialogs.iter().any(|old| old.id == dialog.id);
             if let Some(dialog) = now.dialogs_of(route.target.as_str()).find(|dialog| !known(dialog)) {
                 dismissed += 1;
@@ -253,8 +253,8 @@ impl Supervisor {
     }
 
     /// Fails when the page shows a `beforeunload` dialog, or one was dismissed since.
-    pub(super) fn check_beforeunload<C: Command>(&self, before: &Snapshot, target: &str) -> Result<(), Error> {
-        match kept_by_beforeunload(before, &self.snapshot(), target) {
+    pub(super) fn check_beforeunload<C: Command>(&self, before: &View, target: &str) -> Result<(), Error> {
+        match kept_by_beforeunload(before, &self.view(), target) {
             Some(dialog) => Err(blocked::<C>(&dialog)),
             None => Ok(()),
         }
@@ -267,7 +267,7 @@ impl Supervisor {
         route: &Route,
         deadline: Deadline,
     ) -> Result<(), Error> {
-        if self.snapshot().dialogs_of(route.target.as_str()).next().is_some() {
+        if self.view().dialogs_of(route.target.as_str()).next().is_some() {
             return Ok(());
         }
         watch.check(deadline)
@@ -279,14 +279,14 @@ impl Supervisor {
         watch: &mut CallWatchdog<'_>,
         began: Instant,
         deadline: Deadline,
-        shown: impl Fn(&Snapshot) -> bool,
+        shown: impl Fn(&View) -> bool,
     ) -> Result<(), Error> {
         let mut dismissed = 0;
         loop {
             if self.wait_until(deadline.within(watch.poll_interval()), &shown).is_some() {
                 return Ok(());
             }
-            let now = self.snapshot();
+            let now = self.view();
             if !now.is_active() {
                 return Err(self.not_active());
             }
@@ -307,13 +307,13 @@ impl Supervisor {
 
 /// The state when a navigation was requested.
 pub(super) struct NavigationRequested {
-    pub(super) at: Arc<Snapshot>,
+    pub(super) at: Arc<View>,
     /// The newest request.
     pub(super) request: u64,
 }
 
 /// A `beforeunload` dialog that opened since and was not answered automatically, open or closed by now.
-fn beforeunload_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
+fn beforeunload_since(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let old = |id: &str| {
         before.dialogs.iter().any(|dialog| *dialog.id == *id) || before.recent.iter().any(|c| *c.dialog.id == *id)
@@ -324,7 +324,7 @@ fn beforeunload_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option
 }
 
 /// A `beforeunload` dialog that opened since and is still open or was dismissed.
-fn kept_by_beforeunload(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
+fn kept_by_beforeunload(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let is_old = |id: &str| before.recent.iter().any(|closed| *closed.dialog.id == *id);
     let refused = now.recent.iter().filter(|closed| !closed.accepted && closed.closed_by != ClosedBy::Lost);
@@ -333,7 +333,7 @@ fn kept_by_beforeunload(before: &Snapshot, now: &Snapshot, target: &str) -> Opti
 }
 
 /// The number of the last blocked navigation of a page, 0 for none.
-fn last_blocked_number(now: &Snapshot, route: &Route) -> u64 {
+fn last_blocked_number(now: &View, route: &Route) -> u64 {
     let page = now.page(route.target.as_str());
     page.and_then(|page| page.blocked.as_ref()).map_or(0, |blocked| blocked.number)
 }

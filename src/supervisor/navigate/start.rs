@@ -6,7 +6,7 @@ use super::super::call_watchdog::CallWatchdog;
 use super::super::error::Error;
 use super::super::handle::Supervisor;
 use super::super::route::FrameRef;
-use super::super::snapshot::{DialogType, Snapshot};
+use super::super::snapshot::{DialogType, View};
 use super::{ABORTED, DIALOG_POLL_INTERVAL, NavigationRequested, blocked};
 use crate::cdp::CallOptions;
 use crate::cdp::protocol::page::{Navigate, NavigateReturns};
@@ -28,7 +28,7 @@ impl Supervisor {
         let blocked_before = self.last_blocked(&route);
         CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline).free_page(deadline)?;
         let target = route.target.as_str();
-        let before = self.snapshot();
+        let before = self.view();
         if let Some(asks) = before.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
             return Err(blocked::<Navigate>(&asks.id));
         }
@@ -39,7 +39,7 @@ impl Supervisor {
             route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)
         };
         let (mut reply, mut was_sent_again) = (send()?, false);
-        let top = |s: &Snapshot| {
+        let top = |s: &View| {
             let id = s.page(target).and_then(|page| page.top_frame.as_ref());
             id.and_then(|id| s.frame(id.as_str())).map(|frame| (frame.navigating, frame.loader.clone()))
         };
@@ -76,7 +76,7 @@ impl Supervisor {
                 }
                 Err(back) => reply = back,
             }
-            let now = self.snapshot();
+            let now = self.view();
             let (on_its_way, shows) = top(&now).unzip();
             let asks = now.dialogs_of(target).any(|dialog| dialog.kind == DialogType::BeforeUnload);
             let set_out = match traffic.watched {

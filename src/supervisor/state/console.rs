@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::page_ring::RingUpdate;
 use super::super::snapshot::{ConsoleEntry, ConsoleLevel};
 use super::{Now, SessionKey, State, console_text};

@@ -43,7 +43,7 @@ pub(super) use network_events::{Head, NETWORK};
 pub(super) use persistent_commands::AUTH_REQUIRED;
 pub(super) use requests::{Request, Response};
 
-use super::log::{Event as Noted, EventRecord};
+use super::log::{EventRecord, LogEvent as Noted};
 use super::options::{Pages, SupervisorOptions};
 use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;
