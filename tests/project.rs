@@ -288,6 +288,28 @@ fn every_module_is_known() {
     assert_eq!(names, MODULES.iter().map(|(module, _)| (*module).to_owned()).collect());
 }
 
+/// Modules whose types are part of the supported interface.
+const SUPPORTED: [&str; 7] = ["sync", "code", "cdp", "browser", "supervisor", "page", "handle"];
+/// Every module has an `Error`; `cdp::rt` mirrors the generated types, whose events are `Event`s; without the feature
+/// `navigation` an empty type replaces the policy.
+const SHARED_NAMES: [&str; 3] = ["Error", "Event", "NavigationPolicy"];
+
+#[test]
+fn every_public_type_has_a_name_of_its_own() {
+    let mut places: std::collections::BTreeMap<String, Vec<String>> = std::collections::BTreeMap::new();
+    for path in SUPPORTED.iter().flat_map(|module| sources(&format!("src/{module}"))) {
+        for line in read(&path).lines() {
+            let declared = ["pub struct ", "pub enum ", "pub type ", "pub trait "].iter();
+            let name = declared.filter_map(|start| line.strip_prefix(start)).map(ident).next();
+            places.entry(name.unwrap_or_default()).or_default().push(shown(&path));
+        }
+    }
+    let is_allowed = |name: &str| name.is_empty() || SHARED_NAMES.contains(&name);
+    let wrong: Vec<_> = places.iter().filter(|(name, at)| at.len() > 1 && !is_allowed(name)).collect();
+    assert!(places.contains_key("Snapshot") && places.contains_key("View"), "types are found");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn no_file_is_too_long() {
     let all = ["src", "cdp-gen/src", "tests", "benches", "examples"].into_iter().flat_map(sources);

@@ -4,9 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{ArmedDialog, DialogOutcome, DialogReply, Error, Profile};
 use crate::page::Outcome;
-use crate::supervisor::{
-    self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, Snapshot, TargetId,
-};
+use crate::supervisor::{self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, TargetId, View};
 use crate::sync::Deadline;
 
 /// How long it may take until it is known whose a new tab is.
@@ -21,7 +19,7 @@ impl Profile {
     pub fn dialogs(&self, wanted: Option<&str>) -> Result<(Vec<Dialog>, Vec<ClosedDialog>), Error> {
         let Ok(running) = self.running() else { return Ok((Vec::new(), Vec::new())) };
         let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
-        let now = running.snapshot();
+        let now = running.view();
         let here = |page: &TargetId| {
             target.as_ref().map_or_else(|| self.sees(page, Deadline::after(OWNER)), |target| target == page)
         };
@@ -38,7 +36,7 @@ impl Profile {
     pub fn armed_dialogs(&self, wanted: Option<&str>) -> Result<Vec<ArmedDialog>, Error> {
         let Ok(running) = self.running() else { return Ok(Vec::new()) };
         let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
-        let (snapshot, now) = (running.snapshot(), Instant::now());
+        let (snapshot, now) = (running.view(), Instant::now());
         let tabs = self.core.tab_index.lock().list(&self.session, &snapshot.pages);
         let is_meant = |page: &Option<TargetId>| target.is_none() || page.is_none() || *page == target;
         let is_own = |client: Option<&str>| self.session.is_default() || client == self.session.actor();
@@ -69,13 +67,13 @@ impl Profile {
         let running = self.running()?;
         let target = self.find(&running, wanted, false)?;
         let when = DialogMatch::any().on_page(target.clone()).by(self.session.actor());
-        let count = running.snapshot().armed_for(target.as_str()).filter(|armed| armed.when == when).count();
+        let count = running.view().armed_for(target.as_str()).filter(|armed| armed.when == when).count();
         running.supervisor().disarm_when(when)?;
         Ok(count)
     }
 
     /// The dialogs that are pending on a page, or on any that the session sees.
-    fn pending<'a>(&self, now: &'a Snapshot, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
+    fn pending<'a>(&self, now: &'a View, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
         now.dialogs.iter().filter(move |dialog| {
             target.map_or_else(
                 || self.sees(&dialog.target_id, Deadline::after(OWNER)),
@@ -85,7 +83,7 @@ impl Profile {
     }
 
     /// The dialog that is answered when none is named.
-    fn only_dialog<'a>(&self, now: &'a Snapshot, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
+    fn only_dialog<'a>(&self, now: &'a View, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
         let ids: Vec<&str> = self.pending(now, target).map(|dialog| &*dialog.id).collect();
         match ids.as_slice() {
             [] => Ok(None),
@@ -111,7 +109,7 @@ impl Profile {
             true => DialogAnswer::Accept(reply.prompt_text),
             false => DialogAnswer::Dismiss,
         };
-        let now = supervisor.snapshot();
+        let now = supervisor.view();
         if let Some(id) = reply.dialog_id.as_deref().or(self.only_dialog(&now, target.as_ref())?) {
             // With a tab named, a dialog of another one is not meant.
             if !self.pending(&now, target.as_ref()).any(|dialog| &*dialog.id == id) {
@@ -128,7 +126,7 @@ impl Profile {
         let when = DialogMatch::any().on_page(target.clone()).by(self.session.actor());
         supervisor.arm_anew(ArmedAnswer::new(answer.clone()).when(when.clone()).within(time))?;
         // One that opened in between was too early for it.
-        let now = supervisor.snapshot();
+        let now = supervisor.view();
         let Some(id) = self.only_dialog(&now, Some(&target))? else { return Ok(DialogOutcome::Armed(time)) };
         supervisor.disarm_when(when)?;
         Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?))
@@ -146,7 +144,7 @@ impl Profile {
         deadline: Deadline,
     ) -> Result<(DialogOutcome, Option<Outcome>), Error> {
         let running = self.running()?;
-        let now = running.snapshot();
+        let now = running.view();
         let wanted = reply.dialog_id.as_deref();
         let dialog = self.pending(&now, None).find(|dialog| wanted.is_none_or(|wanted| &*dialog.id == wanted));
         let Some(dialog) = dialog else { return Ok((self.answer_dialog(reply, deadline)?, None)) };

@@ -74,7 +74,7 @@ impl Profile {
         if !new.background {
             running.supervisor().bring_to_front(&target, deadline)?;
         }
-        let now = running.snapshot();
+        let now = running.view();
         let mut index = self.core.tab_index.lock();
         index.list(&self.session, &now.pages);
         index.requested(&target);
@@ -94,7 +94,7 @@ impl Profile {
         deadline: Deadline,
     ) -> Result<(TargetId, bool), Error> {
         let context = self.context(running, deadline)?;
-        let now = running.snapshot();
+        let now = running.view();
         let initial = if context.is_none() { running.initial.lock().take() } else { None };
         let is_empty = |target: &TargetId| now.page(target.as_str()).is_some_and(|page| &*page.url == "about:blank");
         if let Some(target) = initial.filter(is_empty) {
@@ -108,7 +108,7 @@ impl Profile {
             true => supervisor.open_behind("about:blank", context, deadline)?,
             false => supervisor.open_page("about:blank", context, deadline)?,
         };
-        self.core.tab_index.lock().give(&self.session, &target, &running.snapshot().pages);
+        self.core.tab_index.lock().give(&self.session, &target, &running.view().pages);
         self.core.owner_known.notify_all();
         Ok((target, true))
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::raw_methods::check;
 use super::{Error, Profile, RawCall, Running};
 use crate::config::RawCdp;
-use crate::supervisor::{FrameId, FrameRef, Page, PageState, TargetId};
+use crate::supervisor::{FrameId, FrameRef, PageState, PageView, TargetId};
 use crate::sync::Deadline;
 
 /// Commands that go where their `url` says.
@@ -101,7 +101,7 @@ impl Profile {
 
     /// `Target.createTarget`, within the limit of tabs.
     fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
         // The browser sends for what a new page is to show before that can be held: it goes there afterwards, so that
         // redirects are held to the policy too.
@@ -115,7 +115,7 @@ impl Profile {
             && let Some(id) = created.get("targetId").and_then(Value::as_str)
         {
             // Told of before the answer or just after it.
-            let ready = |page: &Page| page.state != PageState::Attaching;
+            let ready = |page: &PageView| page.state != PageState::Attaching;
             running.supervisor().wait_until(deadline.within(SEEN), |now| now.page(id).is_some_and(ready));
             if let Some(url) = url.filter(|url| url != BLANK) {
                 // As with any new page: whether it gets there is seen when it is looked at.
@@ -123,7 +123,7 @@ impl Profile {
                 let _ = running.supervisor().start_navigation(&page, &url, deadline.within(SEEN));
             }
         }
-        let now = running.snapshot();
+        let now = running.view();
         let mut index = self.core.tab_index.lock();
         if let Some(id) = created.as_ref().ok().and_then(|created| created.get("targetId")?.as_str()) {
             index.give(&self.session, &TargetId::from(id), &now.pages);
@@ -136,7 +136,7 @@ impl Profile {
 
     /// A frame of a tab.
     fn frame_of(&self, running: &Running, target: &TargetId, frame: &str) -> Result<FrameRef, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         if now.frame(frame).is_some_and(|found| found.target_id == *target) {
             return Ok(FrameRef::Id(FrameId::from(frame)));
         }

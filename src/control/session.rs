@@ -212,7 +212,7 @@ impl Profile {
         if self.session.is_default() {
             return true;
         }
-        let pages = self.running().map(|running| Arc::clone(&running.snapshot().pages)).ok();
+        let pages = self.running().map(|running| Arc::clone(&running.view().pages)).ok();
         let mut index = self.core.tab_index.lock();
         loop {
             if let Some(is_visible) = index.is_visible(&self.session, target, pages.as_deref()) {
@@ -283,7 +283,7 @@ impl Profile {
     /// Whether the session has no current tab, so that navigating needs a new one.
     pub(crate) fn needs_tab(&self) -> bool {
         let Ok(running) = self.running() else { return true };
-        let now = running.snapshot();
+        let now = running.view();
         let found = self.core.tab_index.lock().find(&self.session, None, true, &now.pages);
         let is_empty = !now.pages.iter().any(tab_index::is_shown);
         is_empty || matches!(found, Err(Error::NoTabOpen | Error::NoCurrentTab))
@@ -292,7 +292,7 @@ impl Profile {
     /// The tab ids of the open tabs that belong to the session.
     pub(super) fn owned_tabs(&self) -> Vec<String> {
         let Ok(running) = self.running() else { return Vec::new() };
-        let now = running.snapshot();
+        let now = running.view();
         let mut index = self.core.tab_index.lock();
         let owned = index.owned_by(&self.session, &now.pages);
         owned.iter().filter_map(|target| index.tab_id(target, &now.pages)).collect()
@@ -301,7 +301,7 @@ impl Profile {
     /// Closes the tabs of the session, and disposes of its browser context. Returns how many tabs it closed.
     pub(super) fn end_session(&self, deadline: Deadline) -> usize {
         let Ok(running) = self.running() else { return 0 };
-        let owned = self.core.tab_index.lock().owned_by(&self.session, &running.snapshot().pages);
+        let owned = self.core.tab_index.lock().owned_by(&self.session, &running.view().pages);
         let closed = owned.iter().filter(|target| self.close(&running, target, deadline).is_ok()).count();
         drop(self.in_profile(|of| of.context.take()));
         closed

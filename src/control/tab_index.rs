@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::session::{Client, CurrentTab, Session};
 use super::{Error, TabInfo, names};
 use crate::config;
-use crate::supervisor::{Page, TargetId};
+use crate::supervisor::{PageView, TargetId};
 
 /// Pages of the browser itself, which are not shown.
 const INTERNAL: [&str; 8] =
@@ -23,7 +23,7 @@ const SHOWN: usize = 8;
 const REMEMBERED: usize = 1024;
 
 /// Whether a page is shown as a tab.
-pub(super) fn is_shown(page: &Page) -> bool {
+pub(super) fn is_shown(page: &PageView) -> bool {
     !INTERNAL.iter().any(|scheme| page.url.starts_with(scheme))
 }
 
@@ -168,7 +168,7 @@ impl TabIndex {
     }
 
     /// Updates the index to the pages that exist.
-    fn sync(&mut self, pages: &[Page]) {
+    fn sync(&mut self, pages: &[PageView]) {
         let (kept, gone): (Vec<Known>, Vec<Known>) = std::mem::take(&mut self.known)
             .into_iter()
             .partition(|known| pages.iter().any(|page| page.target_id == known.target));
@@ -207,7 +207,12 @@ impl TabIndex {
     }
 
     /// Whether a session sees a tab, or what one that closed lately did. `None` while it is not known whose it is.
-    pub(super) fn is_visible(&mut self, session: &Session, target: &TargetId, pages: Option<&[Page]>) -> Option<bool> {
+    pub(super) fn is_visible(
+        &mut self,
+        session: &Session,
+        target: &TargetId,
+        pages: Option<&[PageView]>,
+    ) -> Option<bool> {
         if let Some(pages) = pages {
             self.sync(pages);
         }
@@ -218,7 +223,7 @@ impl TabIndex {
     }
 
     /// The tabs that belong to a session.
-    pub(super) fn owned_by(&mut self, session: &Session, pages: &[Page]) -> Vec<TargetId> {
+    pub(super) fn owned_by(&mut self, session: &Session, pages: &[PageView]) -> Vec<TargetId> {
         self.sync(pages);
         let wanted = Owner::of(session);
         let is_owned = |known: &&Known| known.owner.client().is_some() && known.owner.is_same(&wanted);
@@ -226,7 +231,7 @@ impl TabIndex {
     }
 
     /// Gives a tab to a session; with the default session, to nobody.
-    pub(super) fn give(&mut self, session: &Session, target: &TargetId, pages: &[Page]) {
+    pub(super) fn give(&mut self, session: &Session, target: &TargetId, pages: &[PageView]) {
         self.sync(pages);
         if let Some(known) = self.known.iter_mut().find(|known| known.target == *target) {
             known.owner = Owner::of(session);
@@ -234,37 +239,41 @@ impl TabIndex {
     }
 
     /// The tabs that are shown, with their pages.
-    fn shown<'a>(&'a self, pages: &'a [Page]) -> impl Iterator<Item = (&'a Known, &'a Page)> {
+    fn shown<'a>(&'a self, pages: &'a [PageView]) -> impl Iterator<Item = (&'a Known, &'a PageView)> {
         let page = |known: &Known| pages.iter().find(|page| page.target_id == known.target && is_shown(page));
         self.known.iter().filter_map(move |known| Some((known, page(known)?)))
     }
 
     /// The tabs that a session sees, with their pages.
-    fn visible<'a>(&'a self, session: &'a Session, pages: &'a [Page]) -> impl Iterator<Item = (&'a Known, &'a Page)> {
+    fn visible<'a>(
+        &'a self,
+        session: &'a Session,
+        pages: &'a [PageView],
+    ) -> impl Iterator<Item = (&'a Known, &'a PageView)> {
         self.shown(pages).filter(move |(known, _)| known.owner.is_visible_to(session))
     }
 
     /// The tabs that a session sees, in the order they were opened.
-    pub(super) fn list(&mut self, session: &Session, pages: &[Page]) -> Vec<TabInfo> {
+    pub(super) fn list(&mut self, session: &Session, pages: &[PageView]) -> Vec<TabInfo> {
         self.sync(pages);
         let active = self.current(session, pages, false).ok();
         self.visible(session, pages).map(|(known, page)| info(known, page, active.as_ref())).collect()
     }
 
     /// One tab by its target, as a session sees it.
-    pub(super) fn info(&mut self, session: &Session, target: &TargetId, pages: &[Page]) -> Option<TabInfo> {
+    pub(super) fn info(&mut self, session: &Session, target: &TargetId, pages: &[PageView]) -> Option<TabInfo> {
         self.list(session, pages).into_iter().find(|tab| tab.target_id == target.as_str())
     }
 
     /// The tab id of a target, whoever owns the tab.
-    pub(super) fn tab_id(&mut self, target: &TargetId, pages: &[Page]) -> Option<String> {
+    pub(super) fn tab_id(&mut self, target: &TargetId, pages: &[PageView]) -> Option<String> {
         self.sync(pages);
         self.known.iter().find(|known| known.target == *target).map(Known::id)
     }
 
     /// The tab used when none is named: the current tab of the session; for the default session the first one when none was
     /// used yet. With `anew`, a current tab of an earlier browser does not count.
-    fn current(&self, session: &Session, pages: &[Page], anew: bool) -> Result<TargetId, Error> {
+    fn current(&self, session: &Session, pages: &[PageView], anew: bool) -> Result<TargetId, Error> {
         match self.last(session).filter(|last| !anew || last.run == self.run) {
             Some(last) if pages.iter().any(|page| page.target_id == last.target) => Ok(last.target),
             Some(last) => Err(Error::TabGone { tab: last.name }),
@@ -280,7 +289,7 @@ impl TabIndex {
         session: &Session,
         wanted: Option<&str>,
         anew: bool,
-        pages: &[Page],
+        pages: &[PageView],
     ) -> Result<TargetId, Error> {
         self.sync(pages);
         let Some(wanted) = wanted else { return self.current(session, pages, anew) };
@@ -331,7 +340,7 @@ impl TabIndex {
 
     /// Records that a client closed a tab. If it was the session's current one, the next one that the session sees becomes
     /// current, else the one before.
-    pub(super) fn closed(&mut self, session: &Session, target: &TargetId, pages: &[Page]) {
+    pub(super) fn closed(&mut self, session: &Session, target: &TargetId, pages: &[PageView]) {
         self.sync(pages);
         let last = self.last(session).filter(|last| last.target == *target);
         let Some(number) = last.map(|last| last.number) else { return };
@@ -366,7 +375,7 @@ impl TabIndex {
     ///
     /// # Errors
     /// [`Error::TabLimit`] when the profile has `max` tabs.
-    pub(super) fn open_one(&mut self, session: &Session, max: usize, pages: &[Page]) -> Result<(), Error> {
+    pub(super) fn open_one(&mut self, session: &Session, max: usize, pages: &[PageView]) -> Result<(), Error> {
         self.sync(pages);
         if self.shown(pages).count() + self.opening < max {
             self.opening += 1;
@@ -391,7 +400,7 @@ impl TabIndex {
     }
 
     /// Records that a page is being closed. Returns whether no other page stays open.
-    pub(super) fn close_one(&mut self, target: &TargetId, pages: &[Page]) -> bool {
+    pub(super) fn close_one(&mut self, target: &TargetId, pages: &[PageView]) -> bool {
         self.closing.retain(|one| pages.iter().any(|page| page.target_id == *one));
         if !self.closing.contains(target) {
             self.closing.push(target.clone());
@@ -405,14 +414,14 @@ impl TabIndex {
     }
 
     /// Tabs that a client opened and that were not used for `limit`, as if `ahead` had passed since now.
-    pub(super) fn idle(&mut self, pages: &[Page], limit: Duration, ahead: Duration) -> Vec<TargetId> {
+    pub(super) fn idle(&mut self, pages: &[PageView], limit: Duration, ahead: Duration) -> Vec<TargetId> {
         self.sync(pages);
         let idle = |known: &Known| known.requested && known.used.elapsed() + ahead >= limit;
         self.shown(pages).filter(|(known, _)| idle(known)).map(|(known, _)| known.target.clone()).collect()
     }
 }
 
-fn info(known: &Known, page: &Page, active: Option<&TargetId>) -> TabInfo {
+fn info(known: &Known, page: &PageView, active: Option<&TargetId>) -> TabInfo {
     TabInfo {
         target_id: known.target.as_str().to_owned(),
         tab_id: known.id(),
@@ -429,8 +438,8 @@ mod tests {
     use super::*;
     use crate::supervisor::PageState;
 
-    fn page(target: &str, url: &str) -> Page {
-        Page {
+    fn page(target: &str, url: &str) -> PageView {
+        PageView {
             target_id: TargetId::from(target),
             url: url.into(),
             title: "".into(),
@@ -451,7 +460,7 @@ mod tests {
         Session::default()
     }
 
-    fn pages(targets: &[&str]) -> Vec<Page> {
+    fn pages(targets: &[&str]) -> Vec<PageView> {
         targets.iter().map(|target| page(target, "https://a.test/")).collect()
     }
 
@@ -485,7 +494,7 @@ mod tests {
     fn the_last_used_tab_is_meant_and_never_another_one() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |index: &mut TabIndex, pages: &[Page]| {
+        let meant = |index: &mut TabIndex, pages: &[PageView]| {
             index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
         };
         assert_eq!(meant(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
@@ -512,7 +521,7 @@ mod tests {
     fn each_session_has_its_own_current_tab() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B"]);
-        let current = |index: &mut TabIndex, session: &Session, pages: &[Page]| {
+        let current = |index: &mut TabIndex, session: &Session, pages: &[PageView]| {
             index.find(session, None, false, pages).map(|target| target.as_str().to_owned())
         };
         index.list(&any(), &all);
@@ -534,7 +543,7 @@ mod tests {
     fn a_session_sees_its_own_tabs_and_those_of_nobody() {
         let mut index = TabIndex::default();
         let (first, second) = (Session::new(), Session::new());
-        let targets = |index: &mut TabIndex, session: &Session, pages: &[Page]| -> Vec<String> {
+        let targets = |index: &mut TabIndex, session: &Session, pages: &[PageView]| -> Vec<String> {
             index.list(session, pages).into_iter().map(|tab| tab.target_id).collect()
         };
         let before = pages(&["A"]);
@@ -572,7 +581,7 @@ mod tests {
     fn after_a_close_on_request_the_next_tab_is_current() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |index: &mut TabIndex, pages: &[Page]| {
+        let meant = |index: &mut TabIndex, pages: &[PageView]| {
             index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
         };
         index.list(&any(), &all);

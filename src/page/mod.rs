@@ -47,7 +47,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 pub use act::{
-    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Notice,
+    Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Notice,
     NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
@@ -72,7 +72,9 @@ pub(crate) use navigation::{BeforeNavigation, Late};
 pub use navigation::{Navigation, WaitUntil};
 pub use network::{Har, RecordOptions, RequestRecord, RequestTiming, ResponseBody};
 pub use options::{PageOptions, TabNames};
-pub use screenshot::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
+pub use screenshot::{
+    Annotation, Fit, LabelCounts, PdfOptions, PictureType, Rect, Screenshot, ScreenshotOptions, save,
+};
 pub use snapshot::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, UnreadFrame};
 pub use world::{Doc, Node};
 
@@ -129,7 +131,7 @@ impl Tabs {
 
     /// Drops refs, snapshots and screenshots of closed pages. [`tab`](Self::tab) also drops refs and snapshots.
     pub fn forget_closed(&self) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let mut old = Vec::new();
         self.tabs.lock().retain(|target, tab| {
             let is_open = now.page(target.as_str()).is_some();
@@ -147,7 +149,7 @@ impl Tabs {
     /// # Errors
     /// [`supervisor::Error::PageNotFound`].
     pub fn tab(&self, target: &TargetId) -> Result<Arc<Tab>, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let mut tabs = self.tabs.lock();
         tabs.retain(|target, _| now.page(target.as_str()).is_some());
         if now.page(target.as_str()).is_none() {
@@ -230,7 +232,7 @@ impl Tab {
     pub fn turn(&self, what: &'static str, under_dialog: bool, deadline: Deadline) -> Result<Turn<'_>, Error> {
         let target = self.target.as_str();
         let stop = || {
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             let is_blocked = !under_dialog && now.dialogs_of(target).next().is_some();
             is_blocked || now.page(target).is_none() || matches!(now.phase, supervisor::Phase::Ended(_))
         };
@@ -239,7 +241,7 @@ impl Tab {
             return Err(supervisor::Error::Cancelled.into());
         }
         turn.map_err(|busy| {
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             if let supervisor::Phase::Ended(reason) = &now.phase {
                 return supervisor::Error::NotActive { reason: reason.to_string() }.into();
             }
@@ -256,7 +258,7 @@ impl Tab {
 
     /// A frame of this tab by its id.
     fn own_frame(&self, id: &str) -> Result<FrameId, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         if now.frame(id).is_some_and(|frame| frame.target_id == self.target) {
             return Ok(FrameId::from(id));
         }
@@ -271,7 +273,7 @@ impl Tab {
 
     /// The top frame.
     fn top(&self) -> Result<FrameId, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let missing = || supervisor::Error::PageNotFound { target: self.target.to_string() };
         let page = now.page(self.target.as_str()).ok_or_else(missing)?;
         let detached = || supervisor::Error::FrameDetached { frame: "top".to_owned() };

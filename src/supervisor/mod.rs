@@ -1,7 +1,7 @@
 //! Watching a browser: pages, frames, dialogs, console; one supervisor per task.
 //!
 //! A [`Supervisor`] owns one connection. What the browser tells is folded by one thread
-//! (`sup-<task>`) into a frozen [`Snapshot`] that anybody may take at any time without waiting for
+//! (`sup-<task>`) into a frozen [`View`] that anybody may take at any time without waiting for
 //! the browser; dialogs are answered by policy, by an armed answer or on request; calls go into any
 //! frame by its id. The room never opens a second connection and knows nothing of element trees.
 //!
@@ -70,7 +70,6 @@ mod worker;
 
 pub(crate) use crate::browser::is_disk_full;
 pub use crate::cdp::protocol::browser::BrowserContextId;
-pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;
 pub use crate::redact::Secrets;
@@ -81,7 +80,7 @@ pub use error::Error;
 pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
 pub use interception::{InterceptRule, InterceptedRequest, Interceptor};
-pub use log::{Action, DownloadEnded, Entry, Event, EventLog, FrameChange, Happened, Kind, Tail};
+pub use log::{Action, DownloadEnded, Entry, EventKind, EventLog, FrameChange, Happened, LogEvent, LogTail};
 pub use navigation::BlockedNavigation;
 #[cfg(feature = "navigation")]
 pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
@@ -96,10 +95,10 @@ pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use route::FrameRef;
 pub(crate) use served::MovedDownload;
-pub use served::{History, Picture};
+pub use served::{History, RawScreenshot};
 pub use snapshot::{
     ArmedDialogAnswer, BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel,
-    Dialog, DialogType, Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
+    Dialog, DialogType, DownloadProgress, DownloadView, Frame, PageState, PageView, Phase, View,
 };
 pub(crate) use standing::{CPU, OFFLINE};
 pub use standing::{Login, Sessions, Standing, Throttle};

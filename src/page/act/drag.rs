@@ -17,7 +17,7 @@ use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
 use super::input_probe::{Arrived, LOST_AFTER_FRAMES};
 use super::pointer::{Click, performed};
-use super::{Act, Button, Input, Kind, Locator, Performed, Point};
+use super::{Act, ActKind, Button, Input, Locator, Performed, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DispatchMouseEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
@@ -74,7 +74,7 @@ struct EndArgs {
 impl Tab {
     /// Presses the button at one place and releases it at another.
     pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
+        let ActKind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
             &act.kind
         else {
             return Err(Error::BadRequest { problem: "the action is not a drag".to_owned() });
@@ -242,7 +242,7 @@ impl Tab {
 
     /// Locates the target again when the page has replaced it on the press.
     fn relocated(&self, act: &Act, deadline: Deadline) -> Option<LocatedEnd> {
-        let Kind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
+        let ActKind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
         let at = Locator { locator: Some(locator.clone()), frame_id: frame_id.clone(), ..Locator::default() };
         let found = self.by_ref(&at, deadline.within(RELOCATE)).ok()?.into_owned();
         self.locate_end(&DragEnd::At(found), act.force, Needs::DROP, deadline.within(RELOCATE)).ok()
@@ -285,7 +285,7 @@ impl Tab {
     }
 
     fn all_frames(&self) -> Vec<FrameId> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let there = now.frames_of(self.target.as_str()).filter(|frame| frame.session_id.is_some());
         there.map(|frame| frame.frame_id.clone()).collect()
     }

@@ -9,7 +9,7 @@
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
 use super::actionability::Needs;
-use super::{Act, Kind, Locator, Performed};
+use super::{Act, ActKind, Locator, Performed};
 use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript, RemoteObjectId};
@@ -38,9 +38,9 @@ impl Tab {
         self.evaluate_in(&frame, script, deadline)
     }
 
-    /// Runs [`Kind::Evaluate`].
+    /// Runs [`ActKind::Evaluate`].
     pub(super) fn evaluate_act(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        let Kind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
+        let ActKind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
             return Err(Error::BadRequest { problem: "the action is not an evaluate".to_owned() });
         };
         if script.trim().is_empty() {

@@ -14,7 +14,7 @@ use crate::sync::Deadline;
 pub struct Act {
     /// The kind of action, with its own fields.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: ActKind,
     /// Maximum duration, in milliseconds. Default 8,000 (20,000 for `wait` and `evaluate`, 120,000 for `batch`), at
     /// most 120,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 impl Act {
     /// An action with defaults for all common fields.
     #[must_use]
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: ActKind) -> Self {
         Self { kind, timeout_ms: None, input: None, force: false, delta: false, settle: None, redact: None }
     }
 
@@ -52,7 +52,7 @@ impl Act {
     #[must_use]
     pub fn settles(&self) -> Settle {
         self.settle.unwrap_or(match self.kind {
-            Kind::Mouse { .. } | Kind::ClickCoords { .. } => Settle::None,
+            ActKind::Mouse { .. } | ActKind::ClickCoords { .. } => Settle::None,
             _ => Settle::Auto,
         })
     }
@@ -61,8 +61,8 @@ impl Act {
     #[must_use]
     pub fn deadline(&self, within: Deadline) -> Deadline {
         let usual = match self.kind {
-            Kind::Wait(_) | Kind::Evaluate { .. } => LONG_DEFAULT_TIMEOUT,
-            Kind::Batch { .. } => MAX_TIMEOUT,
+            ActKind::Wait(_) | ActKind::Evaluate { .. } => LONG_DEFAULT_TIMEOUT,
+            ActKind::Batch { .. } => MAX_TIMEOUT,
             _ => DEFAULT_TIMEOUT,
         };
         within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(MAX_TIMEOUT))
@@ -99,7 +99,7 @@ macro_rules! on_element {
     };
 }
 
-impl Kind {
+impl ActKind {
     /// The `kind` in requests.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -220,7 +220,7 @@ pub struct Locator {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ActKind {
     /// Clicks an element.
     Click {
         /// The element to click.

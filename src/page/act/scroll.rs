@@ -9,7 +9,7 @@ use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::actionability::Needs;
 use super::input_probe::LOST_AFTER_FRAMES;
-use super::{Act, Direction, Input, Kind, Locator, Performed};
+use super::{Act, ActKind, Direction, Input, Locator, Performed};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
@@ -66,11 +66,11 @@ impl Tab {
     pub(super) fn scroll(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         self.emulate_focus();
         match &act.kind {
-            Kind::ScrollIntoView { at } => {
+            ActKind::ScrollIntoView { at } => {
                 let ready = self.ready(at, Needs::VIEW, act.force, deadline)?;
                 Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
             }
-            Kind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
+            ActKind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
             _ => Err(Error::BadRequest { problem: "the action is not a scroll".to_owned() }),
         }
     }

@@ -17,9 +17,9 @@ use serde_json::json;
 
 use super::super::{Error, Tab};
 use super::notices::Reported;
-use super::{Act, Kind, Outcome, Performed, Settle, Settled};
+use super::{Act, ActKind, Outcome, Performed, Settle, Settled};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Dialog, Loading, Secrets, Snapshot, Traffic};
+use crate::supervisor::{self, Dialog, Loading, Secrets, Traffic, View};
 use crate::sync::Deadline;
 
 /// Steps without a change after which a document counts as settled.
@@ -50,7 +50,7 @@ const IGNORED_TYPES: [&str; 7] = ["ping", "prefetch", "image", "media", "font", 
 
 /// The state before the action.
 pub(super) struct Before {
-    pub(super) seen: Arc<Snapshot>,
+    pub(super) seen: Arc<View>,
     pub(super) log: u64,
     /// The number of the newest request.
     pub(super) requests: u64,
@@ -74,17 +74,17 @@ struct StepLimits {
 }
 
 impl StepLimits {
-    fn of(kind: &Kind) -> Self {
+    fn of(kind: &ActKind) -> Self {
         match kind {
             // A script is awaited, and can wait for its own effects.
-            Kind::Evaluate { .. } => Self { least: 0, most: 0 },
+            ActKind::Evaluate { .. } => Self { least: 0, most: 0 },
             // Scrolled and resized documents are notified with the next frame.
-            Kind::Scroll { .. }
-            | Kind::ScrollIntoView { .. }
-            | Kind::Mouse { .. }
-            | Kind::Drag { .. }
-            | Kind::Hover { .. }
-            | Kind::Resize { .. } => Self { least: 1, most: STEPS },
+            ActKind::Scroll { .. }
+            | ActKind::ScrollIntoView { .. }
+            | ActKind::Mouse { .. }
+            | ActKind::Drag { .. }
+            | ActKind::Hover { .. }
+            | ActKind::Resize { .. } => Self { least: 1, most: STEPS },
             _ => Self { least: 0, most: STEPS },
         }
     }
@@ -160,12 +160,12 @@ pub(super) struct Observed {
 impl Tab {
     /// Performs an action and waits for its effects.
     pub(super) fn settled(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
-        if let Kind::Batch { actions, stop_on_error } = &act.kind {
+        if let ActKind::Batch { actions, stop_on_error } = &act.kind {
             let stop_on_error = stop_on_error.unwrap_or(true);
             return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, act.settle, actor, deadline));
         }
         let began = Instant::now();
-        if matches!(act.kind, Kind::Close {}) {
+        if matches!(act.kind, ActKind::Close {}) {
             // Even under a dialog: closing dismisses the tab's dialogs.
             let before = self.before();
             let performed = self.perform(act, deadline)?;
@@ -199,8 +199,8 @@ impl Tab {
         let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
         let mut performed = match self.perform(act, deadline) {
             // The condition did not come true.
-            Err(error) if matches!(act.kind, Kind::Wait(_)) => return Err(error),
-            Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
+            Err(error) if matches!(act.kind, ActKind::Wait(_)) => return Err(error),
+            Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.view()) => {
                 Performed::default()
             }
             outcome => outcome?,
@@ -215,7 +215,7 @@ impl Tab {
             self.wait_for_opened(before, deadline.within(patience.all.left()));
             self.wait_downloads_after(before.downloads, deadline.within(DOWNLOAD_END.min(patience.all.left())));
         } else if causes(&act.kind) {
-            settled = if self.opened_in(before, &self.supervisor.snapshot()) {
+            settled = if self.opened_in(before, &self.supervisor.view()) {
                 Settled::DialogOpened
             } else {
                 Settled::NotWaited
@@ -262,7 +262,7 @@ impl Tab {
     }
 
     fn before(&self) -> Before {
-        let seen = self.supervisor.snapshot();
+        let seen = self.supervisor.view();
         let traffic = self.supervisor.traffic();
         let top = seen.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
         let document = top.as_ref().and_then(|top| seen.document_of(top)).unwrap_or_default();
@@ -286,7 +286,7 @@ impl Tab {
         });
         let frames = around(&before.seen, named.or_else(|| before.top.clone()));
         // An action on an element begins when the element is ready.
-        let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, Kind::Drag { .. });
+        let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, ActKind::Drag { .. });
         // A frame that does not answer starts watching when it is first checked.
         let args = json!({ "now": now });
         match &frames[..] {
@@ -404,10 +404,10 @@ impl Tab {
     /// child frames are loading.
     fn left(&self, before: &Before, seen: &mut Observed, loading: Deadline) -> Option<Settled> {
         let target = self.target.as_str();
-        let over = |now: &Snapshot| now.page(target).is_none() || self.opened_in(before, now);
+        let over = |now: &View| now.page(target).is_none() || self.opened_in(before, now);
         let mut tries = 0;
         loop {
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             if now.page(target).is_none() {
                 return Some(Settled::TabClosed);
             }
@@ -452,7 +452,7 @@ impl Tab {
     }
 
     /// Frames that are new or show another document than before.
-    fn new_documents(&self, before: &Before, seen: &Observed, now: &Snapshot) -> Vec<(FrameId, Arc<str>)> {
+    fn new_documents(&self, before: &Before, seen: &Observed, now: &View) -> Vec<(FrameId, Arc<str>)> {
         let there = now.frames_of(self.target.as_str());
         let there = there.filter(|frame| frame.session_id.is_some() && !frame.loader.is_empty());
         let is_new = |frame: &&supervisor::Frame| {
@@ -463,7 +463,7 @@ impl Tab {
     }
 
     /// Whether a frame is navigating that was not before.
-    fn is_loading(&self, before: &Before, now: &Snapshot) -> bool {
+    fn is_loading(&self, before: &Before, now: &View) -> bool {
         let was = |frame: &supervisor::Frame| {
             let old = before.seen.frame(frame.frame_id.as_str());
             !before.held && old.is_some_and(|old| old.navigating && old.loader == frame.loader)
@@ -471,7 +471,7 @@ impl Tab {
         now.frames_of(self.target.as_str()).any(|frame| frame.navigating && !was(frame))
     }
 
-    pub(super) fn opened_in(&self, before: &Before, now: &Snapshot) -> bool {
+    pub(super) fn opened_in(&self, before: &Before, now: &View) -> bool {
         let known = |dialog: &Dialog| before.seen.dialogs.iter().any(|old| old.id == dialog.id);
         now.dialogs_of(self.target.as_str()).any(|dialog| !known(dialog))
     }
@@ -490,8 +490,8 @@ impl Tab {
     /// Waits for a download to start. Returns whether it did.
     fn begun(&self, before: &Before, deadline: Deadline) -> bool {
         let target = self.target.as_str();
-        let begun = |now: &Snapshot| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
-        let over = |now: &Snapshot| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
+        let begun = |now: &View| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
+        let over = |now: &View| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
         self.supervisor.wait_until(deadline.within(DOWNLOAD_START), over).is_some_and(|now| begun(&now))
     }
 }
@@ -520,7 +520,7 @@ impl ActionRequests {
 }
 
 /// A frame and its ancestors, innermost first.
-fn around(seen: &Snapshot, frame: Option<FrameId>) -> Vec<FrameId> {
+fn around(seen: &View, frame: Option<FrameId>) -> Vec<FrameId> {
     let mut frames: Vec<FrameId> = frame.into_iter().collect();
     while let Some(around) = frames
         .last()
@@ -534,8 +534,8 @@ fn around(seen: &Snapshot, frame: Option<FrameId>) -> Vec<FrameId> {
 }
 
 /// Whether an action has effects to wait for.
-fn causes(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Wait(_) | Kind::Close {} | Kind::Batch { .. })
+fn causes(kind: &ActKind) -> bool {
+    !matches!(kind, ActKind::Wait(_) | ActKind::Close {} | ActKind::Batch { .. })
 }
 
 /// A URL without its query.

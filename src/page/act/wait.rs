@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::conditions::{Condition, HoldsArgs, HoldsReply, Wait, check, is_true};
-use super::{Act, Kind, Locator, Performed, State, WaitFor};
+use super::{Act, ActKind, Locator, Performed, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Phase, Snapshot};
+use crate::supervisor::{self, Phase, View};
 use crate::sync::Deadline;
 
 /// How long one call waits in a single frame, and in each of several frames, which are awaited together.
@@ -60,9 +60,9 @@ impl Tab {
         }
     }
 
-    /// Runs [`Kind::Wait`].
+    /// Runs [`ActKind::Wait`].
     pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        let Kind::Wait(wanted) = &act.kind else {
+        let ActKind::Wait(wanted) = &act.kind else {
             return Err(Error::BadRequest { problem: "the action is not a wait".to_owned() });
         };
         if wanted.locator.is_some() {
@@ -140,14 +140,14 @@ impl Tab {
 
     /// Fails when the browser has ended: no condition can come true any more.
     fn is_there(&self) -> Result<(), Error> {
-        match &self.supervisor.snapshot().phase {
+        match &self.supervisor.view().phase {
             Phase::Ended(reason) => Err(supervisor::Error::NotActive { reason: reason.to_string() }.into()),
             _ => Ok(()),
         }
     }
 
     fn no_dialog(&self) -> Result<(), Error> {
-        match self.supervisor.snapshot().dialogs_of(self.target.as_str()).next() {
+        match self.supervisor.view().dialogs_of(self.target.as_str()).next() {
             Some(dialog) => Err(supervisor::Error::blocked_by_dialog("wait", &dialog.id).into()),
             None => Ok(()),
         }
@@ -171,7 +171,7 @@ impl Tab {
         self.no_dialog()?;
         (wait.silent, wait.unknown) = (false, false);
         let mut missing = Vec::new();
-        if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
+        if !wait.url_holds(&self.supervisor.view(), self.target.as_str()) {
             missing.push(Condition::Url);
         }
         let unmet = self.ask(wait, None, Duration::ZERO, deadline)?;
@@ -211,7 +211,7 @@ impl Tab {
         let target = self.target.as_str();
         match what {
             Condition::Url => {
-                let over = |s: &Snapshot| {
+                let over = |s: &View| {
                     wait.url_holds(s, target) || s.page(target).is_none() || s.dialogs_of(target).next().is_some()
                 };
                 self.supervisor.wait_until(deadline, over);
@@ -263,7 +263,7 @@ impl Tab {
     }
 
     fn frames(&self) -> Vec<FrameId> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect()
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::file_names::{move_in, safe_name};
 use super::partial_downloads::{PartialFolder, clear_incoming, is_incoming};
 use crate::page::{Error, Tab};
-use crate::supervisor::{self, MovedDownload, Phase, Snapshot, Supervisor};
+use crate::supervisor::{self, MovedDownload, Phase, Supervisor, View};
 use crate::sync::{Deadline, Published, Thread, fault_point, spawn};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub enum DownloadState {
 /// A finished download.
 #[derive(Debug, Clone)]
 struct Finished {
-    told: supervisor::Download,
+    told: supervisor::DownloadView,
     outcome: Result<PathBuf, String>,
     state: DownloadState,
     at: Instant,
@@ -97,7 +97,7 @@ impl Finished {
     }
 }
 
-fn coming(told: &supervisor::Download) -> Download {
+fn coming(told: &supervisor::DownloadView) -> Download {
     Download {
         url: Arc::clone(&told.url),
         suggested_filename: Arc::clone(&told.suggested_filename),
@@ -175,16 +175,16 @@ impl Shared {
         let mut last = 0; // earlier ones are done
         let mut open: Vec<u64> = Vec::new();
         loop {
-            let is_news = |download: &supervisor::Download| {
+            let is_news = |download: &supervisor::DownloadView| {
                 has_ended(download) && (download.number > last || open.contains(&download.number))
             };
-            let news = |now: &Snapshot| {
+            let news = |now: &View| {
                 self.stop.load(Ordering::Acquire)
                     || matches!(now.phase, Phase::Ended(_))
                     || now.downloads.iter().any(is_news)
             };
             self.supervisor.wait_until(Deadline::after(IDLE), news);
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             for download in now.downloads.iter().filter(|download| is_news(download)) {
                 let ended = self.settled(download);
                 // Logged first, so that a woken caller finds the entry.
@@ -205,7 +205,7 @@ impl Shared {
     }
 
     /// Moves a finished download to its place. A panic fails only this one.
-    fn settled(&self, download: &supervisor::Download) -> Finished {
+    fn settled(&self, download: &supervisor::DownloadView) -> Finished {
         catch_unwind(AssertUnwindSafe(|| {
             fault_point(format_args!("download"));
             self.settle(download)
@@ -219,14 +219,14 @@ impl Shared {
     }
 
     /// Moves a finished download to its place.
-    fn settle(&self, download: &supervisor::Download) -> Finished {
+    fn settle(&self, download: &supervisor::DownloadView) -> Finished {
         let name = safe_name(&download.suggested_filename);
         let (state, outcome) = match download.state {
-            supervisor::DownloadState::Completed => match self.place(download, &name) {
+            supervisor::DownloadProgress::Completed => match self.place(download, &name) {
                 Ok(path) => (DownloadState::Completed, Ok(path)),
                 Err(why) => (DownloadState::Failed, Err(why)),
             },
-            supervisor::DownloadState::Canceled => {
+            supervisor::DownloadProgress::Canceled => {
                 // The browser does not report the reason.
                 let full = supervisor::is_disk_full(&self.root);
                 let why = if full { "the disk is full" } else { "it was cancelled or aborted" };
@@ -240,7 +240,7 @@ impl Shared {
         Finished { told: download.clone(), outcome, state, at: Instant::now() }
     }
 
-    fn place(&self, download: &supervisor::Download, name: &str) -> Result<PathBuf, String> {
+    fn place(&self, download: &supervisor::DownloadView, name: &str) -> Result<PathBuf, String> {
         let file = download.file.as_ref().ok_or("the browser reported no file")?;
         // As the browser reports it. A foreign endpoint could name any file.
         if !is_incoming(file) {
@@ -258,8 +258,8 @@ fn short(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
-fn has_ended(download: &supervisor::Download) -> bool {
-    download.state != supervisor::DownloadState::InProgress
+fn has_ended(download: &supervisor::DownloadView) -> bool {
+    download.state != supervisor::DownloadProgress::InProgress
 }
 
 fn make_private(folder: &Path) -> std::io::Result<()> {
@@ -277,8 +277,8 @@ impl Tab {
     pub fn downloads(&self) -> Vec<Download> {
         let Some(downloads) = &self.downloads else { return Vec::new() };
         let ended = downloads.shared.ended.get();
-        let now = self.supervisor.snapshot();
-        let mine = |told: &supervisor::Download| self.is_mine(told);
+        let now = self.supervisor.view();
+        let mine = |told: &supervisor::DownloadView| self.is_mine(told);
         let mut all: Vec<Download> = ended.iter().filter(|ended| mine(&ended.told)).map(Finished::view).collect();
         let known = |number: u64| ended.iter().any(|ended| ended.told.number == number);
         // A finished file that has not been moved yet has no path yet.
@@ -290,7 +290,7 @@ impl Tab {
     /// Waits until the downloads of this tab after a number have finished and been moved.
     pub(in crate::page) fn wait_downloads_after(&self, number: u64, deadline: Deadline) {
         let Some(downloads) = &self.downloads else { return };
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let new = now.downloads.iter().filter(|told| told.number > number && self.is_mine(told));
         let new: Vec<u64> = new.map(|told| told.number).collect();
         if !new.is_empty() {
@@ -325,7 +325,7 @@ impl Tab {
             let mut look = |ended: &Arc<[Finished]>| {
                 found = self.take_ended(downloads, ended);
                 over = downloads.shared.stop.load(Ordering::Acquire)
-                    || matches!(self.supervisor.snapshot().phase, Phase::Ended(_));
+                    || matches!(self.supervisor.view().phase, Phase::Ended(_));
                 found.is_some() || over
             };
             let waited = downloads.shared.ended.wait_until(deadline, &mut look);
@@ -384,7 +384,7 @@ impl Tab {
         Ok(view)
     }
 
-    pub(in crate::page) fn is_mine(&self, told: &supervisor::Download) -> bool {
+    pub(in crate::page) fn is_mine(&self, told: &supervisor::DownloadView) -> bool {
         told.target_id == self.target || told.opener.as_ref() == Some(&self.target)
     }
 }

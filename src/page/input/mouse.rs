@@ -57,7 +57,7 @@ impl Tab {
     /// Makes a page, and its frames with a process of their own, behave as focused and visible. Does not wait for the
     /// answer: input sent afterwards arrives afterwards.
     pub(in super::super) fn emulate_focus(&self) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let there = |f: &Frame| f.session_id.clone().map(|session| (session, f.frame_id.clone()));
         let mut there: Vec<_> = now.frames_of(self.target.as_str()).filter_map(there).collect();
         {

@@ -2,7 +2,7 @@
 
 use crate::cdp::protocol::network;
 use crate::page::{Error, Tabs};
-use crate::supervisor::{FrameRef, Page, TargetId};
+use crate::supervisor::{FrameRef, PageView, TargetId};
 use crate::sync::Deadline;
 
 /// Maximum number of origins.
@@ -82,17 +82,22 @@ fn of_cookie(cookie: &network::Cookie) -> Vec<String> {
 
 impl Tabs {
     /// The pages of a browser context, that of one tab first.
-    pub(super) fn pages_with(&self, tab: &TargetId) -> Vec<Page> {
-        let now = self.supervisor().snapshot();
+    pub(super) fn pages_with(&self, tab: &TargetId) -> Vec<PageView> {
+        let now = self.supervisor().view();
         let context = now.page(tab.as_str()).and_then(|page| page.context.clone());
-        let mut pages: Vec<Page> = now.pages.iter().filter(|page| page.context == context).cloned().collect();
+        let mut pages: Vec<PageView> = now.pages.iter().filter(|page| page.context == context).cloned().collect();
         pages.sort_by_key(|page| page.target_id != *tab);
         pages
     }
 
     /// The known origins: of frames and histories of tabs, and of cookies.
-    pub(super) fn known_origins(&self, pages: &[Page], cookies: &[network::Cookie], deadline: Deadline) -> Vec<String> {
-        let now = self.supervisor().snapshot();
+    pub(super) fn known_origins(
+        &self,
+        pages: &[PageView],
+        cookies: &[network::Cookie],
+        deadline: Deadline,
+    ) -> Vec<String> {
+        let now = self.supervisor().view();
         let mut all: Vec<String> = Vec::new();
         let mut add = |origin: Option<String>| {
             if let Some(origin) = origin.filter(|origin| !all.contains(origin)) {

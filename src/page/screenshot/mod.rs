@@ -34,7 +34,7 @@ mod tiles;
 use canvas::Canvas;
 pub use encode::{Fit, PictureType};
 pub(super) use highlight::Highlighted;
-pub use options::{Annotation, LabelCounts, Picture, Rect, ScreenshotOptions};
+pub use options::{Annotation, LabelCounts, Rect, Screenshot, ScreenshotOptions};
 pub use pdf::PdfOptions;
 pub use save::save;
 use take::{Mark, Shot};
@@ -55,14 +55,14 @@ impl Tab {
     /// tab sometimes with others in between), and listeners of media queries may run. A page does not notice a capture
     /// of the viewport, or of an element inside it.
     ///
-    /// A side has at most 30,000 pixels; [`Picture::cut_at`] says where a longer page or element was cut.
+    /// A side has at most 30,000 pixels; [`Screenshot::cut_at`] says where a longer page or element was cut.
     ///
     /// # Errors
     /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`]; [`Error::NotCaptured`] when
     /// the browser fails, which does not affect the page; [`Error::NotActionable`] for an element that is not visible;
     /// those of the supervisor. While a dialog is open, `BLOCKED_BY_DIALOG` at once:
     /// [`last_picture`](crate::supervisor::Supervisor::last_picture) returns the last screenshot before it.
-    pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Picture, Error> {
+    pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Screenshot, Error> {
         options.check()?;
         let mut shot = self.unhighlighted(deadline, |tab| tab.take(options, deadline))?;
         let natural = Canvas::sides(&shot.png)?;
@@ -89,7 +89,7 @@ impl Tab {
             (annotations(&shot, &placed, encoded.width, encoded.height), placed.len())
         });
         let skipped = |placed: usize| shot.marks.len() + shot.over - placed;
-        Ok(Picture {
+        Ok(Screenshot {
             kind: encoded.kind,
             width: encoded.width,
             height: encoded.height,
