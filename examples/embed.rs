@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)] // an example shows what it found
 
 use cdpilot::browser::LaunchOptions;
-use cdpilot::supervisor::{DialogAnswer, FrameRef, Snapshot, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{DialogAnswer, FrameRef, Supervisor, SupervisorOptions, View};
 use cdpilot::sync::Deadline;
 
 const PAGE: &str = "data:text/html,<title>outer</title>\
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     supervisor.respond(None, DialogAnswer::Accept(Some("Ada".into())), soon())?;
     println!("the page got: {}", supervisor.evaluate(&FrameRef::Top, "window.answer", soon())?);
 
-    let loaded = |now: &Snapshot| now.frames.iter().any(|f| &*f.url == "about:srcdoc");
+    let loaded = |now: &View| now.frames.iter().any(|f| &*f.url == "about:srcdoc");
     let now = supervisor.wait_until(soon(), loaded).ok_or("no frame")?;
     let inner = now.frames.iter().find(|f| f.parent_frame_id.is_some()).ok_or("no frame")?;
     let title = supervisor.evaluate(&FrameRef::Id(inner.frame_id.clone()), "document.title", soon())?;

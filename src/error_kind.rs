@@ -8,7 +8,7 @@
 /// match page.click("text=Delete").map_err(|error| (error.kind(), error)) {
 ///     Ok(_) => {}
 ///     Err((ErrorKind::BlockedByDialog, _)) => { page.accept_dialog()?; }
-///     Err((ErrorKind::NotFound | ErrorKind::StaleRef, _)) => { page.snapshot()?; }
+///     Err((ErrorKind::NotFound | ErrorKind::StaleRef, _)) => { page.view()?; }
 ///     Err((_, error)) => return Err(error),
 /// }
 /// # Ok::<(), cdpilot::Error>(())

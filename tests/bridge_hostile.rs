@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use cdpilot::supervisor::bridge::Refused;
+use cdpilot::supervisor::bridge::RefusedCall;
 use serde_json::json;
 
 use crate::support::bridged::{ALL, Bridged, Way};
@@ -52,24 +52,24 @@ fn requests_of_a_page_are_refused_and_answered_with_nothing() {
     tab.eval("alert('true')");
     tab.met.clear();
     for (request, refused) in [
-        ("fetch(u)", Refused::Method),
-        ("fetch(u, {mode: 'no-cors'})", Refused::Method),
-        ("fetch(u, {method: 'POST'})", Refused::BadCode),
-        ("fetch(u, {method: 'POST', body: 'x'})", Refused::BadCode),
-        ("fetch(u, {method: 'POST', body: new Uint8Array([255, 0, 254])})", Refused::BadCode),
+        ("fetch(u)", RefusedCall::Method),
+        ("fetch(u, {mode: 'no-cors'})", RefusedCall::Method),
+        ("fetch(u, {method: 'POST'})", RefusedCall::BadCode),
+        ("fetch(u, {method: 'POST', body: 'x'})", RefusedCall::BadCode),
+        ("fetch(u, {method: 'POST', body: new Uint8Array([255, 0, 254])})", RefusedCall::BadCode),
         (
             "fetch(u, {method: 'POST', mode: 'no-cors', body: '0'.repeat(32) + '\\nq\\n' + '0'.repeat(32) + '\\n1\\nalert\\n0\\nforged\\n'})",
-            Refused::BadCode,
+            RefusedCall::BadCode,
         ),
-        ("fetch(u, {method: 'POST', body: 'x'.repeat(2e6)})", Refused::TooLong),
-        ("fetch(u, {method: 'PUT', body: 'x'})", Refused::Method),
+        ("fetch(u, {method: 'POST', body: 'x'.repeat(2e6)})", RefusedCall::TooLong),
+        ("fetch(u, {method: 'PUT', body: 'x'})", RefusedCall::Method),
         (
             "new Promise((ok, no) => { const x = new XMLHttpRequest; x.open('POST', u); x.onload = ok; x.onerror = () => no('x'); x.send('x') })",
-            Refused::BadCode,
+            RefusedCall::BadCode,
         ),
         (
             "new Promise((ok, no) => { const i = new Image; i.onload = ok; i.onerror = () => no('i'); i.src = u })",
-            Refused::Method,
+            RefusedCall::Method,
         ),
     ] {
         let got = tab.eval(&format!("(u => {request})({FOUND}).then(() => 'read', () => 'nothing')"));
@@ -97,12 +97,12 @@ fn an_old_call_can_be_neither_repeated_nor_changed() {
     };
     let (first, second) = (&old[0], &old[1]);
     for (body, refused) in [
-        (first.clone(), Refused::Repeated),
-        (second.clone(), Refused::Repeated),
-        (second.replace("second", "third"), Refused::BadCode),
-        (second.replace("\n2\n", "\n3\n"), Refused::BadCode),
-        (second.replace("confirm", "alert"), Refused::BadCode),
-        (first[..33].to_owned() + &second[33..], Refused::BadCode),
+        (first.clone(), RefusedCall::Repeated),
+        (second.clone(), RefusedCall::Repeated),
+        (second.replace("second", "third"), RefusedCall::BadCode),
+        (second.replace("\n2\n", "\n3\n"), RefusedCall::BadCode),
+        (second.replace("confirm", "alert"), RefusedCall::BadCode),
+        (first[..33].to_owned() + &second[33..], RefusedCall::BadCode),
     ] {
         assert_eq!(tab.eval(&send(&body)), "nothing");
         assert_eq!(ways(&mut tab), [Way::Refused(refused)], "{body}");
@@ -124,7 +124,7 @@ fn a_flood_of_forged_requests_is_refused_and_changes_nothing() {
     println!("1,000 forged requests took {:?}", began.elapsed());
     let ways = ways(&mut tab);
     assert_eq!(ways.len(), 1_000);
-    assert!(ways.iter().all(|way| *way == Way::Refused(Refused::BadCode)));
+    assert!(ways.iter().all(|way| *way == Way::Refused(RefusedCall::BadCode)));
     assert_eq!(tab.eval("confirm('still')"), true);
     assert_eq!(tab.taken()[0].short(), (Way::Bridge, "confirm", "still"));
 }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use cdpilot::supervisor::bridge::Refused;
+use cdpilot::supervisor::bridge::RefusedCall;
 
 use crate::support::bridged::{ALL, Bridged, Setup, Way};
 use crate::support::site::Answer;
@@ -52,7 +52,7 @@ fn a_service_worker_is_not_asked_about_a_call() {
 fn requests_of_a_service_worker_bring_it_nothing() {
     let worker = "addEventListener('message', e => fetch(e.data[0], {method: 'POST', body: e.data[1]})
         .then(() => 'read', () => 'nothing').then(got => e.source.postMessage(got)));";
-    for (workers, expected) in [(true, vec![Way::Refused(Refused::Repeated)]), (false, vec![])] {
+    for (workers, expected) in [(true, vec![Way::Refused(RefusedCall::Repeated)]), (false, vec![])] {
         let Some(mut tab) = controlled(Setup { workers, ..ALL }, worker) else { return };
         tab.eval("alert('once')");
         let old = tab.taken()[0].body.clone();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{Browser, Error, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, Switch, TransportKind};
 use tempfile::TempDir;
 
 use crate::browser_real::{TRANSPORTS, group, options, soon};
@@ -33,7 +33,7 @@ fn script(what: &str) -> LaunchOptions {
 
 fn failed(options: &LaunchOptions) -> (Error, Duration) {
     let began = Instant::now();
-    let error = Browser::launch(options).unwrap_err();
+    let error = BrowserProcess::launch(options).unwrap_err();
     (error, began.elapsed())
 }
 
@@ -101,10 +101,10 @@ fn what_cannot_be_executed_is_refused_before_anything_starts() {
     std::fs::write(&plain, "").unwrap();
     for path in [folder.path(), &plain, Path::new("/no/such/browser")] {
         let options = LaunchOptions { executable: Some(path.to_owned()), ..Default::default() };
-        assert!(matches!(Browser::launch(&options), Err(Error::Executable { .. })), "{}", path.display());
+        assert!(matches!(BrowserProcess::launch(&options), Err(Error::Executable { .. })), "{}", path.display());
     }
     let under_a_file = LaunchOptions { user_data_dir: Some(plain.join("profile")), ..script("exit 1") };
-    assert!(matches!(Browser::launch(&under_a_file), Err(Error::Profile { .. })));
+    assert!(matches!(BrowserProcess::launch(&under_a_file), Err(Error::Profile { .. })));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_hidden_listening_line_is_made_up_for_by_the_port() {
     let hide = format!("exec {} \"$@\" 2>/dev/null", real.display());
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for transport in [TransportKind::Port(0), TransportKind::PipeAndPort(free)] {
-        let browser = Browser::launch(&LaunchOptions { transport, ..script(&hide) }).unwrap();
+        let browser = BrowserProcess::launch(&LaunchOptions { transport, ..script(&hide) }).unwrap();
         assert!(browser.endpoint().is_some());
         browser.close(soon()).unwrap();
     }
@@ -158,7 +158,7 @@ fn temporary_profiles_of_killed_owners_are_swept_up() {
     drop(mark);
     std::fs::remove_file(half.join("owner")).unwrap();
     age(&half, old);
-    Browser::launch(&options).unwrap().close(soon()).unwrap();
+    BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
     assert!(!abandoned.exists() && !half.exists() && held.exists() && young.exists());
     std::fs::remove_dir_all(held).unwrap();
     std::fs::remove_dir_all(young).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{Browser, Error, LaunchOptions, TransportKind};
+use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, TransportKind};
 use cdpilot::cdp::protocol::target::GetTargets;
 use cdpilot::sync::{Deadline, spawn};
 use crossbeam_channel::bounded;
@@ -47,7 +47,7 @@ fn twenty_browsers_start_at_once_answer_and_leave_nothing() {
         let Some(options) = options(TransportKind::Pipe) else { return };
         // The tests beside this one have deadlines to keep.
         let _ = rustix::process::nice(5);
-        Browser::launch(&options).unwrap().close(soon()).unwrap();
+        BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
         let baseline = Baseline::now();
         let began = Instant::now();
         let start = Barrier::new(MANY);
@@ -56,18 +56,18 @@ fn twenty_browsers_start_at_once_answer_and_leave_nothing() {
             let mut options = LaunchOptions { transport, start_timeout: LONG, ..options.clone() };
             options.connect.connect_timeout = LONG;
             start.wait();
-            Browser::launch(&options).unwrap_or_else(|error| panic!("browser {number}: {error}"))
+            BrowserProcess::launch(&options).unwrap_or_else(|error| panic!("browser {number}: {error}"))
         });
         let started = began.elapsed();
         assert_eq!(browsers.len(), MANY);
-        let ports: BTreeSet<u16> = browsers.iter().filter_map(Browser::endpoint).map(|at| at.port()).collect();
+        let ports: BTreeSet<u16> = browsers.iter().filter_map(BrowserProcess::endpoint).map(|at| at.port()).collect();
         let profiles: BTreeSet<_> = browsers.iter().map(root_of).collect();
         assert_eq!((ports.len(), profiles.len()), (MANY / 2, MANY));
         for browser in &browsers {
             browser.connection().call(&GetTargets::default(), Deadline::after(LONG)).unwrap();
         }
         let answered = began.elapsed() - started;
-        let memory: u64 = browsers.iter().filter_map(Browser::pid).map(memory).sum();
+        let memory: u64 = browsers.iter().filter_map(BrowserProcess::pid).map(memory).sum();
         let ids: Vec<_> = browsers.iter().map(|browser| (browser.pid().unwrap(), root_of(browser))).collect();
         let began = Instant::now();
         let (send, take) = bounded(MANY);
@@ -91,7 +91,7 @@ fn of_two_that_want_one_profile_at_the_same_moment_one_gets_it() {
     let start = Barrier::new(2);
     let outcomes = side_by_side(2, move |_| {
         start.wait();
-        Browser::launch(&options)
+        BrowserProcess::launch(&options)
     });
     let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     assert_eq!((won.len(), lost.len()), (1, 1));

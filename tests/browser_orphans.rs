@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use cdpilot::browser::{Browser, LaunchOptions, TransportKind, reap};
+use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind, reap};
 use cdpilot::cdp::protocol::runtime::Evaluate;
 use cdpilot::cdp::protocol::target::{AttachToTarget, GetTargets};
 use cdpilot::sync::{Deadline, pause};
@@ -47,7 +47,7 @@ fn held_browser() {
     if let Some(executable) = std::env::var_os("CDPILOT_TEST_EXECUTABLE") {
         options.executable = Some(executable.into());
     }
-    let browser = Browser::launch(&options).unwrap();
+    let browser = BrowserProcess::launch(&options).unwrap();
     if how.contains("wedged") {
         wedge(&browser);
     }
@@ -56,7 +56,7 @@ fn held_browser() {
 }
 
 /// Keeps the page busy for ever.
-fn wedge(browser: &Browser) {
+fn wedge(browser: &BrowserProcess) {
     let connection = browser.connection();
     let targets = connection.call(&GetTargets::default(), soon()).unwrap().target_infos;
     let page = targets.into_iter().find(|target| target.r#type == "page").unwrap();
@@ -73,7 +73,7 @@ fn wedge(browser: &Browser) {
 fn later_start() {
     match std::env::var("CDPILOT_TEST_LATER").as_deref() {
         Ok("reap") => println!("told {:?}", reap()),
-        Ok(_) => Browser::launch(&options(TransportKind::Pipe).unwrap()).unwrap().close(soon()).unwrap(),
+        Ok(_) => BrowserProcess::launch(&options(TransportKind::Pipe).unwrap()).unwrap().close(soon()).unwrap(),
         Err(_) => {}
     }
 }
@@ -340,11 +340,11 @@ fn a_profile_whose_last_browser_hangs_without_an_owner_can_be_used_again() {
         assert!(record["executable"].as_str().is_some_and(|path| path.contains("chrom")), "{record}");
 
         let options = LaunchOptions { user_data_dir: Some(profile.clone()), ..options };
-        let error = Browser::launch(&options).unwrap_err().to_string();
+        let error = BrowserProcess::launch(&options).unwrap_err().to_string();
         assert!(error.contains(&format!("started by process {}", held.owner.id())), "{error}");
         signal("-STOP", vec![held.browser]);
         held.kill(&[held.guard()]);
-        let browser = Browser::launch(&options).unwrap();
+        let browser = BrowserProcess::launch(&options).unwrap();
         assert_ne!(browser.pid(), Some(held.browser));
         assert_eq!(group(held.browser), [0; 0]);
         let record: Value = serde_json::from_slice(&fs::read(&marker).unwrap()).unwrap();

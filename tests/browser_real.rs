@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{Browser, Error, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, Switch, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::target::{CloseTarget, GetTargets};
 use cdpilot::sync::{Deadline, pause};
@@ -47,7 +47,7 @@ pub(crate) fn users_of(folder: &Path) -> Vec<String> {
 }
 
 /// The folder that holds a temporary profile and the browser's own temporary files.
-pub(crate) fn root_of(browser: &Browser) -> PathBuf {
+pub(crate) fn root_of(browser: &BrowserProcess) -> PathBuf {
     browser.user_data_dir().unwrap().parent().unwrap().to_owned()
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn assert_nothing_left(pid: u32, root: &Path) {
     assert!(!root.exists(), "the temporary profile is left");
 }
 
-fn pages(browser: &Browser) -> usize {
+fn pages(browser: &BrowserProcess) -> usize {
     let targets = browser.connection().call(&GetTargets::default(), soon()).unwrap().target_infos;
     targets.iter().filter(|target| target.r#type == "page").count()
 }
@@ -66,7 +66,7 @@ fn pages(browser: &Browser) -> usize {
 fn every_transport_starts_and_closes_without_a_trace() {
     for transport in TRANSPORTS {
         let Some(options) = options(transport) else { return };
-        let browser = Browser::launch(&options).unwrap();
+        let browser = BrowserProcess::launch(&options).unwrap();
         assert!(browser.version().product.starts_with("Chrome/"), "{:?}", browser.version());
         assert!(browser.is_ours() && browser.headless().unwrap().on);
         assert_eq!(browser.endpoint().is_some(), transport != TransportKind::Pipe);
@@ -85,7 +85,7 @@ fn every_transport_starts_and_closes_without_a_trace() {
 fn dropping_is_closing_and_returns_quickly() {
     for transport in TRANSPORTS {
         let Some(options) = options(transport) else { return };
-        let browser = Browser::launch(&options).unwrap();
+        let browser = BrowserProcess::launch(&options).unwrap();
         let (pid, root) = (browser.pid().unwrap(), root_of(&browser));
         let kept = browser.connection().clone(); // somebody else still holds the connection
         let began = Instant::now();
@@ -101,9 +101,9 @@ fn a_fixed_port_is_used_and_a_taken_one_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let Some(options) = options(TransportKind::Port(port)) else { return };
-    assert!(matches!(Browser::launch(&options), Err(Error::PortInUse { port: p }) if p == port));
+    assert!(matches!(BrowserProcess::launch(&options), Err(Error::PortInUse { port: p }) if p == port));
     drop(taken);
-    let browser = Browser::launch(&options).unwrap();
+    let browser = BrowserProcess::launch(&options).unwrap();
     assert_eq!(browser.endpoint().unwrap().port(), port);
     browser.close(soon()).unwrap();
 }
@@ -115,7 +115,7 @@ fn a_profile_of_ones_own_stays_and_keeps_its_state() {
     let Some(mut options) = options(TransportKind::Pipe) else { return };
     options.user_data_dir = Some(profile.clone());
     for _ in 0..2 {
-        let browser = Browser::launch(&options).unwrap();
+        let browser = BrowserProcess::launch(&options).unwrap();
         assert_eq!(browser.user_data_dir().unwrap(), profile.canonicalize().unwrap());
         browser.close(soon()).unwrap();
         assert!(profile.join("Local State").exists());
@@ -129,9 +129,9 @@ fn a_profile_in_use_is_refused_and_its_browser_left_alone() {
     let Some(mut options) = options(TransportKind::Pipe) else { return };
     options.user_data_dir = Some(folder.path().to_owned());
     options.transport = TransportKind::PipeAndPort(0);
-    let first = Browser::launch(&options).unwrap();
+    let first = BrowserProcess::launch(&options).unwrap();
     let before = pages(&first);
-    let error = Browser::launch(&options).unwrap_err();
+    let error = BrowserProcess::launch(&options).unwrap_err();
     let Error::ProfileInUse { holder, .. } = &error else { panic!("{error:?}") };
     assert_eq!((holder.pid, &holder.other_host), (first.pid(), &None));
     assert_eq!((holder.owner, holder.port), (Some(std::process::id()), Some(first.endpoint().unwrap().port())));
@@ -140,7 +140,7 @@ fn a_profile_in_use_is_refused_and_its_browser_left_alone() {
     assert!(text.contains("choose another profile") && text.contains(&attach), "{text}");
     assert_eq!(pages(&first), before);
     first.close(soon()).unwrap();
-    Browser::launch(&options).unwrap();
+    BrowserProcess::launch(&options).unwrap();
 }
 
 #[test]
@@ -153,10 +153,10 @@ fn a_lock_that_was_left_behind_does_not_count() {
     let host = rustix::system::uname().nodename().to_str().unwrap().to_owned();
     let lock = folder.path().join("SingletonLock");
     std::os::unix::fs::symlink(format!("{host}-{}", gone.id()), &lock).unwrap();
-    Browser::launch(&options).unwrap().close(soon()).unwrap();
+    BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
 
     std::os::unix::fs::symlink(format!("elsewhere-{}", gone.id()), &lock).unwrap();
-    let error = Browser::launch(&options).unwrap_err();
+    let error = BrowserProcess::launch(&options).unwrap_err();
     assert!(matches!(&error, Error::ProfileInUse { holder, .. } if holder.other_host.as_deref() == Some("elsewhere")));
     assert!(error.to_string().contains("SingletonLock"), "{error}");
     assert!(std::fs::symlink_metadata(&lock).is_ok(), "the lock of another host stays");
@@ -166,9 +166,9 @@ fn a_lock_that_was_left_behind_does_not_count() {
         return; // the arguments of others cannot be told apart for sure
     }
     // Its number belongs to a browser that works in another profile now.
-    let other = Browser::launch(&LaunchOptions { user_data_dir: None, ..options.clone() }).unwrap();
+    let other = BrowserProcess::launch(&LaunchOptions { user_data_dir: None, ..options.clone() }).unwrap();
     std::os::unix::fs::symlink(format!("{host}-{}", other.pid().unwrap()), &lock).unwrap();
-    Browser::launch(&options).unwrap().close(soon()).unwrap();
+    BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
     assert_eq!(pages(&other), 1);
 }
 
@@ -177,7 +177,7 @@ fn a_killed_browser_leaves_no_lock_and_is_reaped() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut options) = options(TransportKind::Pipe) else { return };
     options.user_data_dir = Some(folder.path().to_owned());
-    let browser = Browser::launch(&options).unwrap();
+    let browser = BrowserProcess::launch(&options).unwrap();
     let pid = browser.pid().unwrap();
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
     let began = Instant::now();
@@ -191,7 +191,7 @@ fn a_killed_browser_leaves_no_lock_and_is_reaped() {
 #[test]
 fn a_stopped_browser_is_killed_in_time() {
     let Some(options) = options(TransportKind::Pipe) else { return };
-    let browser = Browser::launch(&options).unwrap();
+    let browser = BrowserProcess::launch(&options).unwrap();
     let (pid, root) = (browser.pid().unwrap(), root_of(&browser));
     assert!(Command::new("kill").args(["-STOP", "--", &format!("-{pid}")]).status().unwrap().success());
     let began = Instant::now();
@@ -205,26 +205,26 @@ fn a_stopped_browser_is_killed_in_time() {
 #[test]
 fn attaching_finds_the_browser_and_never_ends_it() {
     let Some(options) = options(TransportKind::PipeAndPort(0)) else { return };
-    let ours = Browser::launch(&options).unwrap();
+    let ours = BrowserProcess::launch(&options).unwrap();
     let endpoint = ours.endpoint().unwrap();
     let port = endpoint.port();
     let addresses =
         [endpoint.url(), format!("http://127.0.0.1:{port}"), format!("localhost:{port}"), format!("{port}")];
     for address in &addresses {
-        let theirs = Browser::attach(address, &ConnectOptions::default()).unwrap();
+        let theirs = BrowserProcess::attach(address, &ConnectOptions::default()).unwrap();
         assert!(!theirs.is_ours() && theirs.pid().is_none());
         assert_eq!(theirs.version(), ours.version());
         assert_eq!(theirs.endpoint().unwrap().scheme(), endpoint.scheme());
         assert!(!format!("{theirs:?}").contains("devtools"), "{theirs:?}");
         theirs.close(soon()).unwrap();
     }
-    drop(Browser::attach(&addresses[0], &ConnectOptions::default()).unwrap());
+    drop(BrowserProcess::attach(&addresses[0], &ConnectOptions::default()).unwrap());
     assert_eq!(pages(&ours), 1);
     let wrong = format!("ws://127.0.0.1:{port}/devtools/browser/hush");
-    let error = Browser::attach(&wrong, &ConnectOptions::default()).unwrap_err();
+    let error = BrowserProcess::attach(&wrong, &ConnectOptions::default()).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
     ours.close(soon()).unwrap();
-    let error = Browser::attach(&addresses[0], &ConnectOptions::default()).unwrap_err();
+    let error = BrowserProcess::attach(&addresses[0], &ConnectOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
 }
 
@@ -233,7 +233,7 @@ fn attaching_finds_the_browser_and_never_ends_it() {
 #[test]
 fn contexts_keep_their_cookies_to_themselves_and_close_their_pages() {
     let Some(options) = options(TransportKind::Pipe) else { return };
-    let browser = Browser::launch(&options).unwrap();
+    let browser = BrowserProcess::launch(&options).unwrap();
     let connection = browser.connection();
     let cookies = |context: &cdpilot::browser::Context| -> usize {
         let params = serde_json::json!({"browserContextId": context.id().as_str()});
@@ -269,16 +269,16 @@ fn contexts_keep_their_cookies_to_themselves_and_close_their_pages() {
 fn browsers_leave_no_thread_descriptor_or_process() {
     alone(module_path!(), "browsers_leave_no_thread_descriptor_or_process", || {
         let Some(options) = options(TransportKind::Pipe) else { return };
-        Browser::launch(&options).unwrap().close(soon()).unwrap();
+        BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
         let baseline = Baseline::now();
         for transport in TRANSPORTS {
-            let browser = Browser::launch(&LaunchOptions { transport, ..options.clone() }).unwrap();
+            let browser = BrowserProcess::launch(&LaunchOptions { transport, ..options.clone() }).unwrap();
             let context = browser.new_context(soon()).unwrap();
             context.new_page("about:blank", soon()).unwrap();
             drop(browser); // before its context
         }
         let options = LaunchOptions { start_timeout: Duration::from_millis(1), ..options };
-        assert!(Browser::launch(&options).is_err());
+        assert!(BrowserProcess::launch(&options).is_err());
         baseline.assert_back(soon());
     });
 }
@@ -286,7 +286,7 @@ fn browsers_leave_no_thread_descriptor_or_process() {
 #[test]
 fn a_browser_may_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
-    shared::<Browser>();
+    shared::<BrowserProcess>();
     shared::<cdpilot::browser::Context>();
     shared::<Error>();
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{AttachOptions, Backend, Browser, Error, Surface, WebDriverProblem};
+use cdpilot::browser::{AttachOptions, Backend, BrowserProcess, Error, Surface, WebDriverProblem};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn options() -> AttachOptions {
 }
 
 fn failed(url: &str, options: &AttachOptions) -> Error {
-    let error = Browser::attach_with(url, options).unwrap_err();
+    let error = BrowserProcess::attach_with(url, options).unwrap_err();
     let shown = format!("{error} {error:?}");
     assert!(!shown.contains("hush") && !shown.contains(ID), "{shown}");
     error
@@ -88,7 +88,7 @@ fn a_session_from_its_opening_to_its_end() {
     asked.webdriver.capabilities.insert("se:name".to_owned(), "mine".into());
     asked.webdriver.capabilities.insert("unhandledPromptBehavior".to_owned(), "accept".into());
     assert!(!format!("{asked:?}").contains("hush") && !format!("{asked:?}").contains("mine"));
-    let browser = Browser::attach_with(&url, &asked).unwrap();
+    let browser = BrowserProcess::attach_with(&url, &asked).unwrap();
 
     assert!(browser.is_ours() && browser.pid().is_none());
     assert_eq!(browser.webdriver().unwrap().origin(), format!("http://127.0.0.1:{}", grid.port()));
@@ -130,7 +130,8 @@ fn a_token_in_the_reported_address_is_kept() {
     // A name from a network of containers, behind a proxy that puts a path before everything.
     let told = json!({ "se:cdp": format!("ws://node-chrome:5555/session/{ID}/se/cdp?k=own") });
     let grid = Grid::with_session(Some(&fake), session(told));
-    let browser = Browser::attach_with(&format!("{}/grid/wd/hub/session?token=t", grid.address()), &options()).unwrap();
+    let browser =
+        BrowserProcess::attach_with(&format!("{}/grid/wd/hub/session?token=t", grid.address()), &options()).unwrap();
     let place = format!("ws://127.0.0.1:{}/grid/session/{ID}/se/cdp?k=own", grid.port());
     assert_eq!(browser.endpoint().unwrap().url(), place);
     drop(browser);
@@ -143,7 +144,7 @@ fn another_place_is_taken_as_it_is_and_gets_no_secret() {
     let told = format!("ws://localhost:{}/cdp/of/mine?own=1", fake.port());
     let grid = Grid::with_session(None, session(json!({ "se:cdp": told })));
     let url = format!("webdriver+http://me:hush@127.0.0.1:{}/?token=hush", grid.port());
-    let browser = Browser::attach_with(&url, &options()).unwrap();
+    let browser = BrowserProcess::attach_with(&url, &options()).unwrap();
     assert_eq!(browser.endpoint().unwrap().url(), told);
     fake.log(|log| {
         let (path, headers) = &log.handshakes[0];
@@ -177,7 +178,7 @@ fn a_debugger_address_is_asked_for_its_websocket() {
     });
     let mut asked = options();
     asked.webdriver.capabilities.insert("browserName".to_owned(), "MicrosoftEdge".into());
-    let browser = Browser::attach_with(&grid.address(), &asked).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
     assert_eq!(browser.endpoint().unwrap().url(), format!("ws://127.0.0.1:{}/devtools/browser/x", grid.port()));
     let wanted = &grid.seen()[0].body["capabilities"]["alwaysMatch"];
     assert!(wanted.get("ms:edgeOptions").is_some() && wanted.get("goog:chromeOptions").is_none(), "{wanted}");
@@ -199,7 +200,8 @@ fn the_loopback_of_another_machine_is_told() {
     let fake = browser();
     let told = json!({ "se:cdp": format!("ws://localhost:4444/session/{ID}/se/cdp") });
     let grid = Grid::with_session(Some(&fake), session(told));
-    let browser = Browser::attach_with(&format!("webdriver+http://0.0.0.0:{}", grid.port()), &options()).unwrap();
+    let browser =
+        BrowserProcess::attach_with(&format!("webdriver+http://0.0.0.0:{}", grid.port()), &options()).unwrap();
     assert_eq!(browser.endpoint().unwrap().port(), grid.port());
 }
 
@@ -250,7 +252,7 @@ fn older_grids_are_found_below_their_path() {
         ("POST", _) => session(inner()),
         _ => Answer::Json(200, json!({ "value": null })),
     });
-    drop(Browser::attach_with(&grid.address(), &options()).unwrap());
+    drop(BrowserProcess::attach_with(&grid.address(), &options()).unwrap());
     let paths: Vec<String> = grid.seen().into_iter().map(|seen| seen.path).collect();
     assert_eq!(paths, ["/session", "/wd/hub/session", &format!("/wd/hub/session/{ID}")]);
 }
@@ -268,7 +270,7 @@ fn a_slow_session_is_waited_for() {
         cdpilot::sync::pause(Duration::from_millis(300));
         go.send(()).unwrap();
     });
-    let browser = Browser::attach_with(&grid.address(), &asked).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
     browser.close(soon()).unwrap();
     opener.unwrap().join();
 }
@@ -319,7 +321,7 @@ fn a_session_is_kept_alive_beside_an_idle_connection() {
     });
     let mut asked = options();
     asked.webdriver.keep_alive = Some(Duration::from_millis(20));
-    let browser = Browser::attach_with(&grid.address(), &asked).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
     let before = fake.log(|log| log.requests.len());
     grid.wait("GET", 5);
     assert!(
@@ -341,7 +343,7 @@ fn a_session_that_ended_by_itself_is_no_trouble() {
     });
     let mut asked = options();
     asked.webdriver.keep_alive = Some(Duration::from_millis(20));
-    let browser = Browser::attach_with(&grid.address(), &asked).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
     grid.wait("GET", 1);
     browser.close(soon()).unwrap();
     assert_eq!(grid.count("GET"), 1, "nobody asks again");
@@ -356,7 +358,7 @@ fn a_close_takes_no_longer_than_its_deadline() {
     });
     let mut asked = options();
     asked.webdriver.keep_alive = Some(Duration::from_millis(20));
-    let browser = Browser::attach_with(&grid.address(), &asked).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
     grid.wait("GET", 1); // under way, and never answered
     let began = Instant::now();
     let error = browser.close(Deadline::after_millis(300)).unwrap_err();
@@ -374,8 +376,8 @@ fn nothing_is_left_of_sessions() {
         let mut asked = options();
         asked.webdriver.keep_alive = Some(Duration::from_millis(20));
         let around = |url: &str| {
-            drop(Browser::attach_with(url, &asked));
-            let _ = Browser::attach(url, &ConnectOptions::default());
+            drop(BrowserProcess::attach_with(url, &asked));
+            let _ = BrowserProcess::attach(url, &ConnectOptions::default());
         };
         let ours = |line: &String| line.contains("wd-") || line.contains("cdp-");
         for _ in 0..3 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cdpilot::browser::{AttachOptions, Browser, Error, WebDriverProblem};
+use cdpilot::browser::{AttachOptions, BrowserProcess, Error, WebDriverProblem};
 use cdpilot::supervisor::{DialogAnswer, DialogType, FrameRef, PageState, Supervisor, SupervisorOptions};
 
 use crate::support::chrome::{soon, until};
@@ -20,7 +20,7 @@ fn options() -> AttachOptions {
 #[test]
 fn dialogs_are_left_to_the_supervisor() {
     let Some(driver) = Driver::start() else { return };
-    let browser = Browser::attach_with(&driver.address(), &options()).unwrap();
+    let browser = BrowserProcess::attach_with(&driver.address(), &options()).unwrap();
     assert!(browser.is_ours() && browser.pid().is_none());
     assert!(browser.version().product.contains("Chrome/"), "{browser:?}");
     assert!(!driver.browsers().is_empty());
@@ -32,7 +32,7 @@ fn dialogs_are_left_to_the_supervisor() {
     let now = until(&supervisor, "the prompt", |now| !now.dialogs.is_empty());
     let opened = now.dialogs[0].id.clone();
     cdpilot::sync::pause(Duration::from_millis(500)); // 25 keep-alive commands
-    assert_eq!(supervisor.snapshot().dialogs.first().map(|dialog| dialog.id.clone()), Some(opened));
+    assert_eq!(supervisor.view().dialogs.first().map(|dialog| dialog.id.clone()), Some(opened));
     let closed = supervisor.respond(None, DialogAnswer::Accept(Some("Ada".into())), soon()).unwrap();
     assert!(closed.accepted, "{closed:?}");
     assert_eq!(supervisor.evaluate(&FrameRef::Top, "window.name2", soon()).unwrap().to_string(), "Ada");
@@ -42,7 +42,7 @@ fn dialogs_are_left_to_the_supervisor() {
     let told = supervisor.navigate(&FrameRef::Top, "data:text/html,next", soon());
     assert!(told.unwrap_err().is_blocked_by_dialog());
     cdpilot::sync::pause(Duration::from_millis(200));
-    let now = supervisor.snapshot();
+    let now = supervisor.view();
     assert_eq!(now.dialogs.first().map(|dialog| dialog.kind), Some(DialogType::BeforeUnload));
     supervisor.respond(None, DialogAnswer::Dismiss, soon()).unwrap();
 
@@ -59,13 +59,13 @@ fn dialogs_are_left_to_the_supervisor() {
 #[test]
 fn a_dropped_browser_is_gone_too() {
     let Some(driver) = Driver::start() else { return };
-    drop(Browser::attach_with(&driver.address(), &options()).unwrap());
+    drop(BrowserProcess::attach_with(&driver.address(), &options()).unwrap());
     driver.assert_no_browser();
 
     // One whose driver cannot give what is asked for.
     let mut odd = options();
     odd.webdriver.capabilities.insert("browserName".to_owned(), "lynx".into());
-    let error = Browser::attach_with(&driver.address(), &odd).unwrap_err();
+    let error = BrowserProcess::attach_with(&driver.address(), &odd).unwrap_err();
     let Error::WebDriver { problem: WebDriverProblem::Refused { code, message }, .. } = &error else {
         panic!("{error:?}")
     };

@@ -232,7 +232,7 @@ fn https_documents_are_fetched() {
 /// Driver and browser behind one port: the session, the browser's connection, the deletion.
 #[test]
 fn webdriver_sessions_work_over_tls() {
-    use cdpilot::browser::{AttachOptions, Browser};
+    use cdpilot::browser::{AttachOptions, BrowserProcess};
     let (tell, told) = crossbeam_channel::bounded(8);
     let turn = std::sync::atomic::AtomicUsize::new(0);
     let fake = Fake::script(move |socket| {
@@ -271,7 +271,7 @@ fn webdriver_sessions_work_over_tls() {
     options.connect.headers.push(("X-Key".to_owned(), "k".to_owned()));
     options.webdriver.keep_alive = None;
     let url = format!("webdriver+https://me:pw@localhost:{}/?token=t", fake.port());
-    let browser = Browser::attach_with(&url, &options).unwrap();
+    let browser = BrowserProcess::attach_with(&url, &options).unwrap();
     assert_eq!(browser.endpoint().unwrap().to_string(), format!("wss://localhost:{}/…", fake.port()));
     browser.close(Deadline::after_secs(20)).unwrap();
     for start in ["POST /session?token=t", "/session/abc/se/cdp?token=t", "DELETE /session/abc?token=t"] {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cdpilot::control::{Navigate, NewProfile, NewTab, Overrides, StartWith};
-use cdpilot::supervisor::Kind;
+use cdpilot::supervisor::EventKind;
 use cdpilot::sync::spawn;
 use serde_json::Value;
 
@@ -124,7 +124,7 @@ fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
     assert_eq!((first.tab_id.as_str(), second.tab_id.as_str()), ("t1", "t2"));
     let seen = profile.events().last();
     let _ = profile.running().unwrap().supervisor().browser_raw("Browser.crash", &Value::Null, soon());
-    let mut numbers = [&first, &second].map(|tab| event(&profile, seen, Kind::TabClosed, &tab.target_id));
+    let mut numbers = [&first, &second].map(|tab| event(&profile, seen, EventKind::TabClosed, &tab.target_id));
     numbers.sort_unstable();
     assert!(numbers[0] > seen);
     let status = profile.status();
@@ -137,12 +137,12 @@ fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
     assert_eq!(third.tab_id, "t3", "tab ids are not used again");
     assert_ne!(profile.status().pid, before.pid);
     assert_eq!(profile.tab(Some("t1")).unwrap_err().code(), "TAB_NOT_FOUND");
-    let opened = event(&profile, numbers[1], Kind::TabOpened, &third.target_id);
+    let opened = event(&profile, numbers[1], EventKind::TabOpened, &third.target_id);
     assert!(opened > numbers[1], "the numbers of events go on");
 
     // Again, and now it is a navigation that starts it; what reads says that its tab is gone.
     let _ = profile.running().unwrap().supervisor().browser_raw("Browser.crash", &Value::Null, soon());
-    event(&profile, opened, Kind::TabClosed, &third.target_id);
+    event(&profile, opened, EventKind::TabClosed, &third.target_id);
     profile.start(None, soon()).unwrap();
     let gone = profile.tab(None).unwrap_err();
     assert!(gone.code() == "TAB_GONE" && gone.to_string().contains("t3"), "{gone}");

@@ -81,7 +81,7 @@ fn dialogs_on_the_way_are_a_success_that_says_so() {
     let (stay, other) = (site.url("a", "/stay"), site.url("a", "/"));
     let tab = home.open("/stay");
     // Chromium asks only where somebody has done something.
-    let touch = cdpilot::page::Act::new(cdpilot::page::Kind::ClickCoords {
+    let touch = cdpilot::page::Act::new(cdpilot::page::ActKind::ClickCoords {
         x: 20.0,
         y: 20.0,
         double: false,
@@ -172,7 +172,7 @@ fn where_pages_may_not_go_no_door_leads() {
     let made = profile.raw(raw, soon()).unwrap();
     let made = made["targetId"].as_str().unwrap();
     seen(&profile, "the refusal", |now| now.page(made).is_some_and(|page| page.blocked.is_some()));
-    assert_eq!(&*profile.running().unwrap().supervisor().snapshot().page(made).unwrap().url, "about:blank");
+    assert_eq!(&*profile.running().unwrap().supervisor().view().page(made).unwrap().url, "about:blank");
     let opened = profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap_err();
     assert_eq!(opened.code(), "NAVIGATION_BLOCKED", "{opened}");
     assert_eq!(site.asked_of("b.localhost"), [""; 0]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cdpilot::control::{NewTab, TabInfo};
-use cdpilot::supervisor::{Kind, TargetId};
+use cdpilot::supervisor::{EventKind, TargetId};
 
 use crate::support::chrome::soon;
 use crate::support::controlled::{Homely, event, run, seen, worth};
@@ -56,7 +56,7 @@ fn tabs_are_named_found_limited_and_closed() {
     seen(&profile, "the popup", |now| now.pages.iter().any(|page| &*page.title == "pop"));
     let tabs = profile.tabs();
     assert_eq!(ids(&tabs), ["t1", "t2", "t3"]);
-    event(&profile, before, Kind::TabOpened, &tabs[2].target_id);
+    event(&profile, before, EventKind::TabOpened, &tabs[2].target_id);
     let url = home.site.url("a", "/");
     let full = profile.open_tab(NewTab { url: url.clone(), ..NewTab::default() }, soon()).unwrap_err();
     assert!(full.code() == "TAB_LIMIT" && full.to_string().contains("idle longest: main"), "{full}");

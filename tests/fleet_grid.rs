@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{AttachOptions, Browser};
+use cdpilot::browser::{AttachOptions, BrowserProcess};
 use cdpilot::control::{Overrides, StartWith};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 use cdpilot::sync::{Deadline, spawn};
@@ -43,7 +43,7 @@ fn eight_tasks_run_over_two_nodes_and_a_ninth_is_told_that_there_is_no_room() {
     let task = |number: u32| {
         let (address, send) = (address.clone(), send.clone());
         let run = move || {
-            let browser = Browser::attach_with(&address, &options()).unwrap();
+            let browser = BrowserProcess::attach_with(&address, &options()).unwrap();
             let mut task = SupervisorOptions::task(format!("fleet-{number}"));
             task.start_timeout = soon().left();
             let supervisor = Supervisor::start(browser, task).unwrap();
@@ -68,7 +68,7 @@ fn eight_tasks_run_over_two_nodes_and_a_ninth_is_told_that_there_is_no_room() {
     // No slot is free: an error within the deadline that says so, and no session comes later.
     let mut hurried = options();
     hurried.webdriver.session_timeout = Duration::from_secs(3);
-    let error = Browser::attach_with(&address, &hurried).unwrap_err();
+    let error = BrowserProcess::attach_with(&address, &hurried).unwrap_err();
     let text = error.to_string();
     assert!(error.code() == "TIMEOUT" && text.contains("no free slot"), "{text}");
     let home = home(&grid, "");
@@ -92,7 +92,7 @@ fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
     let Some(mut grid) = Grid::start(setup) else { return };
 
     // Without the password nobody is let in, and no error repeats it.
-    let error = Browser::attach_with(&grid.open_address(), &options()).unwrap_err();
+    let error = BrowserProcess::attach_with(&grid.open_address(), &options()).unwrap_err();
     assert!(error.to_string().contains("password"), "{error}");
     let profile = "profiles: {cdpilot: {capabilities: {browserName: chrome, platformName: linux, 'se:name': nightly}}}";
     let home = home(&grid, profile);
@@ -165,7 +165,7 @@ fn a_session_that_the_grid_ended_is_an_error_and_the_next_start_works() {
     // It is kept alive too seldom for this Grid.
     let mut idle = options();
     idle.webdriver.keep_alive = Some(Duration::from_secs(15));
-    let browser = Browser::attach_with(&grid.address(), &idle).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &idle).unwrap();
     let mut task = SupervisorOptions::task("fleet-idle");
     task.start_timeout = soon().left();
     let supervisor = Supervisor::start(browser, task).unwrap();
@@ -180,7 +180,7 @@ fn a_session_that_the_grid_ended_is_an_error_and_the_next_start_works() {
     // One that is kept alive outlives the timeout.
     let mut kept = options();
     kept.webdriver.keep_alive = Some(Duration::from_secs(1));
-    let browser = Browser::attach_with(&grid.address(), &kept).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &kept).unwrap();
     let mut task = SupervisorOptions::task("fleet-kept");
     task.start_timeout = soon().left();
     let supervisor = Supervisor::start(browser, task).unwrap();

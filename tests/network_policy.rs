@@ -2,7 +2,7 @@
 
 use cdpilot::browser::TransportKind;
 use cdpilot::control::Navigate;
-use cdpilot::supervisor::Kind;
+use cdpilot::supervisor::EventKind;
 
 use crate::support::chrome::{launch, soon};
 use crate::support::controlled::{Homely, event, worth};
@@ -90,7 +90,7 @@ fn a_blocked_document_is_not_fetched_in_advance() {
     home.site.wait_asked("127.0.0.1/over", 1);
     let (before, tab) = (profile.events().last(), profile.tab(None).unwrap().info.target_id);
     worth(&profile, None, "document.querySelector('a').click(); 1");
-    event(&profile, before, Kind::NavigationBlocked, &tab);
+    event(&profile, before, EventKind::NavigationBlocked, &tab);
     assert_eq!(worth(&profile, None, "location.pathname"), "/");
     assert_eq!(arrived(&witness), [""; 0]);
     assert_eq!(home.site.asked_of("127.0.0.1").iter().filter(|asked| asked.ends_with("/own")).count(), 0);

@@ -3,7 +3,7 @@
 
 use cdpilot::browser::TransportKind;
 use cdpilot::control::{Control, Error, Navigate, NewTab, Profile};
-use cdpilot::supervisor::Kind;
+use cdpilot::supervisor::EventKind;
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
@@ -43,7 +43,9 @@ fn blocked(profile: &Profile, after: u64, url: &str) {
     while !deadline.passed() {
         for entry in profile.events().wait_since(seen, 100, Deadline::after_millis(200)).entries {
             seen = entry.seq;
-            if entry.kind() == Kind::NavigationBlocked && serde_json::to_string(&*entry.event).unwrap().contains(url) {
+            if entry.kind() == EventKind::NavigationBlocked
+                && serde_json::to_string(&*entry.event).unwrap().contains(url)
+            {
                 return;
             }
         }

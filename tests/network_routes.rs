@@ -356,7 +356,7 @@ fn routes_logins_and_bridged_dialogs_share_the_requests() {
     task.site.page("/locked", "unlocked");
     task.site.lock("/locked", "ann:sesame");
     task.go(&task.site.url("a", "/"));
-    let target: TargetId = task.snapshot().pages[0].target_id.clone();
+    let target: TargetId = task.view().pages[0].target_id.clone();
     let mocked = RouteAction::Fulfil(std::sync::Arc::new(Fulfilment::new(200, Vec::new(), "mocked")));
     task.add_route(RouteRule::new("**/mock", mocked), soon()).unwrap();
     assert_eq!(task.eval("fetch('/mock').then(r => r.text())"), "mocked");

@@ -7,11 +7,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::{self, ConnectOptions, GoneReason};
-use cdpilot::supervisor::{
-    BridgeMode, Error, FrameRef, PageState, Pages, Phase, Snapshot, Supervisor, SupervisorOptions,
-};
+use cdpilot::supervisor::{BridgeMode, Error, FrameRef, PageState, Pages, Phase, Supervisor, SupervisorOptions, View};
 use cdpilot::sync::Deadline;
 use rustix::process::Signal;
 use serde_json::json;
@@ -110,7 +108,7 @@ struct World {
     supervisor: Supervisor,
     proxy: Proxy,
     site: Site,
-    browser: Browser,
+    browser: BrowserProcess,
     bridged: bool,
 }
 
@@ -151,7 +149,7 @@ impl World {
         // A connection that was held up may be given up only now.
         let given_up = soon();
         let target = loop {
-            until(supervisor, "a connection", Snapshot::is_active);
+            until(supervisor, "a connection", View::is_active);
             match supervisor.open_page("about:blank", None, soon()) {
                 Err(Error::Reconnecting { .. }) if !given_up.passed() => {}
                 opened => break opened.unwrap(),
@@ -159,7 +157,7 @@ impl World {
         };
         let page = FrameRef::TopOf(target.clone());
         supervisor.navigate(&page, &self.site.url("a", "/"), soon()).unwrap();
-        let here = |now: &Snapshot, path: &str| {
+        let here = |now: &View, path: &str| {
             let mut frames = now.frames_of(target.as_str());
             let found = frames.find(|f| f.url.ends_with(path) && f.session_id.is_some() && !f.origin.is_empty());
             found.map(|frame| FrameRef::Id(frame.frame_id.clone()))
@@ -275,7 +273,7 @@ impl Scene<'_> {
         let url = self.world.site.url("a", "/?elsewhere");
         Ok(match operation {
             "snapshot" => {
-                let now = supervisor.snapshot();
+                let now = supervisor.view();
                 let known = now.page(self.target.as_str()).unwrap();
                 assert!(!known.url.is_empty() && now.frames_of(self.target.as_str()).count() > 0, "{now:#?}");
                 false
@@ -316,8 +314,8 @@ impl Scene<'_> {
             _ => {}
         }
         let supervisor = &self.world.supervisor;
-        until(supervisor, "a connection", Snapshot::is_active);
-        for page in supervisor.snapshot().pages.iter() {
+        until(supervisor, "a connection", View::is_active);
+        for page in supervisor.view().pages.iter() {
             let _ = supervisor.close_page(&page.target_id, soon());
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cdpilot::page::{Error, PageOptions, SnapshotOptions, Upload};
-use cdpilot::supervisor::{self, ArmedChooser, Kind, SupervisorOptions};
+use cdpilot::supervisor::{self, ArmedChooser, EventKind, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn the_next_chooser_gets_the_files_in_whatever_frame() {
     let log = tab.supervisor().log().since(0, usize::MAX).entries;
     let told: Vec<bool> = log
         .iter()
-        .filter(|entry| entry.kind() == Kind::FileChooser)
+        .filter(|entry| entry.kind() == EventKind::FileChooser)
         .map(|entry| serde_json::to_value(&*entry.event).unwrap()["answered"] == true)
         .collect();
     assert_eq!(told, [true, true, true, true, true, false]);

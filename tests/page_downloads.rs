@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cdpilot::browser::TransportKind;
 use cdpilot::page::{Download, DownloadState, Error, PageOptions};
-use cdpilot::supervisor::{Kind, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{EventKind, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 
 use crate::support::chrome::{launch, soon};
@@ -89,7 +89,7 @@ fn a_download_ends_up_under_its_name_whichever_way_it_came() {
     assert_eq!(keys, ["bytes", "path", "state", "suggestedFilename", "url"]);
     assert_eq!(tab.downloads().len(), 6);
     let log = tab.supervisor().log().since(0, usize::MAX).entries;
-    assert_eq!(log.iter().filter(|entry| entry.kind() == Kind::Download).count(), 12);
+    assert_eq!(log.iter().filter(|entry| entry.kind() == EventKind::Download).count(), 12);
     assert_eq!(names(&root).len(), 6);
     drop(tab);
     assert_eq!(std::fs::read_dir(&root).unwrap().count(), 6, "what was half done is removed");

@@ -135,7 +135,7 @@ fn a_frame_that_changes_its_process_stays_with_its_page() {
     let Some(task) = Task::shared("events-swap") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
-    let target = task.snapshot().pages[0].target_id.clone();
+    let target = task.view().pages[0].target_id.clone();
     let events = task.subscribe(&target, EventFilter::methods(&["Page.frameNavigated"]), soon()).unwrap();
     let navigate = |host: &str| {
         let top = cdpilot::supervisor::FrameRef::TopOf(target.clone());

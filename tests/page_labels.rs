@@ -1,6 +1,6 @@
 //! Labels in pictures: where they are drawn, what they stand for, and what they leave alone.
 
-use cdpilot::page::{Annotation, Picture, Rect, ScreenshotOptions};
+use cdpilot::page::{Annotation, Rect, Screenshot, ScreenshotOptions};
 use serde_json::Value;
 
 use crate::support::chrome::{soon, until};
@@ -11,7 +11,7 @@ fn labelled() -> ScreenshotOptions {
     ScreenshotOptions { labels: true, ..ScreenshotOptions::default() }
 }
 
-fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Picture, Vec<Annotation>, Pixels) {
+fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Screenshot, Vec<Annotation>, Pixels) {
     let picture = paged.tab.screenshot(options, soon()).unwrap();
     keep(&picture);
     let pixels = Pixels::of(&picture);

@@ -19,7 +19,7 @@ fn narrow(name: &str, html: &str) -> Option<Paged> {
 }
 
 fn is_live(page: &Paged) -> bool {
-    !matches!(page.supervisor().snapshot().phase, Phase::Ended(_))
+    !matches!(page.supervisor().view().phase, Phase::Ended(_))
 }
 
 #[test]

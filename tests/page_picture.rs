@@ -1,13 +1,13 @@
 //! Pictures: what is in them, pixel by pixel, and what the page notices of them.
 
-use cdpilot::page::{Act, Error, Fit, Picture, PictureType, Rect, ScreenshotOptions};
+use cdpilot::page::{Act, Error, Fit, PictureType, Rect, Screenshot, ScreenshotOptions};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
 use crate::support::paged::{Paged, ref_of};
 use crate::support::pixels::{Pixels, keep};
 
-fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Picture, Pixels) {
+fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Screenshot, Pixels) {
     let picture = paged.tab.screenshot(options, soon()).unwrap();
     keep(&picture);
     let pixels = Pixels::of(&picture);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::page::{Act, ScreenshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Pages, Supervisor, SupervisorOptions};
@@ -25,7 +25,7 @@ struct Limited {
     _tabs: Tabs,
     proxy: Proxy,
     site: Site,
-    _browser: Browser,
+    _browser: BrowserProcess,
 }
 
 impl Limited {

@@ -264,7 +264,7 @@ fn a_frame_that_goes_elsewhere_is_loaded_when_it_is_answered_and_the_page_stays(
         let outcome = page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
         assert!(!outcome.navigated && outcome.url == page.site.url("a", "/"), "{path}: {outcome:?}");
         assert_eq!(settled(&outcome), RESTS, "{path}");
-        let now = page.supervisor().snapshot();
+        let now = page.supervisor().view();
         let shown = now.frame(&frame).unwrap();
         assert!(shown.url.ends_with(next), "{path}: {}", shown.url);
         let at = cdpilot::supervisor::FrameRef::Id(shown.frame_id.clone());

@@ -69,7 +69,7 @@ fn frames_of_any_process_stand_below_their_elements() {
     until(supervisor, "five frames", |now| {
         now.frames.iter().filter(|frame| frame.session_id.is_some() && !frame.origin.is_empty()).count() == 5
     });
-    for frame in supervisor.snapshot().frames.iter() {
+    for frame in supervisor.view().frames.iter() {
         let loaded =
             "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
         supervisor.evaluate(&frame.frame_id.clone().into(), loaded, soon()).unwrap();

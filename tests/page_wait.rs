@@ -187,7 +187,7 @@ fn a_time_is_waited_for_and_a_dialog_ends_it() {
         staged.worth("setTimeout(() => alert('now'), 200); 0");
         // What was waited for has not come.
         assert_eq!(waits(&staged, wait.clone()).unwrap_err().code(), "BLOCKED_BY_DIALOG", "{wait}");
-        assert_eq!(staged.supervisor().snapshot().dialogs.len(), 1, "{wait}");
+        assert_eq!(staged.supervisor().view().dialogs.len(), 1, "{wait}");
         assert_eq!(waits(&staged, wait).unwrap_err().code(), "BLOCKED_BY_DIALOG");
         staged.supervisor().respond(None, ACCEPT, soon()).unwrap();
     }

@@ -147,6 +147,28 @@ fn every_room_is_known() {
     assert_eq!(names, ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect());
 }
 
+/// Modules whose types are part of the supported interface.
+const SUPPORTED: [&str; 6] = ["sync", "cdp", "browser", "supervisor", "page", "handle"];
+/// Every module has an `Error`; `cdp::rt` mirrors the generated types, whose events are `Event`s; where there is no navigation
+/// policy another one takes its name.
+const SHARED_NAMES: [&str; 3] = ["Error", "Event", "NavigationPolicy"];
+
+#[test]
+fn every_public_type_has_a_name_of_its_own() {
+    let mut places: std::collections::BTreeMap<String, Vec<String>> = std::collections::BTreeMap::new();
+    for path in SUPPORTED.iter().flat_map(|room| sources(&format!("src/{room}"))) {
+        for line in read(&path).lines() {
+            let declared = ["pub struct ", "pub enum ", "pub type ", "pub trait "].iter();
+            let name = declared.filter_map(|start| line.strip_prefix(start)).map(ident).next();
+            places.entry(name.unwrap_or_default()).or_default().push(shown(&path));
+        }
+    }
+    let single = |name: &str| name.is_empty() || SHARED_NAMES.contains(&name);
+    let wrong: Vec<_> = places.iter().filter(|(name, at)| at.len() > 1 && !single(name)).collect();
+    assert!(places.contains_key("Snapshot") && places.contains_key("View"), "types are found");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn no_file_is_too_long() {
     let all = ["src", "cdp-gen/src", "tests", "benches", "examples"].into_iter().flat_map(sources);

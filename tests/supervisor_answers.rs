@@ -8,7 +8,7 @@ use cdpilot::cdp::protocol::page::{Enable, HandleJavaScriptDialog};
 use cdpilot::cdp::protocol::target::{AttachToTarget, TargetId};
 use cdpilot::cdp::{ConnectOptions, Connection, Session};
 use cdpilot::supervisor::DialogAnswer::Dismiss;
-use cdpilot::supervisor::{BridgeMode, ClosedBy, DialogPolicy, Error, FrameRef, Kind, SupervisorOptions};
+use cdpilot::supervisor::{BridgeMode, ClosedBy, DialogPolicy, Error, EventKind, FrameRef, SupervisorOptions};
 use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, Task, launch, shared, soon, text};
@@ -60,7 +60,7 @@ fn an_automatic_answer_is_never_pending() {
         assert_eq!(seen.join().unwrap(), 0);
     });
     let entries = log.since(0, 1000).entries;
-    assert_eq!(entries.iter().filter(|entry| entry.kind() == Kind::DialogOpened).count(), 20);
+    assert_eq!(entries.iter().filter(|entry| entry.kind() == EventKind::DialogOpened).count(), 20);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn an_answer_to_nothing_is_an_error() {
     let error = task.respond(Some("d-7"), ACCEPT, soon()).unwrap_err();
     assert!(matches!(&error, Error::DialogNotFound { id, known } if id == "d-7" && known == &["d-1"]), "{error:?}");
     assert!(error.to_string().contains("d-1"), "{error}");
-    assert_eq!(task.snapshot().dialogs.len(), 1, "it is as it was");
+    assert_eq!(task.view().dialogs.len(), 1, "it is as it was");
     task.respond(Some("d-1"), ACCEPT, soon()).unwrap();
     let again = task.respond(Some("d-1"), Dismiss, soon());
     assert!(matches!(again, Err(Error::DialogNotFound { .. } | Error::DialogGone { .. })), "{again:?}");
@@ -173,7 +173,7 @@ fn of_many_who_answer_at_once_one_wins() {
         }
         assert_eq!(task.eval("window.got"), winner.to_string());
     }
-    assert_eq!(task.snapshot().recent.len(), 10);
+    assert_eq!(task.view().recent.len(), 10);
 }
 
 /// A session of another client on a page, with its eyes open.

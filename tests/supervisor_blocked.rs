@@ -84,7 +84,7 @@ fn what_the_browser_answers_goes_on_under_a_dialog() {
     let second = task.open_page("about:blank", None, soon()).unwrap();
     assert_eq!(task.evaluate(&FrameRef::TopOf(second.clone()), "6 * 7", soon()).unwrap().value, 42);
     task.close_page(&second, soon()).unwrap();
-    assert_eq!(task.snapshot().dialogs.len(), 1);
+    assert_eq!(task.view().dialogs.len(), 1);
     task.answer(Dismiss);
 }
 

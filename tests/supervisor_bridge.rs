@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{
-    BridgeLife, BridgeMode, BridgeReason, ClosedBy, DialogPolicy, DialogType, FrameRef, Snapshot, Supervisor,
-    SupervisorOptions,
+    BridgeLife, BridgeMode, BridgeReason, ClosedBy, DialogPolicy, DialogType, FrameRef, Supervisor, SupervisorOptions,
+    View,
 };
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn bridged(name: &str) -> SupervisorOptions {
     SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task(name) }
 }
 
-fn life(now: &Snapshot, url: &str) -> BridgeLife {
+fn life(now: &View, url: &str) -> BridgeLife {
     now.frames.iter().find(|frame| frame.url.ends_with(url)).map(|frame| frame.bridge.clone()).unwrap_or_default()
 }
 
@@ -32,8 +32,8 @@ fn the_page_gets_what_was_answered_and_nothing_native_opens() {
     task.site.page("/", &format!("<iframe src='{}'></iframe>", task.site.url("b", "/inner")));
     task.go(&task.site.url("a", "/"));
     let frames = [task.top(), task.frame("/inner").frame_id, task.frame("/innermost").frame_id];
-    assert_eq!(task.snapshot().bridge.on, Some(BridgeReason::Asked));
-    assert_eq!(life(&task.snapshot(), "/inner"), BridgeLife::Installed);
+    assert_eq!(task.view().bridge.on, Some(BridgeReason::Asked));
+    assert_eq!(life(&task.view(), "/inner"), BridgeLife::Installed);
     for frame in &frames {
         task.run_in(frame, "window.got = [prompt('who?', 'nobody'), confirm('sure?'), String(alert('done'))]");
         let asked = task.dialog_saying("who?");
@@ -49,7 +49,7 @@ fn the_page_gets_what_was_answered_and_nothing_native_opens() {
         task.answer(Dismiss);
         assert_eq!(task.eval_in(frame, "got"), json!(["Ada — 愛", true, "undefined"]));
     }
-    let now = task.snapshot();
+    let now = task.view();
     assert!(now.recent.iter().all(|closed| closed.dialog.bridged));
     assert_eq!((now.bridge.calls, now.bridge.refused), (9, 0));
     assert_eq!(life(&now, "/innermost"), BridgeLife::Live);
@@ -69,7 +69,7 @@ fn policies_armed_answers_and_the_watchdog_work_as_for_native_dialogs() {
     assert_eq!(task.eval("[prompt('?', 'preset'), confirm('?')]"), json!(["preset", true]));
     task.set_policy(DialogPolicy::AutoDismiss, Vec::new()).unwrap();
     assert_eq!(task.eval("[prompt('?', 'preset'), confirm('?')]"), json!([null, false]));
-    assert!(task.snapshot().recent.iter().all(|closed| closed.dialog.bridged));
+    assert!(task.view().recent.iter().all(|closed| closed.dialog.bridged));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn where_it_cannot_work_the_native_dialog_does_and_it_is_said() {
     task.run("window.got = prompt('native?', '')");
     let asked = task.dialog();
     assert!(!asked.bridged);
-    assert_eq!(life(&task.snapshot(), "/"), BridgeLife::Native);
+    assert_eq!(life(&task.view(), "/"), BridgeLife::Native);
     task.answer(text("yes"));
     assert_eq!(task.eval("got"), "yes");
 }
@@ -143,13 +143,13 @@ fn forged_requests_bring_nothing_and_hold_up_nothing() {
     assert_eq!(&*task.dialog().message, "and now?", "nothing was made up");
     task.answer(text("as before"));
     assert_eq!(task.eval("got"), "as before");
-    let now = task.snapshot();
+    let now = task.view();
     assert_eq!((now.bridge.calls, now.recent.len()), (2, 2));
     println!("{} of 3000 were refused one by one", now.bridge.refused);
 }
 
 /// A browser behind a proxy that dismisses every native dialog after ten milliseconds.
-fn dismissing(options: SupervisorOptions) -> Option<(Browser, Proxy, Task)> {
+fn dismissing(options: SupervisorOptions) -> Option<(BrowserProcess, Proxy, Task)> {
     let browser = launch(TransportKind::Port(0))?;
     let proxy = Proxy::of(&browser.endpoint().unwrap().url());
     proxy.dismiss_dialogs(Duration::from_millis(10));
@@ -180,7 +180,7 @@ fn behind_a_proxy_that_dismisses_dialogs_every_answer_arrives() {
 #[test]
 fn a_dialog_dismissed_by_others_turns_the_bridge_on() {
     let Some((_browser, proxy, task)) = dismissing(SupervisorOptions::task("auto")) else { return };
-    assert_eq!(task.snapshot().bridge.on, None);
+    assert_eq!(task.view().bridge.on, None);
     task.run("window.first = prompt('the first is lost')");
     let now = task.until("the bridge", |now| {
         now.bridge.on == Some(BridgeReason::ClosedByOthers) && life(now, "/") == BridgeLife::Installed
@@ -207,7 +207,7 @@ fn it_is_never_on_where_it_is_not_wanted() {
     task.run("window.all = [prompt('lost'), prompt('lost'), prompt('lost')]");
     until(&task, "three records", |now| now.recent.len() == 3);
     assert_eq!(task.eval("all"), json!([null, null, null]));
-    assert_eq!((task.snapshot().bridge.on, proxy.dismissed()), (None, 3));
+    assert_eq!((task.view().bridge.on, proxy.dismissed()), (None, 3));
 }
 
 #[test]
@@ -223,6 +223,6 @@ fn a_dialog_that_ends_with_its_page_turns_nothing_on() {
     task.start_script(&FrameRef::TopOf(page.clone()), "while (true) alert('for ever')").unwrap();
     task.until("an alert", |now| now.dialogs_of(page.as_str()).next().is_some());
     task.close_page(&page, soon()).unwrap();
-    assert_eq!(task.snapshot().bridge.on, None);
-    assert!(task.snapshot().recent.len() >= 5);
+    assert_eq!(task.view().bridge.on, None);
+    assert!(task.view().recent.len() >= 5);
 }

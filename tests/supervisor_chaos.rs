@@ -9,7 +9,7 @@ use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
-use cdpilot::supervisor::{Error, FrameRef, Pages, Reconnect, Snapshot, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{Error, FrameRef, Pages, Reconnect, Supervisor, SupervisorOptions, View};
 use cdpilot::sync::{Deadline, pause};
 use parking_lot::Mutex;
 
@@ -86,7 +86,7 @@ fn dialogs(supervisor: &Supervisor, tally: &Tally) {
         };
         let page = FrameRef::TopOf(target.clone());
         let asked = tally.run("a question", |_| supervisor.start_script(&page, "confirm('again?')"));
-        let opened = |now: &Snapshot| now.dialogs_of(target.as_str()).next().is_some();
+        let opened = |now: &View| now.dialogs_of(target.as_str()).next().is_some();
         if asked.is_some() && supervisor.wait_until(Deadline::after_millis(300), opened).is_some() {
             tally.run("an answer", |deadline| supervisor.respond(None, Dismiss, deadline));
         } else {
@@ -141,12 +141,12 @@ fn a_connection_that_is_cut_again_and_again_loses_nothing() {
             for cut in 1..=cuts {
                 // At any moment, also while everything is being attached again.
                 pause(Duration::from_millis(fastrand::u64(0..600)));
-                let generation = supervisor.snapshot().generation;
+                let generation = supervisor.view().generation;
                 proxy.cut();
-                let again = |now: &Snapshot| now.generation > generation;
+                let again = |now: &View| now.generation > generation;
                 supervisor.wait_until(soon(), again).unwrap_or_else(|| {
                     tally.over.store(true, Ordering::Relaxed);
-                    panic!("cut {cut}: no connection: {:#?}; browser: {:?}", supervisor.snapshot(), browser.stderr())
+                    panic!("cut {cut}: no connection: {:#?}; browser: {:?}", supervisor.view(), browser.stderr())
                 });
                 if cut % 10 == 0 {
                     memories.push(memory());
@@ -154,7 +154,7 @@ fn a_connection_that_is_cut_again_and_again_loses_nothing() {
             }
             tally.over.store(true, Ordering::Relaxed);
         });
-        until(&supervisor, "a connection", Snapshot::is_active);
+        until(&supervisor, "a connection", View::is_active);
         let (answered, failed) = (tally.answered.into_inner(), tally.failed.into_inner());
         let count_failed: usize = failed.values().sum();
         supervisor.stop(soon());

@@ -1,7 +1,7 @@
 //! Leaving: what is closed, what stays, and what state it is left in. Each test has a browser of its
 //! own, since Chromium as a whole ends when a tab is closed under a dialog of one of its subframes.
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::protocol::browser::GetVersion;
 use cdpilot::cdp::protocol::runtime::Evaluate;
 use cdpilot::cdp::protocol::target::{AttachToTarget, CreateTarget, GetTargets, SetDiscoverTargets, TargetId};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::chrome::{Task, launch, soon};
 
-fn other_client(browser: &Browser) -> Connection {
+fn other_client(browser: &BrowserProcess) -> Connection {
     Connection::connect(&browser.endpoint().unwrap().url(), &ConnectOptions::default()).unwrap()
 }
 
@@ -62,7 +62,7 @@ fn a_tab_is_closed_safely_under_a_dialog_of_any_frame() {
             let dialog = task.dialog();
             assert_eq!(dialog.frame_id, Some(frame), "{place}: {script}");
             task.close_page(&target, soon()).unwrap();
-            let now = task.snapshot();
+            let now = task.view();
             assert!(now.page(target.as_str()).is_none() && now.dialogs.is_empty(), "{place}: {script}");
             assert_eq!(now.frames_of(target.as_str()).count(), 0);
             let closed = now.recent.last().unwrap();
@@ -85,7 +85,7 @@ fn a_page_that_asks_before_it_is_left_is_closed_all_the_same() {
     task.loaded(&page);
     task.evaluate(&page, "onbeforeunload = event => event.preventDefault()", soon()).unwrap();
     task.close_page(&target, soon()).unwrap();
-    assert!(task.snapshot().page(target.as_str()).is_none());
+    assert!(task.view().page(target.as_str()).is_none());
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn stopping_closes_what_was_opened_and_leaves_the_rest_usable() {
         task.until("both dialogs", |now| now.dialogs.len() == 2);
         task.stop(soon());
         assert!(!task.is_active());
-        assert_eq!(task.snapshot().dialogs.len(), 0);
+        assert_eq!(task.view().dialogs.len(), 0);
         let left = pages(&client);
         assert!(left.contains(&adopted), "an adopted page stays");
         assert_eq!(left.contains(&own), !close_own_pages, "{place}");
@@ -133,7 +133,7 @@ fn stopping_twice_or_with_nothing_to_do_is_fine() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let task = Task::attach(&url, SupervisorOptions { pages: Pages::None, ..SupervisorOptions::task("none") }).unwrap();
-    assert!(task.is_active() && task.snapshot().pages.is_empty());
+    assert!(task.is_active() && task.view().pages.is_empty());
     task.stop(soon());
     task.stop(soon());
     assert!(!task.is_active());
@@ -164,12 +164,12 @@ fn a_page_of_somebody_else_is_left_alone() {
         }
         assert!(matches!(changes.next(soon()), Ok(Item::Event(_))), "still attached: {info}");
     }
-    assert_eq!(task.snapshot().pages.len(), 1);
-    assert!(task.snapshot().page(foreign.as_str()).is_none());
+    assert_eq!(task.view().pages.len(), 1);
+    assert!(task.view().page(foreign.as_str()).is_none());
     assert_eq!(ask(&client, &foreign, "document.title"), "foreign");
     assert_eq!(ask(&client, &foreign, "open('about:blank') !== null"), true);
     assert_eq!(task.eval("1 + 1"), 2);
-    assert_eq!(task.snapshot().pages.len(), 1, "nor what it opens");
+    assert_eq!(task.view().pages.len(), 1, "nor what it opens");
     drop((task, client));
     browser.close(soon()).unwrap();
 }

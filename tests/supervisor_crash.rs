@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::cdp::protocol::target::DetachFromTarget;
 use cdpilot::cdp::{self, GoneReason};
-use cdpilot::supervisor::{ClosedBy, Error, FrameRef, Kind, PageState, Pages, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{ClosedBy, Error, EventKind, FrameRef, PageState, Pages, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
@@ -40,12 +40,12 @@ fn while_waiting(task: &Task, frame: &FrameRef, end: impl FnOnce()) -> Result<()
 
 /// Crashes the renderer behind a frame without waiting for an answer, which never comes.
 fn crash(task: &Task, frame: &FrameId) {
-    let session = task.snapshot().frame(frame.as_str()).and_then(|f| f.session_id.clone()).unwrap();
+    let session = task.view().frame(frame.as_str()).and_then(|f| f.session_id.clone()).unwrap();
     drop(task.connection().session(session).send_raw("Page.crash", &json!({})).unwrap());
 }
 
 fn state(task: &Task) -> PageState {
-    task.snapshot().pages[0].state
+    task.view().pages[0].state
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn a_page_that_crashes_fails_its_calls_and_can_be_loaded_again() {
         let leaf = task.frame("/leaf");
         assert_eq!(task.eval("document.title"), "alive");
         assert_eq!(task.eval_in(&leaf.frame_id, "document.body.textContent"), "leaf");
-        assert_eq!(task.snapshot().frames.len(), 2);
+        assert_eq!(task.view().frames.len(), 2);
     }
-    let crashes = task.log().since(0, 1000).entries.into_iter().filter(|entry| entry.kind() == Kind::Crashed);
+    let crashes = task.log().since(0, 1000).entries.into_iter().filter(|entry| entry.kind() == EventKind::Crashed);
     assert_eq!(crashes.count(), 2);
 }
 
@@ -84,7 +84,7 @@ fn a_page_that_crashed_may_go_elsewhere_or_be_closed() {
     task.go(&task.site.url("b", "/"));
     assert_eq!((task.eval("document.title"), state(&task)), (json!("elsewhere"), PageState::Ready));
     let second = task.open_page("about:blank", None, soon()).unwrap();
-    let top = task.snapshot().page(second.as_str()).unwrap().top_frame.clone().unwrap();
+    let top = task.view().page(second.as_str()).unwrap().top_frame.clone().unwrap();
     crash(&task, &top);
     task.until("the second crash", |now| now.page(second.as_str()).unwrap().state == PageState::Crashed);
     task.close_page(&second, soon()).unwrap();
@@ -187,7 +187,7 @@ fn a_call_ends_when_its_page_or_frame_is_taken_away() {
     });
     assert_eq!(gone(outcome), GoneReason::Detached);
 
-    let session = task.snapshot().frame(task.top().as_str()).unwrap().session_id.clone().unwrap();
+    let session = task.view().frame(task.top().as_str()).unwrap().session_id.clone().unwrap();
     let outcome = while_waiting(&task, &FrameRef::Top, || {
         let mut detach = DetachFromTarget::new();
         detach.session_id = Some((&*session).into());
@@ -197,7 +197,7 @@ fn a_call_ends_when_its_page_or_frame_is_taken_away() {
     task.until("no page", |now| now.pages.is_empty() && now.frames.is_empty());
     assert!(matches!(task.evaluate(&FrameRef::Top, "1", soon()), Err(Error::NoPage)));
     drop(task);
-    Browser::close(browser, soon()).unwrap();
+    BrowserProcess::close(browser, soon()).unwrap();
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_page_that_hangs_holds_up_nobody_else() {
     )
     .unwrap();
     println!("the start beside a page that hangs took {:?}", began.elapsed());
-    let of = |target: &str| all.snapshot().page(target).map(|page| page.state);
+    let of = |target: &str| all.view().page(target).map(|page| page.state);
     assert_eq!(of(hung.as_str()), Some(PageState::Unresponsive));
     let fine = task.target();
     assert_eq!(of(fine.as_str()), Some(PageState::Ready));
@@ -234,7 +234,7 @@ fn a_page_that_hangs_holds_up_nobody_else() {
     task.call_raw(&page, "Runtime.terminateExecution", &json!({}), soon()).unwrap();
     until(&all, "it answers again", |now| now.page(hung.as_str()).is_some_and(|p| p.state == PageState::Ready));
     assert_eq!(all.evaluate(&page, "document.title", soon()).unwrap().value, "fine");
-    let changes = all.log().since(0, 1000).entries.into_iter().filter(|e| e.kind() == Kind::Responsiveness);
+    let changes = all.log().since(0, 1000).entries.into_iter().filter(|e| e.kind() == EventKind::Responsiveness);
     assert_eq!(changes.count(), 2);
     all.stop(soon());
     drop((all, task));

@@ -43,13 +43,13 @@ fn every_case_in(task: &Task, frame: &FrameId, origin: &str) {
             "{script}"
         );
         assert!(closed.closed_at >= closed.dialog.opened_at);
-        let now = task.snapshot();
+        let now = task.view();
         assert!(now.dialogs.is_empty(), "gone from what is pending");
         assert_eq!(now.recent.last(), Some(&closed));
         let got = task.eval_in(frame, "typeof window.got === 'undefined' ? 'undefined' : window.got");
         assert_eq!(got, expected, "{script}");
     }
-    assert_eq!(task.snapshot().recent.len(), cases().len());
+    assert_eq!(task.view().recent.len(), cases().len());
 }
 
 /// A page of three sites in one another, each with a frame of its own process beside it.
@@ -182,7 +182,7 @@ fn dialogs_one_after_another_are_told_apart() {
             ])
         );
     }
-    let now = task.snapshot();
+    let now = task.view();
     assert_eq!(now.recent.len(), 20, "the last twenty are shown");
     assert_eq!((&*now.recent[0].dialog.id, &*now.recent[19].dialog.id), ("d-5", "d-24"));
 }

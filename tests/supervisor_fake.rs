@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cdpilot::supervisor::{Frame, FrameRef, Kind, PageState, Pages, Snapshot, SupervisorOptions};
+use cdpilot::supervisor::{EventKind, Frame, FrameRef, PageState, Pages, SupervisorOptions, View};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
@@ -36,7 +36,7 @@ fn frame_detached(fake: &Fake, id: &str, reason: &str) {
     tell(fake, "Page.frameDetached", json!({ "frameId": id, "reason": reason }));
 }
 
-fn get<'a>(now: &'a Snapshot, id: &str) -> Option<&'a Frame> {
+fn get<'a>(now: &'a View, id: &str) -> Option<&'a Frame> {
     now.frame(id)
 }
 
@@ -56,7 +56,7 @@ fn a_start_sends_everything_at_once_and_resumes_last() {
         "Runtime.runIfWaitingForDebugger",
     ];
     assert_eq!(sent[..5], expected);
-    let now = supervisor.snapshot();
+    let now = supervisor.view();
     assert_eq!((now.pages[0].target_id.as_str(), now.pages[0].state), (PAGE, PageState::Ready));
     assert_eq!(&*get(&now, PAGE).unwrap().url, "http://fake.test/");
 }
@@ -75,8 +75,8 @@ fn an_attach_that_is_never_answered_holds_up_nothing() {
     let began = Instant::now();
     let supervisor = supervise_with(&fake, SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("stuck") });
     assert!(began.elapsed() >= Duration::from_secs(5) && began.elapsed() < Duration::from_secs(15));
-    let state = |now: &Snapshot, page: &str| now.page(page).map(|page| page.state);
-    let now = supervisor.snapshot();
+    let state = |now: &View, page: &str| now.page(page).map(|page| page.state);
+    let now = supervisor.view();
     assert_eq!((state(&now, "P2"), state(&now, PAGE)), (Some(PageState::Unresponsive), Some(PageState::Ready)));
     // Its dialogs are told all the same.
     let dialog = crate::support::fake_pages::opening("P2", "alert", "why it hangs");
@@ -84,7 +84,10 @@ fn an_attach_that_is_never_answered_holds_up_nothing() {
     until(&supervisor, "the dialog", |now| now.dialogs.len() == 1);
     gate.open();
     until(&supervisor, "it answers", |now| state(now, "P2") == Some(PageState::Ready));
-    assert_eq!(supervisor.log().since(0, 100).entries.iter().filter(|e| e.kind() == Kind::Responsiveness).count(), 2);
+    assert_eq!(
+        supervisor.log().since(0, 100).entries.iter().filter(|e| e.kind() == EventKind::Responsiveness).count(),
+        2
+    );
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn an_old_tree_does_not_undo_what_was_told_later() {
         assert!(get(&now, "F").is_none(), "{round}");
         let now = folded(&fake, &supervisor);
         assert_eq!((now.frames.len(), &*now.frames[0].origin), (2, "http://fake.test"), "{round}");
-        assert_eq!(&*supervisor.snapshot().frames[0].url, &*now.pages[0].url, "{round}");
+        assert_eq!(&*supervisor.view().frames[0].url, &*now.pages[0].url, "{round}");
     }
 }
 
@@ -257,7 +260,7 @@ fn lost_events_are_made_up_for() {
     let event = event.to_string();
     // The log keeps the newest entries only: what was read anew is seen by the frame that is there since.
     let mut floods = 0;
-    while get(&supervisor.snapshot(), "NEW").is_none() {
+    while get(&supervisor.view(), "NEW").is_none() {
         floods += 1;
         assert!(floods < 100, "the queue holds everything");
         for _ in 0..20_000 {

@@ -3,7 +3,7 @@
 use cdpilot::cdp;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{
-    ClosedBy, ClosedDialog, DialogPolicy, DialogType, Error, FrameRef, Kind, Supervisor, SupervisorOptions,
+    ClosedBy, ClosedDialog, DialogPolicy, DialogType, Error, EventKind, FrameRef, Supervisor, SupervisorOptions,
 };
 use cdpilot::sync::Deadline;
 use serde_json::json;
@@ -90,7 +90,7 @@ fn an_answer_that_is_never_confirmed_is_confirmed_by_the_closing() {
     open(&fake, &supervisor, "one");
     let late = supervisor.respond(None, ACCEPT, Deadline::after_millis(200)).unwrap_err();
     assert!(matches!(late, Error::Timeout { .. }), "{late:?}");
-    assert_eq!(supervisor.snapshot().dialogs.len(), 1, "it is open for all that is known");
+    assert_eq!(supervisor.view().dialogs.len(), 1, "it is open for all that is known");
     let again = supervisor.respond(None, Dismiss, soon()).unwrap_err();
     assert!(matches!(again, Error::DialogGone { .. }), "it is being answered: {again:?}");
     close(&fake, true);
@@ -121,7 +121,7 @@ fn a_dialog_that_is_gone_already_was_closed_by_somebody_else() {
     open(&fake, &supervisor, "one");
     let gone = supervisor.respond(None, ACCEPT, soon()).unwrap_err();
     assert!(matches!(&gone, Error::DialogGone { id } if id == "d-1"), "{gone:?}");
-    let now = supervisor.snapshot();
+    let now = supervisor.view();
     assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Remote, false)]);
     assert!(now.dialogs.is_empty());
 }
@@ -134,10 +134,10 @@ fn an_answer_that_fails_leaves_the_dialog_open() {
     open(&fake, &supervisor, "one");
     let failed = supervisor.respond(None, ACCEPT, soon()).unwrap_err();
     assert!(matches!(&failed, Error::Cdp(cdp::Error::Protocol { code: -32000, .. })), "{failed:?}");
-    let now = supervisor.snapshot();
+    let now = supervisor.view();
     assert_eq!((now.dialogs.len(), now.recent.len()), (1, 0));
     supervisor.respond(Some("d-1"), ACCEPT, soon()).unwrap();
-    assert_eq!(ends(&supervisor.snapshot().recent), [("d-1", ClosedBy::Agent, true)]);
+    assert_eq!(ends(&supervisor.view().recent), [("d-1", ClosedBy::Agent, true)]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_policy_whose_answer_fails_shows_the_dialog() {
     let supervisor = supervise_with(&fake, SupervisorOptions { policy, ..SupervisorOptions::task("policy") });
     open(&fake, &supervisor, "one");
     supervisor.respond(None, Dismiss, soon()).unwrap();
-    assert_eq!(ends(&supervisor.snapshot().recent), [("d-1", ClosedBy::Agent, false)]);
+    assert_eq!(ends(&supervisor.view().recent), [("d-1", ClosedBy::Agent, false)]);
 }
 
 #[test]
@@ -242,6 +242,6 @@ fn a_connection_that_breaks_ends_who_waits_for_an_answer() {
     // Who waits is told by the answer that failed, which may come before the end of the connection.
     let now = until(&supervisor, "the end", |now| !now.is_active());
     assert_eq!(now.recent[0].closed_by, ClosedBy::Lost);
-    let kinds: Vec<Kind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind()).collect();
-    assert_eq!(kinds[kinds.len() - 2..], [Kind::DialogClosed, Kind::Ended]);
+    let kinds: Vec<EventKind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind()).collect();
+    assert_eq!(kinds[kinds.len() - 2..], [EventKind::DialogClosed, EventKind::Ended]);
 }

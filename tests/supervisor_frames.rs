@@ -1,7 +1,7 @@
 //! The frame tree of a page: found when it was there before, limited, named.
 
-use cdpilot::browser::{Browser, TransportKind};
-use cdpilot::supervisor::{Frame, FrameRef, FrameTree, PageState, Pages, Snapshot, Supervisor, SupervisorOptions};
+use cdpilot::browser::{BrowserProcess, TransportKind};
+use cdpilot::supervisor::{Frame, FrameRef, FrameTree, PageState, Pages, Supervisor, SupervisorOptions, View};
 use serde_json::json;
 
 use crate::support::chrome::{Task, launch, shared, soon, top_of, until};
@@ -20,7 +20,7 @@ fn nested(site: &Site) -> String {
 const ADDRESSES: [&str; 7] = ["/", "/same", "/one", "/same?b", "/two", "/three", "/same?c"];
 
 /// Waits until everything of the page above is there.
-fn complete<'a>(supervisor: &'a Supervisor, site: &Site) -> std::sync::Arc<Snapshot> {
+fn complete<'a>(supervisor: &'a Supervisor, site: &Site) -> std::sync::Arc<View> {
     let _: &'a Supervisor = supervisor;
     let url = |path: &str| {
         let host = match path {
@@ -37,7 +37,7 @@ fn complete<'a>(supervisor: &'a Supervisor, site: &Site) -> std::sync::Arc<Snaps
 }
 
 /// Address, parent's address, own process.
-fn shape(now: &Snapshot) -> Vec<(String, String, bool)> {
+fn shape(now: &View) -> Vec<(String, String, bool)> {
     let path = |frame: &Frame| frame.url.splitn(4, '/').last().map(|path| format!("/{path}")).unwrap_or_default();
     let parent = |frame: &Frame| {
         let parent = frame.parent_frame_id.as_ref();
@@ -63,7 +63,7 @@ fn expected() -> Vec<(String, String, bool)> {
 }
 
 /// Every frame answers for itself.
-fn all_answer(supervisor: &Supervisor, now: &Snapshot) {
+fn all_answer(supervisor: &Supervisor, now: &View) {
     for frame in now.frames.iter() {
         let id = FrameRef::Id(frame.frame_id.clone());
         assert_eq!(supervisor.evaluate(&id, "location.href", soon()).unwrap().value, &*frame.url);
@@ -120,13 +120,13 @@ fn everything_that_is_there_may_be_supervised() {
     let three = Task::attach(&url, SupervisorOptions::task("three")).unwrap();
     let now = until(&all, "a page that came later", |now| now.page(three.target().as_str()).is_some());
     assert_eq!(now.pages.len(), 4);
-    assert!(one.snapshot().pages.len() == 1 && two.snapshot().pages.len() == 1);
+    assert!(one.view().pages.len() == 1 && two.view().pages.len() == 1);
     all.stop(soon());
     for task in [&one, &two, &three] {
         assert_eq!(task.eval("1"), 1, "no page was closed");
     }
     drop((one, two, three));
-    Browser::close(browser, soon()).unwrap();
+    BrowserProcess::close(browser, soon()).unwrap();
 }
 
 fn paths(tree: &FrameTree) -> Vec<&str> {

@@ -32,7 +32,7 @@ fn rules_decide_by_type_text_and_origin_before_the_policy() {
     assert_eq!(task.dialog().kind, DialogType::Confirm);
     task.answer(ACCEPT);
     assert_eq!(task.eval("got"), true);
-    let by: Vec<_> = task.snapshot().recent.iter().map(|closed| closed.closed_by).collect();
+    let by: Vec<_> = task.view().recent.iter().map(|closed| closed.closed_by).collect();
     assert_eq!(by, [ClosedBy::AutoPolicy, ClosedBy::AutoPolicy, ClosedBy::AutoPolicy, ClosedBy::Agent]);
 }
 
@@ -77,7 +77,7 @@ fn armed_answers_serve_the_dialogs_they_are_for_oldest_first() {
     task.dialog_saying("sure?");
     task.answer(Dismiss);
     assert_eq!(task.eval("got"), json!(["by hand", false]));
-    let by: Vec<_> = task.snapshot().recent.iter().map(|closed| closed.closed_by).collect();
+    let by: Vec<_> = task.view().recent.iter().map(|closed| closed.closed_by).collect();
     assert_eq!(by, [vec![ClosedBy::Armed; 4], vec![ClosedBy::Agent; 2]].concat());
 }
 
@@ -132,11 +132,11 @@ fn secrets_are_covered_wherever_a_dialog_is_shown() {
     task.set_policy(DialogPolicy::AutoAccept, Vec::new()).unwrap();
     assert_eq!(task.eval(&script), "password=hunter2", "armed");
     assert_eq!(task.eval(&script), "password=hunter2", "by policy");
-    let shown = format!("{:?} {:?}", task.snapshot(), task.log().since(0, 1000));
+    let shown = format!("{:?} {:?}", task.view(), task.log().since(0, 1000));
     for secret in [token.as_str(), "sesame", "hunter2"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");
     }
-    assert_eq!(&*task.snapshot().recent[0].dialog.message, "your token is [secret], say [secret]");
+    assert_eq!(&*task.view().recent[0].dialog.message, "your token is [secret], say [secret]");
 }
 
 #[test]

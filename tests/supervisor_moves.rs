@@ -3,7 +3,7 @@
 
 use cdpilot::browser::TransportKind;
 use cdpilot::cdp::protocol::page::FrameId;
-use cdpilot::supervisor::{FrameRef, Kind, Snapshot, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{EventKind, FrameRef, Supervisor, SupervisorOptions, View};
 use serde_json::json;
 
 use crate::support::chrome::{Task, launch, soon};
@@ -19,14 +19,14 @@ fn two_frames(task: &Task) -> [FrameId; 2] {
     ["/x", "/y"].map(|path| task.frame(path).frame_id)
 }
 
-fn paths(now: &Snapshot) -> Vec<String> {
+fn paths(now: &View) -> Vec<String> {
     let path = |url: &str| url.rsplit('/').next().unwrap_or_default().to_owned();
     let mut all: Vec<String> = now.frames.iter().map(|frame| path(&frame.url)).collect();
     all.sort();
     all
 }
 
-fn has(now: &Snapshot, expected: &[&str]) -> bool {
+fn has(now: &View, expected: &[&str]) -> bool {
     paths(now) == expected && now.frames.iter().all(|frame| frame.session_id.is_some())
 }
 
@@ -41,7 +41,7 @@ fn a_frame_taken_out_of_the_page_is_gone() {
         let error = task.evaluate(&FrameRef::Id(frame.clone()), "1", soon()).unwrap_err();
         assert!(error.to_string().contains(frame.as_str()), "{error}");
     }
-    let tree = task.snapshot().frame_tree(task.target().as_str());
+    let tree = task.view().frame_tree(task.target().as_str());
     assert_eq!((tree.children.len(), tree.truncated), (0, false));
 }
 
@@ -81,7 +81,7 @@ fn a_frame_keeps_its_id_while_it_moves_between_processes() {
             }
         }
     }
-    assert_eq!(task.snapshot().frames.len(), 3);
+    assert_eq!(task.view().frames.len(), 3);
 }
 
 #[test]
@@ -144,9 +144,9 @@ fn a_document_that_changes_its_own_address_stays() {
         task.until(&url, |now| now.frame(frame.as_str()).is_some_and(|f| *f.url == url));
     }
     assert_eq!(task.eval("[mark, location.hash]"), json!([7, "#part"]));
-    assert!(task.snapshot().pages[0].url.ends_with("/pushed?1#part"), "a frame's address is not the page's");
+    assert!(task.view().pages[0].url.ends_with("/pushed?1#part"), "a frame's address is not the page's");
     let within = task.log().since(0, 1000).entries.into_iter().filter(|entry| {
-        entry.kind() == Kind::Navigated
+        entry.kind() == EventKind::Navigated
             && serde_json::to_string(&*entry.event).unwrap().contains("\"same_document\":true")
     });
     assert_eq!(within.count(), 4);

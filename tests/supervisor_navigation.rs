@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::protocol::page::Navigate;
 use cdpilot::supervisor::{
-    BridgeMode, Error, FrameRef, Kind, Login, NavigationPolicy, Page, PageState, SupervisorOptions,
+    BridgeMode, Error, EventKind, FrameRef, Login, NavigationPolicy, PageState, PageView, SupervisorOptions,
 };
 use serde_json::{Value, json};
 
@@ -49,7 +49,8 @@ fn blocked(task: &Task, url: &str, times: usize) -> Value {
     let deadline = soon();
     loop {
         let last = task.log().last();
-        let told = task.log().since(0, usize::MAX).entries.into_iter().filter(|e| e.kind() == Kind::NavigationBlocked);
+        let told =
+            task.log().since(0, usize::MAX).entries.into_iter().filter(|e| e.kind() == EventKind::NavigationBlocked);
         let told: Vec<Value> = told.map(|entry| serde_json::to_value(&*entry.event).unwrap()).collect();
         let here: Vec<&Value> = told.iter().filter(|told| told["url"].as_str().unwrap().ends_with(url)).collect();
         if let Some(found) = here.get(times - 1) {
@@ -61,9 +62,9 @@ fn blocked(task: &Task, url: &str, times: usize) -> Value {
 }
 
 /// The pages beside the first.
-fn others(task: &Task) -> Vec<Page> {
+fn others(task: &Task) -> Vec<PageView> {
     let first = task.target();
-    task.snapshot().pages.iter().filter(|page| page.target_id != first).cloned().collect()
+    task.view().pages.iter().filter(|page| page.target_id != first).cloned().collect()
 }
 
 fn close_others(task: &Task) {
@@ -138,7 +139,7 @@ fn frames_and_popups_are_held_to_it_from_their_first_request() {
     );
     blocked(&task, "/again", 1);
     // It is the frame that is kept, not its page.
-    assert!(task.snapshot().pages[0].blocked.is_none());
+    assert!(task.view().pages[0].blocked.is_none());
 
     for (name, script) in [
         ("plain", "open(LINK)"),
@@ -154,7 +155,7 @@ fn frames_and_popups_are_held_to_it_from_their_first_request() {
         site.put(&format!("/led-{name}"), redirect(&link));
         task.eval(&format!("{{ const LINK = '{link}', LED = '{led}'; {script} }}; 1"));
         blocked(&task, &format!("/popup-{name}"), 1);
-        let blank = |page: &Page| page.state == PageState::Ready && matches!(&*page.url, "about:blank" | "");
+        let blank = |page: &PageView| page.state == PageState::Ready && matches!(&*page.url, "about:blank" | "");
         let now = task.until(name, |now| now.pages.iter().skip(1).any(|page| blank(page) && page.blocked.is_some()));
         let popup = now.pages[1].clone();
         assert_eq!(
@@ -239,7 +240,8 @@ fn slow() -> &'static Held {
 fn named(options_of: SupervisorOptions) -> Option<Task> {
     let mut launch = options(TransportKind::Pipe)?;
     launch.extra_args.push("--host-resolver-rules=MAP *.test 127.0.0.1".to_owned());
-    let supervisor = cdpilot::supervisor::Supervisor::start(Browser::launch(&launch).unwrap(), options_of).unwrap();
+    let supervisor =
+        cdpilot::supervisor::Supervisor::start(BrowserProcess::launch(&launch).unwrap(), options_of).unwrap();
     Some(Task::over(supervisor))
 }
 

@@ -2,15 +2,15 @@
 
 use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
-use cdpilot::supervisor::{FrameRef, Kind, Page, PageState};
+use cdpilot::supervisor::{EventKind, FrameRef, PageState, PageView};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{ACCEPT, Task, blocking, soon, text};
 
 /// Waits for the page that is not the first.
-fn popup(task: &Task) -> Page {
+fn popup(task: &Task) -> PageView {
     let first = task.target();
-    let is_new = |page: &&Page| page.target_id != first && page.state == PageState::Ready;
+    let is_new = |page: &&PageView| page.target_id != first && page.state == PageState::Ready;
     let now = task.until("a second page", |now| now.pages.iter().any(|page| is_new(&page)));
     now.pages.iter().find(is_new).unwrap().clone()
 }
@@ -43,12 +43,12 @@ fn a_page_that_a_page_opens_belongs_to_the_task() {
         assert_eq!(eval(&task, &target, "window.opener !== null"), has_opener, "{script}");
         assert_eq!(task.eval("location.pathname"), "/", "the page that the task began with is the one that is meant");
         task.close_page(&target, soon()).unwrap();
-        let now = task.snapshot();
+        let now = task.view();
         assert!(now.pages.len() == 1 && now.frames.len() == 1, "{now:?}");
     }
-    let kinds: Vec<Kind> = task.log().since(0, 1000).entries.iter().map(|entry| entry.kind()).collect();
-    let count = |kind: Kind| kinds.iter().filter(|k| **k == kind).count();
-    assert_eq!((count(Kind::TabOpened), count(Kind::TabClosed)), (4, 3));
+    let kinds: Vec<EventKind> = task.log().since(0, 1000).entries.iter().map(|entry| entry.kind()).collect();
+    let count = |kind: EventKind| kinds.iter().filter(|k| **k == kind).count();
+    assert_eq!((count(EventKind::TabOpened), count(EventKind::TabClosed)), (4, 3));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_page_that_asks_while_it_is_being_opened_is_answered() {
         task.start_script(&FrameRef::TopOf(first.clone()), &script).unwrap();
         let one = task.dialog_saying("one");
         assert_ne!(one.target_id, first);
-        assert_eq!(task.snapshot().dialogs.len(), 1);
+        assert_eq!(task.view().dialogs.len(), 1);
         let page = FrameRef::TopOf(one.target_id.clone());
         blocking(task.evaluate(&page, "1", soon()));
         task.respond(Some(&one.id), Dismiss, soon()).unwrap();
@@ -116,7 +116,7 @@ fn a_popup_may_close_itself_and_its_opener_goes_on() {
     task.run("popup = window.open('about:blank'); popup.setTimeout('confirm(1)', 0); 1");
     let dialog = task.dialog();
     task.close_page(&dialog.target_id, soon()).unwrap();
-    let now = task.snapshot();
+    let now = task.view();
     assert!(now.dialogs.is_empty() && now.recent.last().unwrap().dialog.id == dialog.id);
 }
 
@@ -128,7 +128,7 @@ fn pages_of_the_task_are_opened_and_closed() {
     for n in 0..5 {
         let url = task.site.url("a", &format!("/?{n}"));
         let target = task.open_page(&url, None, soon()).unwrap();
-        let now = task.snapshot();
+        let now = task.view();
         let page = now.page(target.as_str()).expect("in the view when the call returns");
         assert_eq!((page.state, page.own), (PageState::Ready, true));
         open.push((target, url));
@@ -140,7 +140,7 @@ fn pages_of_the_task_are_opened_and_closed() {
     }
     for (target, _) in &open {
         task.close_page(target, soon()).unwrap();
-        assert!(task.snapshot().page(target.as_str()).is_none());
+        assert!(task.view().page(target.as_str()).is_none());
     }
     let context = cdpilot::supervisor::Error::PageNotFound { target: open[0].0.to_string() };
     assert_eq!(task.close_page(&open[0].0, soon()).unwrap_err().to_string(), context.to_string());

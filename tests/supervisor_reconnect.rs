@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::supervisor::{
-    ClosedBy, Error, FrameRef, Fulfilment, Kind, PageState, Pages, Phase, Reconnect, RouteAction, RouteRule, Snapshot,
-    Supervisor, SupervisorOptions,
+    ClosedBy, Error, EventKind, FrameRef, Fulfilment, PageState, Pages, Phase, Reconnect, RouteAction, RouteRule,
+    Supervisor, SupervisorOptions, View,
 };
 use cdpilot::sync::{Deadline, spawn};
 use serde_json::json;
@@ -21,7 +21,7 @@ struct Far {
     supervisor: Supervisor,
     proxy: Proxy,
     site: Site,
-    browser: Browser,
+    browser: BrowserProcess,
 }
 
 impl Far {
@@ -49,7 +49,7 @@ impl Far {
         self.supervisor.evaluate(&FrameRef::Top, loaded, soon()).unwrap();
     }
 
-    fn back(&self, generation: u64) -> std::sync::Arc<Snapshot> {
+    fn back(&self, generation: u64) -> std::sync::Arc<View> {
         until(&self.supervisor, "another connection", |now| now.is_active() && now.generation == generation)
     }
 
@@ -72,7 +72,7 @@ fn it_connects_again_and_knows_everything_it_knew() {
     far.site.page("/frames", &frames);
     supervisor.navigate(&FrameRef::Top, &far.site.url("a", "/frames"), soon()).unwrap();
     worth(supervisor, "console.log('remembered'); window.kept = 41");
-    let all = |now: &Snapshot| now.frames.len() == 3 && now.frames.iter().all(|f| f.session_id.is_some());
+    let all = |now: &View| now.frames.len() == 3 && now.frames.iter().all(|f| f.session_id.is_some());
     let before = until(supervisor, "three frames", all);
     until(supervisor, "the console", |now| !now.console.is_empty());
 
@@ -80,7 +80,7 @@ fn it_connects_again_and_knows_everything_it_knew() {
         far.proxy.cut();
         let after = far.back(round);
         let after = if all(&after) { after } else { until(supervisor, "three frames again", all) };
-        let ids = |now: &Snapshot| {
+        let ids = |now: &View| {
             let mut ids: Vec<String> = now.frames.iter().map(|f| f.frame_id.to_string()).collect();
             ids.sort();
             ids
@@ -99,10 +99,10 @@ fn it_connects_again_and_knows_everything_it_knew() {
         let closed = supervisor.respond(None, ACCEPT, soon()).unwrap();
         assert_eq!(worth(supervisor, "said"), true, "{closed:?}");
     }
-    let kinds: Vec<Kind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind()).collect();
+    let kinds: Vec<EventKind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind()).collect();
     let told = |kind| kinds.iter().filter(|k| **k == kind).count();
-    assert_eq!((told(Kind::Disconnected), told(Kind::Reconnected), told(Kind::TabOpened)), (2, 2, 1));
-    let target = supervisor.snapshot().pages[0].target_id.clone();
+    assert_eq!((told(EventKind::Disconnected), told(EventKind::Reconnected), told(EventKind::TabOpened)), (2, 2, 1));
+    let target = supervisor.view().pages[0].target_id.clone();
     far.end();
     let _ = target;
 }
@@ -133,7 +133,7 @@ fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
     let refused = far.supervisor.respond(None, ACCEPT, soon()).unwrap_err();
     assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
     // What is known is told meanwhile.
-    let now = far.supervisor.snapshot();
+    let now = far.supervisor.view();
     assert_eq!((now.pages.len(), &*now.pages[0].title), (1, "far away"));
     assert_eq!(now.pages[0].state, PageState::Detached);
     far.proxy.refuse(false);
@@ -145,7 +145,7 @@ fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
 fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
     let Some(far) = Far::new("lost") else { return };
     for way in ["navigate", "reload", "close"] {
-        let generation = far.supervisor.snapshot().generation;
+        let generation = far.supervisor.view().generation;
         let target = far.supervisor.open_page("about:blank", None, soon()).unwrap();
         let page = FrameRef::TopOf(target.clone());
         far.supervisor.navigate(&page, &far.site.url("a", "/"), soon()).unwrap();
@@ -184,7 +184,7 @@ fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
         }
         let records = far.supervisor.log().since(0, 10_000).entries;
         let closed = records.iter().filter(|e| {
-            e.kind() == Kind::DialogClosed && serde_json::to_string(&*e.event).unwrap().contains(&*dialog.id)
+            e.kind() == EventKind::DialogClosed && serde_json::to_string(&*e.event).unwrap().contains(&*dialog.id)
         });
         assert_eq!(closed.count(), 1, "one record for each dialog");
     }
@@ -237,7 +237,7 @@ fn it_gives_up_after_so_many_tries_with_one_last_word() {
     while !log.has_ended() {
         let _ = log.wait_since(log.last(), 1, soon());
     }
-    let now = far.supervisor.snapshot();
+    let now = far.supervisor.view();
     let Phase::Ended(reason) = &now.phase else { panic!("{:?}", now.phase) };
     assert!(reason.contains("lost"), "{reason}");
     let refused = far.supervisor.evaluate(&FrameRef::Top, "1", soon()).unwrap_err();
@@ -279,7 +279,7 @@ fn a_browser_of_ours_that_ended_is_not_waited_for() {
     while !log.has_ended() && !deadline.passed() {
         let _ = log.wait_since(log.last(), 1, deadline);
     }
-    assert!(matches!(supervisor.snapshot().phase, Phase::Ended(_)), "{:?}", supervisor.snapshot().phase);
+    assert!(matches!(supervisor.view().phase, Phase::Ended(_)), "{:?}", supervisor.view().phase);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn callers_at_the_same_time_get_the_same_one() {
     });
     assert!(all.iter().all(|one| Arc::ptr_eq(one, &all[0])));
     assert!(all[0].is_active());
-    assert_eq!(all[0].snapshot().pages.len(), 1);
+    assert_eq!(all[0].view().pages.len(), 1);
     registry.stop_all(soon());
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cdpilot::browser::TransportKind;
 use cdpilot::cdp;
-use cdpilot::supervisor::{Error, FrameRef, Kind, SupervisorOptions};
+use cdpilot::supervisor::{Error, EventKind, FrameRef, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
@@ -26,13 +26,13 @@ fn show(task: &Task, html: &str) {
 
 /// The page runs a loop without an end.
 fn loop_in(task: &Task, frame: &FrameRef) {
-    let before = task.snapshot().console.len();
+    let before = task.view().console.len();
     task.start_script(frame, "setTimeout(() => { console.log('stuck'); while (true); })").unwrap();
     task.until("the loop", |now| now.console.len() > before);
 }
 
 fn rescues(task: &Task) -> usize {
-    task.log().since(0, 10_000).entries.iter().filter(|entry| entry.kind() == Kind::Rescued).count()
+    task.log().since(0, 10_000).entries.iter().filter(|entry| entry.kind() == EventKind::Rescued).count()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_page_stuck_in_a_script_is_freed_and_keeps_its_document() {
     assert_eq!(task.eval("kept"), "kept");
     loop_in(&task, &top);
     let went = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
-    assert!(went.rescued && task.snapshot().pages[0].url.ends_with("?next"));
+    assert!(went.rescued && task.view().pages[0].url.ends_with("?next"));
     assert_eq!(task.eval("typeof kept"), "undefined");
     loop_in(&task, &top);
     assert!(task.reload(&top, soon()).unwrap().rescued);
@@ -194,7 +194,7 @@ fn a_page_whose_renderer_stands_still_is_revived_on_request_only() {
     let refused = task.evaluate(&FrameRef::Top, "1", Deadline::after_secs(3)).unwrap_err();
     assert!(matches!(refused, Error::Unresponsive { tried: true, .. }), "{refused}");
     // Nothing was lost, and what is known or can be told is.
-    let now = task.snapshot();
+    let now = task.view();
     assert_eq!(&*now.pages[0].title, "stopped");
     assert_eq!(task.last_picture(&now.pages[0].target_id).unwrap().png[..], png[..]);
     assert_eq!(task.target_info(&FrameRef::Top, soon()).unwrap().title, "stopped");

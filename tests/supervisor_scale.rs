@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use cdpilot::supervisor::DialogAnswer::Dismiss;
-use cdpilot::supervisor::{ClosedBy, DialogPolicy, FrameRef, Kind, PageState, SupervisorOptions};
+use cdpilot::supervisor::{ClosedBy, DialogPolicy, EventKind, FrameRef, PageState, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -54,10 +54,10 @@ fn hundreds_of_dialogs_are_answered_by_hand() {
     let (mut seen, mut answered) = (0, 0);
     while answered < count {
         let tail = task.log().wait_since(seen, 100, soon());
-        assert!(!tail.entries.is_empty(), "no dialog after {answered}: {:?}", task.snapshot().dialogs);
+        assert!(!tail.entries.is_empty(), "no dialog after {answered}: {:?}", task.view().dialogs);
         for entry in tail.entries {
             seen = entry.seq;
-            if entry.kind() == Kind::DialogOpened {
+            if entry.kind() == EventKind::DialogOpened {
                 let data: Value = serde_json::to_value(&*entry.event).unwrap();
                 let number: usize = data["message"].as_str().unwrap().parse().unwrap();
                 assert_eq!(number, answered);
@@ -80,7 +80,7 @@ fn hundreds_of_dialogs_are_answered_by_hand() {
         .collect();
     assert_eq!(got, Value::Array(expected));
     assert_complete(&ledger, count, "agent");
-    assert_eq!((task.snapshot().dialogs.len(), task.snapshot().recent.len()), (0, 20));
+    assert_eq!((task.view().dialogs.len(), task.view().recent.len()), (0, 20));
     assert_eq!(task.connection().counters().in_flight, 0);
 }
 

@@ -7,7 +7,7 @@ use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::{
-    ClosedBy, Error, FrameRef, Kind, PageState, Pages, Phase, Reconnect, Supervisor, SupervisorOptions,
+    ClosedBy, Error, EventKind, FrameRef, PageState, Pages, Phase, Reconnect, Supervisor, SupervisorOptions,
 };
 use cdpilot::sync::Deadline;
 use serde_json::json;
@@ -19,7 +19,7 @@ use crate::support::leaks::{Baseline, alone};
 #[test]
 fn a_start_shows_one_ready_page_and_nothing_else() {
     let Some(task) = Task::shared("start") else { return };
-    let now = task.snapshot();
+    let now = task.view();
     assert!(now.is_active() && task.is_active());
     assert_eq!((now.dialogs.len(), now.recent.len(), now.console.len()), (0, 0, 0));
     let [page] = &*now.pages else { panic!("{:?}", now.pages) };
@@ -29,7 +29,7 @@ fn a_start_shows_one_ready_page_and_nothing_else() {
     assert_eq!((&*top.url, top.is_oopif, tree.children.len(), tree.truncated), ("about:blank", false, 0, false));
     assert_eq!(Some(&top.frame_id), page.top_frame.as_ref());
     assert!(task.version() > 1);
-    assert_eq!(task.log().since(0, 1).entries[0].kind(), Kind::TabOpened);
+    assert_eq!(task.log().since(0, 1).entries[0].kind(), EventKind::TabOpened);
     assert_eq!(task.task(), "start");
 }
 
@@ -61,10 +61,10 @@ fn two_supervisors_of_one_browser_keep_to_their_own_pages() {
     two.eval("console.log('later')");
     let now = two.until("the message", |now| !now.console.is_empty());
     assert_eq!((now.dialogs.len(), now.pages.len()), (0, 1));
-    assert_eq!(one.snapshot().pages.len(), 1);
+    assert_eq!(one.view().pages.len(), 1);
     one.respond(Some(&dialog.id), cdpilot::supervisor::DialogAnswer::Dismiss, soon()).unwrap();
-    assert_eq!(two.snapshot().recent.len(), 0);
-    assert!(two.log().since(0, 1000).entries.iter().all(|entry| entry.kind() != Kind::DialogOpened));
+    assert_eq!(two.view().recent.len(), 0);
+    assert!(two.log().since(0, 1000).entries.iter().all(|entry| entry.kind() != EventKind::DialogOpened));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_browser_that_dies_ends_everything_at_once() {
     assert!(began.elapsed() < Duration::from_secs(5));
     let tail = log.wait_since(log.last(), 10, soon());
     assert!(tail.entries.is_empty() && log.has_ended());
-    assert_eq!(log.since(log.last() - 1, 10).entries[0].kind(), Kind::Ended);
+    assert_eq!(log.since(log.last() - 1, 10).entries[0].kind(), EventKind::Ended);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Workers, and what pages write to their console.
 
 use cdpilot::cdp::protocol::page::FrameId;
-use cdpilot::supervisor::{ConsoleEntry, ConsoleLevel, FrameRef, Kind};
+use cdpilot::supervisor::{ConsoleEntry, ConsoleLevel, EventKind, FrameRef};
 use serde_json::json;
 
 use crate::support::chrome::{Task, soon};
@@ -168,7 +168,7 @@ fn the_last_fifty_messages_are_kept() {
     assert_eq!(now.console.len(), 50);
     assert_eq!(&*now.console[0].text, "message 80");
     let tail = task.log().since(0, 10_000);
-    let logged = tail.entries.iter().filter(|entry| entry.kind() == Kind::Console).count();
+    let logged = tail.entries.iter().filter(|entry| entry.kind() == EventKind::Console).count();
     assert_eq!((logged, tail.lost), (130, 0), "the event log keeps more");
 }
 

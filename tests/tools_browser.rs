@@ -501,7 +501,7 @@ fn a_dialog_of_a_page_that_is_leaving_holds_nobody_up() {
     assert_eq!(clicked["pending_dialogs"][0]["message"], "Saved", "{clicked}");
     // From here on it is too late for an answer.
     let running = tooled.home.main().running().unwrap();
-    let page = running.supervisor().snapshot().pages[0].target_id.clone();
+    let page = running.supervisor().view().pages[0].target_id.clone();
     let saved = |request: &NetworkRequest| request.url.ends_with("/saved") && request.status == Some(200);
     let deadline = soon();
     while !running.supervisor().network_requests(&page).iter().any(|request| saved(request)) {

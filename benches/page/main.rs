@@ -12,9 +12,9 @@ mod peer;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cdpilot::browser::{Browser, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, LaunchOptions, Switch, TransportKind};
 use cdpilot::cdp::protocol::target::TargetId;
-use cdpilot::page::{Act, Kind, Locator, SnapshotOptions, Tab, Tabs};
+use cdpilot::page::{Act, ActKind, Locator, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
@@ -41,12 +41,12 @@ fn main() -> Result<()> {
     let rounds = if asked("--quick") { 7 } else { 25 };
     let options =
         LaunchOptions { headless: Switch::On, transport: TransportKind::PipeAndPort(0), ..LaunchOptions::default() };
-    let browser = Browser::launch(&options)?;
+    let browser = BrowserProcess::launch(&options)?;
     let endpoint = browser.endpoint().map(|endpoint| endpoint.url()).unwrap_or_default();
     let version = browser.version().product.clone();
     let site = pages::Site::start()?;
     let supervisor = Arc::new(Supervisor::start(browser, SupervisorOptions::task("bench"))?);
-    let target = supervisor.snapshot().pages.first().map(|page| page.target_id.clone()).ok_or("no page")?;
+    let target = supervisor.view().pages.first().map(|page| page.target_id.clone()).ok_or("no page")?;
     let all = Tabs::new(Arc::clone(&supervisor));
     let tab = all.tab(&target)?;
     let mut rows = Vec::new();
@@ -98,12 +98,12 @@ fn folded() -> SnapshotOptions {
 fn show(supervisor: &Supervisor, target: &TargetId, url: &str, frames: usize) -> Result<()> {
     let top = FrameRef::TopOf(target.clone());
     supervisor.navigate(&top, url, soon())?;
-    let there = |s: &cdpilot::supervisor::Snapshot| {
+    let there = |s: &cdpilot::supervisor::View| {
         s.frames_of(target.as_str()).filter(|f| f.session_id.is_some() && !f.origin.is_empty()).count() > frames
     };
     supervisor.wait_until(soon(), there).ok_or("frames are missing")?;
     let loaded = "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
-    for frame in supervisor.snapshot().frames_of(target.as_str()) {
+    for frame in supervisor.view().frames_of(target.as_str()) {
         supervisor.evaluate(&frame.frame_id.clone().into(), loaded, soon())?;
     }
     Ok(())
@@ -111,7 +111,7 @@ fn show(supervisor: &Supervisor, target: &TargetId, url: &str, frames: usize) ->
 
 /// Chrome's own tree of every frame, asked one after the other as there is no other way to hold them in step.
 fn ax_trees(supervisor: &Supervisor, target: &TargetId) -> Result<()> {
-    for frame in supervisor.snapshot().frames_of(target.as_str()) {
+    for frame in supervisor.view().frames_of(target.as_str()) {
         let asked = json!({ "frameId": frame.frame_id });
         let session = FrameRef::Id(frame.frame_id.clone());
         let told = supervisor.call_raw(&session, "Accessibility.getFullAXTree", &asked, soon());
@@ -134,7 +134,7 @@ fn clicks(tab: &Tab, supervisor: &Supervisor, target: &TargetId, rounds: usize) 
     let button = seen.refs.iter().find(|(_, info)| info.name == "press me").map(|(reference, _)| reference.clone());
     let button = button.ok_or("the button is missing")?;
     let at = Locator { reference: Some(button), ..Locator::default() };
-    let click = Act::new(Kind::Click { at, double: false, button: Default::default(), modifiers: Vec::new() });
+    let click = Act::new(ActKind::Click { at, double: false, button: Default::default(), modifiers: Vec::new() });
     let top = FrameRef::TopOf(target.clone());
     let place =
         "(() => { const b = document.querySelector('#press').getBoundingClientRect(); return [b.x + 5, b.y + 5]; })()";

@@ -69,7 +69,7 @@ pub use profile::{clear_stale_lock, holder_of, is_suspended, recover, resume, re
 pub use reap::{Leftover, Reaped, reap};
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};
-pub use running::{Browser, Version};
+pub use running::{BrowserProcess, Version};
 pub use space::{Space, is_full, space};
 pub use user_agent::version_of;
 pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};

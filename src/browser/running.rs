@@ -22,17 +22,17 @@ const DROP_TIME: Duration = Duration::from_secs(5);
 
 /// A browser that we started or attached to, with its one connection.
 ///
-/// Dropping it does what [`Browser::close`] does, within about five seconds.
+/// Dropping it does what [`BrowserProcess::close`] does, within about five seconds.
 ///
 /// ```no_run
-/// use cdpilot::browser::{Browser, LaunchOptions};
+/// use cdpilot::browser::{BrowserProcess, LaunchOptions};
 /// use cdpilot::sync::Deadline;
-/// let browser = Browser::launch(&LaunchOptions::default())?;
+/// let browser = BrowserProcess::launch(&LaunchOptions::default())?;
 /// println!("{}", browser.version().product);
 /// browser.close(Deadline::after_secs(5))?;
 /// # Ok::<(), cdpilot::browser::Error>(())
 /// ```
-pub struct Browser {
+pub struct BrowserProcess {
     connection: Connection,
     endpoint: Option<Endpoint>,
     version: Version,
@@ -72,7 +72,7 @@ impl Version {
     }
 }
 
-impl Browser {
+impl BrowserProcess {
     /// Starts a browser and waits for its first answer.
     ///
     /// By the way it clears up behind processes that were killed, see [`reap`](super::reap()).
@@ -273,7 +273,7 @@ impl Browser {
     }
 }
 
-impl Drop for Browser {
+impl Drop for BrowserProcess {
     fn drop(&mut self) {
         if let Err(problem) = self.shut(Deadline::after(DROP_TIME)) {
             tracing::warn!("{problem}");
@@ -281,9 +281,9 @@ impl Drop for Browser {
     }
 }
 
-impl std::fmt::Debug for Browser {
+impl std::fmt::Debug for BrowserProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Browser")
+        f.debug_struct("BrowserProcess")
             .field("product", &self.version.product)
             .field("pid", &self.pid())
             .field("endpoint", &self.endpoint)

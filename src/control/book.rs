@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::session::{Current, Own, Session};
 use super::{Error, TabInfo, names};
 use crate::config;
-use crate::supervisor::{Page, TargetId};
+use crate::supervisor::{PageView, TargetId};
 
 /// Pages of the browser itself, which are not shown.
 const INTERNAL: [&str; 8] =
@@ -16,7 +16,7 @@ const INTERNAL: [&str; 8] =
 const SHOWN: usize = 8;
 
 /// Whether a page is shown as a tab.
-pub(super) fn is_shown(page: &Page) -> bool {
+pub(super) fn is_shown(page: &PageView) -> bool {
     !INTERNAL.iter().any(|scheme| page.url.starts_with(scheme))
 }
 
@@ -110,7 +110,7 @@ impl Book {
     }
 
     /// Takes in which pages there are.
-    fn sync(&mut self, pages: &[Page]) {
+    fn sync(&mut self, pages: &[PageView]) {
         self.known.retain(|known| pages.iter().any(|page| page.target_id == known.target));
         for page in pages.iter().filter(|page| is_shown(page)) {
             if self.known.iter().all(|known| known.target != page.target_id) {
@@ -122,26 +122,26 @@ impl Book {
     }
 
     /// The tabs that are shown, with their pages.
-    fn shown<'a>(&'a self, pages: &'a [Page]) -> impl Iterator<Item = (&'a Known, &'a Page)> {
+    fn shown<'a>(&'a self, pages: &'a [PageView]) -> impl Iterator<Item = (&'a Known, &'a PageView)> {
         let page = |known: &Known| pages.iter().find(|page| page.target_id == known.target && is_shown(page));
         self.known.iter().filter_map(move |known| Some((known, page(known)?)))
     }
 
     /// All tabs that are shown, in the order they came.
-    pub(super) fn list(&mut self, pages: &[Page]) -> Vec<TabInfo> {
+    pub(super) fn list(&mut self, pages: &[PageView]) -> Vec<TabInfo> {
         self.sync(pages);
         let active = self.meant(pages, false).ok();
         self.shown(pages).map(|(known, page)| info(known, page, active.as_ref())).collect()
     }
 
     /// One tab by its target.
-    pub(super) fn info(&mut self, target: &TargetId, pages: &[Page]) -> Option<TabInfo> {
+    pub(super) fn info(&mut self, target: &TargetId, pages: &[PageView]) -> Option<TabInfo> {
         self.list(pages).into_iter().find(|tab| tab.target_id == target.as_str())
     }
 
     /// The tab that is meant where none is named: the one used last, else the first. With `anew`, one that went with
     /// an earlier browser does not count as used.
-    fn meant(&self, pages: &[Page], anew: bool) -> Result<TargetId, Error> {
+    fn meant(&self, pages: &[PageView], anew: bool) -> Result<TargetId, Error> {
         match self.last().filter(|last| !anew || last.run == self.run) {
             Some(last) if pages.iter().any(|page| page.target_id == last.target) => Ok(last.target),
             Some(last) => Err(Error::TabGone { tab: last.name }),
@@ -154,7 +154,7 @@ impl Book {
     }
 
     /// The tab that is meant: exactly by its target id, id or label, else by the beginning of its target id.
-    pub(super) fn find(&mut self, wanted: Option<&str>, anew: bool, pages: &[Page]) -> Result<TargetId, Error> {
+    pub(super) fn find(&mut self, wanted: Option<&str>, anew: bool, pages: &[PageView]) -> Result<TargetId, Error> {
         self.sync(pages);
         let Some(wanted) = wanted else { return self.meant(pages, anew) };
         let all: Vec<&Known> = self.shown(pages).map(|(known, _)| known).collect();
@@ -203,7 +203,7 @@ impl Book {
     }
 
     /// A client closed a tab. If it was the current one, the next one in the list becomes current, else the one before.
-    pub(super) fn closed(&mut self, target: &TargetId, pages: &[Page]) {
+    pub(super) fn closed(&mut self, target: &TargetId, pages: &[PageView]) {
         self.sync(pages);
         let Some(number) = self.last().filter(|last| last.target == *target).map(|last| last.number) else { return };
         let left = || self.shown(pages).map(|(known, _)| known).filter(|known| known.target != *target);
@@ -233,7 +233,7 @@ impl Book {
     }
 
     /// Whether one more tab may be opened; it is counted from now on, until [`opened`](Self::opened).
-    pub(super) fn open_one(&mut self, max: usize, pages: &[Page]) -> Result<(), Error> {
+    pub(super) fn open_one(&mut self, max: usize, pages: &[PageView]) -> Result<(), Error> {
         self.sync(pages);
         if self.shown(pages).count() + self.opening < max {
             self.opening += 1;
@@ -249,7 +249,7 @@ impl Book {
     }
 
     /// A page is being closed from now on. Whether no other one stays.
-    pub(super) fn close_one(&mut self, target: &TargetId, pages: &[Page]) -> bool {
+    pub(super) fn close_one(&mut self, target: &TargetId, pages: &[PageView]) -> bool {
         self.closing.retain(|one| pages.iter().any(|page| page.target_id == *one));
         if !self.closing.contains(target) {
             self.closing.push(target.clone());
@@ -263,14 +263,14 @@ impl Book {
     }
 
     /// Tabs that were opened on request and not used for so long, as if `ahead` had passed since now.
-    pub(super) fn idle(&mut self, pages: &[Page], limit: Duration, ahead: Duration) -> Vec<TargetId> {
+    pub(super) fn idle(&mut self, pages: &[PageView], limit: Duration, ahead: Duration) -> Vec<TargetId> {
         self.sync(pages);
         let idle = |known: &Known| known.asked && known.used.elapsed() + ahead >= limit;
         self.shown(pages).filter(|(known, _)| idle(known)).map(|(known, _)| known.target.clone()).collect()
     }
 }
 
-fn info(known: &Known, page: &Page, active: Option<&TargetId>) -> TabInfo {
+fn info(known: &Known, page: &PageView, active: Option<&TargetId>) -> TabInfo {
     TabInfo {
         target_id: known.target.as_str().to_owned(),
         tab_id: known.id(),
@@ -287,8 +287,8 @@ mod tests {
     use super::*;
     use crate::supervisor::PageState;
 
-    fn page(target: &str, url: &str) -> Page {
-        Page {
+    fn page(target: &str, url: &str) -> PageView {
+        PageView {
             target_id: TargetId::from(target),
             url: url.into(),
             title: "".into(),
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    fn pages(targets: &[&str]) -> Vec<Page> {
+    fn pages(targets: &[&str]) -> Vec<PageView> {
         targets.iter().map(|target| page(target, "https://a.test/")).collect()
     }
 
@@ -336,7 +336,7 @@ mod tests {
     fn the_last_used_tab_is_meant_and_never_another_one() {
         let mut book = Book::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |book: &mut Book, pages: &[Page]| book.find(None, false, pages).map(|t| t.as_str().to_owned());
+        let meant = |book: &mut Book, pages: &[PageView]| book.find(None, false, pages).map(|t| t.as_str().to_owned());
         assert_eq!(meant(&mut book, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
         assert_eq!(meant(&mut book, &all).unwrap(), "A");
         book.used(&TargetId::from("B"), true);
@@ -383,7 +383,7 @@ mod tests {
     fn after_a_close_on_request_the_next_tab_is_current() {
         let mut book = Book::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |book: &mut Book, pages: &[Page]| book.find(None, false, pages).map(|t| t.as_str().to_owned());
+        let meant = |book: &mut Book, pages: &[PageView]| book.find(None, false, pages).map(|t| t.as_str().to_owned());
         book.list(&all);
         book.used(&TargetId::from("B"), true);
         // The browser may report the end of the tab first.

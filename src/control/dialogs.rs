@@ -4,9 +4,7 @@ use std::time::Instant;
 
 use super::{ArmedDialog, DialogOutcome, DialogReply, Error, Profile};
 use crate::page::Outcome;
-use crate::supervisor::{
-    self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, Snapshot, TargetId,
-};
+use crate::supervisor::{self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, TargetId, View};
 use crate::sync::Deadline;
 
 impl Profile {
@@ -18,7 +16,7 @@ impl Profile {
     pub fn dialogs(&self, wanted: Option<&str>) -> Result<(Vec<Dialog>, Vec<ClosedDialog>), Error> {
         let Ok(running) = self.running() else { return Ok((Vec::new(), Vec::new())) };
         let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
-        let now = running.snapshot();
+        let now = running.view();
         let here = |page: &TargetId| target.as_ref().is_none_or(|target| target == page);
         let pending = now.dialogs.iter().filter(|dialog| here(&dialog.target_id)).cloned().collect();
         let recent = now.recent.iter().filter(|closed| here(&closed.dialog.target_id)).cloned().collect();
@@ -33,7 +31,7 @@ impl Profile {
     pub fn armed_dialogs(&self, wanted: Option<&str>) -> Result<Vec<ArmedDialog>, Error> {
         let Ok(running) = self.running() else { return Ok(Vec::new()) };
         let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
-        let (snapshot, now) = (running.snapshot(), Instant::now());
+        let (snapshot, now) = (running.view(), Instant::now());
         let tabs = self.book.lock().list(&snapshot.pages);
         let is_meant = |page: &Option<TargetId>| target.is_none() || page.is_none() || *page == target;
         let armed = snapshot.armed.iter().filter(|armed| armed.until > now && is_meant(&armed.when.target));
@@ -60,7 +58,7 @@ impl Profile {
         let running = self.running()?;
         let target = self.find(&running, wanted, false)?;
         let when = DialogMatch::any().on_page(target.clone());
-        let count = running.snapshot().armed_for(target.as_str()).filter(|armed| armed.when == when).count();
+        let count = running.view().armed_for(target.as_str()).filter(|armed| armed.when == when).count();
         running.supervisor().disarm_when(when)?;
         Ok(count)
     }
@@ -79,7 +77,7 @@ impl Profile {
             true => DialogAnswer::Accept(reply.prompt_text),
             false => DialogAnswer::Dismiss,
         };
-        let now = supervisor.snapshot();
+        let now = supervisor.view();
         if let Some(id) = reply.dialog_id.as_deref().or(the_one(&now, target.as_ref())?) {
             // With a tab named, a dialog of another one is not meant.
             if !pending(&now, target.as_ref()).any(|dialog| &*dialog.id == id) {
@@ -96,7 +94,7 @@ impl Profile {
         let when = DialogMatch::any().on_page(target.clone());
         supervisor.arm_anew(ArmedAnswer::new(answer.clone()).when(when.clone()).within(time))?;
         // One that opened in between was too early for it.
-        let now = supervisor.snapshot();
+        let now = supervisor.view();
         let Some(id) = the_one(&now, Some(&target))? else { return Ok(DialogOutcome::Armed(time)) };
         supervisor.disarm_when(when)?;
         Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?))
@@ -114,7 +112,7 @@ impl Profile {
         deadline: Deadline,
     ) -> Result<(DialogOutcome, Option<Outcome>), Error> {
         let running = self.running()?;
-        let now = running.snapshot();
+        let now = running.view();
         let wanted = reply.dialog_id.as_deref();
         let dialog = now.dialogs.iter().find(|dialog| wanted.is_none_or(|wanted| &*dialog.id == wanted));
         let Some(dialog) = dialog else { return Ok((self.answer_dialog(reply, deadline)?, None)) };
@@ -126,12 +124,12 @@ impl Profile {
 }
 
 /// The dialogs that wait on a page, or on any.
-fn pending<'a>(now: &'a Snapshot, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
+fn pending<'a>(now: &'a View, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
     now.dialogs.iter().filter(move |dialog| target.is_none_or(|target| *target == dialog.target_id))
 }
 
 /// The dialog that is meant where none is named.
-fn the_one<'a>(now: &'a Snapshot, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
+fn the_one<'a>(now: &'a View, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
     let ids: Vec<&str> = pending(now, target).map(|dialog| &*dialog.id).collect();
     match ids.as_slice() {
         [] => Ok(None),

@@ -12,7 +12,7 @@ use super::ports::Port;
 use super::settings::{Settings, check_folder};
 use super::shared::{BROWSER, Shared};
 use super::{Error, StartWith, events};
-use crate::browser::{self, AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
+use crate::browser::{self, AttachOptions, BrowserProcess, LaunchOptions, Switch, TransportKind};
 use crate::config;
 use crate::page::{PageOptions, TabNames, Tabs};
 use crate::supervisor::{
@@ -118,7 +118,7 @@ pub(super) fn bring_up(
 const FIRST_PAGE: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// The page that a browser opens with.
-fn untouched(now: &crate::supervisor::Snapshot) -> Option<TargetId> {
+fn untouched(now: &crate::supervisor::View) -> Option<TargetId> {
     now.pages.first().filter(|page| now.pages.len() == 1 && &*page.url == "about:blank").map(|p| p.target_id.clone())
 }
 
@@ -186,12 +186,12 @@ pub(super) fn check(shared: &Shared, settings: &Settings, with: &StartWith) -> R
     Ok(())
 }
 
-fn attach(url: &str, capabilities: Map<String, Value>, deadline: Deadline) -> Result<(Browser, Facts), Error> {
+fn attach(url: &str, capabilities: Map<String, Value>, deadline: Deadline) -> Result<(BrowserProcess, Facts), Error> {
     let mut how = AttachOptions::default();
     how.webdriver.capabilities = capabilities;
     how.connect.connect_timeout = deadline.left();
     how.webdriver.session_timeout = deadline.left();
-    let browser = Browser::attach_with(url, &how)?;
+    let browser = BrowserProcess::attach_with(url, &how)?;
     let facts = Facts {
         cdp_port: browser.endpoint().filter(|at| at.is_loopback()).map(browser::Endpoint::port),
         transport: "remote",
@@ -205,7 +205,7 @@ fn launch(
     settings: &Settings,
     headless: Option<bool>,
     deadline: Deadline,
-) -> Result<(Browser, Facts, Vec<u16>), Failure> {
+) -> Result<(BrowserProcess, Facts, Vec<u16>), Failure> {
     let folder = &settings.user_data_dir;
     if !settings.owns_data {
         check_folder(folder)?;
@@ -251,7 +251,7 @@ fn launch(
             start_timeout: LaunchOptions::default().start_timeout.min(deadline.left()),
             ..LaunchOptions::default()
         };
-        match Browser::launch(&options) {
+        match BrowserProcess::launch(&options) {
             Ok(browser) => {
                 if let Some(Port { number, instead_of: Some(wished) }) = port {
                     notes.push(format!("port {wished} is in use by another program; {number} is used instead"));
@@ -327,7 +327,7 @@ fn port(shared: &Shared, settings: &Settings, refused: &[u16]) -> Result<Option<
 }
 
 /// What a browser tells of itself.
-fn facts(browser: &Browser) -> Facts {
+fn facts(browser: &BrowserProcess) -> Facts {
     let shown = |path: &std::path::Path| path.display().to_string();
     let no_sandbox = browser.no_sandbox();
     let note = no_sandbox.filter(|decided| decided.on).map(|d| format!("without the sandbox: {}", d.because));

@@ -15,7 +15,7 @@ use super::settings::Settings;
 use super::shared::Shared;
 use super::{Error, StartWith, Status, events};
 use crate::page;
-use crate::supervisor::{EventLog, Phase, ProtectedPort, Snapshot, Supervisor, TargetId};
+use crate::supervisor::{EventLog, Phase, ProtectedPort, Supervisor, TargetId, View};
 use crate::sync::{Deadline, Thread};
 
 /// One profile of a home, and its browser when it runs.
@@ -70,13 +70,13 @@ impl Running {
     }
 
     /// Everything that is known of it.
-    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
-        self.supervisor().snapshot()
+    pub(super) fn view(&self) -> Arc<View> {
+        self.supervisor().view()
     }
 
     /// Why it has ended, if it has.
     pub(super) fn ended(&self) -> Option<String> {
-        match &self.snapshot().phase {
+        match &self.view().phase {
             Phase::Ended(reason) => Some(reason.to_string()),
             _ => None,
         }

@@ -107,7 +107,7 @@ impl Profile {
         deadline: Deadline,
     ) -> Navigated {
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
-        let now = running.snapshot();
+        let now = running.view();
         let page = now.page(target.as_str());
         // The browser tells the address that is on its way, when there is one; here it is the one that is shown.
         let url = page.map_or(info.url, |page| page.url.to_string());
@@ -153,7 +153,7 @@ impl Profile {
 
 /// Fails when a tab shows a dialog.
 fn no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
-    let now = running.snapshot();
+    let now = running.view();
     let Some(dialog) = now.dialogs_of(target.as_str()).next() else { return Ok(()) };
     let message = dialog.message.chars().take(MESSAGE).collect();
     Err(Error::DialogOpen { kind: dialog.kind.as_str(), message })
@@ -165,7 +165,7 @@ fn leave_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: 
     if !dismiss {
         return no_dialog(running, target);
     }
-    let now = running.snapshot();
+    let now = running.view();
     let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
     let Some(asks) = asks else { return Ok(()) };
     match running.supervisor().respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {

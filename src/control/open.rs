@@ -72,7 +72,7 @@ impl Profile {
         if !new.background {
             running.supervisor().bring_to_front(&target, deadline)?;
         }
-        let now = running.snapshot();
+        let now = running.view();
         let mut book = self.book.lock();
         book.list(&now.pages);
         book.asked(&target);
@@ -91,7 +91,7 @@ impl Profile {
         background: bool,
         deadline: Deadline,
     ) -> Result<(TargetId, bool), Error> {
-        let now = running.snapshot();
+        let now = running.view();
         let initial = running.initial.lock().take();
         let is_empty = |target: &TargetId| now.page(target.as_str()).is_some_and(|page| &*page.url == "about:blank");
         if let Some(target) = initial.filter(is_empty) {

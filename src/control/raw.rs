@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::raw_methods::check;
 use super::{Error, Profile, RawCall, Running};
 use crate::config::RawCdp;
-use crate::supervisor::{FrameId, FrameRef, Page, PageState, TargetId};
+use crate::supervisor::{FrameId, FrameRef, PageState, PageView, TargetId};
 use crate::sync::Deadline;
 
 /// Commands that go where their `url` says.
@@ -13,7 +13,7 @@ const GOING: [&str; 2] = ["Page.navigate", "Target.createTarget"];
 
 impl Profile {
     /// Sends a raw CDP command: to a frame, a tab, or for commands of `Browser` and `Target` without either to the
-    /// browser itself. `Target.closeTarget` and `Page.close` dismiss dialogs first. Secrets in the result are covered.
+    /// browser itself. `Target.closeTarget` and `PageView.close` dismiss dialogs first. Secrets in the result are covered.
     /// [`raw_methods`](super::raw_methods) lists what may be sent.
     ///
     /// # Errors
@@ -73,12 +73,15 @@ impl Profile {
         }
         let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
         if !call.method.split_once('.').is_some_and(|(domain, name)| word(domain) && word(name)) {
-            return bad(format!("method {:?} is no CDP command; give Domain.name, as Page.getFrameTree", call.method));
+            return bad(format!(
+                "method {:?} is no CDP command; give Domain.name, as PageView.getFrameTree",
+                call.method
+            ));
         }
         if !call.params.is_null() && !call.params.is_object() {
             return bad("params is an object".to_owned());
         }
-        // `Page.reload` runs a script only when it is given one.
+        // `PageView.reload` runs a script only when it is given one.
         let with_script = call.method == "Page.reload" && call.params.get("scriptToEvaluateOnLoad").is_some();
         check(&call.method, with_script, browser.raw_cdp_enabled, browser.evaluate_enabled)?;
         only_harmless(&call.method, &call.params)
@@ -101,7 +104,7 @@ impl Profile {
 
     /// `Target.createTarget`, within the limit of tabs.
     fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         self.book.lock().open_one(self.shared.config.browser.tabs.max, &now.pages)?;
         // The browser sends for what a new page is to show before that can be held: it goes there afterwards, so that
         // redirects are held to the policy too.
@@ -115,7 +118,7 @@ impl Profile {
             && let Some(id) = created.get("targetId").and_then(Value::as_str)
         {
             // Told of before the answer or just after it.
-            let ready = |page: &Page| page.state != PageState::Attaching;
+            let ready = |page: &PageView| page.state != PageState::Attaching;
             running.supervisor().wait_until(deadline.within(SEEN), |now| now.page(id).is_some_and(ready));
             if let Some(url) = url.filter(|url| url != BLANK) {
                 // As with any new page: whether it gets there is seen when it is looked at.
@@ -123,7 +126,7 @@ impl Profile {
                 let _ = running.supervisor().start_navigation(&page, &url, deadline.within(SEEN));
             }
         }
-        let now = running.snapshot();
+        let now = running.view();
         let mut book = self.book.lock();
         book.opened();
         book.list(&now.pages);
@@ -132,7 +135,7 @@ impl Profile {
 
     /// A frame of a tab.
     fn frame_of(&self, running: &Running, target: &TargetId, frame: &str) -> Result<FrameRef, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         if now.frame(frame).is_some_and(|found| found.target_id == *target) {
             return Ok(FrameRef::Id(FrameId::from(frame)));
         }

@@ -142,7 +142,7 @@ impl Profile {
     }
 
     fn recent_dialogs(&self) -> Vec<ClosedDialog> {
-        self.running().map(|running| running.snapshot().recent.to_vec()).unwrap_or_default()
+        self.running().map(|running| running.view().recent.to_vec()).unwrap_or_default()
     }
 
     /// A result for the session's client begins. What closed before the first one is no news.
@@ -176,7 +176,7 @@ impl Profile {
     /// Whether the session has no tab to go on with: it needs a new one to go anywhere.
     pub(crate) fn needs_tab(&self) -> bool {
         let Ok(running) = self.running() else { return true };
-        let now = running.snapshot();
+        let now = running.view();
         let found = self.book.lock().find(None, true, &now.pages);
         let is_empty = !now.pages.iter().any(super::book::is_shown);
         is_empty || matches!(found, Err(super::Error::NoTabOpen | super::Error::NoCurrentTab))

@@ -34,7 +34,7 @@ impl Profile {
             notes: ended.map(|reason| format!("the last browser ended: {reason}")).into_iter().collect(),
         };
         if let Some(running) = running {
-            let (facts, now) = (running.facts.clone(), running.snapshot());
+            let (facts, now) = (running.facts.clone(), running.view());
             status.pid = facts.pid;
             status.cdp_port = facts.cdp_port;
             status.cdp_url = facts.cdp_url;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Error, Profile, Running, Session, TabHandle, TabInfo, names};
-use crate::page::{Act, Kind, Outcome, Settled};
+use crate::page::{Act, ActKind, Outcome, Settled};
 use crate::supervisor::{self, TargetId};
 use crate::sync::Deadline;
 
@@ -23,7 +23,7 @@ impl Profile {
     pub fn tabs(&self) -> Vec<TabInfo> {
         let Ok(running) = self.running() else { return Vec::new() };
         let told = running.supervisor().target_infos(Deadline::after(TITLES)).unwrap_or_default();
-        let now = running.snapshot();
+        let now = running.view();
         let mut tabs = self.book.lock().list(&now.pages);
         for tab in &mut tabs {
             if let Some(told) = told.iter().find(|told| told.target_id.as_str() == tab.target_id && told.url == tab.url)
@@ -64,7 +64,7 @@ impl Profile {
         let running = if starts { self.ensure(deadline)? } else { self.running()? };
         let target = match self.find(&running, wanted, false) {
             Err(Error::NoTabOpen | Error::NoCurrentTab | Error::TabGone { .. }) if wanted.is_none() => {
-                let first = self.book.lock().list(&running.snapshot().pages).into_iter().next();
+                let first = self.book.lock().list(&running.view().pages).into_iter().next();
                 match first {
                     Some(tab) => TargetId::from(tab.target_id.as_str()),
                     None => {
@@ -88,13 +88,13 @@ impl Profile {
     /// Those of [`Tab::act`](crate::page::Tab::act), in [`Error::Page`].
     pub fn act(&self, handle: &TabHandle, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
         let (running, target) = (self.running()?, handle.tab.target());
-        if matches!(act.kind, Kind::Close {}) {
-            let url = running.snapshot().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
+        if matches!(act.kind, ActKind::Close {}) {
+            let url = running.view().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
             self.close(&running, target, deadline)?;
-            self.book.lock().closed(target, &running.snapshot().pages);
+            self.book.lock().closed(target, &running.view().pages);
             return Ok(Outcome { target_id: Some(target.clone()), url, settled: Settled::Done, ..Outcome::default() });
         }
-        let is_last = running.facts.pid.is_some() && running.snapshot().pages.len() == 1;
+        let is_last = running.facts.pid.is_some() && running.view().pages.len() == 1;
         let empty = match closes(act) && is_last {
             true => Some(running.supervisor().open_behind("about:blank", deadline)?),
             false => None,
@@ -104,7 +104,7 @@ impl Profile {
         let outcome = handle.tab.act_as(act, Some(&*actor).filter(|actor| !actor.is_empty()), deadline);
         self.acted(handle, act);
         if let Some(empty) = empty {
-            match running.snapshot().page(target.as_str()) {
+            match running.view().page(target.as_str()) {
                 Some(_) => running.supervisor().close_page(&empty, deadline)?,
                 None => *running.initial.lock() = Some(empty),
             }
@@ -117,7 +117,7 @@ impl Profile {
         if closes(act)
             && let Ok(running) = self.running()
         {
-            let now = running.snapshot();
+            let now = running.view();
             let target = handle.tab.target();
             if now.page(target.as_str()).is_none() {
                 self.book.lock().closed(target, &now.pages);
@@ -161,7 +161,7 @@ impl Profile {
         let target = self.find(&running, Some(wanted), false)?;
         let info = self.told(&running, &target)?;
         self.close(&running, &target, deadline)?;
-        self.book.lock().closed(&target, &running.snapshot().pages);
+        self.book.lock().closed(&target, &running.view().pages);
         Ok(TabInfo { active: false, ..info })
     }
 
@@ -170,7 +170,7 @@ impl Profile {
         let is_last = {
             // Both at once: of two that close the last two pages, one has to know it.
             let mut book = self.book.lock();
-            book.close_one(target, &running.snapshot().pages)
+            book.close_one(target, &running.view().pages)
         };
         let closed = if is_last && running.facts.pid.is_some() {
             close_last(running, target, deadline)
@@ -186,7 +186,7 @@ impl Profile {
 
     /// The page that is meant; see [`tab`](Self::tab).
     pub(super) fn find(&self, running: &Running, wanted: Option<&str>, anew: bool) -> Result<TargetId, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         self.book.lock().find(wanted, anew, &now.pages)
     }
 
@@ -205,7 +205,7 @@ impl Profile {
 
     /// What is told of a tab.
     pub(super) fn told(&self, running: &Running, target: &TargetId) -> Result<TabInfo, Error> {
-        let now = running.snapshot();
+        let now = running.view();
         let told = self.book.lock().info(target, &now.pages);
         // One that shows a page of the browser itself is no tab.
         told.ok_or_else(|| Error::NoTab { wanted: target.as_str().to_owned(), nearest: None })
@@ -221,7 +221,7 @@ impl Profile {
             return 0;
         }
         let limit = Duration::from_secs(minutes.saturating_mul(60));
-        let now = running.snapshot();
+        let now = running.view();
         let idle = self.book.lock().idle(&now.pages, limit, ahead);
         let running = Arc::clone(&running);
         idle.iter().filter(|target| self.close(&running, target, deadline).is_ok()).count()
@@ -231,8 +231,8 @@ impl Profile {
 /// Whether an action closes its tab, itself or as a part of a batch.
 fn closes(act: &Act) -> bool {
     match &act.kind {
-        Kind::Close {} => true,
-        Kind::Batch { actions, .. } => actions.iter().any(closes),
+        ActKind::Close {} => true,
+        ActKind::Batch { actions, .. } => actions.iter().any(closes),
         _ => false,
     }
 }
@@ -245,14 +245,14 @@ fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Resul
         let empty = supervisor.open_behind("about:blank", deadline)?;
         supervisor.close_page(target, deadline).map(|()| empty)
     };
-    let before: Vec<TargetId> = running.snapshot().pages.iter().map(|page| page.target_id.clone()).collect();
+    let before: Vec<TargetId> = running.view().pages.iter().map(|page| page.target_id.clone()).collect();
     let empty = match close(deadline.within(PATIENCE.min(deadline.left() / PART))) {
         Err(supervisor::Error::Timeout { .. }) if !deadline.passed() => {
-            let killed = supervisor.with_browser(crate::browser::Browser::kill_renderers).unwrap_or(0);
+            let killed = supervisor.with_browser(crate::browser::BrowserProcess::kill_renderers).unwrap_or(0);
             tracing::warn!(killed, "the last tab keeps the browser from closing it; its renderers were killed");
             let empty = close(deadline)?;
             // The empty page of the first try, which crashed.
-            let now = running.snapshot();
+            let now = running.view();
             let more = now.pages.iter().map(|page| &page.target_id);
             for page in more.filter(|page| **page != empty && *page != target && !before.contains(page)) {
                 supervisor.close_page(page, deadline)?;

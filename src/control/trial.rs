@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::profiles::Profiles;
 use super::{Check, Profile};
-use crate::browser::{AttachOptions, Browser, LaunchOptions, Space, Switch, reap, space};
+use crate::browser::{AttachOptions, BrowserProcess, LaunchOptions, Space, Switch, reap, space};
 use crate::config::Config;
 use crate::sync::Deadline;
 
@@ -62,7 +62,7 @@ fn start(options: LaunchOptions, deadline: Deadline) -> Check {
     }
     *last = None;
     let began = Instant::now();
-    let browser = match Browser::launch(&options) {
+    let browser = match BrowserProcess::launch(&options) {
         Ok(browser) => browser,
         Err(error) => return Check::failed(ID, &error),
     };
@@ -80,7 +80,7 @@ fn endpoint(url: &str, deadline: Deadline) -> Check {
     let timeout = deadline.within(ATTACH).left();
     let mut options = AttachOptions::default();
     (options.connect.connect_timeout, options.webdriver.session_timeout) = (timeout, timeout);
-    match Browser::attach_with(url, &options) {
+    match BrowserProcess::attach_with(url, &options) {
         Ok(browser) => Check::pass("endpoint", format!("the browser answers as {}", browser.version().product)),
         Err(error) => Check::failed("endpoint", &error),
     }

@@ -99,7 +99,7 @@ impl Browser {
     /// Its pages, oldest first. Popups are among them.
     #[must_use]
     pub fn pages(&self) -> Vec<Page> {
-        let now = self.supervisor().snapshot();
+        let now = self.supervisor().view();
         now.pages.iter().filter_map(|page| self.page_with_id(&page.target_id).ok()).collect()
     }
 
@@ -123,7 +123,7 @@ impl Browser {
     /// The dialogs that wait for an answer on any of its pages, oldest first.
     #[must_use]
     pub fn dialogs(&self) -> Vec<Dialog> {
-        self.supervisor().snapshot().dialogs.to_vec()
+        self.supervisor().view().dialogs.to_vec()
     }
 
     /// Waits until a page shows that was not among `known`, such as a popup.

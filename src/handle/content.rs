@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::page::Page;
 use crate::page::{
-    ConsoleMessage, Cookie, Download, Emulation, Error, Locator, Matches, NewCookie, PageError, PdfOptions, Picture,
+    ConsoleMessage, Cookie, Download, Emulation, Error, Locator, Matches, NewCookie, PageError, PdfOptions, Screenshot,
     ScreenshotOptions, Snapshot, SnapshotOptions, What,
 };
 use crate::supervisor::{Frame, NetworkRequest};
@@ -90,11 +90,11 @@ impl Page {
         Ok(self.within(|tab, deadline| tab.get(what, name, &at, deadline))?.value)
     }
 
-    /// A screenshot of the viewport, as PNG. The bytes are in [`Picture::bytes`].
+    /// A screenshot of the viewport, as PNG. The bytes are in [`Screenshot::bytes`].
     ///
     /// # Errors
     /// [`Error::NotCaptured`], and [`Error::Supervisor`], under a dialog at once.
-    pub fn screenshot(&self) -> Result<Picture, Error> {
+    pub fn screenshot(&self) -> Result<Screenshot, Error> {
         self.screenshot_with(&ScreenshotOptions::default())
     }
 
@@ -103,7 +103,7 @@ impl Page {
     /// # Errors
     /// Those of [`screenshot`](Self::screenshot); [`Error::BadRequest`], [`Error::StaleRef`], [`Error::NoMatch`],
     /// [`Error::NotActionable`] for what the options name.
-    pub fn screenshot_with(&self, options: &ScreenshotOptions) -> Result<Picture, Error> {
+    pub fn screenshot_with(&self, options: &ScreenshotOptions) -> Result<Screenshot, Error> {
         self.within(|tab, deadline| tab.screenshot(options, deadline))
     }
 
@@ -127,7 +127,7 @@ impl Page {
     /// Its frames of all depths, the top one among them. Waits for nothing.
     #[must_use]
     pub fn frames(&self) -> Vec<Frame> {
-        self.supervisor().snapshot().frames_of(self.id().as_str()).cloned().collect()
+        self.supervisor().view().frames_of(self.id().as_str()).cloned().collect()
     }
 
     /// The cookies that the page and its frames would send. Answered also under a dialog.

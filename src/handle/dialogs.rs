@@ -10,7 +10,7 @@ impl Page {
     /// The dialogs that wait for an answer, oldest first. Waits for nothing.
     #[must_use]
     pub fn dialogs(&self) -> Vec<Dialog> {
-        self.supervisor().snapshot().dialogs_of(self.id().as_str()).cloned().collect()
+        self.supervisor().view().dialogs_of(self.id().as_str()).cloned().collect()
     }
 
     /// Waits until a dialog is open; one that is open already counts.

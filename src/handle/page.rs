@@ -125,7 +125,7 @@ impl Page {
     /// Its address as last reported; empty once the page is closed. Waits for nothing.
     #[must_use]
     pub fn url(&self) -> String {
-        let now = self.supervisor().snapshot();
+        let now = self.supervisor().view();
         now.page(self.id().as_str()).map(|page| page.url.to_string()).unwrap_or_default()
     }
 
@@ -141,7 +141,7 @@ impl Page {
     /// Whether it is open.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        let now = self.supervisor().snapshot();
+        let now = self.supervisor().view();
         now.is_active() && now.page(self.id().as_str()).is_some()
     }
 

@@ -204,7 +204,7 @@ pub enum Error {
     },
     /// The pixels of a picture could not be dealt with.
     #[error("cannot {doing} the picture: {problem}; try again, or ask for a smaller part of the page")]
-    Picture {
+    Screenshot {
         /// `read`, `write`, …
         doing: &'static str,
         /// What is wrong.
@@ -266,7 +266,7 @@ impl Error {
             Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => ErrorKind::Timeout,
             Self::File { .. } | Self::PathRefused { .. } => ErrorKind::PathRefused,
             Self::UnexpectedValue { .. } => ErrorKind::ScriptError,
-            Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => ErrorKind::Internal,
+            Self::Internal { .. } | Self::Screenshot { .. } | Self::DiskFull { .. } => ErrorKind::Internal,
             Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => ErrorKind::BrowserError,
         }
     }

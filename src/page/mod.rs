@@ -43,7 +43,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 pub use act::{
-    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Notice,
+    Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Notice,
     NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
@@ -57,7 +57,7 @@ pub use login_state::{
 pub(crate) use navigation::{BeforeNavigation, Late};
 pub use navigation::{Navigation, WaitUntil};
 pub use options::{PageOptions, TabNames};
-pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
+pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, PictureType, Rect, Screenshot, ScreenshotOptions, save};
 #[cfg(feature = "server")]
 pub(crate) use rest::clear_incoming;
 #[cfg(feature = "cli")]
@@ -125,7 +125,7 @@ impl Tabs {
     /// Drops what is kept of pages that are gone: refs, snapshots, pictures. [`tab`](Self::tab) does so for refs and
     /// snapshots.
     pub fn forget_closed(&self) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let mut old = Vec::new();
         self.tabs.lock().retain(|target, tab| {
             let is_open = now.page(target.as_str()).is_some();
@@ -143,7 +143,7 @@ impl Tabs {
     /// # Errors
     /// [`supervisor::Error::PageNotFound`].
     pub fn tab(&self, target: &TargetId) -> Result<Arc<Tab>, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let mut tabs = self.tabs.lock();
         tabs.retain(|target, _| now.page(target.as_str()).is_some());
         if now.page(target.as_str()).is_none() {
@@ -227,7 +227,7 @@ impl Tab {
     pub fn turn(&self, what: &'static str, under_dialog: bool, deadline: Deadline) -> Result<Turn<'_>, Error> {
         let target = self.target.as_str();
         let stop = || {
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             let is_blocked = !under_dialog && now.dialogs_of(target).next().is_some();
             is_blocked || now.page(target).is_none() || matches!(now.phase, supervisor::Phase::Ended(_))
         };
@@ -236,7 +236,7 @@ impl Tab {
             return Err(supervisor::Error::Cancelled.into());
         }
         turn.map_err(|busy| {
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             if let supervisor::Phase::Ended(reason) = &now.phase {
                 return supervisor::Error::NotActive { reason: reason.to_string() }.into();
             }
@@ -253,7 +253,7 @@ impl Tab {
 
     /// A frame of this tab by its id.
     fn own_frame(&self, id: &str) -> Result<FrameId, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         if now.frame(id).is_some_and(|frame| frame.target_id == self.target) {
             return Ok(FrameId::from(id));
         }
@@ -268,7 +268,7 @@ impl Tab {
 
     /// The top frame.
     fn top(&self) -> Result<FrameId, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let missing = || supervisor::Error::PageNotFound { target: self.target.to_string() };
         let page = now.page(self.target.as_str()).ok_or_else(missing)?;
         let detached = || supervisor::Error::FrameDetached { frame: "top".to_owned() };

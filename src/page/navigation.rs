@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::act::{Act, Kind, WaitFor};
+use super::act::{Act, ActKind, WaitFor};
 use super::{Error, Tab};
 use crate::ErrorKind;
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogType, FrameRef, Supervisor, TargetId};
@@ -77,7 +77,7 @@ pub(crate) struct BeforeNavigation {
 impl BeforeNavigation {
     /// The dialogs of the document before that were dismissed since.
     #[cfg_attr(not(feature = "server"), allow(dead_code))]
-    pub(crate) fn dismissed(&self, now: &supervisor::Snapshot) -> Vec<ClosedDialog> {
+    pub(crate) fn dismissed(&self, now: &supervisor::View) -> Vec<ClosedDialog> {
         let closed = now.recent.iter().filter(|closed| {
             let id = &closed.dialog.id;
             let was_put_away = self.dialogs.contains(id) || closed.closed_by == ClosedBy::Agent;
@@ -88,24 +88,24 @@ impl BeforeNavigation {
 
     /// A dialog that the page shows since.
     fn new_dialog(&self, supervisor: &Supervisor) -> Option<Dialog> {
-        let now = supervisor.snapshot();
+        let now = supervisor.view();
         now.dialogs_of(self.target.as_str()).find(|dialog| !self.dialogs.contains(&dialog.id)).cloned()
     }
 
     /// Whether the page shows another document.
     fn has_left(&self, supervisor: &Supervisor) -> bool {
-        document(&supervisor.snapshot(), &self.target) != self.document
+        document(&supervisor.view(), &self.target) != self.document
     }
 
     /// The HTTP status of the document that came since.
     fn status(&self, supervisor: &Supervisor, deadline: Deadline) -> Option<u16> {
-        let now = supervisor.caught_up(deadline.within(STATUS)).unwrap_or_else(|_| supervisor.snapshot());
+        let now = supervisor.caught_up(deadline.within(STATUS)).unwrap_or_else(|_| supervisor.view());
         let top = now.page(self.target.as_str())?.top_frame.clone()?;
         supervisor.document_status(&self.target, &top, self.request)
     }
 }
 
-fn document(now: &supervisor::Snapshot, target: &TargetId) -> Arc<str> {
+fn document(now: &supervisor::View, target: &TargetId) -> Arc<str> {
     let top = now.page(target.as_str()).and_then(|page| page.top_frame.as_ref());
     top.and_then(|top| now.document_of(top)).unwrap_or_default()
 }
@@ -151,7 +151,7 @@ impl Tab {
 
     /// How the tab is, for what follows a navigation to be told from it.
     pub(crate) fn before_navigation(&self) -> BeforeNavigation {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         BeforeNavigation {
             target: self.target.clone(),
             request: self.supervisor.traffic().last,
@@ -199,7 +199,7 @@ impl Tab {
         if !went.stayed && until != WaitUntil::None {
             let state = if until == WaitUntil::Load { "load" } else { "domcontentloaded" };
             let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
-            match self.act(&Act::new(Kind::Wait(wait)), deadline) {
+            match self.act(&Act::new(ActKind::Wait(wait)), deadline) {
                 Ok(outcome) => {
                     went.rescued |= outcome.rescued;
                     went.blocked_by_dialog = outcome.blocked_by_dialog;

@@ -4,22 +4,22 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::supervisor::{Snapshot, TargetId};
+use crate::supervisor::{TargetId, View};
 
 /// Gives tabs the ids that people and models name them by, such as `t3`. Called under no lock; must not wait.
 #[derive(Clone)]
 pub struct TabNames(Arc<Name>);
 
-type Name = dyn Fn(&TargetId, &Snapshot) -> Option<String> + Send + Sync;
+type Name = dyn Fn(&TargetId, &View) -> Option<String> + Send + Sync;
 
 impl TabNames {
     /// Names by a function of the target and of what is known of the browser.
     #[must_use]
-    pub fn new(name: impl Fn(&TargetId, &Snapshot) -> Option<String> + Send + Sync + 'static) -> Self {
+    pub fn new(name: impl Fn(&TargetId, &View) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(name))
     }
 
-    pub(super) fn of(&self, target: &TargetId, now: &Snapshot) -> Option<String> {
+    pub(super) fn of(&self, target: &TargetId, now: &View) -> Option<String> {
         (self.0)(target, now)
     }
 }

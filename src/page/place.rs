@@ -87,7 +87,7 @@ impl Tab {
         let Err(Error::DocumentGone { .. } | Error::Supervisor(supervisor::Error::FrameDetached { .. })) = owner else {
             return owner;
         };
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         if let Some(parent) = now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.as_ref()) {
             self.call::<(f64, f64)>(parent, "viewport", &(), deadline)?;
         }

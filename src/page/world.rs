@@ -24,7 +24,7 @@ use crate::cdp::protocol::runtime::{
     CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties, PropertyDescriptor,
     ReleaseObject, RemoteObjectId,
 };
-use crate::supervisor::{self, Done, FrameRef, Snapshot};
+use crate::supervisor::{self, Done, FrameRef, View};
 use crate::sync::Deadline;
 
 /// The name of our worlds.
@@ -170,7 +170,7 @@ impl Tab {
     pub(super) fn post_to(&self, frame: &FrameId, name: &str, args: &impl Serialize) -> bool {
         let (Some(world), Ok(args)) = (self.known(frame), raw(args, frame)) else { return false };
         let document = world.document.clone().filter(|loader| !loader.is_empty());
-        if document.is_none() || document != self.supervisor.snapshot().document_of(frame) {
+        if document.is_none() || document != self.supervisor.view().document_of(frame) {
             return false; // the world went with its document
         }
         self.supervisor.post(&FrameRef::Id(frame.clone()), &call_of(&world, name, &args));
@@ -349,7 +349,7 @@ impl Tab {
     }
 
     fn known(&self, frame: &FrameId) -> Option<World> {
-        let session = self.supervisor.snapshot().frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
+        let session = self.supervisor.view().frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
         let worlds = self.worlds.0.lock();
         worlds.get(frame).filter(|world| world.session.is_some() && world.session == session).cloned()
     }
@@ -362,7 +362,7 @@ impl Tab {
         let mut tries = 0;
         loop {
             tries += 1;
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             let made = self.supervisor.session_call(&FrameRef::Id(frame.clone()), &make(frame), deadline)?;
             let context = made.result.execution_context_id;
             match self.send(frame, &install(context), deadline) {
@@ -380,7 +380,7 @@ impl Tab {
 
     /// Makes the worlds that are missing, all at once. What fails is left out.
     fn make_worlds(&self, frames: &[FrameId], deadline: Deadline) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let missing: Vec<&FrameId> = frames.iter().filter(|frame| self.known(frame).is_none()).collect();
         if missing.len() < 2 {
             return;
@@ -404,7 +404,7 @@ impl Tab {
     fn installed(
         &self,
         frame: &FrameId,
-        now: &Snapshot,
+        now: &View,
         context: ExecutionContextId,
         told: Returned,
     ) -> Result<World, Error> {

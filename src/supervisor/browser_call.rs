@@ -26,7 +26,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::PageNotFound`] and those of [`browser_raw`](Self::browser_raw).
     pub fn bring_to_front(&self, page: &TargetId, deadline: Deadline) -> Result<(), Error> {
-        if self.snapshot().page(page.as_str()).is_none() {
+        if self.view().page(page.as_str()).is_none() {
             return Err(Error::PageNotFound { target: page.to_string() });
         }
         self.browser_raw("Target.activateTarget", &json!({ "targetId": page }), deadline).map(drop)

@@ -9,7 +9,7 @@ use super::guard::Watch;
 use super::handle::Supervisor;
 use super::put_away::in_the_way;
 use super::route::{FrameRef, Route};
-use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, Snapshot};
+use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, View};
 use super::state::Request;
 use super::traffic::NetworkRequest;
 use super::value::{Done, ScriptError, Value, described, plain};
@@ -55,7 +55,7 @@ impl Supervisor {
                 // The document went before the script came to it, so it did not run. What has followed?
                 (Err(error), Some(used)) if no_such_context(&error) => {
                     let id = route.frame.as_ref().map(FrameId::as_str).unwrap_or_default();
-                    let another = |s: &Snapshot| s.frame(id).is_none_or(|frame| frame.context != Some(used));
+                    let another = |s: &View| s.frame(id).is_none_or(|frame| frame.context != Some(used));
                     if self.wait_until(deadline.within(STARTING), another).is_none() {
                         return Err(error);
                     }
@@ -175,7 +175,7 @@ impl Supervisor {
         let blocked = self.last_blocked(&route);
         let mut watch = Watch::new(self, &route, Navigate::METHOD.into(), deadline);
         watch.free_first(deadline)?;
-        let asked = Asked { at: self.snapshot(), request: self.traffic().last };
+        let asked = Asked { at: self.view(), request: self.traffic().last };
         let mut returned: NavigateReturns = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
         if returned.error_text.as_deref() == Some(ABORTED)
             && returned.is_download != Some(true)
@@ -199,11 +199,11 @@ impl Supervisor {
         let shows = self.loader(&route);
         if shows != before && *shows != *loader.as_str() {
             // Either a document that ours replaces in a moment, or one that has replaced ours already.
-            let changed = |s: &Snapshot| s.frame(frame).is_none_or(|f| f.loader != shows);
+            let changed = |s: &View| s.frame(frame).is_none_or(|f| f.loader != shows);
             self.wait_until(deadline.within(REPLACING), changed);
         }
         // Another one than before will do: the page may have gone on by itself already.
-        let shown = |s: &Snapshot| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
+        let shown = |s: &View| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
         self.until_shown(&route, &mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
         self.blocked_since(&route, blocked)?;
         Ok(watch.answered(returned))
@@ -221,21 +221,21 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Reload::METHOD, frame));
         }
         let before = self.loader(&route);
-        let (blocked, asked) = (self.last_blocked(&route), self.snapshot());
+        let (blocked, asked) = (self.last_blocked(&route), self.view());
         let mut watch = Watch::new(self, &route, Reload::METHOD.into(), deadline);
         watch.free_first(deadline)?;
         self.leave(&route, &mut watch, &Reload::new(), deadline)?;
         let target = route.target.as_str();
         // Chromium answers the command before the page asks whether it may be left.
-        let stays = |s: &Snapshot| stays_since(&asked, s, target);
-        let shown = |s: &Snapshot| {
+        let stays = |s: &View| stays_since(&asked, s, target);
+        let shown = |s: &View| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| s.frame(top.as_str())).is_some_and(|f| f.loader != before)
         };
-        let over = |s: &Snapshot| shown(s) || number_of(s, &route) > blocked || stays(s).is_some();
+        let over = |s: &View| shown(s) || number_of(s, &route) > blocked || stays(s).is_some();
         self.until_shown(&route, &mut watch, began, deadline, over)?;
         self.blocked_since(&route, blocked)?;
-        let now = self.snapshot();
+        let now = self.view();
         match stays(&now).filter(|_| !shown(&now)) {
             Some(dialog) => Err(self::blocked::<Reload>(&dialog)),
             None => Ok(watch.answered(())),
@@ -257,14 +257,14 @@ impl Supervisor {
             return false;
         }
         let target = route.target.as_str();
-        let goes_on = |s: &Snapshot| {
+        let goes_on = |s: &View| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref()).and_then(|top| s.frame(top.as_str()));
             top.map(|top| (top.navigating, top.loader != *document))
         };
         // That it loads nothing any more is reported a moment after the end of the navigation.
-        let is_clear = |s: &Snapshot| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
+        let is_clear = |s: &View| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
         self.wait_until(deadline.within(OVERTAKING), is_clear);
-        let now = self.snapshot();
+        let now = self.view();
         let is_old = |id: &str| asked.at.recent.iter().any(|closed| *closed.dialog.id == *id);
         let was_asked = now.recent.iter().any(|closed| {
             let dialog = &closed.dialog;
@@ -284,12 +284,12 @@ impl Supervisor {
 
     /// The number of the last navigation that a page was kept from, 0 when there was none.
     pub(super) fn last_blocked(&self, route: &Route) -> u64 {
-        number_of(&self.snapshot(), route)
+        number_of(&self.view(), route)
     }
 
     /// Fails when the page was kept from going somewhere since.
     pub(super) fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
-        let now = self.snapshot();
+        let now = self.view();
         let blocked = now.page(route.target.as_str()).and_then(|page| page.blocked.as_ref());
         match blocked.filter(|blocked| blocked.number > before) {
             Some(blocked) => {
@@ -300,14 +300,14 @@ impl Supervisor {
     }
 
     pub(super) fn dismiss_calls(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
-        if self.snapshot().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
+        if self.view().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
             return Ok(());
         }
         self.ask("dismissing", deadline, |reply| Request::DismissCalls { target: target.clone(), reply })
     }
 
     fn loader(&self, route: &Route) -> Arc<str> {
-        let now = self.snapshot();
+        let now = self.view();
         let shows = route.frame.as_ref().and_then(|frame| now.frame(frame.as_str()));
         shows.map(|frame| Arc::clone(&frame.loader)).unwrap_or_default()
     }
@@ -321,7 +321,7 @@ impl Supervisor {
         command: &C,
         deadline: Deadline,
     ) -> Result<C::Returns, Error> {
-        let before = self.snapshot();
+        let before = self.view();
         let asks = before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
         if let Some(dialog) = asks {
             // It is being left already, and asks whether it may: Chromium takes no other navigation meanwhile.
@@ -329,7 +329,7 @@ impl Supervisor {
         }
         self.dismiss_calls(&route.target, deadline)?;
         self.put_dialogs_away(&route.target, deadline)?;
-        let before = self.snapshot();
+        let before = self.view();
         // Not interrupted by dialogs, since those that are open still end with the document.
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
         let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
@@ -339,14 +339,14 @@ impl Supervisor {
             match reply.poll_raw(deadline.within(watch.patience().min(LOOK))) {
                 Ok(outcome) => {
                     // It asked whether it may be left, and was answered already.
-                    if let Some(dialog) = asked_since(&before, &self.snapshot(), route.target.as_str()) {
+                    if let Some(dialog) = asked_since(&before, &self.view(), route.target.as_str()) {
                         return Err(blocked::<C>(&dialog));
                     }
                     return Ok(outcome?.decode()?);
                 }
                 Err(back) => reply = back,
             }
-            let now = self.snapshot();
+            let now = self.view();
             let known = |dialog: &Dialog| before.dialogs.iter().any(|old| old.id == dialog.id);
             if let Some(dialog) = now.dialogs_of(route.target.as_str()).find(|dialog| !known(dialog)) {
                 put_away += 1;
@@ -363,8 +363,8 @@ impl Supervisor {
     }
 
     /// Fails when a page asks whether it may be left, or was kept by the answer to that since.
-    pub(super) fn asks_to_leave<C: Command>(&self, before: &Snapshot, target: &str) -> Result<(), Error> {
-        match stays_since(before, &self.snapshot(), target) {
+    pub(super) fn asks_to_leave<C: Command>(&self, before: &View, target: &str) -> Result<(), Error> {
+        match stays_since(before, &self.view(), target) {
             Some(dialog) => Err(blocked::<C>(&dialog)),
             None => Ok(()),
         }
@@ -377,7 +377,7 @@ impl Supervisor {
         route: &Route,
         deadline: Deadline,
     ) -> Result<(), Error> {
-        if self.snapshot().dialogs_of(route.target.as_str()).next().is_some() {
+        if self.view().dialogs_of(route.target.as_str()).next().is_some() {
             return Ok(());
         }
         watch.look(deadline)
@@ -389,14 +389,14 @@ impl Supervisor {
         watch: &mut Watch<'_>,
         began: Instant,
         deadline: Deadline,
-        shown: impl Fn(&Snapshot) -> bool,
+        shown: impl Fn(&View) -> bool,
     ) -> Result<(), Error> {
         let mut put_away = 0;
         loop {
             if self.wait_until(deadline.within(watch.patience()), &shown).is_some() {
                 return Ok(());
             }
-            let now = self.snapshot();
+            let now = self.view();
             if !now.is_active() {
                 return Err(self.not_active());
             }
@@ -502,14 +502,14 @@ impl Supervisor {
 
 /// How things stood when a navigation was asked for.
 pub(super) struct Asked {
-    pub(super) at: Arc<Snapshot>,
+    pub(super) at: Arc<View>,
     /// The newest request.
     pub(super) request: u64,
 }
 
 /// The question whether a page may be left, when it came since and waited for somebody, answered by now
 /// or not.
-fn asked_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
+fn asked_since(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let old = |id: &str| {
         before.dialogs.iter().any(|dialog| *dialog.id == *id) || before.recent.iter().any(|c| *c.dialog.id == *id)
@@ -520,7 +520,7 @@ fn asked_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<st
 }
 
 /// The question whether a page may be left, when it came since: open, or answered with no, by whoever it was.
-fn stays_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
+fn stays_since(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let is_old = |id: &str| before.recent.iter().any(|closed| *closed.dialog.id == *id);
     let refused = now.recent.iter().filter(|closed| !closed.accepted && closed.closed_by != ClosedBy::Lost);
@@ -529,7 +529,7 @@ fn stays_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<st
 }
 
 /// The number of the last navigation that the page of a route was kept from.
-fn number_of(now: &Snapshot, route: &Route) -> u64 {
+fn number_of(now: &View, route: &Route) -> u64 {
     let page = now.page(route.target.as_str());
     page.and_then(|page| page.blocked.as_ref()).map_or(0, |blocked| blocked.number)
 }

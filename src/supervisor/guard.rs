@@ -17,7 +17,7 @@ use super::handle::Supervisor;
 use super::liveness::Running;
 use super::navigation_limit;
 use super::route::Route;
-use super::snapshot::{Dialog, PageState, Snapshot};
+use super::snapshot::{Dialog, PageState, View};
 use super::state::Request;
 use super::value::Done;
 use crate::cdp::protocol::runtime::{CallFunctionOn, Evaluate, TerminateExecution};
@@ -194,13 +194,13 @@ impl<'a> Watch<'a> {
         }
         let (target, session) = (self.route.target.as_str(), &*self.route.session);
         // One that is on its way already answers no probe, and takes another way at once.
-        let may_answer = |s: &Snapshot| {
+        let may_answer = |s: &View| {
             s.dialogs.is_empty()
                 && s.page(target).is_some_and(|page| page.state == PageState::Ready)
                 && !s.is_navigating(session)
         };
         self.probe(Arc::clone(&self.route.session));
-        while !self.probes.is_empty() && !deadline.passed() && may_answer(&supervisor.snapshot()) {
+        while !self.probes.is_empty() && !deadline.passed() && may_answer(&supervisor.view()) {
             let first = self.probes.remove(0);
             match first.reply.poll_raw(deadline.within(LOOK)) {
                 Ok(_) => {
@@ -221,7 +221,7 @@ impl<'a> Watch<'a> {
     fn sessions(&self) -> Vec<Arc<str>> {
         let mut all = vec![Arc::clone(&self.route.session)];
         if OF_ALL_FRAMES.iter().any(|begin| self.method.starts_with(begin)) {
-            let snapshot = self.supervisor.snapshot();
+            let snapshot = self.supervisor.view();
             for session in snapshot.frames_of(self.route.target.as_str()).filter_map(|f| f.session_id.clone()) {
                 if !all.contains(&session) {
                     all.push(session);
@@ -233,7 +233,7 @@ impl<'a> Watch<'a> {
 
     /// Ends what runs in a session that has not answered for long.
     fn free(&mut self, session: &Arc<str>, deadline: Deadline) -> Result<(), Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         if now.is_navigating(session) {
             // Chromium holds back every command until the new document is there, and would end that one's
             // script then. The page is not stuck, its server is slow.
@@ -299,7 +299,7 @@ impl<'a> Watch<'a> {
             }
             return Error::Cancelled;
         }
-        if !self.probes.is_empty() && self.supervisor.snapshot().is_navigating(&self.route.session) {
+        if !self.probes.is_empty() && self.supervisor.view().is_navigating(&self.route.session) {
             return Error::Navigating { page: self.route.target.to_string(), after };
         }
         if self.is_script && self.own_runs && !self.probes.is_empty() {
@@ -441,7 +441,7 @@ impl Supervisor {
         if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace(watch.began)) {
             return Slot::Ended(error);
         }
-        let is_held = || self.snapshot().is_navigating(&watch.route.session);
+        let is_held = || self.view().is_navigating(&watch.route.session);
         if let Some(after) = navigation_limit::exceeded(is_held) {
             let page = watch.route.target.to_string();
             return Slot::Ended(Error::Navigating { page, after });
@@ -457,14 +457,14 @@ impl Supervisor {
 
     /// Fails when nothing can be done with the page at the moment.
     fn check_page(&self, route: &Route, method: &str, deadline: Deadline) -> Result<(), Error> {
-        let wedged = |s: &Snapshot| {
+        let wedged = |s: &View| {
             let page = s.page(route.target.as_str()).filter(|page| page.state == PageState::Wedged);
             page.map(|page| page.lost_dialog.as_deref().unwrap_or("unknown").to_owned())
         };
-        if wedged(&self.snapshot()).is_some() {
+        if wedged(&self.view()).is_some() {
             // Some proxies close the dialogs of a client that left; the page says so in a moment.
             self.wait_until(deadline.within(DIALOG_GRACE), |s| wedged(s).is_none());
-            if let Some(dialog) = wedged(&self.snapshot()) {
+            if let Some(dialog) = wedged(&self.view()) {
                 return Err(Error::Wedged { page: route.target.to_string(), dialog });
             }
         }
@@ -474,7 +474,7 @@ impl Supervisor {
     /// Fails when a dialog blocks calls on this route. One shown by the same session does so at once,
     /// one shown by another process after the grace time only.
     fn check_dialogs(&self, route: &Route, method: &str, patience: Patience) -> Result<(), Error> {
-        let snapshot = self.snapshot();
+        let snapshot = self.view();
         let blocks = |dialog: &&Dialog| {
             let shown_by = dialog.frame_id.as_ref().and_then(|f| snapshot.frame(f.as_str()));
             let same = shown_by.is_none_or(|f| f.session_id.as_ref() == Some(&route.session));

@@ -13,15 +13,15 @@ use super::inputs::Inputs;
 use super::kept::{Kept, Room};
 use super::link::Link;
 use super::liveness::Liveness;
-use super::log::{Event, EventLog, Happened};
+use super::log::{EventLog, Happened, LogEvent};
 use super::navigation::{Lookups, NavigationPolicy, Verdict, names};
 use super::options::{Pages, SupervisorOptions};
-use super::served::Picture;
-use super::snapshot::{ConsoleEntry, Phase, Snapshot};
+use super::served::RawScreenshot;
+use super::snapshot::{ConsoleEntry, Phase, View};
 use super::state::{Request, Response, State};
 use super::traffic::{NetworkRequest, Traffic};
 use super::worker::{Worker, now};
-use crate::browser::{Browser, LaunchOptions};
+use crate::browser::{BrowserProcess, LaunchOptions};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
@@ -40,7 +40,7 @@ const REQUESTS: usize = 256;
 /// All methods take `&self` and may be called from any thread.
 pub struct Supervisor {
     pub(super) link: Arc<Link>,
-    pub(super) published: Arc<Published<Snapshot>>,
+    pub(super) published: Arc<Published<View>>,
     log: Arc<EventLog>,
     /// Set when the thread leaves.
     done: Arc<AtomicBool>,
@@ -49,7 +49,7 @@ pub struct Supervisor {
     pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
     pub(super) requests: Sender<Request>,
     pub(super) liveness: Liveness,
-    pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, Picture)>>,
+    pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, RawScreenshot)>>,
     pub(super) rescue_after: Duration,
     pub(super) navigation: Option<NavigationPolicy>,
     close: Sender<()>,
@@ -64,7 +64,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Browser`] when it does not start, and those of [`start`](Self::start).
     pub fn launch(browser: &LaunchOptions, options: SupervisorOptions) -> Result<Self, Error> {
-        Self::start(Browser::launch(browser)?, options)
+        Self::start(BrowserProcess::launch(browser)?, options)
     }
 
     /// Attaches to a running browser by its CDP address (ws, wss, http, https) and supervises it.
@@ -73,7 +73,7 @@ impl Supervisor {
     /// [`Error::Browser`] when it cannot be reached, and those of [`start`](Self::start). No error
     /// carries the address.
     pub fn attach(url: &str, connect: &ConnectOptions, options: SupervisorOptions) -> Result<Self, Error> {
-        Self::start(Browser::attach(url, connect)?, options)
+        Self::start(BrowserProcess::attach(url, connect)?, options)
     }
 
     /// Supervises a browser over its one connection, which the supervisor owns from now on.
@@ -81,7 +81,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::PageNotFound`] when the page to supervise is not there, [`Error::StartTimeout`],
     /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
-    pub fn start(browser: Browser, mut options: SupervisorOptions) -> Result<Self, Error> {
+    pub fn start(browser: BrowserProcess, mut options: SupervisorOptions) -> Result<Self, Error> {
         options.remote |= browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
         Self::begin(Link::new(browser.connection().clone(), Some(browser)), options)
     }
@@ -109,7 +109,7 @@ impl Supervisor {
         let (close, close_out) = crossbeam_channel::bounded(1);
         let (reply, started) = crossbeam_channel::bounded(1);
         let _ = requests.try_send(Request::Started { reply });
-        let published = Arc::new(Published::new(Snapshot::empty()));
+        let published = Arc::new(Published::new(View::empty()));
         let shared_log = options.log.clone();
         let is_shared = shared_log.is_some();
         let log = shared_log.unwrap_or_default();
@@ -178,7 +178,7 @@ impl Supervisor {
 
     /// Everything known at this moment. Never waits for the browser.
     #[must_use]
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn view(&self) -> Arc<View> {
         self.published.get()
     }
 
@@ -190,7 +190,7 @@ impl Supervisor {
 
     /// Waits until `accept` holds for the snapshot, the present one first. `None` at the deadline, when the
     /// calling thread's [`Cancel`] is set, or when the supervisor has ended and nothing will change any more.
-    pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&Snapshot) -> bool) -> Option<Arc<Snapshot>> {
+    pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&View) -> bool) -> Option<Arc<View>> {
         let mut ended = false;
         let found = self.published.wait_until(deadline, |snapshot| {
             let accepted = accept(snapshot);
@@ -202,7 +202,7 @@ impl Supervisor {
 
     /// Waits for a snapshot newer than `seen`. `None` at the deadline.
     #[must_use]
-    pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Arc<Snapshot>> {
+    pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Arc<View>> {
         self.published.wait_newer(seen, deadline).map(|v| v.value)
     }
 
@@ -211,9 +211,9 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
-    pub fn caught_up(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
+    pub fn caught_up(&self, deadline: Deadline) -> Result<Arc<View>, Error> {
         self.ask("catching up", deadline, |reply| Request::CaughtUp { reply })?;
-        Ok(self.snapshot())
+        Ok(self.view())
     }
 
     /// Gives the scripts of a page as much more time as its processor is slowed down; 1: as usual.
@@ -224,7 +224,7 @@ impl Supervisor {
 
     /// Appends an event of a page to the event log.
     #[cfg(feature = "page")]
-    pub(crate) fn note(&self, page: &TargetId, event: Event) {
+    pub(crate) fn note(&self, page: &TargetId, event: LogEvent) {
         self.log.append([(now().unix, Happened::new(Some(page.clone()), event))]);
     }
 
@@ -237,7 +237,7 @@ impl Supervisor {
     /// Whether it is watching.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.snapshot().is_active()
+        self.view().is_active()
     }
 
     /// The connection that actions go through at the moment. After a reconnect there is another one.
@@ -247,7 +247,7 @@ impl Supervisor {
     }
 
     /// Runs `with` on the browser behind it, if this supervisor was started with one.
-    pub fn with_browser<T>(&self, with: impl FnOnce(&Browser) -> T) -> Option<T> {
+    pub fn with_browser<T>(&self, with: impl FnOnce(&BrowserProcess) -> T) -> Option<T> {
         self.link.browser.lock().as_ref().map(with)
     }
 
@@ -324,7 +324,7 @@ impl Supervisor {
             return;
         }
         if self.is_active() {
-            let ours = self.link.browser.lock().as_ref().is_some_and(Browser::is_ours);
+            let ours = self.link.browser.lock().as_ref().is_some_and(BrowserProcess::is_ours);
             // Pages of a browser that is about to close need no closing of their own.
             let close_pages = self.close_own_pages && !ours;
             let leave = |reply| Request::Leave { close_pages, reply };
@@ -362,8 +362,8 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Reconnecting`], [`Error::NotActive`].
-    pub(super) fn connected(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
-        let now = self.snapshot();
+    pub(super) fn connected(&self, deadline: Deadline) -> Result<Arc<View>, Error> {
+        let now = self.view();
         if !matches!(now.phase, Phase::Reconnecting(_)) {
             return Ok(now);
         }
@@ -374,7 +374,7 @@ impl Supervisor {
     }
 
     pub(super) fn not_active(&self) -> Error {
-        not_active(&self.snapshot())
+        not_active(&self.view())
     }
 }
 
@@ -383,7 +383,7 @@ impl Supervisor {
 pub(super) struct Requester {
     pub(super) requests: Sender<Request>,
     done: Arc<AtomicBool>,
-    published: Arc<Published<Snapshot>>,
+    published: Arc<Published<View>>,
 }
 
 impl Requester {
@@ -423,7 +423,7 @@ impl Requester {
     }
 }
 
-fn not_active(now: &Snapshot) -> Error {
+fn not_active(now: &View) -> Error {
     let reason = match &now.phase {
         Phase::Ended(reason) => reason.to_string(),
         Phase::Reconnecting(reason) => return Error::Reconnecting { reason: reason.to_string() },
@@ -441,7 +441,7 @@ const LEAVE: Duration = Duration::from_secs(3);
 /// What the thread publishes when it panics: without it callers would wait for answers that never come.
 struct Ends {
     link: Arc<Link>,
-    published: Arc<Published<Snapshot>>,
+    published: Arc<Published<View>>,
     log: Arc<EventLog>,
     is_shared: bool,
     done: Arc<AtomicBool>,
@@ -450,13 +450,13 @@ struct Ends {
 impl Ends {
     fn publish(&self) {
         const REASON: &str = "internal error: the thread of the supervisor panicked; see the log";
-        let mut last = Snapshot::clone(&self.published.get());
+        let mut last = View::clone(&self.published.get());
         if !matches!(last.phase, Phase::Ended(_)) {
             last.phase = Phase::Ended(REASON.into());
             last.dialogs = Arc::default();
             let open: Vec<TargetId> = last.pages.iter().map(|page| page.target_id.clone()).collect();
             self.published.publish(Arc::new(last));
-            let ended = Happened::new(None, Event::Ended { reason: REASON.into() });
+            let ended = Happened::new(None, LogEvent::Ended { reason: REASON.into() });
             self.log.append(std::iter::once(ended).map(|event| (now().unix, event)));
             if self.is_shared {
                 self.log.append(open.into_iter().map(|page| (now().unix, Happened::closed_at_end(page))));
@@ -479,6 +479,6 @@ impl Drop for Supervisor {
 
 impl fmt::Debug for Supervisor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Supervisor").field("task", &self.task).field("phase", &self.snapshot().phase).finish()
+        f.debug_struct("Supervisor").field("task", &self.task).field("phase", &self.view().phase).finish()
     }
 }

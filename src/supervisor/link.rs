@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::browser::Browser;
+use crate::browser::BrowserProcess;
 use crate::cdp::Connection;
 
 /// Connection and browser, shared by the handle and its thread.
@@ -15,11 +15,11 @@ use crate::cdp::Connection;
 pub(super) struct Link {
     /// With the number of the connection.
     current: Mutex<(u64, Connection)>,
-    pub(super) browser: Mutex<Option<Browser>>,
+    pub(super) browser: Mutex<Option<BrowserProcess>>,
 }
 
 impl Link {
-    pub(super) fn new(connection: Connection, browser: Option<Browser>) -> Arc<Self> {
+    pub(super) fn new(connection: Connection, browser: Option<BrowserProcess>) -> Arc<Self> {
         Arc::new(Self { current: Mutex::new((1, connection)), browser: Mutex::new(browser) })
     }
 

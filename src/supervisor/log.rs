@@ -1,6 +1,6 @@
 //! The event log: one numbered, bounded list of what happened, for everybody who wants to follow.
 //!
-//! Events are values of [`Event`]; they become JSON where they leave the program.
+//! Events are values of [`LogEvent`]; they become JSON where they leave the program.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
 
-use super::snapshot::{BridgeReason, ClosedDialog, ConsoleEntry, Dialog, Download, PageState};
+use super::snapshot::{BridgeReason, ClosedDialog, ConsoleEntry, Dialog, DownloadView, PageState};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync;
@@ -18,7 +18,7 @@ pub type EventLog = sync::Log<Happened>;
 /// One entry of it.
 pub type Entry = sync::Logged<Happened>;
 /// A part of it.
-pub type Tail = sync::Tail<Happened>;
+pub type LogTail = sync::Tail<Happened>;
 
 /// An event, and the page that it is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,27 +26,27 @@ pub struct Happened {
     /// The page, if it is about one.
     pub target_id: Option<TargetId>,
     /// What happened.
-    pub event: Arc<Event>,
+    pub event: Arc<LogEvent>,
 }
 
 impl Happened {
-    pub(crate) fn new(target_id: Option<TargetId>, event: Event) -> Self {
+    pub(crate) fn new(target_id: Option<TargetId>, event: LogEvent) -> Self {
         Self { target_id, event: Arc::new(event) }
     }
 
     /// A page went with its browser.
     pub(super) fn closed_at_end(page: TargetId) -> Self {
-        Self::new(Some(page), Event::TabClosed { reason: Some("the browser ended".into()) })
+        Self::new(Some(page), LogEvent::TabClosed { reason: Some("the browser ended".into()) })
     }
 
     /// What it is about, without the details.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> EventKind {
         self.event.kind()
     }
 }
 
-/// `{seq, ts, type, targetId?, data}`, with the fields of [`Event`] in `data`.
+/// `{seq, ts, type, targetId?, data}`, with the fields of [`LogEvent`] in `data`.
 impl Serialize for Entry {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -65,7 +65,7 @@ impl Serialize for Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum EventKind {
     /// A page came in.
     TabOpened,
     /// A page is gone.
@@ -114,7 +114,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Event {
+pub enum LogEvent {
     /// A page came in.
     TabOpened {
         /// Its address at that moment, often none yet.
@@ -186,7 +186,7 @@ pub enum Event {
         problem: Option<String>,
     },
     /// A download began, or ended where nobody moves its file.
-    Download(Download),
+    Download(DownloadView),
     /// A download ended, and its file is in its place or did not get there.
     DownloadEnded(DownloadEnded),
     /// A renderer crashed.
@@ -316,32 +316,32 @@ impl Action {
     }
 }
 
-impl Event {
+impl LogEvent {
     /// What it is about, without the details.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> EventKind {
         match self {
-            Self::TabOpened { .. } => Kind::TabOpened,
-            Self::TabClosed { .. } => Kind::TabClosed,
-            Self::PopupBlocked { .. } => Kind::PopupBlocked,
-            Self::Frame { .. } => Kind::Frame,
-            Self::Navigated { .. } => Kind::Navigated,
-            Self::NavigationBlocked { .. } => Kind::NavigationBlocked,
-            Self::DialogOpened(_) => Kind::DialogOpened,
-            Self::DialogClosed(_) => Kind::DialogClosed,
-            Self::Console(_) => Kind::Console,
-            Self::FileChooser { .. } => Kind::FileChooser,
-            Self::Download(_) | Self::DownloadEnded(_) => Kind::Download,
-            Self::Crashed { .. } => Kind::Crashed,
-            Self::Responsiveness { .. } => Kind::Responsiveness,
-            Self::Resync { .. } => Kind::Resync,
-            Self::Bridge { .. } => Kind::Bridge,
-            Self::Rescued { .. } => Kind::Rescued,
-            Self::Disconnected { .. } => Kind::Disconnected,
-            Self::Reconnected { .. } => Kind::Reconnected,
-            Self::ActionStarted(_) => Kind::ActionStarted,
-            Self::ActionFinished { .. } => Kind::ActionFinished,
-            Self::Ended { .. } => Kind::Ended,
+            Self::TabOpened { .. } => EventKind::TabOpened,
+            Self::TabClosed { .. } => EventKind::TabClosed,
+            Self::PopupBlocked { .. } => EventKind::PopupBlocked,
+            Self::Frame { .. } => EventKind::Frame,
+            Self::Navigated { .. } => EventKind::Navigated,
+            Self::NavigationBlocked { .. } => EventKind::NavigationBlocked,
+            Self::DialogOpened(_) => EventKind::DialogOpened,
+            Self::DialogClosed(_) => EventKind::DialogClosed,
+            Self::Console(_) => EventKind::Console,
+            Self::FileChooser { .. } => EventKind::FileChooser,
+            Self::Download(_) | Self::DownloadEnded(_) => EventKind::Download,
+            Self::Crashed { .. } => EventKind::Crashed,
+            Self::Responsiveness { .. } => EventKind::Responsiveness,
+            Self::Resync { .. } => EventKind::Resync,
+            Self::Bridge { .. } => EventKind::Bridge,
+            Self::Rescued { .. } => EventKind::Rescued,
+            Self::Disconnected { .. } => EventKind::Disconnected,
+            Self::Reconnected { .. } => EventKind::Reconnected,
+            Self::ActionStarted(_) => EventKind::ActionStarted,
+            Self::ActionFinished { .. } => EventKind::ActionFinished,
+            Self::Ended { .. } => EventKind::Ended,
         }
     }
 }
@@ -354,29 +354,29 @@ impl sync::Bytes for Happened {
         let dialog = |dialog: &Dialog| dialog.message.len() + dialog.default_prompt.len() + dialog.origin.len();
         let length = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());
         let texts = match &*self.event {
-            Event::TabOpened { url, .. } | Event::Navigated { url, .. } => url.len(),
-            Event::NavigationBlocked { url, reason, .. } => url.len() + reason.len(),
-            Event::DialogOpened(opened) => dialog(opened),
-            Event::DialogClosed(closed) => dialog(&closed.dialog),
-            Event::Console(entry) => entry.text.len() + length(&entry.url),
-            Event::FileChooser { files, problem, .. } => {
+            LogEvent::TabOpened { url, .. } | LogEvent::Navigated { url, .. } => url.len(),
+            LogEvent::NavigationBlocked { url, reason, .. } => url.len() + reason.len(),
+            LogEvent::DialogOpened(opened) => dialog(opened),
+            LogEvent::DialogClosed(closed) => dialog(&closed.dialog),
+            LogEvent::Console(entry) => entry.text.len() + length(&entry.url),
+            LogEvent::FileChooser { files, problem, .. } => {
                 files.iter().map(String::len).sum::<usize>() + problem.as_ref().map_or(0, String::len)
             }
-            Event::Download(download) => download.url.len() + download.suggested_filename.len(),
-            Event::DownloadEnded(ended) => {
+            LogEvent::Download(download) => download.url.len() + download.suggested_filename.len(),
+            LogEvent::DownloadEnded(ended) => {
                 let path = ended.path.as_ref().map_or(0, |path| path.as_os_str().len());
                 ended.url.len() + ended.suggested_filename.len() + path + ended.failure.as_ref().map_or(0, String::len)
             }
-            Event::Disconnected { reason } | Event::Ended { reason } => reason.len(),
-            Event::ActionStarted(action) | Event::ActionFinished { action, .. } => length(&action.name),
-            Event::TabClosed { reason } | Event::Bridge { failed: reason, .. } => length(reason),
-            Event::PopupBlocked { .. }
-            | Event::Frame { .. }
-            | Event::Crashed { .. }
-            | Event::Responsiveness { .. }
-            | Event::Resync { .. }
-            | Event::Rescued { .. }
-            | Event::Reconnected { .. } => 0,
+            LogEvent::Disconnected { reason } | LogEvent::Ended { reason } => reason.len(),
+            LogEvent::ActionStarted(action) | LogEvent::ActionFinished { action, .. } => length(&action.name),
+            LogEvent::TabClosed { reason } | LogEvent::Bridge { failed: reason, .. } => length(reason),
+            LogEvent::PopupBlocked { .. }
+            | LogEvent::Frame { .. }
+            | LogEvent::Crashed { .. }
+            | LogEvent::Responsiveness { .. }
+            | LogEvent::Resync { .. }
+            | LogEvent::Rescued { .. }
+            | LogEvent::Reconnected { .. } => 0,
         };
         FIXED + texts
     }

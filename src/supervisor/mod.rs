@@ -1,7 +1,7 @@
 //! Watching a browser: pages, frames, dialogs, console; one supervisor per task.
 //!
 //! A [`Supervisor`] owns one connection. What the browser tells is folded by one thread
-//! (`sup-<task>`) into a frozen [`Snapshot`] that anybody may take at any time without waiting for
+//! (`sup-<task>`) into a frozen [`View`] that anybody may take at any time without waiting for
 //! the browser; dialogs are answered by policy, by an armed answer or on request; calls go into any
 //! frame by its id. The room never opens a second connection and knows nothing of element trees.
 //!
@@ -79,7 +79,7 @@ mod worker;
 
 #[cfg(feature = "page")]
 pub(crate) use crate::browser::is_full;
-pub use crate::cdp::protocol::network::Cookie;
+
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;
 pub use aimed::Outcomes;
@@ -89,7 +89,7 @@ pub use error::Error;
 pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
 pub use interception::{InterceptRule, InterceptedRequest, Interceptor};
-pub use log::{Action, DownloadEnded, Entry, Event, EventLog, FrameChange, Happened, Kind, Tail};
+pub use log::{Action, DownloadEnded, Entry, EventKind, EventLog, FrameChange, Happened, LogEvent, LogTail};
 pub use navigation::BlockedNavigation;
 #[cfg(feature = "server")]
 pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
@@ -109,10 +109,10 @@ pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use route::FrameRef;
 #[cfg(feature = "page")]
 pub(crate) use served::MovedDownload;
-pub use served::{History, Picture};
+pub use served::{History, RawScreenshot};
 pub use snapshot::{
     ArmedDialogAnswer, BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel,
-    Dialog, DialogType, Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
+    Dialog, DialogType, DownloadProgress, DownloadView, Frame, PageState, PageView, Phase, View,
 };
 #[cfg(feature = "page")]
 pub(crate) use standing::{CPU, OFFLINE};

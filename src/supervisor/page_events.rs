@@ -201,7 +201,7 @@ impl Supervisor {
     /// # use cdpilot::{browser::LaunchOptions, sync::Deadline};
     /// # use cdpilot::supervisor::{EventFilter, PageEvent, Supervisor, SupervisorOptions};
     /// # let supervisor = Supervisor::launch(&LaunchOptions::new(), SupervisorOptions::default())?;
-    /// # let page = supervisor.snapshot().pages[0].target_id.clone();
+    /// # let page = supervisor.view().pages[0].target_id.clone();
     /// let events = supervisor.subscribe(&page, EventFilter::methods(&["Page.loadEventFired"]), Deadline::after_secs(2))?;
     /// while let Ok(next) = events.next(Deadline::after_secs(10)) {
     ///     match next {

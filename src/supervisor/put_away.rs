@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::dialog_call::DialogAnswer;
 use super::error::Error;
 use super::handle::Supervisor;
-use super::snapshot::{DialogType, Snapshot};
+use super::snapshot::{DialogType, View};
 use super::state::Request;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
@@ -24,7 +24,7 @@ const ANSWER: Duration = Duration::from_secs(1);
 const NEXT: Duration = Duration::from_millis(50);
 
 /// A dialog of a page that keeps it from leaving, and that can be answered: not the question whether it may leave.
-pub(super) fn in_the_way(now: &Snapshot, target: &TargetId) -> Option<Arc<str>> {
+pub(super) fn in_the_way(now: &View, target: &TargetId) -> Option<Arc<str>> {
     let mut here = now.dialogs_of(target.as_str());
     let native = here.find(|dialog| !dialog.bridged && dialog.kind != DialogType::BeforeUnload);
     native.map(|dialog| Arc::clone(&dialog.id))
@@ -34,7 +34,7 @@ impl Supervisor {
     /// Puts away what a page shows before it leaves, as far as it can be answered.
     pub(super) fn put_dialogs_away(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         for number in 0..ALL {
-            if number == DIALOGS && in_the_way(&self.snapshot(), target).is_some() {
+            if number == DIALOGS && in_the_way(&self.view(), target).is_some() {
                 self.ask("ending the script", deadline, |reply| Request::EndScripts { target: target.clone(), reply })?;
             }
             if !self.put_one_away(target, deadline) {
@@ -47,9 +47,9 @@ impl Supervisor {
 
     /// Puts away the dialog that a page shows, if it shows one. Whether it did so, or somebody else.
     pub(super) fn put_one_away(&self, target: &TargetId, deadline: Deadline) -> bool {
-        let Some(id) = in_the_way(&self.snapshot(), target) else { return false };
+        let Some(id) = in_the_way(&self.view(), target) else { return false };
         let Err(problem) = self.respond(Some(&id), DialogAnswer::Dismiss, deadline.within(ANSWER)) else { return true };
-        let stays = in_the_way(&self.snapshot(), target).as_ref() == Some(&id);
+        let stays = in_the_way(&self.view(), target).as_ref() == Some(&id);
         if stays {
             tracing::debug!(%problem, "a dialog of a page that leaves cannot be put away");
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::error::Error;
 use super::guard::DIALOG_GRACE;
 use super::handle::Supervisor;
-use super::snapshot::{Frame, Phase, Snapshot};
+use super::snapshot::{Frame, Phase, View};
 use crate::cdp::Connection;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
@@ -60,7 +60,7 @@ impl Supervisor {
     pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
         loop {
             let route = self.route_at_once(frame, deadline)?;
-            let now = self.snapshot();
+            let now = self.view();
             let is_top = route
                 .frame
                 .as_ref()
@@ -70,7 +70,7 @@ impl Supervisor {
             }
             self.wait_arrived(&route.target, deadline)?;
             // Its frames may only be known now.
-            if self.snapshot().dialogs_of(route.target.as_str()).next().is_some() {
+            if self.view().dialogs_of(route.target.as_str()).next().is_some() {
                 return Ok(route);
             }
         }
@@ -88,9 +88,9 @@ impl Supervisor {
     /// [`Error::Navigating`] at the deadline, [`Error::Cancelled`].
     pub fn wait_arrived(&self, page: &TargetId, deadline: Deadline) -> Result<(), Error> {
         let began = Instant::now();
-        let arriving = |s: &Snapshot| s.page(page.as_str()).is_some_and(|page| page.is_arriving);
-        let over = |s: &Snapshot| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
-        if over(&self.snapshot()) || self.wait_until(deadline, over).is_some() || !arriving(&self.snapshot()) {
+        let arriving = |s: &View| s.page(page.as_str()).is_some_and(|page| page.is_arriving);
+        let over = |s: &View| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
+        if over(&self.view()) || self.wait_until(deadline, over).is_some() || !arriving(&self.view()) {
             return Ok(());
         }
         Err(Error::Navigating { page: page.to_string(), after: began.elapsed() }.or_cancelled())
@@ -108,7 +108,7 @@ impl Supervisor {
             }
             if connection.is_closed() {
                 // Found out before the supervisor's thread did. Nothing is sent into it.
-                let told = |s: &Snapshot| !s.is_active() || s.generation != generation;
+                let told = |s: &View| !s.is_active() || s.generation != generation;
                 if snapshot.is_active() && self.wait_until(deadline, told).is_some() {
                     continue;
                 }
@@ -116,7 +116,7 @@ impl Supervisor {
             }
             return match route_in(&snapshot, frame, connection) {
                 Err(Error::FrameDetached { frame }) if snapshot.is_attaching(&frame) => {
-                    let there = |s: &Snapshot| !s.is_active() || !s.is_attaching(&frame);
+                    let there = |s: &View| !s.is_active() || !s.is_attaching(&frame);
                     if self.wait_until(deadline.within(DIALOG_GRACE), there).is_some() {
                         continue;
                     }
@@ -142,7 +142,7 @@ impl Supervisor {
     }
 
     pub(super) fn not_a_frame_command(&self, method: &str, frame: &FrameId) -> Error {
-        let snapshot = self.snapshot();
+        let snapshot = self.view();
         let owner = snapshot.frame(frame.as_str()).and_then(|f| f.session_frame.as_ref());
         Error::NotAFrameCommand {
             method: method.to_owned(),
@@ -155,7 +155,7 @@ impl Supervisor {
 /// Stands for "aim at a context of its own, which is not known yet".
 const NO_CONTEXT: i64 = i64::MIN;
 
-fn route_in(snapshot: &Snapshot, frame: &FrameRef, connection: Connection) -> Result<Route, Error> {
+fn route_in(snapshot: &View, frame: &FrameRef, connection: Connection) -> Result<Route, Error> {
     let target = match frame {
         FrameRef::Top => &snapshot.pages.first().ok_or(Error::NoPage)?.target_id,
         FrameRef::TopOf(target) => target,
@@ -189,7 +189,7 @@ fn route_to(frame: &Frame, connection: Connection) -> Result<Route, Error> {
     })
 }
 
-fn unknown(id: &FrameId, snapshot: &Snapshot) -> Error {
+fn unknown(id: &FrameId, snapshot: &View) -> Error {
     let known = snapshot.frames.iter().take(10).map(|f| f.frame_id.to_string()).collect();
     Error::FrameNotFound { frame: id.to_string(), known }
 }

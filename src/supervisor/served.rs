@@ -43,7 +43,7 @@ pub(crate) struct MovedDownload {
 
 /// The last picture that was taken of a page.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Picture {
+pub struct RawScreenshot {
     /// PNG.
     pub png: Arc<[u8]>,
     /// When it was taken, Unix seconds.
@@ -150,15 +150,15 @@ impl Supervisor {
     /// The last picture that was taken of a page's viewport by [`screenshot`](Self::screenshot) or
     /// [`capture`](Self::capture). Waits for nothing.
     #[must_use]
-    pub fn last_picture(&self, page: &TargetId) -> Option<Picture> {
+    pub fn last_picture(&self, page: &TargetId) -> Option<RawScreenshot> {
         self.pictures.lock().iter().find(|(target, _)| target == page).map(|(_, picture)| picture.clone())
     }
 
     pub(super) fn keep_picture(&self, page: &TargetId, png: &[u8]) {
-        let now = self.snapshot();
+        let now = self.view();
         let Some(known) = now.page(page.as_str()) else { return };
         let taken_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let picture = Picture { png: png.into(), taken_at, url: Arc::clone(&known.url) };
+        let picture = RawScreenshot { png: png.into(), taken_at, url: Arc::clone(&known.url) };
         let mut pictures = self.pictures.lock();
         pictures.retain(|(target, _)| target != page && now.page(target.as_str()).is_some());
         pictures.push_back((page.clone(), picture));
@@ -170,7 +170,7 @@ impl Supervisor {
     /// Drops the pictures of pages that are gone.
     #[cfg(feature = "page")]
     pub(crate) fn drop_old_pictures(&self) {
-        let now = self.snapshot();
+        let now = self.view();
         self.pictures.lock().retain(|(target, _)| now.page(target.as_str()).is_some());
     }
 
@@ -183,8 +183,8 @@ impl Supervisor {
     pub fn revive(&self, page: &FrameRef, deadline: Deadline) -> Result<(), Error> {
         let route = self.route_at_once(page, deadline)?;
         let target = route.target.as_str();
-        let crashed = |s: &super::Snapshot| s.page(target).is_none_or(|page| page.state == PageState::Crashed);
-        if !crashed(&self.snapshot()) {
+        let crashed = |s: &super::View| s.page(target).is_none_or(|page| page.state == PageState::Crashed);
+        if !crashed(&self.view()) {
             // Never answered: what would answer is gone.
             drop(route.connection.session(Arc::clone(&route.session)).send(&Crash::new()));
             if self.wait_until(deadline.within(CRASHING), crashed).is_none() {

@@ -7,7 +7,7 @@ use super::frame_call::{ABORTED, Asked, LOOK, blocked};
 use super::guard::Watch;
 use super::handle::Supervisor;
 use super::route::FrameRef;
-use super::snapshot::{DialogType, Snapshot};
+use super::snapshot::{DialogType, View};
 use crate::cdp::CallOptions;
 use crate::cdp::protocol::page::{Navigate, NavigateReturns};
 use crate::cdp::rt::Command as _;
@@ -28,7 +28,7 @@ impl Supervisor {
         let blocked_before = self.last_blocked(&route);
         Watch::new(self, &route, Navigate::METHOD.into(), deadline).free_first(deadline)?;
         let target = route.target.as_str();
-        let before = self.snapshot();
+        let before = self.view();
         if let Some(asks) = before.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
             return Err(blocked::<Navigate>(&asks.id));
         }
@@ -39,7 +39,7 @@ impl Supervisor {
             route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)
         };
         let (mut reply, mut was_sent_again) = (send()?, false);
-        let top = |s: &Snapshot| {
+        let top = |s: &View| {
             let id = s.page(target).and_then(|page| page.top_frame.as_ref());
             id.and_then(|id| s.frame(id.as_str())).map(|frame| (frame.navigating, frame.loader.clone()))
         };
@@ -76,7 +76,7 @@ impl Supervisor {
                 }
                 Err(back) => reply = back,
             }
-            let now = self.snapshot();
+            let now = self.view();
             let (on_its_way, shows) = top(&now).unzip();
             let asks = now.dialogs_of(target).any(|dialog| dialog.kind == DialogType::BeforeUnload);
             let set_out = match traffic.watched {

@@ -44,13 +44,13 @@ pub struct ArmedDialogAnswer {
 /// Everything a supervisor knew at one moment. Parts that did not change are shared with the
 /// snapshot before it.
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub struct View {
     /// Which connection it comes from, counted from 1.
     pub generation: u64,
     /// Where the supervisor stands.
     pub phase: Phase,
     /// The task's pages, oldest first.
-    pub pages: Arc<[Page]>,
+    pub pages: Arc<[PageView]>,
     /// Their frames, in the order they were seen.
     pub frames: Arc<[Frame]>,
     /// Dialogs that wait for an answer, oldest first.
@@ -63,12 +63,12 @@ pub struct Snapshot {
     pub bridge: BridgeView,
     /// The last 50 downloads, oldest first, where they are caught, see
     /// [`catch_downloads`](super::Supervisor::catch_downloads).
-    pub downloads: Arc<[Download]>,
+    pub downloads: Arc<[DownloadView]>,
     /// The last 50 console messages and uncaught exceptions, oldest first.
     pub console: Arc<[ConsoleEntry]>,
 }
 
-impl Snapshot {
+impl View {
     pub(super) fn empty() -> Self {
         Self {
             generation: 1,
@@ -101,7 +101,7 @@ impl Snapshot {
 
     /// A page by its target id.
     #[must_use]
-    pub fn page(&self, target: &str) -> Option<&Page> {
+    pub fn page(&self, target: &str) -> Option<&PageView> {
         self.pages.iter().find(|p| p.target_id.as_str() == target)
     }
 
@@ -156,7 +156,7 @@ impl Snapshot {
 
 /// A page of the task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Page {
+pub struct PageView {
     /// Its target.
     pub target_id: TargetId,
     /// Its address, as Chromium last told.
@@ -250,7 +250,7 @@ pub struct Frame {
 
 /// A download.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Download {
+pub struct DownloadView {
     /// Its number among those of the supervisor, counted from 1.
     pub number: u64,
     /// The page that it came from.
@@ -263,7 +263,7 @@ pub struct Download {
     /// The name that the page or the server wants it to have: untrusted.
     pub suggested_filename: Arc<str>,
     /// Where it stands.
-    pub state: DownloadState,
+    pub state: DownloadProgress,
     /// Bytes that are there.
     pub bytes: u64,
     /// Bytes there will be, where that is known.
@@ -280,7 +280,7 @@ pub struct Download {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum DownloadState {
+pub enum DownloadProgress {
     /// It comes.
     InProgress,
     /// It is there.

@@ -200,7 +200,7 @@ impl Supervisor {
     /// document. The address is that of the request, else the one that Chromium shows.
     #[must_use]
     pub fn failed_document(&self, page: &TargetId) -> Option<FailedDocument> {
-        let now = self.snapshot();
+        let now = self.view();
         let shown = now.page(page.as_str())?;
         let top = shown.top_frame.as_ref()?;
         let is_failure = |url: &str| url.starts_with(ERROR_PAGE);

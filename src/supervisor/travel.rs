@@ -6,7 +6,7 @@ use super::error::Error;
 use super::frame_call::LOOK;
 use super::guard::Watch;
 use super::handle::Supervisor;
-use super::log::{Entry, Event};
+use super::log::{Entry, LogEvent};
 use super::route::FrameRef;
 use super::value::Done;
 use crate::cdp::protocol::page::NavigateToHistoryEntry;
@@ -38,7 +38,7 @@ impl Supervisor {
         let wanted = i64::try_from(history.current).ok().and_then(|now| now.checked_add(by));
         let Some(wanted) = wanted.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
         let Some(entry) = history.entries.get(wanted) else { return Ok(None) };
-        let (blocked, log, before) = (self.last_blocked(&route), self.log().last(), self.snapshot());
+        let (blocked, log, before) = (self.last_blocked(&route), self.log().last(), self.view());
         let mut watch = Watch::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
         watch.free_first(deadline)?;
         self.leave(&route, &mut watch, &NavigateToHistoryEntry::new(entry.id), deadline)?;
@@ -50,7 +50,7 @@ impl Supervisor {
             let tail = self.log().wait_since(seen, MANY, deadline.within(watch.patience().min(LOOK)));
             seen = tail.entries.last().map_or(seen, |entry| entry.seq);
             let went = |entry: &Entry| {
-                let is_main = matches!(*entry.event, Event::Navigated { main: true, .. });
+                let is_main = matches!(*entry.event, LogEvent::Navigated { main: true, .. });
                 is_main && entry.target_id.as_ref() == Some(&route.target)
             };
             if tail.lost > 0 || tail.entries.iter().any(went) {
@@ -58,7 +58,7 @@ impl Supervisor {
             }
             self.blocked_since(&route, blocked)?;
             self.asks_to_leave::<NavigateToHistoryEntry>(&before, target)?;
-            if !self.snapshot().is_active() {
+            if !self.view().is_active() {
                 return Err(self.not_active());
             }
             if deadline.passed() {

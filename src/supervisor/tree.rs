@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::snapshot::{Frame, Snapshot};
+use super::snapshot::{Frame, View};
 use crate::cdp::protocol::page::FrameId;
 
 /// How much of a tree is shown.
@@ -81,7 +81,7 @@ impl FrameView {
 }
 
 impl FrameTree {
-    pub(super) fn of(snapshot: &Snapshot, target: &str, limits: Limits) -> Self {
+    pub(super) fn of(snapshot: &View, target: &str, limits: Limits) -> Self {
         let frames: Vec<&Frame> = snapshot.frames_of(target).collect();
         let known = snapshot.page(target).and_then(|page| page.top_frame.as_ref());
         let top = frames

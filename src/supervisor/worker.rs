@@ -17,11 +17,11 @@ use super::log::EventLog;
 use super::navigation::Lookups;
 use super::network_route::{FulfilRequest, HeaderList};
 use super::redial::{Dialed, Dialing};
-use super::snapshot::{ConsoleEntry, Snapshot};
+use super::snapshot::{ConsoleEntry, View};
 use super::standing::Throttle;
 use super::state::{Effect, LoginAnswer, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
-use crate::browser::Browser;
+use crate::browser::BrowserProcess;
 use crate::cdp::protocol::{browser, dom, fetch, network, page, runtime, target};
 use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
@@ -49,7 +49,7 @@ pub(super) struct Worker {
     pub(super) inputs: Inputs,
     pub(super) lookups: Lookups,
     pub(super) state: State,
-    pub(super) published: Arc<Published<Snapshot>>,
+    pub(super) published: Arc<Published<View>>,
     pub(super) log: Arc<EventLog>,
     /// Set when this thread leaves.
     pub(super) done: Arc<AtomicBool>,
@@ -144,7 +144,7 @@ impl Worker {
         let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
         // Nobody answers at the address of a session that has ended.
         let local = matches!(self.connection.close_reason(), Some(CloseReason::Local | CloseReason::SessionEnded));
-        let redial = self.link.browser.lock().as_ref().and_then(Browser::redial).cloned();
+        let redial = self.link.browser.lock().as_ref().and_then(BrowserProcess::redial).cloned();
         let Some(redial) = redial.filter(|_| self.state.may_reconnect() && !local) else {
             self.state.end(&reason, now());
             return;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
 use crate::control::{Control, NewTab, Profile, TabInfo};
-use crate::page::{self, Act, Kind, Tab, WaitFor};
+use crate::page::{self, Act, ActKind, Tab, WaitFor};
 use crate::supervisor::{DialogAnswer, FrameRef, TargetId};
 use crate::sync::{Cancel, Deadline, spawn};
 
@@ -96,14 +96,14 @@ impl Opened {
     pub(super) fn settle(&mut self, deadline: Deadline) -> Result<(), ToolError> {
         let wait = |state: &str, time| {
             let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
-            move |tab: &Tab| tab.act(&Act::new(Kind::Wait(wait.clone())), deadline.within(time)).map(|_| ())
+            move |tab: &Tab| tab.act(&Act::new(ActKind::Wait(wait.clone())), deadline.within(time)).map(|_| ())
         };
         if self.put_away(deadline)? {
             // It kept the page from loading.
             in_time(self.with_tab(deadline, wait("load", LOADING)))?;
         }
         in_time(self.with_tab(deadline, wait("networkidle", QUIET)))?;
-        let now = self.tab()?.supervisor().snapshot();
+        let now = self.tab()?.supervisor().view();
         let Some(page) = now.page(&self.info.target_id).filter(|page| !self.is_empty && &*page.url == "about:blank")
         else {
             return Ok(());
@@ -149,7 +149,7 @@ impl Opened {
         let supervisor = Arc::clone(self.profile.running()?.supervisor());
         let mut any = false;
         loop {
-            let now = supervisor.snapshot();
+            let now = supervisor.view();
             let Some(dialog) = now.dialogs_of(&self.info.target_id).next() else { return Ok(any) };
             if self.dialogs.len() >= DIALOGS || deadline.passed() {
                 return Err(ToolError::new("BLOCKED_BY_DIALOG", "the page shows one dialog after another"));
@@ -167,7 +167,7 @@ impl Opened {
         let mut facts = Map::new();
         let target = self.target();
         let Ok(running) = self.profile.running() else { return facts };
-        let now = running.supervisor().snapshot();
+        let now = running.supervisor().view();
         // The browser has the title of this moment.
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), Deadline::after(TITLE));
         if let Some(page) = now.page(&self.info.target_id) {

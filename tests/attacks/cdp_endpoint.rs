@@ -82,7 +82,7 @@ fn attacks_of_a_cdp_endpoint() {
     let mut options = PageOptions::default();
     options.downloads = Some(folder.path().join("downloads"));
     let tabs = Tabs::with_options(supervisor, options).unwrap();
-    let top = tabs.supervisor().snapshot().pages[0].target_id.clone();
+    let top = tabs.supervisor().view().pages[0].target_id.clone();
     let target = Target { tab: tabs.tab(&top).unwrap(), tabs, fake, folder };
     // An honest download is moved to its place: what fails below fails for the attack.
     let told = target.download("honest", |incoming| {

@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::{Capacity, Event, Item, Session, Subscription, Watch};
-use cdpilot::supervisor::bridge::{Bridge, CallKind, Fulfil, Refused};
+use cdpilot::supervisor::bridge::{Bridge, CallKind, Fulfil, RefusedCall};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use super::site::Site;
 pub(crate) enum Way {
     Bridge,
     Native,
-    Refused(Refused),
+    Refused(RefusedCall),
 }
 
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ pub(crate) struct Bridged {
     last: String,
     setup: Setup,
     events: Subscription,
-    browser: Browser,
+    browser: BrowserProcess,
 }
 
 impl Bridged {
@@ -229,7 +229,7 @@ impl Bridged {
                 }
                 (met.message, met.default) = (call.message, call.default_prompt);
             }
-            Err(Refused::Foreign) => {
+            Err(RefusedCall::Foreign) => {
                 self.serve(session, id, &url);
                 return;
             }

@@ -8,12 +8,12 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use cdpilot::browser::{Browser, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, LaunchOptions, Switch, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::{
-    ClosedDialog, Dialog, DialogAnswer, Error, Frame, FrameRef, Pages, Snapshot, Supervisor, SupervisorOptions,
+    ClosedDialog, Dialog, DialogAnswer, Error, Frame, FrameRef, Pages, Supervisor, SupervisorOptions, View,
 };
 use cdpilot::sync::Deadline;
 use serde_json::Value;
@@ -39,19 +39,19 @@ pub(crate) fn options(transport: TransportKind) -> Option<LaunchOptions> {
 }
 
 /// A browser of a test's own.
-pub(crate) fn launch(transport: TransportKind) -> Option<Browser> {
-    Some(Browser::launch(&options(transport)?).unwrap())
+pub(crate) fn launch(transport: TransportKind) -> Option<BrowserProcess> {
+    Some(BrowserProcess::launch(&options(transport)?).unwrap())
 }
 
 /// The address of the browser that tests share. It is started by the first and ends with the process:
 /// its pipe closes then.
 pub(crate) fn shared() -> Option<&'static str> {
-    static SHARED: OnceLock<(Browser, String)> = OnceLock::new();
+    static SHARED: OnceLock<(BrowserProcess, String)> = OnceLock::new();
     let mut options = options(TransportKind::Port(0))?;
     let (_, url) = SHARED.get_or_init(|| {
         // Nobody drops it, so its profile is left behind for the next run to remove.
         options.user_data_dir = Some(profile());
-        let browser = Browser::launch(&options).unwrap();
+        let browser = BrowserProcess::launch(&options).unwrap();
         let url = browser.endpoint().unwrap().url();
         (browser, url)
     });
@@ -127,7 +127,7 @@ impl Task {
 
     /// The oldest page.
     pub(crate) fn target(&self) -> TargetId {
-        self.snapshot().pages.first().expect("no page").target_id.clone()
+        self.view().pages.first().expect("no page").target_id.clone()
     }
 
     /// The top frame of the oldest page.
@@ -170,7 +170,7 @@ impl Task {
     }
 
     /// Waits for a snapshot.
-    pub(crate) fn until(&self, what: &str, accept: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
+    pub(crate) fn until(&self, what: &str, accept: impl FnMut(&View) -> bool) -> Arc<View> {
         until(self, what, accept)
     }
 
@@ -205,19 +205,19 @@ impl Task {
         let now = self.until(what, |now| now.frames.iter().any(|frame| here(&frame)));
         let id = now.frames.iter().find(here).unwrap().frame_id.clone();
         self.loaded(&FrameRef::Id(id.clone()));
-        self.snapshot().frame(id.as_str()).expect("it is still there").clone()
+        self.view().frame(id.as_str()).expect("it is still there").clone()
     }
 }
 
 /// Waits for a snapshot; fails with the last one.
-pub(crate) fn until(supervisor: &Supervisor, what: &str, accept: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
+pub(crate) fn until(supervisor: &Supervisor, what: &str, accept: impl FnMut(&View) -> bool) -> Arc<View> {
     supervisor
         .wait_until(soon(), accept)
-        .unwrap_or_else(|| panic!("waited in vain for {what}; now: {:#?}", supervisor.snapshot()))
+        .unwrap_or_else(|| panic!("waited in vain for {what}; now: {:#?}", supervisor.view()))
 }
 
 /// The top frame of the oldest page.
-pub(crate) fn top_of(now: &Snapshot) -> Option<&Frame> {
+pub(crate) fn top_of(now: &View) -> Option<&Frame> {
     now.pages.first().and_then(|page| page.top_frame.as_ref()).and_then(|top| now.frame(top.as_str()))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cdpilot::config::{Config, Home};
 use cdpilot::control::{Control, NewTab, Overrides, Profile, TabInfo};
-use cdpilot::supervisor::{Kind, Snapshot};
+use cdpilot::supervisor::{EventKind, View};
 use cdpilot::sync::Deadline;
 use tempfile::TempDir;
 
@@ -102,12 +102,12 @@ pub(crate) fn run(profile: &Profile, tab: &str, script: &str) {
 }
 
 /// Waits for a snapshot of the running browser.
-pub(crate) fn seen(profile: &Profile, what: &str, accept: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
+pub(crate) fn seen(profile: &Profile, what: &str, accept: impl FnMut(&View) -> bool) -> Arc<View> {
     until(profile.running().unwrap().supervisor(), what, accept)
 }
 
 /// Waits for an event of a profile after a number. Its number.
-pub(crate) fn event(profile: &Profile, after: u64, kind: Kind, target: &str) -> u64 {
+pub(crate) fn event(profile: &Profile, after: u64, kind: EventKind, target: &str) -> u64 {
     let (mut seen, deadline) = (after, soon());
     while !deadline.passed() {
         for entry in profile.events().wait_since(seen, 100, Deadline::after_millis(200)).entries {

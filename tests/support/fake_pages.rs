@@ -1,6 +1,6 @@
 //! A fake browser with one page, as a supervisor sees it.
 
-use cdpilot::supervisor::{Snapshot, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{Supervisor, SupervisorOptions, View};
 use serde_json::{Value, json};
 
 use super::chrome::{soon, until};
@@ -100,7 +100,7 @@ pub(crate) fn tell(fake: &Fake, method: &str, params: Value) {
 }
 
 /// Waits until everything that was told so far is folded: a message at the end of it is.
-pub(crate) fn folded(fake: &Fake, supervisor: &Supervisor) -> std::sync::Arc<Snapshot> {
+pub(crate) fn folded(fake: &Fake, supervisor: &Supervisor) -> std::sync::Arc<View> {
     let mark = format!("http://fake.test/#{}", supervisor.version());
     tell(fake, "Page.navigatedWithinDocument", json!({ "frameId": PAGE, "url": mark, "navigationType": "fragment" }));
     until(supervisor, "the mark", |now| now.pages.iter().any(|page| *page.url == mark))

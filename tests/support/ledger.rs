@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cdpilot::supervisor::{EventLog, Kind};
+use cdpilot::supervisor::{EventKind, EventLog};
 use cdpilot::sync::{Deadline, Thread, spawn};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -52,8 +52,8 @@ impl Ledger {
                     let data: Value = serde_json::to_value(&*entry.event).unwrap();
                     let id = data["id"].as_str().unwrap_or_default().to_owned();
                     match entry.kind() {
-                        Kind::DialogOpened => book.opened.push(id),
-                        Kind::DialogClosed => book.closed.push((id, data)),
+                        EventKind::DialogOpened => book.opened.push(id),
+                        EventKind::DialogClosed => book.closed.push((id, data)),
                         _ => {}
                     }
                 }
@@ -69,7 +69,7 @@ impl Ledger {
     pub(crate) fn book(&self) -> Book {
         let deadline = super::chrome::soon();
         let wanted = |kind| self.log.since(0, usize::MAX).entries.iter().filter(|e| e.kind() == kind).count();
-        let (opened, closed) = (wanted(Kind::DialogOpened), wanted(Kind::DialogClosed));
+        let (opened, closed) = (wanted(EventKind::DialogOpened), wanted(EventKind::DialogClosed));
         loop {
             let book = self.book.lock().clone();
             if book.opened.len() >= opened && book.closed.len() >= closed {

@@ -38,7 +38,7 @@ impl Paged {
 
     fn over(supervisor: Supervisor) -> Self {
         let pages = Tabs::new(Arc::new(supervisor));
-        let target = pages.supervisor().snapshot().pages[0].target_id.clone();
+        let target = pages.supervisor().view().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
         Self { site: Site::start(), pages, tab }
     }

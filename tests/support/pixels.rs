@@ -1,7 +1,7 @@
 //! Looking at the pixels of pictures.
 
 use base64::Engine as _;
-use cdpilot::page::{Picture, PictureType};
+use cdpilot::page::{PictureType, Screenshot};
 
 /// A picture as 8-bit RGB.
 pub(crate) struct Pixels {
@@ -11,7 +11,7 @@ pub(crate) struct Pixels {
 }
 
 impl Pixels {
-    pub(crate) fn of(picture: &Picture) -> Self {
+    pub(crate) fn of(picture: &Screenshot) -> Self {
         assert_eq!(picture.kind, PictureType::Png);
         Self::decode(&picture.bytes)
     }
@@ -57,7 +57,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
 }
 
 /// Writes a picture where somebody can look at it, when `CDPILOT_TEST_PICTURES` names a folder.
-pub(crate) fn keep(picture: &Picture) {
+pub(crate) fn keep(picture: &Screenshot) {
     let Some(folder) = std::env::var_os("CDPILOT_TEST_PICTURES") else { return };
     let thread = std::thread::current();
     cdpilot::page::save(folder.as_ref(), thread.name().unwrap_or("picture"), picture.kind.ending(), &picture.bytes)

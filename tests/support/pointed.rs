@@ -55,7 +55,7 @@ impl Paged {
 
     /// Waits for the frame whose address ends like this, loaded.
     pub(crate) fn frame(&self, path: &str) -> FrameRef {
-        let frame = |now: &cdpilot::supervisor::Snapshot| {
+        let frame = |now: &cdpilot::supervisor::View| {
             let here = |f: &&cdpilot::supervisor::Frame| f.url.ends_with(path) && f.session_id.is_some();
             now.frames_of(self.tab.target().as_str()).find(here).map(|f| f.frame_id.clone())
         };

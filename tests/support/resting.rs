@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::page::{PageOptions, Tab, Tabs};
-use cdpilot::supervisor::{Frame, FrameRef, Snapshot, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{Frame, FrameRef, Supervisor, SupervisorOptions, View};
 use serde_json::Value;
 
 use super::chrome::{shared, soon, top_of, until};
@@ -45,7 +45,7 @@ impl Resting {
 
     pub(crate) fn over(supervisor: Supervisor, options: PageOptions) -> Self {
         let pages = Tabs::with_options(Arc::new(supervisor), options).unwrap();
-        let target = pages.supervisor().snapshot().pages[0].target_id.clone();
+        let target = pages.supervisor().view().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
         Self { site: Site::start(), pages, tab }
     }
@@ -86,7 +86,7 @@ impl Resting {
         done.unwrap_or_else(|error| panic!("{script}: {error}")).result.value
     }
 
-    pub(crate) fn until(&self, what: &str, accept: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
+    pub(crate) fn until(&self, what: &str, accept: impl FnMut(&View) -> bool) -> Arc<View> {
         until(self.supervisor(), what, accept)
     }
 
@@ -96,6 +96,6 @@ impl Resting {
         let now = self.until(url, |now| now.frames.iter().any(|frame| here(&frame)));
         let id = now.frames.iter().find(here).unwrap().frame_id.clone();
         self.loaded(&FrameRef::Id(id.clone()));
-        self.supervisor().snapshot().frame(id.as_str()).expect("it is still there").clone()
+        self.supervisor().view().frame(id.as_str()).expect("it is still there").clone()
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::super::failure::Failure;
 use super::row::{Rows, Unit};
 use super::{Part, Run};
-use crate::supervisor::{self, DialogAnswer, DialogPolicy, Event, FrameRef, Supervisor};
+use crate::supervisor::{self, DialogAnswer, DialogPolicy, FrameRef, LogEvent, Supervisor};
 use crate::sync::{Deadline, spawn};
 
 const SUM: &str = "1 + 1";
@@ -76,7 +76,7 @@ pub(super) fn calls(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
 
 /// Many calls under way from one thread. Calls of the supervisor wait, so these go beside it.
 fn in_flight(run: &Run<'_>, supervisor: &Supervisor, depth: usize, count: usize) -> Result<f64, Failure> {
-    let now = supervisor.snapshot();
+    let now = supervisor.view();
     let top = now.pages.first().and_then(|page| page.top_frame.as_ref());
     let session = top.and_then(|top| now.frame(top.as_str())).and_then(|frame| frame.session_id.clone());
     let session = session.ok_or_else(|| Failure::from(supervisor::Error::NoPage))?;
@@ -186,7 +186,7 @@ fn answer(run: &Run<'_>, supervisor: &Supervisor, count: usize, seen: &mut u64) 
         }
         for entry in tail.entries {
             *seen = entry.seq;
-            if let Event::DialogOpened(dialog) = &*entry.event {
+            if let LogEvent::DialogOpened(dialog) = &*entry.event {
                 supervisor.respond(Some(&*dialog.id), DialogAnswer::Dismiss, run.watch.soon())?;
                 answered += 1;
             }

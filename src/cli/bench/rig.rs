@@ -12,7 +12,7 @@ use super::super::failure::Failure;
 use super::super::settings::headless;
 use super::memory::Amount;
 use super::watch::Watch;
-use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
+use crate::browser::{BrowserProcess, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
 use crate::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
 
 /// Where browsers come from.
@@ -41,14 +41,16 @@ impl Rig {
     }
 
     /// A browser, or a connection of its own to the one that runs.
-    pub(super) fn browser(&self, watch: &Watch) -> Result<Browser, Failure> {
+    pub(super) fn browser(&self, watch: &Watch) -> Result<BrowserProcess, Failure> {
         let time = watch.soon().left();
         let browser = match &self.source {
-            Source::Launch(options) => Browser::launch(&LaunchOptions { start_timeout: time, ..(**options).clone() })?,
+            Source::Launch(options) => {
+                BrowserProcess::launch(&LaunchOptions { start_timeout: time, ..(**options).clone() })?
+            }
             Source::Attach(url) => {
                 let usual = ConnectOptions::default();
                 let connect_timeout = usual.connect_timeout.min(time);
-                Browser::attach(url, &ConnectOptions { connect_timeout, ..usual })?
+                BrowserProcess::attach(url, &ConnectOptions { connect_timeout, ..usual })?
             }
         };
         *self.product.lock() = Some(browser.version().product.clone());
@@ -60,7 +62,11 @@ impl Rig {
         Self::supervise(self.browser(watch)?, policy, watch)
     }
 
-    pub(super) fn supervise(browser: Browser, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
+    pub(super) fn supervise(
+        browser: BrowserProcess,
+        policy: DialogPolicy,
+        watch: &Watch,
+    ) -> Result<Arc<Supervisor>, Failure> {
         let options =
             SupervisorOptions { policy, start_timeout: watch.soon().left(), ..SupervisorOptions::task("bench") };
         Ok(Arc::new(Supervisor::start(browser, options)?))

@@ -12,7 +12,7 @@ use super::site::Sites;
 use super::steps::{Steps, Tale};
 use super::{Report, Title, family, tree};
 use crate::browser::{LaunchOptions, Switch};
-use crate::supervisor::{DialogAnswer, DialogType, Frame, FrameRef, Snapshot, Supervisor, SupervisorOptions};
+use crate::supervisor::{DialogAnswer, DialogType, Frame, FrameRef, Supervisor, SupervisorOptions, View};
 
 /// How many steps there are.
 pub(super) const STEPS: usize = 9;
@@ -149,16 +149,16 @@ impl Show<'_> {
         let deadline = self.settings.deadline(STEP_TIME);
         let (top, deep) = (self.sites.url("a.localhost"), self.sites.url("c.localhost"));
         self.supervisor.navigate(&FrameRef::Top, &top, deadline)?;
-        let there = |now: &Snapshot| now.frames.len() >= 4 && now.frames.iter().any(|frame| *frame.url == *deep);
+        let there = |now: &View| now.frames.len() >= 4 && now.frames.iter().any(|frame| *frame.url == *deep);
         let missing = || {
-            let known: Vec<_> = self.supervisor.snapshot().frames.iter().map(|frame| frame.url.to_string()).collect();
+            let known: Vec<_> = self.supervisor.view().frames.iter().map(|frame| frame.url.to_string()).collect();
             Failure::new("TIMEOUT", format!("not all frames came in time, only: {}", known.join(", ")))
         };
         let snapshot = self.supervisor.wait_until(deadline, there).ok_or_else(missing)?;
         for frame in snapshot.frames.iter() {
             self.supervisor.evaluate(&reference(frame), LOADED, deadline)?;
         }
-        let snapshot = self.supervisor.snapshot();
+        let snapshot = self.supervisor.view();
         let innermost = snapshot.frames.iter().find(|frame| *frame.url == *deep).ok_or_else(missing)?;
         let frames = Frames { innermost: reference(innermost), snapshot: snapshot.clone() };
         let apart = snapshot.frames.iter().filter(|frame| frame.is_oopif).count();
@@ -195,7 +195,7 @@ impl Show<'_> {
             .ok_or_else(|| Failure::new("TIMEOUT", "the dialog did not open"))?;
 
         let began = Instant::now();
-        let open = self.supervisor.snapshot().dialogs.len();
+        let open = self.supervisor.view().dialogs.len();
         let read = began.elapsed();
         let began = Instant::now();
         let refused = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline).err().map(Failure::from);
@@ -219,7 +219,7 @@ impl Show<'_> {
         Ok(((), Tale::long("a blocked frame is refused at once, the others go on", lines)))
     }
 
-    fn titles(&self, snapshot: &Snapshot) -> Result<(Vec<Title>, Tale), Failure> {
+    fn titles(&self, snapshot: &View) -> Result<(Vec<Title>, Tale), Failure> {
         let mut titles = Vec::new();
         for frame in snapshot.frames.iter() {
             let deadline = self.settings.deadline(STEP_TIME);
@@ -251,7 +251,7 @@ const LOADED: &str = "document.readyState === 'complete' || \
 
 struct Frames {
     innermost: FrameRef,
-    snapshot: std::sync::Arc<Snapshot>,
+    snapshot: std::sync::Arc<View>,
 }
 
 impl Frames {

@@ -12,7 +12,7 @@ use super::super::settings::Settings;
 use super::command::{Action, Asked, Command, HELP, Misread};
 use super::page;
 use crate::page::Tabs;
-use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, Page, Snapshot, Supervisor};
+use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, PageView, Supervisor, View};
 use crate::sync::Deadline;
 
 /// How long a page may take to answer, and the greatest time that may be asked for.
@@ -57,14 +57,14 @@ pub(super) struct Means {
 /// Carries out a command.
 pub(super) fn carry_out(asked: Asked, means: &Means) -> Answer {
     let supervisor: &Supervisor = means.tabs.supervisor();
-    let before = supervisor.snapshot();
+    let before = supervisor.view();
     let act = Act { means, supervisor, wish: asked.timeout_ms.map(Duration::from_millis) };
     let command = asked.command.name().to_owned();
     let (ok, failure, rest) = match act.run(asked.command) {
         Ok(rest) => (true, None, rest),
         // Under way when the dialog opened: the command has most likely opened it, and has done its work.
         Err(failure) if failure.exit == Exit::Dialog => {
-            let now = supervisor.snapshot();
+            let now = supervisor.view();
             let opened = opened_since(&before, &now);
             let rest = object(json!({ "blockedByDialog": true, "pending_dialogs": &*now.dialogs }));
             (opened, Some(failure).filter(|_| !opened), rest)
@@ -74,7 +74,7 @@ pub(super) fn carry_out(asked: Asked, means: &Means) -> Answer {
     Answer { kind: "result", id: asked.id, command, ok, failure, rest }
 }
 
-fn opened_since(before: &Snapshot, now: &Snapshot) -> bool {
+fn opened_since(before: &View, now: &View) -> bool {
     let known = |dialog: &Dialog| before.dialogs.iter().any(|old| old.id == dialog.id);
     now.dialogs.iter().any(|dialog| !known(dialog))
 }
@@ -152,10 +152,10 @@ impl Act<'_> {
                 supervisor.close_page(&page.id.as_str().into(), self.deadline(PAGE_TIME))?;
                 object(json!({ "targetId": page.id }))
             }
-            Command::Snapshot {} => object(snapshot(&supervisor.snapshot())),
+            Command::Snapshot {} => object(snapshot(&supervisor.view())),
             Command::Frames { target } => {
                 let page = self.page(target.as_deref())?;
-                let tree = supervisor.snapshot().full_frame_tree(&page.id);
+                let tree = supervisor.view().full_frame_tree(&page.id);
                 object(json!({ "targetId": page.id, "frame_tree": tree }))
             }
             Command::Help {} => {
@@ -184,7 +184,7 @@ impl Act<'_> {
 
     /// A frame by `top`, its id, the beginning of its id when only one begins so, or a page's target id.
     fn frame(&self, text: &str) -> FrameRef {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         if text == "top" {
             return FrameRef::Top;
         }
@@ -201,7 +201,7 @@ impl Act<'_> {
 
     /// A page by its target id or the beginning of it, else the newest.
     fn page(&self, text: Option<&str>) -> Result<Chosen, Failure> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let id = match text {
             None => now.pages.last().map(|page| page.target_id.as_str()),
             Some(text) if now.page(text).is_some() => Some(text),
@@ -227,7 +227,7 @@ fn only<'a>(ids: impl Iterator<Item = &'a str>, text: &str) -> Option<&'a str> {
 }
 
 /// A page as lines show it.
-pub(super) fn page_line(page: &Page) -> Map<String, Value> {
+pub(super) fn page_line(page: &PageView) -> Map<String, Value> {
     let mut map = object(json!({
         "targetId": page.target_id.as_str(), "url": page.url, "title": page.title, "state": page.state, "own": page.own,
     }));
@@ -240,7 +240,7 @@ pub(super) fn page_line(page: &Page) -> Map<String, Value> {
     map
 }
 
-fn snapshot(now: &Snapshot) -> Value {
+fn snapshot(now: &View) -> Value {
     let pages: Vec<_> = now
         .pages
         .iter()

@@ -24,7 +24,7 @@ use super::args::Supervise;
 use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::{Settings, env, headers, headless};
-use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
+use crate::browser::{AttachOptions, BrowserProcess, LaunchOptions, Switch, TransportKind};
 use crate::page::{PageOptions, Tabs};
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
@@ -131,7 +131,7 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     attach.connect.headers = headers(&args.cdp_headers)?;
     attach.connect.connect_timeout = settings.timeout(attach.connect.connect_timeout);
     attach.webdriver.session_timeout = settings.timeout(attach.webdriver.session_timeout);
-    Ok(Supervisor::start(Browser::attach_with(&url, &attach)?, options)?)
+    Ok(Supervisor::start(BrowserProcess::attach_with(&url, &attach)?, options)?)
 }
 
 /// The first line.
@@ -153,12 +153,12 @@ struct Ready {
 
 impl Ready {
     fn of(supervisor: &Supervisor, policy: DialogPolicy) -> Self {
-        let told = supervisor.with_browser(|browser: &Browser| {
+        let told = supervisor.with_browser(|browser: &BrowserProcess| {
             let port = browser.endpoint().map(|endpoint| endpoint.port());
             (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.pid().is_some()))
         });
         let (browser, pid, cdp_port) = told.unwrap_or_default();
-        let pages = supervisor.snapshot().pages.iter().map(act::page_line).collect();
+        let pages = supervisor.view().pages.iter().map(act::page_line).collect();
         let version = env!("CARGO_PKG_VERSION");
         Self { kind: "ready", version, browser, launched: pid.is_some(), pid, cdp_port, policy, pages }
     }

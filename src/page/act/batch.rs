@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::{Error, Tab};
-use super::{Act, Kind, Outcome, Settle, notices};
-use crate::supervisor::{self, Snapshot};
+use super::{Act, ActKind, Outcome, Settle, notices};
+use crate::supervisor::{self, View};
 use crate::sync::Deadline;
 
 /// Actions of a batch at most, those of batches in it counted too.
@@ -33,7 +33,7 @@ impl Tab {
             let problem = format!("a batch has at most {MOST} actions; send several");
             return Err(Error::BadRequest { problem });
         }
-        let before = self.supervisor.snapshot();
+        let before = self.supervisor.view();
         if let Some(open) = before.dialogs_of(self.target.as_str()).next() {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
         }
@@ -42,7 +42,7 @@ impl Tab {
             Outcome { target_id: Some(self.target.clone()), url: url.unwrap_or_default(), ..Outcome::default() };
         let (mut results, mut failed) = (Vec::new(), 0);
         for (index, act) in actions.iter().enumerate() {
-            let here = self.shown(&self.supervisor.snapshot());
+            let here = self.shown(&self.supervisor.view());
             let act = &Act { settle: act.settle.or(settle), ..act.clone() };
             let outcome = self.act_in_turn(act, actor, act.deadline(deadline));
             let mut reason = self.gone_since(here.as_ref(), outcome.is_err(), deadline);
@@ -88,7 +88,7 @@ impl Tab {
     }
 
     /// The document that the tab shows; none when it is closed.
-    fn shown(&self, now: &Snapshot) -> Option<Arc<str>> {
+    fn shown(&self, now: &View) -> Option<Arc<str>> {
         let top = now.page(self.target.as_str())?.top_frame.as_ref()?;
         now.document_of(top)
     }
@@ -97,15 +97,15 @@ impl Tab {
     /// be left: that is waited for.
     fn gone_since(&self, here: Option<&Arc<str>>, has_failed: bool, deadline: Deadline) -> Option<&'static str> {
         let target = self.target.as_str();
-        let leaves = |now: &Snapshot| {
+        let leaves = |now: &View| {
             let top = now.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| now.frame(top.as_str())).is_some_and(|top| top.navigating)
         };
         if has_failed && self.supervisor.caught_up(deadline).is_ok() {
-            let over = |now: &Snapshot| !leaves(now) || now.dialogs_of(target).next().is_some();
+            let over = |now: &View| !leaves(now) || now.dialogs_of(target).next().is_some();
             self.supervisor.wait_until(deadline.within(LEAVING), over);
         }
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         if now.page(target).is_none() {
             return Some("closed");
         }
@@ -139,7 +139,7 @@ fn count(actions: &[Act], depth: usize) -> Result<usize, Error> {
     }
     let mut all = actions.len();
     for act in actions {
-        if let Kind::Batch { actions, .. } = &act.kind {
+        if let ActKind::Batch { actions, .. } = &act.kind {
             all += count(actions, depth + 1)?;
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, Point, Settle, State,
+    Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, Point, Settle, State,
     WaitFor,
 };
 use crate::page::find::is_locator;
@@ -115,56 +115,56 @@ impl Act {
     #[must_use]
     pub fn click(element: impl Into<Locator>) -> Self {
         let (double, button, modifiers) = (false, Button::default(), Vec::new());
-        Self::new(Kind::Click { at: element.into(), double, button, modifiers })
+        Self::new(ActKind::Click { at: element.into(), double, button, modifiers })
     }
 
     /// Clicks at a point of the viewport, in CSS pixels.
     #[must_use]
     pub fn click_at(x: f64, y: f64) -> Self {
-        Self::new(Kind::ClickCoords { x, y, double: false, button: Button::default() })
+        Self::new(ActKind::ClickCoords { x, y, double: false, button: Button::default() })
     }
 
     /// Moves the mouse over an element.
     #[must_use]
     pub fn hover(element: impl Into<Locator>) -> Self {
-        Self::new(Kind::Hover { at: element.into() })
+        Self::new(ActKind::Hover { at: element.into() })
     }
 
     /// Gives an element the focus.
     #[must_use]
     pub fn focus(element: impl Into<Locator>) -> Self {
-        Self::new(Kind::Focus { at: element.into() })
+        Self::new(ActKind::Focus { at: element.into() })
     }
 
     /// Scrolls an element into view.
     #[must_use]
     pub fn scroll_into_view(element: impl Into<Locator>) -> Self {
-        Self::new(Kind::ScrollIntoView { at: element.into() })
+        Self::new(ActKind::ScrollIntoView { at: element.into() })
     }
 
     /// Scrolls the page by most of a viewport, or what [`on`](Self::on) names.
     #[must_use]
     pub fn scroll(direction: Direction) -> Self {
-        Self::new(Kind::Scroll { at: Locator::default(), direction, pixels: None })
+        Self::new(ActKind::Scroll { at: Locator::default(), direction, pixels: None })
     }
 
     /// Single mouse events.
     #[must_use]
     pub fn mouse(events: Vec<MouseEvent>) -> Self {
-        Self::new(Kind::Mouse { events })
+        Self::new(ActKind::Mouse { events })
     }
 
     /// Fills in a form field: a text, a checkbox or switch (`true`), a number, options by value or label.
     #[must_use]
     pub fn fill(field: impl Into<Locator>, value: impl Into<FieldValue>) -> Self {
         let fields = vec![Field { at: field.into(), value: value.into() }];
-        Self::new(Kind::Fill { fields, submit: false })
+        Self::new(ActKind::Fill { fields, submit: false })
     }
 
     /// Fills in one more field. For [`fill`](Self::fill); other actions stay as they are.
     #[must_use]
     pub fn and_fill(mut self, field: impl Into<Locator>, value: impl Into<FieldValue>) -> Self {
-        if let Kind::Fill { fields, .. } = &mut self.kind {
+        if let ActKind::Fill { fields, .. } = &mut self.kind {
             fields.push(Field { at: field.into(), value: value.into() });
         }
         self
@@ -174,38 +174,38 @@ impl Act {
     #[must_use]
     pub fn type_text(element: impl Into<Locator>, text: impl Into<String>) -> Self {
         let (submit, slowly, append) = (false, false, false);
-        Self::new(Kind::Type { at: element.into(), text: text.into(), submit, slowly, append })
+        Self::new(ActKind::Type { at: element.into(), text: text.into(), submit, slowly, append })
     }
 
     /// Presses a key or a chord (`Enter`, `Control+a`) in the focused element, or in the one that [`on`](Self::on) names.
     #[must_use]
     pub fn press(key: impl Into<String>) -> Self {
-        Self::new(Kind::Press { at: Locator::default(), key: key.into(), repeat: None })
+        Self::new(ActKind::Press { at: Locator::default(), key: key.into(), repeat: None })
     }
 
     /// Chooses options by value or label.
     #[must_use]
     pub fn select<V: Into<String>>(element: impl Into<Locator>, options: impl IntoIterator<Item = V>) -> Self {
         let values = options.into_iter().map(Into::into).collect();
-        Self::new(Kind::Select { at: element.into(), values })
+        Self::new(ActKind::Select { at: element.into(), values })
     }
 
     /// Checks a checkbox, radio button or switch.
     #[must_use]
     pub fn check(element: impl Into<Locator>) -> Self {
-        Self::new(Kind::Check { at: element.into() })
+        Self::new(ActKind::Check { at: element.into() })
     }
 
     /// Unchecks a checkbox or switch.
     #[must_use]
     pub fn uncheck(element: impl Into<Locator>) -> Self {
-        Self::new(Kind::Uncheck { at: element.into() })
+        Self::new(ActKind::Uncheck { at: element.into() })
     }
 
     /// Drags from one point of the viewport to another, in CSS pixels.
     #[must_use]
     pub fn drag(start: Point, end: Point) -> Self {
-        Self::new(Kind::Drag {
+        Self::new(ActKind::Drag {
             start_ref: None,
             start_selector: None,
             start_locator: None,
@@ -223,7 +223,7 @@ impl Act {
     #[must_use]
     pub fn drag_onto(from: impl Into<Locator>, onto: impl Into<Locator>) -> Self {
         let (from, onto) = (from.into(), onto.into());
-        Self::new(Kind::Drag {
+        Self::new(ActKind::Drag {
             start_ref: from.reference,
             start_selector: from.selector,
             start_locator: from.locator,
@@ -240,25 +240,25 @@ impl Act {
     /// Waits until conditions hold.
     #[must_use]
     pub fn wait(wanted: impl Into<WaitFor>) -> Self {
-        Self::new(Kind::Wait(wanted.into()))
+        Self::new(ActKind::Wait(wanted.into()))
     }
 
     /// Runs a script: an expression, a function, or the body of one.
     #[must_use]
     pub fn evaluate(script: impl Into<String>) -> Self {
-        Self::new(Kind::Evaluate { script: script.into(), reference: None, locator: None, frame_id: None })
+        Self::new(ActKind::Evaluate { script: script.into(), reference: None, locator: None, frame_id: None })
     }
 
     /// Sets the size of the viewport, in CSS pixels.
     #[must_use]
     pub fn resize(width: u32, height: u32) -> Self {
-        Self::new(Kind::Resize { width, height })
+        Self::new(ActKind::Resize { width, height })
     }
 
     /// Several actions in a row; the first that fails ends the batch.
     #[must_use]
     pub fn batch(actions: Vec<Self>) -> Self {
-        Self::new(Kind::Batch { actions, stop_on_error: None })
+        Self::new(ActKind::Batch { actions, stop_on_error: None })
     }
 
     /// The element that the action is for. For [`press`](Self::press), [`scroll`](Self::scroll) and
@@ -267,7 +267,7 @@ impl Act {
     pub fn on(mut self, element: impl Into<Locator>) -> Self {
         let element = element.into();
         match &mut self.kind {
-            Kind::Evaluate { reference, locator, frame_id, .. } => {
+            ActKind::Evaluate { reference, locator, frame_id, .. } => {
                 (*reference, *locator, *frame_id) = (element.reference, element.locator, element.frame_id);
             }
             kind => {
@@ -282,7 +282,7 @@ impl Act {
     /// Presses Enter afterwards. For [`fill`](Self::fill) and [`type_text`](Self::type_text); other actions stay as they are.
     #[must_use]
     pub fn submit(mut self) -> Self {
-        if let Kind::Fill { submit, .. } | Kind::Type { submit, .. } = &mut self.kind {
+        if let ActKind::Fill { submit, .. } | ActKind::Type { submit, .. } = &mut self.kind {
             *submit = true;
         }
         self
@@ -291,7 +291,7 @@ impl Act {
     /// Types behind what is in the field. For [`type_text`](Self::type_text).
     #[must_use]
     pub fn append(mut self) -> Self {
-        if let Kind::Type { append, .. } = &mut self.kind {
+        if let ActKind::Type { append, .. } = &mut self.kind {
             *append = true;
         }
         self
@@ -300,7 +300,7 @@ impl Act {
     /// Types with 75 ms between characters. For [`type_text`](Self::type_text).
     #[must_use]
     pub fn slowly(mut self) -> Self {
-        if let Kind::Type { slowly, .. } = &mut self.kind {
+        if let ActKind::Type { slowly, .. } = &mut self.kind {
             *slowly = true;
         }
         self
@@ -309,7 +309,7 @@ impl Act {
     /// Clicks twice. For [`click`](Self::click) and [`click_at`](Self::click_at).
     #[must_use]
     pub fn double(mut self) -> Self {
-        if let Kind::Click { double, .. } | Kind::ClickCoords { double, .. } = &mut self.kind {
+        if let ActKind::Click { double, .. } | ActKind::ClickCoords { double, .. } = &mut self.kind {
             *double = true;
         }
         self
@@ -318,7 +318,7 @@ impl Act {
     /// Clicks with another mouse button. For [`click`](Self::click) and [`click_at`](Self::click_at).
     #[must_use]
     pub fn button(mut self, with: Button) -> Self {
-        if let Kind::Click { button, .. } | Kind::ClickCoords { button, .. } = &mut self.kind {
+        if let ActKind::Click { button, .. } | ActKind::ClickCoords { button, .. } = &mut self.kind {
             *button = with;
         }
         self
@@ -327,7 +327,7 @@ impl Act {
     /// Holds keys meanwhile. For [`click`](Self::click).
     #[must_use]
     pub fn holding(mut self, keys: &[Modifier]) -> Self {
-        if let Kind::Click { modifiers, .. } = &mut self.kind {
+        if let ActKind::Click { modifiers, .. } = &mut self.kind {
             *modifiers = keys.to_vec();
         }
         self
@@ -336,7 +336,7 @@ impl Act {
     /// Presses the key several times. For [`press`](Self::press).
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
-        if let Kind::Press { repeat, .. } = &mut self.kind {
+        if let ActKind::Press { repeat, .. } = &mut self.kind {
             *repeat = Some(times);
         }
         self
@@ -345,7 +345,7 @@ impl Act {
     /// Scrolls by so many CSS pixels. For [`scroll`](Self::scroll).
     #[must_use]
     pub fn by_pixels(mut self, distance: f64) -> Self {
-        if let Kind::Scroll { pixels, .. } = &mut self.kind {
+        if let ActKind::Scroll { pixels, .. } = &mut self.kind {
             *pixels = Some(distance);
         }
         self

@@ -8,7 +8,7 @@ use super::super::Error;
 use super::super::world::Node;
 use super::{State, WaitFor};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{Snapshot, Value};
+use crate::supervisor::{Value, View};
 
 /// The longest time that can be waited for.
 const MOST: u64 = 30_000;
@@ -140,7 +140,7 @@ impl Wait<'_> {
         ask
     }
 
-    pub(super) fn url_holds(&self, now: &Snapshot, target: &str) -> bool {
+    pub(super) fn url_holds(&self, now: &View, target: &str) -> bool {
         let Some(wanted) = &self.wanted.url else { return true };
         let top = now.page(target).and_then(|page| page.top_frame.as_ref());
         top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| matches(wanted, &frame.url))

@@ -17,7 +17,7 @@ use super::super::{Error, Tab};
 use super::arrive::{Arrived, COMING};
 use super::pointer::{Click, did};
 use super::ready::{Needs, Ready};
-use super::{Act, Button, Did, Input, Kind, Locator, Point};
+use super::{Act, ActKind, Button, Did, Input, Locator, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DispatchMouseEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
@@ -74,7 +74,7 @@ struct Place {
 impl Tab {
     /// Presses the button at one place and releases it at another.
     pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
-        let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
+        let ActKind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
             &act.kind
         else {
             return Err(Error::BadRequest { problem: "this is nothing to drag".to_owned() });
@@ -242,7 +242,7 @@ impl Tab {
 
     /// The end of the drag, by its locator, when the page has replaced the element on the press.
     fn spot_anew(&self, act: &Act, deadline: Deadline) -> Option<Spot> {
-        let Kind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
+        let ActKind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
         let at = Locator { locator: Some(locator.clone()), frame_id: frame_id.clone(), ..Locator::default() };
         let found = self.by_ref(&at, deadline.within(ANEW)).ok()?.into_owned();
         self.spot(&End::At(found), act.force, Needs::DROP, deadline.within(ANEW)).ok()
@@ -284,7 +284,7 @@ impl Tab {
     }
 
     fn all_frames(&self) -> Vec<FrameId> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let there = now.frames_of(self.target.as_str()).filter(|frame| frame.session_id.is_some());
         there.map(|frame| frame.frame_id.clone()).collect()
     }

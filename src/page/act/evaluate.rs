@@ -9,7 +9,7 @@
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
 use super::ready::Needs;
-use super::{Act, Did, Kind, Locator};
+use super::{Act, ActKind, Did, Locator};
 use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript, RemoteObjectId};
@@ -38,9 +38,9 @@ impl Tab {
         self.evaluate_in(&frame, script, deadline)
     }
 
-    /// [`Kind::Evaluate`].
+    /// [`ActKind::Evaluate`].
     pub(super) fn evaluate_act(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
-        let Kind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
+        let ActKind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
             return Err(Error::BadRequest { problem: "this is no evaluate".to_owned() });
         };
         if script.trim().is_empty() {

@@ -14,7 +14,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::ready::{Needs, Ready};
 use super::typing::{Mode, Typing, gone, named, refusal};
-use super::{Act, Button, Did, Field, FieldValue, Input, Kind, Locator};
+use super::{Act, ActKind, Button, Did, Field, FieldValue, Input, Locator};
 use crate::sync::Deadline;
 
 /// How long a page may take to show that a box is ticked.
@@ -61,13 +61,13 @@ struct Ended {
 }
 
 impl Tab {
-    /// [`Kind::Select`], [`Kind::Check`], [`Kind::Uncheck`] and [`Kind::Fill`].
+    /// [`ActKind::Select`], [`ActKind::Check`], [`ActKind::Uncheck`] and [`ActKind::Fill`].
     pub(super) fn fill_in(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         match &act.kind {
-            Kind::Select { at, values } => self.select(at, values, act.force, deadline),
-            Kind::Check { at } => self.tick(at, true, act, deadline),
-            Kind::Uncheck { at } => self.tick(at, false, act, deadline),
-            Kind::Fill { fields, submit } => self.fill(fields, *submit, act, deadline),
+            ActKind::Select { at, values } => self.select(at, values, act.force, deadline),
+            ActKind::Check { at } => self.tick(at, true, act, deadline),
+            ActKind::Uncheck { at } => self.tick(at, false, act, deadline),
+            ActKind::Fill { fields, submit } => self.fill(fields, *submit, act, deadline),
             _ => Err(Error::BadRequest { problem: "this is nothing for a form".to_owned() }),
         }
     }
@@ -325,7 +325,7 @@ fn kind_of(ready: &Ready) -> Filled {
 }
 
 fn click(at: Locator, input: Option<Input>) -> Act {
-    let kind = Kind::Click { at, double: false, button: Button::Left, modifiers: Vec::new() };
+    let kind = ActKind::Click { at, double: false, button: Button::Left, modifiers: Vec::new() };
     Act { kind, timeout_ms: None, input, force: true, delta: false, settle: None, redact: None }
 }
 

@@ -194,7 +194,7 @@ impl Tab {
 
     /// The frame that has the focus and what has it there.
     fn focus(&self, deadline: Deadline) -> Result<Option<(Node, FocusIn)>, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let frames: Vec<_> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
         let found = self.call_all::<FocusIn, _>(&frames, "focus", |_| json!({}), deadline);
         let mut failed = None;

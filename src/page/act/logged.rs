@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use super::super::error::Shown;
 use super::super::{Error, Tab};
-use super::{Act, Kind, Locator, Outcome};
-use crate::supervisor::{Action, Event, Secrets};
+use super::{Act, ActKind, Locator, Outcome};
+use crate::supervisor::{Action, LogEvent, Secrets};
 
 /// Characters of a name at most.
 const NAME: usize = 200;
@@ -31,7 +31,7 @@ impl Tab {
         action.reference = at.and_then(|at| at.reference.as_deref()).map(Arc::from);
         let shown = at.and_then(|at| self.shown_as(at));
         self.describe_element(&mut action, act, shown.as_ref());
-        self.supervisor.note(&self.target, Event::ActionStarted(action.clone()));
+        self.supervisor.note(&self.target, LogEvent::ActionStarted(action.clone()));
         let outcome = run();
         let (code, settled, element) = match &outcome {
             Ok(done) => {
@@ -42,7 +42,7 @@ impl Tab {
         self.describe_element(&mut action, act, element);
         let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.supervisor
-            .note(&self.target, Event::ActionFinished { action, outcome: code.into(), settled, duration_ms });
+            .note(&self.target, LogEvent::ActionFinished { action, outcome: code.into(), settled, duration_ms });
         outcome
     }
 
@@ -60,9 +60,9 @@ impl Tab {
 }
 
 /// The element of an action. A form with several fields has none.
-fn element_of(kind: &Kind) -> Option<&Locator> {
+fn element_of(kind: &ActKind) -> Option<&Locator> {
     match kind {
-        Kind::Fill { fields, .. } if fields.len() != 1 => None,
+        ActKind::Fill { fields, .. } if fields.len() != 1 => None,
         kind => kind.locator(),
     }
 }

@@ -39,7 +39,7 @@ use serde_json::Value;
 
 pub use notices::{Notice, NoticeKind};
 pub use request::{
-    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point, Settle,
+    Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Point, Settle,
     State, WaitFor,
 };
 pub(super) use settle::Acted;
@@ -232,21 +232,23 @@ impl Tab {
     /// Does it without looking at what comes of it.
     pub(super) fn perform(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         match &act.kind {
-            Kind::Click { .. } | Kind::Hover { .. } | Kind::ClickCoords { .. } | Kind::Mouse { .. } => {
+            ActKind::Click { .. } | ActKind::Hover { .. } | ActKind::ClickCoords { .. } | ActKind::Mouse { .. } => {
                 self.point_at(act, deadline)
             }
-            Kind::ScrollIntoView { .. } | Kind::Scroll { .. } => self.scroll(act, deadline),
-            Kind::Drag { .. } => self.drag(act, deadline),
-            Kind::Type { .. } | Kind::InsertText { .. } | Kind::Press { .. } | Kind::Focus { .. } => {
+            ActKind::ScrollIntoView { .. } | ActKind::Scroll { .. } => self.scroll(act, deadline),
+            ActKind::Drag { .. } => self.drag(act, deadline),
+            ActKind::Type { .. } | ActKind::InsertText { .. } | ActKind::Press { .. } | ActKind::Focus { .. } => {
                 self.write(act, deadline)
             }
-            Kind::Select { .. } | Kind::Check { .. } | Kind::Uncheck { .. } | Kind::Fill { .. } => {
+            ActKind::Select { .. } | ActKind::Check { .. } | ActKind::Uncheck { .. } | ActKind::Fill { .. } => {
                 self.fill_in(act, deadline)
             }
-            Kind::Wait { .. } => self.wait(act, deadline),
-            Kind::Resize { .. } | Kind::Close {} => self.whole_tab(act, deadline),
-            Kind::Evaluate { .. } => self.evaluate_act(act, deadline),
-            Kind::Batch { .. } => Err(Error::BadRequest { problem: "a batch cannot be done in one step".to_owned() }),
+            ActKind::Wait { .. } => self.wait(act, deadline),
+            ActKind::Resize { .. } | ActKind::Close {} => self.whole_tab(act, deadline),
+            ActKind::Evaluate { .. } => self.evaluate_act(act, deadline),
+            ActKind::Batch { .. } => {
+                Err(Error::BadRequest { problem: "a batch cannot be done in one step".to_owned() })
+            }
         }
     }
 }

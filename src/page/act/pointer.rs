@@ -7,7 +7,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::arrive::{COMING, is_end};
 use super::ready::{Needs, Ready};
-use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
+use super::{Act, ActKind, Button, Did, Input, Locator, Modifier, MouseEvent, MouseKind, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
@@ -86,16 +86,16 @@ impl Tab {
     pub(super) fn point_at(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         self.emulate_focus();
         match &act.kind {
-            Kind::Click { at, double, button, modifiers } => {
+            ActKind::Click { at, double, button, modifiers } => {
                 let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers };
                 let presses = if *double { 2 } else { 1 };
                 self.click(act, at, Needs { presses, ..Needs::CLICK }, click, deadline)
             }
-            Kind::Hover { at } => {
+            ActKind::Hover { at } => {
                 let click = Click { button: Button::Left, count: 0, modifiers: &[] };
                 self.click(act, at, Needs::HOVER, click, deadline)
             }
-            Kind::ClickCoords { x, y, double, button } => {
+            ActKind::ClickCoords { x, y, double, button } => {
                 only_trusted(act, "clickCoords")?;
                 let at = Point { x: *x, y: *y };
                 self.check_point(at, deadline)?;
@@ -104,7 +104,7 @@ impl Tab {
                 events.extend(presses(at, click, 0));
                 did(self.send_mouse(events, deadline)?)
             }
-            Kind::Mouse { events } => {
+            ActKind::Mouse { events } => {
                 only_trusted(act, "mouse")?;
                 self.mouse_events(events, deadline)
             }
@@ -115,8 +115,8 @@ impl Tab {
     /// Sets the viewport's size, or closes the tab.
     pub(super) fn whole_tab(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         match &act.kind {
-            Kind::Resize { width, height } => self.resize(*width, *height, deadline),
-            Kind::Close {} => {
+            ActKind::Resize { width, height } => self.resize(*width, *height, deadline),
+            ActKind::Close {} => {
                 self.supervisor.close_page(&self.target, deadline)?;
                 Ok(Did::default())
             }
@@ -208,7 +208,7 @@ impl Tab {
 
     /// The frames around a frame, innermost first.
     fn frames_around(&self, frame: &FrameId) -> Vec<FrameId> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let parent = |frame: &FrameId| now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.clone());
         std::iter::successors(parent(frame), parent).take(64).collect()
     }
@@ -256,7 +256,7 @@ impl Tab {
 
     /// Whether a node is in another process than the top document, or may be.
     pub(super) fn is_elsewhere(&self, node: &Node) -> bool {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let session = |frame: &str| now.frame(frame).and_then(|frame| frame.session_id.clone());
         let top = self.top().ok();
         top.is_none_or(|top| session(top.as_str()) != session(node.frame.as_str()))

@@ -323,7 +323,7 @@ impl Tab {
     /// A frame that changes its process has no session for a moment.
     fn wait_for_frame(&self, asked: &Asked<'_>, deadline: Deadline) {
         let frame = asked.frame().as_str();
-        let there = |now: &supervisor::Snapshot| now.frame(frame).is_none_or(|frame| frame.session_id.is_some());
+        let there = |now: &supervisor::View| now.frame(frame).is_none_or(|frame| frame.session_id.is_some());
         self.supervisor.wait_until(deadline.within(SLICE), there);
     }
 }

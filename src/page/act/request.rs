@@ -14,7 +14,7 @@ use crate::sync::Deadline;
 pub struct Act {
     /// What is done.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: ActKind,
     /// How long it may take, milliseconds: 8,000 by default, 20,000 for `wait` and `evaluate`, 120,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -43,7 +43,7 @@ const LONGEST: Duration = Duration::from_secs(120);
 impl Act {
     /// An action with nothing but its kind.
     #[must_use]
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: ActKind) -> Self {
         Self { kind, timeout_ms: None, input: None, force: false, delta: false, settle: None, redact: None }
     }
 
@@ -51,7 +51,7 @@ impl Act {
     #[must_use]
     pub fn settles(&self) -> Settle {
         self.settle.unwrap_or(match self.kind {
-            Kind::Mouse { .. } | Kind::ClickCoords { .. } => Settle::None,
+            ActKind::Mouse { .. } | ActKind::ClickCoords { .. } => Settle::None,
             _ => Settle::Auto,
         })
     }
@@ -60,8 +60,8 @@ impl Act {
     #[must_use]
     pub fn deadline(&self, within: Deadline) -> Deadline {
         let usual = match self.kind {
-            Kind::Wait(_) | Kind::Evaluate { .. } => PATIENT,
-            Kind::Batch { .. } => LONGEST,
+            ActKind::Wait(_) | ActKind::Evaluate { .. } => PATIENT,
+            ActKind::Batch { .. } => LONGEST,
             _ => USUAL,
         };
         within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(LONGEST))
@@ -98,7 +98,7 @@ macro_rules! on_element {
     };
 }
 
-impl Kind {
+impl ActKind {
     /// Its name in requests.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -218,7 +218,7 @@ pub struct Locator {
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ActKind {
     /// Presses and releases a mouse button on an element.
     Click {
         /// The element.

@@ -9,7 +9,7 @@ use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::arrive::COMING;
 use super::ready::Needs;
-use super::{Act, Did, Direction, Input, Kind, Locator};
+use super::{Act, ActKind, Did, Direction, Input, Locator};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
@@ -66,11 +66,11 @@ impl Tab {
     pub(super) fn scroll(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         self.emulate_focus();
         match &act.kind {
-            Kind::ScrollIntoView { at } => {
+            ActKind::ScrollIntoView { at } => {
                 let ready = self.ready(at, Needs::VIEW, act.force, deadline)?;
                 Ok(Did { rescued: ready.rescued, element: Some(ready.shown), ..Did::default() })
             }
-            Kind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
+            ActKind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
             _ => Err(Error::BadRequest { problem: "this is nothing to scroll".to_owned() }),
         }
     }

@@ -17,9 +17,9 @@ use serde_json::json;
 
 use super::super::{Error, Tab};
 use super::notices::Reported;
-use super::{Act, Did, Kind, Outcome, Settle, Settled};
+use super::{Act, ActKind, Did, Outcome, Settle, Settled};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Dialog, Loading, Secrets, Snapshot, Traffic};
+use crate::supervisor::{self, Dialog, Loading, Secrets, Traffic, View};
 use crate::sync::Deadline;
 
 /// Steps without a change after which a document is at rest.
@@ -51,7 +51,7 @@ const ASIDE: [&str; 7] = ["ping", "prefetch", "image", "media", "font", "cspviol
 
 /// What there was before.
 pub(super) struct Before {
-    pub(super) seen: Arc<Snapshot>,
+    pub(super) seen: Arc<View>,
     pub(super) log: u64,
     /// The newest request.
     pub(super) requests: u64,
@@ -76,17 +76,17 @@ struct Look {
 }
 
 impl Look {
-    fn of(kind: &Kind) -> Self {
+    fn of(kind: &ActKind) -> Self {
         match kind {
             // A script is awaited, and can wait for what it set off.
-            Kind::Evaluate { .. } => Self { least: 0, most: 0 },
+            ActKind::Evaluate { .. } => Self { least: 0, most: 0 },
             // What is scrolled or resized is told so with the next frame.
-            Kind::Scroll { .. }
-            | Kind::ScrollIntoView { .. }
-            | Kind::Mouse { .. }
-            | Kind::Drag { .. }
-            | Kind::Hover { .. }
-            | Kind::Resize { .. } => Self { least: 1, most: STEPS },
+            ActKind::Scroll { .. }
+            | ActKind::ScrollIntoView { .. }
+            | ActKind::Mouse { .. }
+            | ActKind::Drag { .. }
+            | ActKind::Hover { .. }
+            | ActKind::Resize { .. } => Self { least: 1, most: STEPS },
             _ => Self { least: 0, most: STEPS },
         }
     }
@@ -162,12 +162,12 @@ pub(super) struct Seen {
 impl Tab {
     /// Does it, and answers when what it caused has ended.
     pub(super) fn settled(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
-        if let Kind::Batch { actions, stop_on_error } = &act.kind {
+        if let ActKind::Batch { actions, stop_on_error } = &act.kind {
             let stop_on_error = stop_on_error.unwrap_or(true);
             return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, act.settle, actor, deadline));
         }
         let began = Instant::now();
-        if matches!(act.kind, Kind::Close {}) {
+        if matches!(act.kind, ActKind::Close {}) {
             // Whatever the tab shows: its dialogs are dismissed.
             let before = self.before();
             let did = self.perform(act, deadline)?;
@@ -201,8 +201,8 @@ impl Tab {
         let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
         let mut did = match self.perform(act, deadline) {
             // What was waited for has not come.
-            Err(error) if matches!(act.kind, Kind::Wait(_)) => return Err(error),
-            Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
+            Err(error) if matches!(act.kind, ActKind::Wait(_)) => return Err(error),
+            Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.view()) => {
                 Did::default()
             }
             outcome => outcome?,
@@ -217,7 +217,7 @@ impl Tab {
             self.wait_for_opened(before, deadline.within(patience.all.left()));
             self.wait_downloads_after(before.downloads, deadline.within(ENDED.min(patience.all.left())));
         } else if causes(&act.kind) {
-            settled = if self.opened_in(before, &self.supervisor.snapshot()) {
+            settled = if self.opened_in(before, &self.supervisor.view()) {
                 Settled::DialogOpened
             } else {
                 Settled::NotWaited
@@ -263,7 +263,7 @@ impl Tab {
     }
 
     fn before(&self) -> Before {
-        let seen = self.supervisor.snapshot();
+        let seen = self.supervisor.view();
         let traffic = self.supervisor.traffic();
         let top = seen.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
         let document = top.as_ref().and_then(|top| seen.document_of(top)).unwrap_or_default();
@@ -287,7 +287,7 @@ impl Tab {
         });
         let frames = around(&before.seen, named.or_else(|| before.top.clone()));
         // An action on an element begins when that is ready.
-        let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, Kind::Drag { .. });
+        let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, ActKind::Drag { .. });
         // One that does not answer begins to watch when it is looked at.
         let args = json!({ "now": now });
         match &frames[..] {
@@ -397,10 +397,10 @@ impl Tab {
     /// the documents of frames that it set on their way.
     fn left(&self, before: &Before, seen: &mut Seen, loading: Deadline) -> Option<Settled> {
         let target = self.target.as_str();
-        let over = |now: &Snapshot| now.page(target).is_none() || self.opened_in(before, now);
+        let over = |now: &View| now.page(target).is_none() || self.opened_in(before, now);
         let mut tries = 0;
         loop {
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             if now.page(target).is_none() {
                 return Some(Settled::TabClosed);
             }
@@ -445,7 +445,7 @@ impl Tab {
     }
 
     /// Frames that show another document than before, or are new.
-    fn new_documents(&self, before: &Before, seen: &Seen, now: &Snapshot) -> Vec<(FrameId, Arc<str>)> {
+    fn new_documents(&self, before: &Before, seen: &Seen, now: &View) -> Vec<(FrameId, Arc<str>)> {
         let there = now.frames_of(self.target.as_str());
         let there = there.filter(|frame| frame.session_id.is_some() && !frame.loader.is_empty());
         let is_new = |frame: &&supervisor::Frame| {
@@ -456,7 +456,7 @@ impl Tab {
     }
 
     /// Whether a frame is on its way to another document that was not before.
-    fn is_loading(&self, before: &Before, now: &Snapshot) -> bool {
+    fn is_loading(&self, before: &Before, now: &View) -> bool {
         let was = |frame: &supervisor::Frame| {
             let old = before.seen.frame(frame.frame_id.as_str());
             !before.held && old.is_some_and(|old| old.navigating && old.loader == frame.loader)
@@ -464,7 +464,7 @@ impl Tab {
         now.frames_of(self.target.as_str()).any(|frame| frame.navigating && !was(frame))
     }
 
-    pub(super) fn opened_in(&self, before: &Before, now: &Snapshot) -> bool {
+    pub(super) fn opened_in(&self, before: &Before, now: &View) -> bool {
         let known = |dialog: &Dialog| before.seen.dialogs.iter().any(|old| old.id == dialog.id);
         now.dialogs_of(self.target.as_str()).any(|dialog| !known(dialog))
     }
@@ -483,8 +483,8 @@ impl Tab {
     /// Waits for the beginning of a download.
     fn begun(&self, before: &Before, deadline: Deadline) -> bool {
         let target = self.target.as_str();
-        let begun = |now: &Snapshot| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
-        let over = |now: &Snapshot| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
+        let begun = |now: &View| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
+        let over = |now: &View| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
         self.supervisor.wait_until(deadline.within(BEGINNING), over).is_some_and(|now| begun(&now))
     }
 }
@@ -513,7 +513,7 @@ impl Acted {
 }
 
 /// A frame and those around it.
-fn around(seen: &Snapshot, frame: Option<FrameId>) -> Vec<FrameId> {
+fn around(seen: &View, frame: Option<FrameId>) -> Vec<FrameId> {
     let mut frames: Vec<FrameId> = frame.into_iter().collect();
     while let Some(around) = frames
         .last()
@@ -527,8 +527,8 @@ fn around(seen: &Snapshot, frame: Option<FrameId>) -> Vec<FrameId> {
 }
 
 /// Whether an action changes anything that is to be waited for.
-fn causes(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Wait(_) | Kind::Close {} | Kind::Batch { .. })
+fn causes(kind: &ActKind) -> bool {
+    !matches!(kind, ActKind::Wait(_) | ActKind::Close {} | ActKind::Batch { .. })
 }
 
 /// An address without what is behind `?`.

@@ -7,7 +7,7 @@ use super::settle::Before;
 use super::{Act, Did, OpenedChooser, OpenedTab, Outcome, Settled};
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{
-    ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, Event, Kind as Noted, Page, Secrets, Snapshot,
+    ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, EventKind as Noted, LogEvent, PageView, Secrets, View,
 };
 use crate::sync::Deadline;
 
@@ -52,13 +52,13 @@ impl Tab {
         deadline: Deadline,
     ) -> Option<String> {
         let top = self.top().ok()?;
-        let is_new = self.supervisor.snapshot().document_of(&top).is_none_or(|now| now != before.document);
+        let is_new = self.supervisor.view().document_of(&top).is_none_or(|now| now != before.document);
         let doc = self.document(&top, deadline).ok()?;
         if is_new || self.is_page_kept(&doc, redact) { self.changes(CHANGES, redact, deadline).ok() } else { None }
     }
 
     pub(super) fn tell(&self, before: &Before, did: Did, settled: Settled) -> Outcome {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let target = self.target.as_str();
         let was = before.seen.page(target);
         let page = now.page(target);
@@ -92,7 +92,7 @@ impl Tab {
     }
 
     /// Pages that came since, opened by this one.
-    fn opened<'a>(&'a self, before: &'a Before, now: &'a Snapshot) -> impl Iterator<Item = &'a Page> {
+    fn opened<'a>(&'a self, before: &'a Before, now: &'a View) -> impl Iterator<Item = &'a PageView> {
         let new = now.pages.iter().filter(|page| before.seen.page(page.target_id.as_str()).is_none());
         // One that is opened with Control or the middle button has no opener.
         new.filter(|page| page.opener.as_ref().map_or(!page.own, |opener| *opener == self.target))
@@ -100,21 +100,21 @@ impl Tab {
 
     /// Waits until it is known what new tabs show.
     pub(super) fn wait_for_opened(&self, before: &Before, deadline: Deadline) {
-        let is_known = |now: &Snapshot, page: &Page| {
+        let is_known = |now: &View, page: &PageView| {
             let has_dialog = now.dialogs_of(page.target_id.as_str()).next().is_some();
             has_dialog || (!page.is_arriving && !page.title.is_empty())
         };
-        let known = |now: &Snapshot| self.opened(before, now).all(|page| is_known(now, page));
-        let has_address = |page: &Page| !page.is_arriving || !page.url.is_empty();
-        let addressed = |now: &Snapshot| self.opened(before, now).all(has_address);
-        if !known(&self.supervisor.snapshot()) {
+        let known = |now: &View| self.opened(before, now).all(|page| is_known(now, page));
+        let has_address = |page: &PageView| !page.is_arriving || !page.url.is_empty();
+        let addressed = |now: &View| self.opened(before, now).all(has_address);
+        if !known(&self.supervisor.view()) {
             // Chromium reports where it goes at once, whatever its server does.
             self.supervisor.wait_until(deadline.within(ADDRESSED), addressed);
             self.supervisor.wait_until(deadline.within(OPENED), known);
         }
     }
 
-    fn new_tabs(&self, before: &Before, now: &Snapshot) -> Vec<OpenedTab> {
+    fn new_tabs(&self, before: &Before, now: &View) -> Vec<OpenedTab> {
         let opened = self.opened(before, now).map(|page| OpenedTab {
             target_id: page.target_id.clone(),
             tab_id: self.options.tab_names.as_ref().and_then(|names| names.of(&page.target_id, now)),
@@ -137,7 +137,7 @@ impl Tab {
     }
 
     /// Dialogs that opened since and were answered without anybody being asked.
-    fn answered_since(&self, before: &Before, now: &Snapshot) -> Vec<ClosedDialog> {
+    fn answered_since(&self, before: &Before, now: &View) -> Vec<ClosedDialog> {
         let was_there = |id: &str| {
             before.seen.recent.iter().any(|old| *old.dialog.id == *id)
                 || before.seen.dialogs.iter().any(|old| *old.id == *id)
@@ -154,7 +154,7 @@ impl Tab {
         let tail = self.supervisor.log().since(before.log, 1000);
         let ours = tail.entries.iter().filter(|entry| entry.target_id.as_ref() == Some(&self.target));
         let opened = ours.filter_map(|entry| match &*entry.event {
-            Event::FileChooser { files, problem, .. } => {
+            LogEvent::FileChooser { files, problem, .. } => {
                 Some(OpenedChooser { files: files.clone(), problem: problem.clone() })
             }
             _ => None,
@@ -167,7 +167,7 @@ impl Tab {
         let tail = self.supervisor.log().since(before.log, 1000);
         let ours = tail.entries.iter().filter(|entry| entry.target_id.as_ref() == Some(&self.target));
         let said = ours.filter_map(|entry| match &*entry.event {
-            Event::Console(said) if is_bad(said) => Some(said.text.to_string()),
+            LogEvent::Console(said) if is_bad(said) => Some(said.text.to_string()),
             _ => None,
         });
         said.take(ERRORS).collect()

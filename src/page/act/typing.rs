@@ -18,7 +18,7 @@ use super::super::{Error, Tab};
 use super::arrive::is_end;
 use super::keyboard::FocusIn;
 use super::ready::{Needs, Ready};
-use super::{Act, Did, Input, Kind, Locator};
+use super::{Act, ActKind, Did, Input, Locator};
 use crate::sync::Deadline;
 
 /// How a field is prepared for typing.
@@ -92,18 +92,18 @@ pub(super) struct Typed {
 }
 
 impl Tab {
-    /// [`Kind::Type`], [`Kind::InsertText`] and [`Kind::Press`].
+    /// [`ActKind::Type`], [`ActKind::InsertText`] and [`ActKind::Press`].
     pub(super) fn write(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         self.emulate_focus();
         match &act.kind {
-            Kind::Type { at, text, submit, slowly, append } => {
+            ActKind::Type { at, text, submit, slowly, append } => {
                 let how =
                     Typing { submit: *submit, slowly: *slowly, append: *append, force: act.force, watched: false };
                 self.type_text(at, text, how, act.input, deadline)
             }
-            Kind::InsertText { text } => self.insert(text, deadline),
-            Kind::Focus { at } => self.focus_on(at, act.force, deadline),
-            Kind::Press { at, key, repeat } => self.press(act, at, key, repeat.unwrap_or(1), deadline),
+            ActKind::InsertText { text } => self.insert(text, deadline),
+            ActKind::Focus { at } => self.focus_on(at, act.force, deadline),
+            ActKind::Press { at, key, repeat } => self.press(act, at, key, repeat.unwrap_or(1), deadline),
             _ => Err(Error::BadRequest { problem: "this is nothing for the keyboard".to_owned() }),
         }
     }
@@ -219,8 +219,7 @@ impl Tab {
             outcome => outcome?,
         }
         // A frame of another site could take the focus, and with it the rest of a password.
-        let watched =
-            focused.type_ == "password" && self.supervisor.snapshot().frames_of(self.target.as_str()).count() > 1;
+        let watched = focused.type_ == "password" && self.supervisor.view().frames_of(self.target.as_str()).count() > 1;
         let how = Typing { watched, ..how };
         let typed = self.send_text(text, how, Some((&ready.node, mode)), deadline)?;
         if watched && !how.submit && !typed.blocked && !typed.synthetic {
@@ -263,7 +262,7 @@ impl Tab {
     }
 
     pub(super) fn has_dialog(&self) -> bool {
-        self.supervisor.snapshot().dialogs_of(self.target.as_str()).next().is_some()
+        self.supervisor.view().dialogs_of(self.target.as_str()).next().is_some()
     }
 
     /// A field that took nothing of a text says why.

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::conditions::{Ask, Holds, Wait, What, check, is_true};
-use super::{Act, Did, Kind, Locator, State, WaitFor};
+use super::{Act, ActKind, Did, Locator, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Phase, Snapshot};
+use crate::supervisor::{self, Phase, View};
 use crate::sync::Deadline;
 
 /// How long one call waits in one frame, and in several: the first that has it is waited for together with
@@ -62,9 +62,9 @@ impl Tab {
         }
     }
 
-    /// [`Kind::Wait`].
+    /// [`ActKind::Wait`].
     pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
-        let Kind::Wait(wanted) = &act.kind else {
+        let ActKind::Wait(wanted) = &act.kind else {
             return Err(Error::BadRequest { problem: "this is no wait".to_owned() });
         };
         if wanted.locator.is_some() {
@@ -142,14 +142,14 @@ impl Tab {
 
     /// Refuses to wait on when the browser has ended: nothing comes any more.
     fn is_there(&self) -> Result<(), Error> {
-        match &self.supervisor.snapshot().phase {
+        match &self.supervisor.view().phase {
             Phase::Ended(reason) => Err(supervisor::Error::NotActive { reason: reason.to_string() }.into()),
             _ => Ok(()),
         }
     }
 
     fn no_dialog(&self) -> Result<(), Error> {
-        match self.supervisor.snapshot().dialogs_of(self.target.as_str()).next() {
+        match self.supervisor.view().dialogs_of(self.target.as_str()).next() {
             Some(dialog) => Err(supervisor::Error::blocked_by_dialog("wait", &dialog.id).into()),
             None => Ok(()),
         }
@@ -173,7 +173,7 @@ impl Tab {
         self.no_dialog()?;
         (wait.silent, wait.unknown) = (false, false);
         let mut missing = Vec::new();
-        if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
+        if !wait.url_holds(&self.supervisor.view(), self.target.as_str()) {
             missing.push(What::Url);
         }
         let unmet = self.ask(wait, None, Duration::ZERO, deadline)?;
@@ -213,7 +213,7 @@ impl Tab {
         let target = self.target.as_str();
         match what {
             What::Url => {
-                let over = |s: &Snapshot| {
+                let over = |s: &View| {
                     wait.url_holds(s, target) || s.page(target).is_none() || s.dialogs_of(target).next().is_some()
                 };
                 self.supervisor.wait_until(deadline, over);
@@ -265,7 +265,7 @@ impl Tab {
     }
 
     fn frames(&self) -> Vec<FrameId> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect()
     }
 

@@ -22,7 +22,7 @@ pub use get::{ElementBox, ElementState, Got, What};
 pub(super) use grammar::is_locator;
 use grammar::{Matcher, Step};
 
-use super::act::{Act, Kind, Locator, State, WaitFor};
+use super::act::{Act, ActKind, Locator, State, WaitFor};
 use super::error::Shown;
 use super::world::{Doc, Node};
 use super::{Error, Tab};
@@ -359,7 +359,7 @@ impl Tab {
     /// The action with refs in the place of its locators. Fields of a form, and what is waited for, are located later.
     pub(super) fn located<'a>(&self, act: &'a Act, deadline: Deadline) -> Result<Cow<'a, Act>, Error> {
         let mut kind = Cow::Borrowed(&act.kind);
-        if let Some(at) = act.kind.locator().filter(|_| !matches!(act.kind, Kind::Fill { .. }))
+        if let Some(at) = act.kind.locator().filter(|_| !matches!(act.kind, ActKind::Fill { .. }))
             && (at.locator.is_some() || at.nth.is_some())
         {
             let found = self.by_ref(at, deadline)?.into_owned();
@@ -374,22 +374,22 @@ impl Tab {
                 self.locate(&at, deadline).map(|found| Some(found.reference))
             }
         };
-        if let Kind::Drag { start_locator, end_locator, frame_id, .. } = &act.kind
+        if let ActKind::Drag { start_locator, end_locator, frame_id, .. } = &act.kind
             && (start_locator.is_some() || end_locator.is_some())
         {
             let (from, to) = (one(start_locator, frame_id)?, one(end_locator, frame_id)?);
-            if let Kind::Drag { start_ref, end_ref, start_locator, .. } = kind.to_mut() {
+            if let ActKind::Drag { start_ref, end_ref, start_locator, .. } = kind.to_mut() {
                 *start_ref = from.or(start_ref.take());
                 *end_ref = to.or(end_ref.take());
                 *start_locator = None; // that of the end stays: it may be needed once more
             }
         }
-        if let Kind::Evaluate { locator: locator @ Some(_), frame_id, reference, .. } = &act.kind {
+        if let ActKind::Evaluate { locator: locator @ Some(_), frame_id, reference, .. } = &act.kind {
             if reference.is_some() {
                 return Err(Error::BadRequest { problem: "give one of ref and locator".to_owned() });
             }
             let found = one(locator, frame_id)?;
-            if let Kind::Evaluate { reference, locator, frame_id, .. } = kind.to_mut() {
+            if let ActKind::Evaluate { reference, locator, frame_id, .. } = kind.to_mut() {
                 (*reference, *locator, *frame_id) = (found, None, None);
             }
         }

@@ -57,7 +57,7 @@ impl Tab {
     /// Makes the page, and a frame of it with a process of its own, believe that they have the focus and
     /// are seen. Without an answer to wait for: input sent behind it comes behind it.
     pub(in super::super) fn emulate_focus(&self) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let there = |f: &Frame| f.session_id.clone().map(|session| (session, f.frame_id.clone()));
         let mut there: Vec<_> = now.frames_of(self.target.as_str()).filter_map(there).collect();
         {

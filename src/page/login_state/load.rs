@@ -68,7 +68,7 @@ impl Tabs {
     pub fn load_state(&self, tab: &TargetId, state: &LoginState, deadline: Deadline) -> Result<LoadedState, Error> {
         let into = self.tab(tab)?;
         let (cookies, rejected_cookies) = into.set_state_cookies(state, deadline)?;
-        let now = self.supervisor().snapshot();
+        let now = self.supervisor().view();
         let shown: Vec<String> = self
             .pages_with(tab)
             .iter()
@@ -170,7 +170,7 @@ impl Tab {
         items: &BTreeMap<String, String>,
         deadline: Deadline,
     ) -> Result<SessionRestore, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let top = now.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
         let top = top.and_then(|top| now.frame(top.as_str()).and_then(|frame| origins::origin_of(&frame.origin)));
         if top.as_deref() == Some(origin) {

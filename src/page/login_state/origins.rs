@@ -2,7 +2,7 @@
 
 use crate::cdp::protocol::network;
 use crate::page::{Error, Tabs};
-use crate::supervisor::{FrameRef, Page, TargetId};
+use crate::supervisor::{FrameRef, PageView, TargetId};
 use crate::sync::Deadline;
 
 /// Origins that are looked at, at most.
@@ -80,17 +80,22 @@ fn of_cookie(cookie: &network::Cookie) -> Vec<String> {
 
 impl Tabs {
     /// The pages of a browser context, that of one tab first.
-    pub(super) fn pages_with(&self, tab: &TargetId) -> Vec<Page> {
-        let now = self.supervisor().snapshot();
+    pub(super) fn pages_with(&self, tab: &TargetId) -> Vec<PageView> {
+        let now = self.supervisor().view();
         let context = now.page(tab.as_str()).and_then(|page| page.context.clone());
-        let mut pages: Vec<Page> = now.pages.iter().filter(|page| page.context == context).cloned().collect();
+        let mut pages: Vec<PageView> = now.pages.iter().filter(|page| page.context == context).cloned().collect();
         pages.sort_by_key(|page| page.target_id != *tab);
         pages
     }
 
     /// Origins that are known: of frames and histories of tabs, and those that cookies speak of.
-    pub(super) fn known_origins(&self, pages: &[Page], cookies: &[network::Cookie], deadline: Deadline) -> Vec<String> {
-        let now = self.supervisor().snapshot();
+    pub(super) fn known_origins(
+        &self,
+        pages: &[PageView],
+        cookies: &[network::Cookie],
+        deadline: Deadline,
+    ) -> Vec<String> {
+        let now = self.supervisor().view();
         let mut all: Vec<String> = Vec::new();
         let mut add = |origin: Option<String>| {
             if let Some(origin) = origin.filter(|origin| !all.contains(origin)) {

@@ -157,8 +157,8 @@ impl Tabs {
     }
 
     /// The session storage of each origin that a tab shows: of the first one that has any.
-    fn session_items(&self, pages: &[crate::supervisor::Page], deadline: Deadline) -> Sessions {
-        let now = self.supervisor().snapshot();
+    fn session_items(&self, pages: &[crate::supervisor::PageView], deadline: Deadline) -> Sessions {
+        let now = self.supervisor().view();
         let mut all = Sessions::new();
         for page in pages {
             let top = page.top_frame.as_ref().and_then(|top| now.frame(top.as_str()));
@@ -200,7 +200,7 @@ impl<'a> Hidden<'a> {
         let page = match self.page.take() {
             Some(page) => page,
             None => {
-                let now = supervisor.snapshot();
+                let now = supervisor.view();
                 let context = now.page(self.tab.as_str()).and_then(|page| page.context.clone());
                 supervisor.open_hidden(context, deadline)?
             }

@@ -18,7 +18,7 @@ pub(super) struct Canvas {
 
 /// What cannot be done with pixels.
 pub(super) fn failed(doing: &'static str, problem: impl ToString) -> Error {
-    Error::Picture { doing, problem: problem.to_string() }
+    Error::Screenshot { doing, problem: problem.to_string() }
 }
 
 impl Canvas {

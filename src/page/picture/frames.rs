@@ -74,7 +74,7 @@ impl Tab {
 
     /// The frames of other processes that are in no other such frame.
     fn outer_frames(&self) -> Vec<FrameId> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let is_other = |id: &FrameId| {
             now.frame(id.as_str())
                 .is_some_and(|frame| frame.parent_frame_id.is_some() && frame.session_frame.as_ref() == Some(id))

@@ -97,7 +97,7 @@ impl Tab {
     }
 
     fn hide_highlight(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let Some(session) = now.frame(frame.as_str()).and_then(|frame| frame.session_id.as_ref()) else {
             return Ok(()); // it went with its frame
         };

@@ -35,7 +35,7 @@ mod tiles;
 use canvas::Canvas;
 pub use encode::{Fit, PictureType};
 pub(super) use highlight::Highlighted;
-pub use options::{Annotation, LabelCounts, Picture, Rect, ScreenshotOptions};
+pub use options::{Annotation, LabelCounts, Rect, Screenshot, ScreenshotOptions};
 pub use pdf::PdfOptions;
 pub use save::save;
 use take::{Mark, Shot};
@@ -57,14 +57,14 @@ impl Tab {
     /// with the sizes that it had (in a background tab now and then with others in between), and listeners
     /// of media queries may be called. A picture of the viewport, or of an element in it, is not noticed.
     ///
-    /// A side has at most 30,000 pixels; [`Picture::cut_at`] says where a higher page or element was cut.
+    /// A side has at most 30,000 pixels; [`Screenshot::cut_at`] says where a higher page or element was cut.
     ///
     /// # Errors
     /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`]; [`Error::NotCaptured`]
     /// when the browser does not manage it, which says nothing of the page; [`Error::NotActionable`] for an element that is not visible; those of the supervisor, with
     /// `BLOCKED_BY_DIALOG` under a dialog at once:
     /// [`last_picture`](crate::supervisor::Supervisor::last_picture) has what was seen before it.
-    pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Picture, Error> {
+    pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Screenshot, Error> {
         options.check()?;
         let mut shot = self.unhighlighted(deadline, |tab| tab.take(options, deadline))?;
         let natural = Canvas::sides(&shot.png)?;
@@ -91,7 +91,7 @@ impl Tab {
             (annotations(&shot, &placed, encoded.width, encoded.height), placed.len())
         });
         let skipped = |placed: usize| shot.marks.len() + shot.over - placed;
-        Ok(Picture {
+        Ok(Screenshot {
             kind: encoded.kind,
             width: encoded.width,
             height: encoded.height,

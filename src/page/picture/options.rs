@@ -161,7 +161,7 @@ pub struct LabelCounts {
 /// A picture of a tab.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Picture {
+pub struct Screenshot {
     /// The file.
     #[serde(skip)]
     pub bytes: Vec<u8>,

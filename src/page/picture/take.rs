@@ -90,7 +90,7 @@ impl Tab {
                 outcome => break outcome?,
             }
         };
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         shot.url = now.page(self.target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
         Ok(shot)
     }

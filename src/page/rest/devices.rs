@@ -9,42 +9,42 @@ pub(super) struct Device {
     pub(super) height: u32,
     pub(super) scale: f64,
     pub(super) mobile: bool,
-    kind: Kind,
+    kind: ActKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum ActKind {
     IPhone,
     IPad,
     Android(&'static str),
     Desktop,
 }
 
-const fn device(name: &'static str, width: u32, height: u32, scale: f64, kind: Kind) -> Device {
-    Device { name, width, height, scale, mobile: !matches!(kind, Kind::Desktop), kind }
+const fn device(name: &'static str, width: u32, height: u32, scale: f64, kind: ActKind) -> Device {
+    Device { name, width, height, scale, mobile: !matches!(kind, ActKind::Desktop), kind }
 }
 
 const DEVICES: [Device; 20] = [
-    device("iPhone SE", 375, 667, 2.0, Kind::IPhone),
-    device("iPhone 12", 390, 844, 3.0, Kind::IPhone),
-    device("iPhone 13", 390, 844, 3.0, Kind::IPhone),
-    device("iPhone 14", 390, 844, 3.0, Kind::IPhone),
-    device("iPhone 14 Pro Max", 430, 932, 3.0, Kind::IPhone),
-    device("iPhone 15", 393, 852, 3.0, Kind::IPhone),
-    device("iPhone 15 Pro", 393, 852, 3.0, Kind::IPhone),
-    device("iPhone 15 Pro Max", 430, 932, 3.0, Kind::IPhone),
-    device("iPad Mini", 768, 1024, 2.0, Kind::IPad),
-    device("iPad Air", 820, 1180, 2.0, Kind::IPad),
-    device("iPad Pro", 1024, 1366, 2.0, Kind::IPad),
-    device("Pixel 5", 393, 851, 2.75, Kind::Android("Pixel 5")),
-    device("Pixel 7", 412, 915, 2.625, Kind::Android("Pixel 7")),
-    device("Pixel 8", 412, 915, 2.625, Kind::Android("Pixel 8")),
-    device("Galaxy S9", 360, 740, 3.0, Kind::Android("SM-G960F")),
-    device("Galaxy S20 Ultra", 412, 915, 3.5, Kind::Android("SM-G988B")),
-    device("Galaxy S23", 360, 780, 3.0, Kind::Android("SM-S911B")),
-    device("Laptop", 1280, 800, 1.0, Kind::Desktop),
-    device("Laptop HiDPI", 1280, 800, 2.0, Kind::Desktop),
-    device("Desktop", 1920, 1080, 1.0, Kind::Desktop),
+    device("iPhone SE", 375, 667, 2.0, ActKind::IPhone),
+    device("iPhone 12", 390, 844, 3.0, ActKind::IPhone),
+    device("iPhone 13", 390, 844, 3.0, ActKind::IPhone),
+    device("iPhone 14", 390, 844, 3.0, ActKind::IPhone),
+    device("iPhone 14 Pro Max", 430, 932, 3.0, ActKind::IPhone),
+    device("iPhone 15", 393, 852, 3.0, ActKind::IPhone),
+    device("iPhone 15 Pro", 393, 852, 3.0, ActKind::IPhone),
+    device("iPhone 15 Pro Max", 430, 932, 3.0, ActKind::IPhone),
+    device("iPad Mini", 768, 1024, 2.0, ActKind::IPad),
+    device("iPad Air", 820, 1180, 2.0, ActKind::IPad),
+    device("iPad Pro", 1024, 1366, 2.0, ActKind::IPad),
+    device("Pixel 5", 393, 851, 2.75, ActKind::Android("Pixel 5")),
+    device("Pixel 7", 412, 915, 2.625, ActKind::Android("Pixel 7")),
+    device("Pixel 8", 412, 915, 2.625, ActKind::Android("Pixel 8")),
+    device("Galaxy S9", 360, 740, 3.0, ActKind::Android("SM-G960F")),
+    device("Galaxy S20 Ultra", 412, 915, 3.5, ActKind::Android("SM-G988B")),
+    device("Galaxy S23", 360, 780, 3.0, ActKind::Android("SM-S911B")),
+    device("Laptop", 1280, 800, 1.0, ActKind::Desktop),
+    device("Laptop HiDPI", 1280, 800, 2.0, ActKind::Desktop),
+    device("Desktop", 1920, 1080, 1.0, ActKind::Desktop),
 ];
 /// Names told of an unknown one.
 const NEAR: usize = 3;
@@ -73,13 +73,13 @@ impl Device {
     pub(super) fn user_agent(&self, major: &str) -> Option<String> {
         const APPLE: &str = "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
         match self.kind {
-            Kind::IPhone => Some(format!("Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) {APPLE}")),
-            Kind::IPad => Some(format!("Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) {APPLE}")),
-            Kind::Android(model) => Some(format!(
+            ActKind::IPhone => Some(format!("Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) {APPLE}")),
+            ActKind::IPad => Some(format!("Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) {APPLE}")),
+            ActKind::Android(model) => Some(format!(
                 "Mozilla/5.0 (Linux; Android 14; {model}) AppleWebKit/537.36 (KHTML, like Gecko) \
                  Chrome/{major}.0.0.0 Mobile Safari/537.36"
             )),
-            Kind::Desktop => None,
+            ActKind::Desktop => None,
         }
     }
 }

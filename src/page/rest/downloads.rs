@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::incoming::{Incoming, clear_incoming, is_incoming};
 use super::names::{move_in, safe_name};
 use crate::page::{Error, Tab};
-use crate::supervisor::{self, MovedDownload, Phase, Snapshot, Supervisor};
+use crate::supervisor::{self, MovedDownload, Phase, Supervisor, View};
 use crate::sync::{Deadline, Published, Thread, fault_point, spawn};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub enum DownloadState {
 /// One that has ended.
 #[derive(Debug, Clone)]
 struct Ended {
-    told: supervisor::Download,
+    told: supervisor::DownloadView,
     outcome: Result<PathBuf, String>,
     state: DownloadState,
     at: Instant,
@@ -97,7 +97,7 @@ impl Ended {
     }
 }
 
-fn coming(told: &supervisor::Download) -> Download {
+fn coming(told: &supervisor::DownloadView) -> Download {
     Download {
         url: Arc::clone(&told.url),
         suggested_filename: Arc::clone(&told.suggested_filename),
@@ -175,16 +175,16 @@ impl Shared {
         let mut last = 0; // nothing below is looked at again
         let mut open: Vec<u64> = Vec::new();
         loop {
-            let is_news = |download: &supervisor::Download| {
+            let is_news = |download: &supervisor::DownloadView| {
                 has_ended(download) && (download.number > last || open.contains(&download.number))
             };
-            let news = |now: &Snapshot| {
+            let news = |now: &View| {
                 self.stop.load(Ordering::Acquire)
                     || matches!(now.phase, Phase::Ended(_))
                     || now.downloads.iter().any(is_news)
             };
             self.supervisor.wait_until(Deadline::after(IDLE), news);
-            let now = self.supervisor.snapshot();
+            let now = self.supervisor.view();
             for download in now.downloads.iter().filter(|download| is_news(download)) {
                 let ended = self.settled(download);
                 // First, so that who learns of the end finds it in the log.
@@ -205,7 +205,7 @@ impl Shared {
     }
 
     /// Puts a download in its place. A panic fails this one only.
-    fn settled(&self, download: &supervisor::Download) -> Ended {
+    fn settled(&self, download: &supervisor::DownloadView) -> Ended {
         catch_unwind(AssertUnwindSafe(|| {
             fault_point(format_args!("download"));
             self.settle(download)
@@ -219,14 +219,14 @@ impl Shared {
     }
 
     /// Puts a download in its place.
-    fn settle(&self, download: &supervisor::Download) -> Ended {
+    fn settle(&self, download: &supervisor::DownloadView) -> Ended {
         let name = safe_name(&download.suggested_filename);
         let (state, outcome) = match download.state {
-            supervisor::DownloadState::Completed => match self.place(download, &name) {
+            supervisor::DownloadProgress::Completed => match self.place(download, &name) {
                 Ok(path) => (DownloadState::Completed, Ok(path)),
                 Err(why) => (DownloadState::Failed, Err(why)),
             },
-            supervisor::DownloadState::Canceled => {
+            supervisor::DownloadProgress::Canceled => {
                 // The browser does not say why.
                 let full = supervisor::is_full(&self.root);
                 let why =
@@ -241,7 +241,7 @@ impl Shared {
         Ended { told: download.clone(), outcome, state, at: Instant::now() }
     }
 
-    fn place(&self, download: &supervisor::Download, name: &str) -> Result<PathBuf, String> {
+    fn place(&self, download: &supervisor::DownloadView, name: &str) -> Result<PathBuf, String> {
         let file = download.file.as_ref().ok_or("it was not caught")?;
         // What the browser says. An endpoint that is no browser of ours could have any file moved.
         if !is_incoming(file) {
@@ -259,8 +259,8 @@ fn short(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
-fn has_ended(download: &supervisor::Download) -> bool {
-    download.state != supervisor::DownloadState::InProgress
+fn has_ended(download: &supervisor::DownloadView) -> bool {
+    download.state != supervisor::DownloadProgress::InProgress
 }
 
 fn make_private(folder: &Path) -> std::io::Result<()> {
@@ -278,8 +278,8 @@ impl Tab {
     pub fn downloads(&self) -> Vec<Download> {
         let Some(downloads) = &self.downloads else { return Vec::new() };
         let ended = downloads.shared.ended.get();
-        let now = self.supervisor.snapshot();
-        let mine = |told: &supervisor::Download| self.is_mine(told);
+        let now = self.supervisor.view();
+        let mine = |told: &supervisor::DownloadView| self.is_mine(told);
         let mut all: Vec<Download> = ended.iter().filter(|ended| mine(&ended.told)).map(Ended::view).collect();
         let known = |number: u64| ended.iter().any(|ended| ended.told.number == number);
         // Of one that is whole and not in its place yet, the place is yet to come.
@@ -291,7 +291,7 @@ impl Tab {
     /// Waits until the downloads of this tab after a number have ended and are in their places.
     pub(in crate::page) fn wait_downloads_after(&self, number: u64, deadline: Deadline) {
         let Some(downloads) = &self.downloads else { return };
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let new = now.downloads.iter().filter(|told| told.number > number && self.is_mine(told));
         let new: Vec<u64> = new.map(|told| told.number).collect();
         if !new.is_empty() {
@@ -326,7 +326,7 @@ impl Tab {
             let mut look = |ended: &Arc<[Ended]>| {
                 found = self.take_ended(downloads, ended);
                 over = downloads.shared.stop.load(Ordering::Acquire)
-                    || matches!(self.supervisor.snapshot().phase, Phase::Ended(_));
+                    || matches!(self.supervisor.view().phase, Phase::Ended(_));
                 found.is_some() || over
             };
             let waited = downloads.shared.ended.wait_until(deadline, &mut look);
@@ -385,7 +385,7 @@ impl Tab {
         Ok(view)
     }
 
-    pub(in crate::page) fn is_mine(&self, told: &supervisor::Download) -> bool {
+    pub(in crate::page) fn is_mine(&self, told: &supervisor::DownloadView) -> bool {
         told.target_id == self.target || told.opener.as_ref() == Some(&self.target)
     }
 }

@@ -55,7 +55,7 @@ impl Tab {
             room = room.saturating_sub(record.body.as_ref().map_or(0, |body| body.body.len()));
             entries.push(entry(&record, request));
         }
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let page = now.page(self.target.as_str());
         let started = requests.first().map_or(0.0, |request| request.started_at);
         let title = page.map(|page| page.title.to_string()).unwrap_or_default();

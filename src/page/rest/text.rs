@@ -106,7 +106,7 @@ impl Tab {
     /// and so many characters of each. A frame that cannot be read is left out.
     #[must_use]
     pub fn frame_texts(&self, most: usize, max_chars: usize, deadline: Deadline) -> Vec<FrameText> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let inner = |frame: &&Frame| frame.parent_frame_id.is_some() && frame.session_id.is_some();
         let frames: Vec<&Frame> = now.frames_of(self.target.as_str()).filter(inner).take(most).collect();
         let ids: Vec<_> = frames.iter().map(|frame| frame.frame_id.clone()).collect();

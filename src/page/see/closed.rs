@@ -115,7 +115,7 @@ impl Tab {
 
     /// All frames of each session that has one of those.
     fn sessions(&self, asked: &[FrameId]) -> Sessions {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let mut sessions: HashMap<Arc<str>, Vec<FrameId>> = HashMap::new();
         for frame in now.frames_of(self.target.as_str()) {
             if let Some(session) = &frame.session_id {
@@ -173,7 +173,7 @@ impl Tab {
 
     /// Of the frames of a session the one that the others are in.
     fn outermost(&self, frames: &[FrameId]) -> Option<FrameId> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let parent = |frame: &FrameId| now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.clone());
         frames.iter().find(|frame| parent(frame).is_none_or(|parent| !frames.contains(&parent))).cloned()
     }

@@ -147,8 +147,8 @@ impl Tab {
 
     /// Waits for frames that are on their way into another process.
     fn frames_arrived(&self, deadline: Deadline) {
-        let there = |now: &supervisor::Snapshot| now.frames_of(self.target.as_str()).all(|f| f.session_id.is_some());
-        if !there(&self.supervisor.snapshot()) {
+        let there = |now: &supervisor::View| now.frames_of(self.target.as_str()).all(|f| f.session_id.is_some());
+        if !there(&self.supervisor.view()) {
             self.supervisor.wait_until(deadline.within(SWAP), there);
         }
     }
@@ -158,7 +158,7 @@ impl Tab {
         &self,
         root: &FrameId,
     ) -> (Vec<FrameId>, HashMap<FrameId, FrameId>, Vec<FrameId>) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let (mut frames, mut parents, mut nowhere) = (vec![root.clone()], HashMap::new(), Vec::new());
         let mut next = 0;
         while next < frames.len() {
@@ -226,7 +226,7 @@ impl Tab {
 
     /// The element that holds a frame, in the document around it. `None` for the top frame.
     pub(in super::super) fn owner(&self, child: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let Some(parent) = now.frame(child.as_str()).and_then(|frame| frame.parent_frame_id.clone()) else {
             return Ok(None);
         };
@@ -259,7 +259,7 @@ impl Tab {
 
     /// Refs and worlds of documents that went are let go. Frames outside of what was read stay.
     fn forget_gone(&self, read: &HashMap<FrameId, Read>, asked: &[FrameId]) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let frames: Vec<FrameId> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
         self.worlds.keep(&frames);
         let present = |node: &Node| match read.get(&node.frame) {

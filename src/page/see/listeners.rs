@@ -103,7 +103,7 @@ impl Tab {
 
     /// Whether a frame holds others that the same session serves.
     fn has_frames_inside(&self, frame: &FrameId) -> bool {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
         now.frames_of(self.target.as_str())
             .any(|inner| inner.parent_frame_id.as_ref() == Some(frame) && inner.session_id == session)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::Tab;
 use super::super::error::Error;
 use crate::ErrorKind;
-use crate::supervisor::{self, Snapshot, with_navigation_limit};
+use crate::supervisor::{self, View, with_navigation_limit};
 use crate::sync::Deadline;
 
 /// How long the document is waited for. With what an answer takes, it is there within two seconds.
@@ -43,10 +43,10 @@ impl Tab {
 
     /// Whether the page waits for another document, or for its first one.
     fn is_on_its_way(&self) -> bool {
-        self.is_leaving(&self.supervisor.snapshot())
+        self.is_leaving(&self.supervisor.view())
     }
 
-    fn is_leaving(&self, now: &Snapshot) -> bool {
+    fn is_leaving(&self, now: &View) -> bool {
         let Some(page) = now.page(self.target.as_str()) else { return false };
         let top = page.top_frame.as_ref().and_then(|top| now.frame(top.as_str()));
         page.is_arriving || top.is_none_or(|top| top.navigating)

@@ -255,7 +255,7 @@ impl Tab {
     /// [`Error::Supervisor`] when the top frame does not answer, [`Error::BadRequest`] for a selector that
     /// is none, [`Error::BadRef`], [`Error::StaleRef`].
     pub fn snapshot(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {
-        if self.supervisor.snapshot().dialogs_of(self.target.as_str()).next().is_some() {
+        if self.supervisor.view().dialogs_of(self.target.as_str()).next().is_some() {
             return Ok(self.blocked(options.format));
         }
         let look = |deadline: Deadline| {
@@ -356,7 +356,7 @@ impl Tab {
 
     /// Gives numbers to what is shown, and lists them.
     fn number<'a>(&self, shown: &mut Snapshot, items: impl Iterator<Item = &'a collect::Item>) {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let loaders =
             now.frames_of(self.target.as_str()).map(|frame| (frame.frame_id.clone(), Arc::clone(&frame.loader)));
         let mut latest = Latest { numbers: Vec::new(), loaders: loaders.collect() };
@@ -376,7 +376,7 @@ impl Tab {
     /// known: the page is not asked.
     #[must_use]
     pub fn last_refs(&self) -> Vec<(String, RefInfo)> {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let is_current = |frame: &FrameId, loader: &str| now.document_of(frame).is_some_and(|now| *now == *loader);
         let top = now.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
         let info = |node: &super::Node, shown: &Shown| RefInfo {
@@ -394,7 +394,7 @@ impl Tab {
     }
 
     fn empty(&self, format: Format) -> Snapshot {
-        let now = self.supervisor.snapshot();
+        let now = self.supervisor.view();
         let target = self.target.as_str();
         let page = now.page(target);
         Snapshot {

@@ -13,7 +13,7 @@ use super::super::types::{
 };
 use super::{Call, LONGEST, SHORTEST};
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
-use crate::page::{Act, Kind, Outcome, Upload};
+use crate::page::{Act, ActKind, Outcome, Upload};
 use crate::supervisor::Supervisor;
 use crate::sync::Deadline;
 
@@ -63,9 +63,9 @@ fn nested_targets(action: &mut Value) -> Result<Vec<String>, Failure> {
 /// Whether an action runs a script of the caller, itself or in a batch.
 fn runs_scripts(act: &Act) -> bool {
     match &act.kind {
-        Kind::Evaluate { .. } => true,
-        Kind::Wait(conditions) => conditions.script.is_some(),
-        Kind::Batch { actions, .. } => actions.iter().any(runs_scripts),
+        ActKind::Evaluate { .. } => true,
+        ActKind::Wait(conditions) => conditions.script.is_some(),
+        ActKind::Batch { actions, .. } => actions.iter().any(runs_scripts),
         _ => false,
     }
 }

@@ -9,7 +9,7 @@ use super::super::failure::Failure;
 use super::super::http::Request;
 use crate::control::{Profile, TabHandle};
 use crate::page::{Tab, Tabs};
-use crate::supervisor::{Dialog, Kind, TargetId};
+use crate::supervisor::{Dialog, EventKind, TargetId};
 use crate::sync::Deadline;
 
 /// A request whose common parts have been read.
@@ -84,7 +84,7 @@ impl<'a> Call<'a> {
     /// Dialogs that wait: on the tab it is about, else on all.
     pub(super) fn dialogs(&self) -> Vec<Dialog> {
         if let Some(aimed) = &*self.aimed.borrow() {
-            let now = aimed.tab.supervisor().snapshot();
+            let now = aimed.tab.supervisor().view();
             return now.dialogs_of(aimed.tab.target().as_str()).cloned().collect();
         }
         let all = self.profile().and_then(|profile| Ok(profile.dialogs(self.target.as_deref())?));
@@ -97,6 +97,6 @@ impl<'a> Call<'a> {
         let Some(aimed) = &*aimed else { return false };
         let tail = aimed.tab.supervisor().log().since(aimed.log, 1000);
         let target = aimed.tab.target();
-        tail.entries.iter().any(|entry| entry.kind() == Kind::Rescued && entry.target_id.as_ref() == Some(target))
+        tail.entries.iter().any(|entry| entry.kind() == EventKind::Rescued && entry.target_id.as_ref() == Some(target))
     }
 }

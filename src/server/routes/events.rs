@@ -15,7 +15,7 @@ use super::super::failure::Failure;
 use super::super::http::{Answer, Event, EventSource, Next};
 use super::super::types::EventsQuery;
 use super::{Call, Reply};
-use crate::supervisor::{Entry, EventLog, Kind};
+use crate::supervisor::{Entry, EventKind, EventLog};
 use crate::sync::Deadline;
 
 /// Entries taken from the log at once.
@@ -134,11 +134,11 @@ pub(super) fn event(start: &str, entry: &Entry) -> Event {
     };
     match entry.kind() {
         // The element is written as everywhere; its own type and id come second to those of the event.
-        Kind::DialogOpened | Kind::DialogClosed => {
+        EventKind::DialogOpened | EventKind::DialogClosed => {
             map.insert("dialog".to_owned(), Value::Object(rest.clone()));
         }
-        Kind::Console => rest = console(rest),
-        Kind::Download => rest = download(rest),
+        EventKind::Console => rest = console(rest),
+        EventKind::Download => rest = download(rest),
         _ => rest = rest.into_iter().map(|(key, value)| (camel(&key), value)).collect(),
     }
     map.extend(rest);
@@ -185,14 +185,16 @@ fn camel(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supervisor::{self, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Download, DownloadState, Happened};
+    use crate::supervisor::{
+        self, ConsoleEntry, ConsoleLevel, Dialog, DialogType, DownloadProgress, DownloadView, Happened,
+    };
 
-    fn navigated() -> supervisor::Event {
+    fn navigated() -> supervisor::LogEvent {
         let url = "http://a.test/".into();
-        supervisor::Event::Navigated { frame_id: "F".into(), url, main: true, same_document: true }
+        supervisor::LogEvent::Navigated { frame_id: "F".into(), url, main: true, same_document: true }
     }
 
-    fn sent(happened: supervisor::Event) -> Value {
+    fn sent(happened: supervisor::LogEvent) -> Value {
         let what = Happened { target_id: Some("T".into()), event: Arc::new(happened) };
         let event = event("a1", &Entry { seq: 7, ts: 1.5, what });
         let data: Value = serde_json::from_str(&event.data).unwrap();
@@ -238,7 +240,7 @@ mod tests {
             origin: "http://a.test".into(),
             bridged: false,
         };
-        let opened = sent(supervisor::Event::DialogOpened(dialog.clone()));
+        let opened = sent(supervisor::LogEvent::DialogOpened(dialog.clone()));
         assert_eq!((&opened["type"], &opened["message"]), (&json!("dialog_opened"), &json!("m")));
         assert_eq!(opened["dialog"], serde_json::to_value(&dialog).unwrap());
         let said = ConsoleEntry {
@@ -252,21 +254,21 @@ mod tests {
             column: Some(3),
             number: 1,
         };
-        let said = sent(supervisor::Event::Console(Arc::new(said)));
+        let said = sent(supervisor::LogEvent::Console(Arc::new(said)));
         assert_eq!((&said["line"], &said["column"], &said["frameId"]), (&json!(1), &json!(4), &json!("F")));
-        let came = Download {
+        let came = DownloadView {
             number: 1,
             target_id: "T".into(),
             opener: None,
             url: "http://a.test/f".into(),
             suggested_filename: "a".into(),
-            state: DownloadState::InProgress,
+            state: DownloadProgress::InProgress,
             bytes: 0,
             total: None,
             file: None,
             started_at: 1.0,
         };
-        let came = sent(supervisor::Event::Download(came));
+        let came = sent(supervisor::LogEvent::Download(came));
         assert_eq!((&came["suggestedFilename"], &came["state"]), (&json!("a"), &json!("inProgress")));
         assert_eq!(sent(navigated())["sameDocument"], true);
     }

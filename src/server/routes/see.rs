@@ -194,7 +194,7 @@ pub(super) fn dialogs(call: &Call<'_>, _: Nothing) -> Result<Dialogs, Failure> {
 
 pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, Failure> {
     let tab = call.tab_to_read()?.tab;
-    let now = tab.supervisor().snapshot();
+    let now = tab.supervisor().view();
     let target_id = tab.target().to_string();
     let frame_tree = if query.full { now.full_frame_tree(&target_id) } else { now.frame_tree(&target_id) };
     Ok(Frames { frame_tree, target_id })

@@ -12,7 +12,7 @@
 //! 1. `Fetch.enable` with the one pattern [`Bridge::pattern`], stage `Request`;
 //! 2. `Page.addScriptToEvaluateOnNewDocument` with [`Bridge::source`], `runImmediately: true`;
 //! 3. at `Fetch.requestPaused`, [`Bridge::read`] of the request's address, method and body. A [`Call`]
-//!    is a dialog; on [`Refused::Foreign`] the request is somebody else's; on anything else
+//!    is a dialog; on [`RefusedCall::Foreign`] the request is somebody else's; on anything else
 //!    it is forged and belongs into `Fetch.failRequest`;
 //! 4. `Fetch.fulfillRequest` with [`Bridge::answer`].
 //!
@@ -131,16 +131,16 @@ impl Bridge {
     /// `postDataEntries` one after the other).
     ///
     /// # Errors
-    /// [`Refused`]. Only [`Refused::Foreign`] means a request that has nothing to do with the bridge.
-    pub fn read(&mut self, url: &str, method: &str, body: Option<&[u8]>) -> Result<Call, Refused> {
+    /// [`RefusedCall`]. Only [`RefusedCall::Foreign`] means a request that has nothing to do with the bridge.
+    pub fn read(&mut self, url: &str, method: &str, body: Option<&[u8]>) -> Result<Call, RefusedCall> {
         if url != self.url {
-            return Err(Refused::Foreign);
+            return Err(RefusedCall::Foreign);
         }
         if method != "POST" {
-            return Err(Refused::Method);
+            return Err(RefusedCall::Method);
         }
-        let call = wire::read_call(self.key, body.ok_or(Refused::BadCode)?)?;
-        if self.seen.take(call.nonce) { Ok(call) } else { Err(Refused::Repeated) }
+        let call = wire::read_call(self.key, body.ok_or(RefusedCall::BadCode)?)?;
+        if self.seen.take(call.nonce) { Ok(call) } else { Err(RefusedCall::Repeated) }
     }
 
     /// The answer to a call. The text counts for an accepted prompt only; without one it is empty.
@@ -193,7 +193,7 @@ pub struct Call {
 /// Why a request is no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum RefusedCall {
     /// It goes elsewhere.
     #[error("the request is not for the dialog bridge")]
     Foreign,

@@ -24,7 +24,7 @@ fn a_call_is_read_once() {
         let body = call(&bridge, number, name);
         let call = bridge.read(&url, "POST", Some(body.as_bytes())).unwrap();
         assert_eq!((call.kind, &*call.message, &*call.default_prompt, call.cut), (kind, "hé\n%", "🦀", false));
-        assert_eq!(bridge.read(&url, "POST", Some(body.as_bytes())), Err(Refused::Repeated));
+        assert_eq!(bridge.read(&url, "POST", Some(body.as_bytes())), Err(RefusedCall::Repeated));
     }
 }
 
@@ -45,12 +45,12 @@ fn address_and_method_must_be_exact() {
         format!("https://u@{host}/"),
         String::new(),
     ] {
-        assert_eq!(bridge.read(&other, "POST", Some(body.as_bytes())), Err(Refused::Foreign), "{other}");
+        assert_eq!(bridge.read(&other, "POST", Some(body.as_bytes())), Err(RefusedCall::Foreign), "{other}");
     }
     for other in ["GET", "OPTIONS", "PUT", "post", ""] {
-        assert_eq!(bridge.read(&url, other, Some(body.as_bytes())), Err(Refused::Method), "{other}");
+        assert_eq!(bridge.read(&url, other, Some(body.as_bytes())), Err(RefusedCall::Method), "{other}");
     }
-    assert_eq!(bridge.read(&url, "POST", None), Err(Refused::BadCode));
+    assert_eq!(bridge.read(&url, "POST", None), Err(RefusedCall::BadCode));
     assert!(bridge.read(&url, "POST", Some(body.as_bytes())).is_ok());
 }
 
@@ -61,9 +61,9 @@ fn an_answer_is_no_call_and_another_key_is_none() {
     let read = bridge.read(&url, "POST", Some(body.as_bytes())).unwrap();
     let answer = bridge.answer(&read, true, Some("yes"));
     assert!(answer.body().ends_with("\n1\n1\nyes"), "{}", answer.body());
-    assert_eq!(bridge.read(&url, "POST", Some(answer.body().as_bytes())), Err(Refused::BadForm));
+    assert_eq!(bridge.read(&url, "POST", Some(answer.body().as_bytes())), Err(RefusedCall::BadForm));
     let mut other = Bridge::with([3; 16], [5; 16]);
-    assert_eq!(other.read(&url, "POST", Some(body.as_bytes())), Err(Refused::BadCode));
+    assert_eq!(other.read(&url, "POST", Some(body.as_bytes())), Err(RefusedCall::BadCode));
 }
 
 #[test]
@@ -112,7 +112,7 @@ proptest! {
         let mut body = write_call(bridge.key, 1, 1, "confirm", [&message, ""]).into_bytes();
         let at = at.index(body.len());
         body[at] ^= flip;
-        prop_assert_eq!(bridge.read(&url, "POST", Some(&body)), Err(Refused::BadCode));
+        prop_assert_eq!(bridge.read(&url, "POST", Some(&body)), Err(RefusedCall::BadCode));
         body[at] ^= flip;
         prop_assert_eq!(bridge.read(&url, "POST", Some(&body)).map(|call| call.message), Ok(message));
     }
@@ -122,8 +122,8 @@ proptest! {
         let (mut bridge, url) = bridge();
         let body = write_call(bridge.key, 1, 1, "confirm", ["message", ""]).into_bytes();
         let cut = &body[..length.index(body.len())];
-        prop_assert_eq!(bridge.read(&url, "POST", Some(cut)), Err(Refused::BadCode));
-        prop_assert_eq!(bridge.read(&url, "POST", Some(&[&body[..], &tail].concat())), Err(Refused::BadCode));
+        prop_assert_eq!(bridge.read(&url, "POST", Some(cut)), Err(RefusedCall::BadCode));
+        prop_assert_eq!(bridge.read(&url, "POST", Some(&[&body[..], &tail].concat())), Err(RefusedCall::BadCode));
     }
 }
 
@@ -133,7 +133,7 @@ fn what_is_refused_leaves_no_trace() {
     let shown = format!("{bridge:?}");
     for number in 0..1_000 {
         let forged = write_call(Key::new([9; 16]), number, 1, "alert", ["forged", ""]);
-        assert_eq!(bridge.read(&url, "POST", Some(forged.as_bytes())), Err(Refused::BadCode));
+        assert_eq!(bridge.read(&url, "POST", Some(forged.as_bytes())), Err(RefusedCall::BadCode));
     }
     assert_eq!(bridge.seen.documents(), 0);
     assert_eq!(format!("{bridge:?}"), shown);
@@ -143,7 +143,7 @@ fn what_is_refused_leaves_no_trace() {
 fn what_is_too_long_is_not_looked_at() {
     let (mut bridge, url) = bridge();
     let long = write_call(bridge.key, 1, 1, "alert", [&"é".repeat(3 * TEXT_LIMIT), ""]);
-    assert_eq!(bridge.read(&url, "POST", Some(long.as_bytes())), Err(Refused::TooLong));
+    assert_eq!(bridge.read(&url, "POST", Some(long.as_bytes())), Err(RefusedCall::TooLong));
     let longest = write_call(bridge.key, 1, 1, "alert", [&"é".repeat(TEXT_LIMIT), &"é".repeat(TEXT_LIMIT)]);
     assert!(bridge.read(&url, "POST", Some(longest.as_bytes())).is_ok());
 }

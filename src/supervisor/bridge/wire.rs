@@ -5,7 +5,7 @@
 //! page's encoding, and lone surrogates make no difference.
 
 use super::mac::{self, Key};
-use super::{Call, CallKind, Nonce, Refused};
+use super::{Call, CallKind, Nonce, RefusedCall};
 
 /// Longer messages and default texts are cut by the script, counted in UTF-16 units.
 pub(super) const TEXT_LIMIT: usize = 64 * 1024;
@@ -43,16 +43,16 @@ fn sign(key: Key, lines: &str) -> String {
 }
 
 /// Reads a call. Nothing but the code is looked at before the code is found to be right.
-pub(super) fn read_call(key: Key, body: &[u8]) -> Result<Call, Refused> {
+pub(super) fn read_call(key: Key, body: &[u8]) -> Result<Call, RefusedCall> {
     if body.len() > BODY_LIMIT {
-        return Err(Refused::TooLong);
+        return Err(RefusedCall::TooLong);
     }
-    let (code, lines) = body.split_at_checked(DIGITS + 1).ok_or(Refused::BadCode)?;
-    let claimed = unhex(&code[..DIGITS]).filter(|_| code[DIGITS] == b'\n').ok_or(Refused::BadCode)?;
+    let (code, lines) = body.split_at_checked(DIGITS + 1).ok_or(RefusedCall::BadCode)?;
+    let claimed = unhex(&code[..DIGITS]).filter(|_| code[DIGITS] == b'\n').ok_or(RefusedCall::BadCode)?;
     if !mac::same(claimed, key.code(lines)) {
-        return Err(Refused::BadCode);
+        return Err(RefusedCall::BadCode);
     }
-    std::str::from_utf8(lines).ok().and_then(parse_call).ok_or(Refused::BadForm)
+    std::str::from_utf8(lines).ok().and_then(parse_call).ok_or(RefusedCall::BadForm)
 }
 
 fn parse_call(lines: &str) -> Option<Call> {
@@ -143,7 +143,7 @@ pub(super) mod tests {
         fn signed_nonsense_is_refused(lines in "[qa01n%\n ~0-9a-z]{0,200}") {
             let key = Key::new([7; 16]);
             let outcome = read_call(key, sign(key, &lines).as_bytes());
-            prop_assert_eq!(outcome.map(drop), Err(Refused::BadForm));
+            prop_assert_eq!(outcome.map(drop), Err(RefusedCall::BadForm));
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
-use super::super::log::Event as Noted;
+use super::super::bridge::{Bridge, Call, CallKind, Fulfil, RefusedCall};
+use super::super::log::LogEvent as Noted;
 use super::super::network_route::AbortReason;
 use super::super::policy::BridgeMode;
 use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
@@ -197,7 +197,7 @@ impl State {
         let body = request.post_data.as_deref().map(str::as_bytes);
         let call = match bridge.read(&request.url, &request.method, body) {
             Ok(call) => call,
-            Err(Refused::Foreign) => {
+            Err(RefusedCall::Foreign) => {
                 // It would be kept for as long as the request is held.
                 caught.request.post_data.take_if(|_| !reads_bodies);
                 self.let_pass(session, &Arc::new(caught), now);

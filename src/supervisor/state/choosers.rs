@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::requests::Response;
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};

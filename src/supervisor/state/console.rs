@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::kept::Line;
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::snapshot::{ConsoleEntry, ConsoleLevel};
 use super::{Now, SessionKey, State, console_text};
 use crate::cdp::protocol::page::FrameId;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::super::dialog_call::DialogAnswer;
 use super::super::error::Error;
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::snapshot::{ArmedDialogAnswer, ClosedBy, ClosedDialog, Dialog, DialogType};
 use super::bridging::Way;

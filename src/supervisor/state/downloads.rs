@@ -12,10 +12,10 @@ use serde::Deserialize;
 
 #[cfg(feature = "page")]
 use super::super::log::DownloadEnded;
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 #[cfg(feature = "page")]
 use super::super::served::MovedDownload;
-use super::super::snapshot::{Download, DownloadState};
+use super::super::snapshot::{DownloadProgress, DownloadView};
 use super::{Now, Outgoing, State};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::FrameId;
@@ -68,12 +68,12 @@ pub(super) struct Downloads {
     /// Contexts that were told, on this connection.
     told: HashSet<Option<BrowserContextId>>,
     /// The last ones, oldest first.
-    all: VecDeque<(Arc<str>, Download)>,
+    all: VecDeque<(Arc<str>, DownloadView)>,
     last: u64,
 }
 
 impl Downloads {
-    pub(super) fn view(&self) -> Arc<[Download]> {
+    pub(super) fn view(&self) -> Arc<[DownloadView]> {
         self.all.iter().map(|(_, download)| download.clone()).collect()
     }
 }
@@ -109,13 +109,13 @@ impl State {
         let Some(page) = self.frames.page(&event.frame_id) else { return }; // another task's
         let opener = self.page_index(&page).and_then(|index| self.pages[index].opener.clone());
         self.downloads.last += 1;
-        let download = Download {
+        let download = DownloadView {
             number: self.downloads.last,
             target_id: page.clone(),
             opener,
             url: cut(&event.url).into(),
             suggested_filename: cut(&event.suggested_filename).into(),
-            state: DownloadState::InProgress,
+            state: DownloadProgress::InProgress,
             bytes: 0,
             total: None,
             file: self
@@ -136,7 +136,7 @@ impl State {
 
     pub(super) fn download_goes_on(&mut self, event: &Progress, now: Now) {
         let Some((_, download)) = self.downloads.all.iter_mut().find(|(guid, _)| *guid == event.guid) else { return };
-        if download.state != DownloadState::InProgress {
+        if download.state != DownloadProgress::InProgress {
             return;
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
@@ -144,15 +144,15 @@ impl State {
         download.bytes = whole(event.received_bytes);
         download.total = Some(whole(event.total_bytes)).filter(|total| *total > 0);
         download.state = match event.state.as_str() {
-            "completed" => DownloadState::Completed,
-            "canceled" => DownloadState::Canceled,
-            _ => DownloadState::InProgress,
+            "completed" => DownloadProgress::Completed,
+            "canceled" => DownloadProgress::Canceled,
+            _ => DownloadProgress::InProgress,
         };
         if let Some(path) = event.file_path.as_deref().filter(|path| !path.is_empty()) {
             download.file = Some(Path::new(path).into());
         }
         self.dirty.downloads = true;
-        if download.state != DownloadState::InProgress && !self.downloads.moved {
+        if download.state != DownloadProgress::InProgress && !self.downloads.moved {
             let (page, download) = (download.target_id.clone(), download.clone());
             self.note(Some(&page), now, Noted::Download(download));
         }
@@ -179,8 +179,8 @@ impl State {
     pub(super) fn lose_downloads(&mut self) {
         self.downloads.told.clear();
         for (_, download) in &mut self.downloads.all {
-            if download.state == DownloadState::InProgress {
-                download.state = DownloadState::Lost;
+            if download.state == DownloadProgress::InProgress {
+                download.state = DownloadProgress::Lost;
                 self.dirty.downloads = true;
             }
         }

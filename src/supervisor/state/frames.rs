@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::log::{Event as Noted, FrameChange};
+use super::super::log::{FrameChange, LogEvent as Noted};
 use super::super::snapshot::Frame;
 use super::sessions::SessionRec;
 use super::{Now, SessionKey, State};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::error::Error;
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::navigation::{
     BlockedNavigation, Found, NavigationPolicy, Place, Refused, Verdict, patterns_of, shown,
 };

@@ -41,7 +41,7 @@ pub(super) use network_events::{Head, NETWORK};
 pub(super) use requests::{Request, Response};
 pub(super) use standing::ASKED;
 
-use super::log::{Event as Noted, Happened};
+use super::log::{Happened, LogEvent as Noted};
 use super::options::{Pages, SupervisorOptions};
 use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;

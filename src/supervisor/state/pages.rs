@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::navigation::BlockedNavigation;
 use super::super::options::Pages;
-use super::super::snapshot::{Page, PageState};
+use super::super::snapshot::{PageState, PageView};
 use super::arrival::Arrival;
 use super::sessions::SessionKind;
 use super::{Now, Outgoing, SessionKey, State};
@@ -44,8 +44,8 @@ pub(super) struct PageRec {
 const REFUSING: Duration = Duration::from_secs(2);
 
 impl PageRec {
-    pub(super) fn view(&self) -> Page {
-        Page {
+    pub(super) fn view(&self) -> PageView {
+        PageView {
             target_id: self.target.clone(),
             url: Arc::clone(&self.url),
             title: Arc::clone(&self.title),

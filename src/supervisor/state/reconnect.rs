@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::super::error::Error;
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::snapshot::{PageState, Phase};
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::target::{TargetId, TargetInfo};

@@ -10,7 +10,7 @@ use crossbeam_channel::Sender;
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::interception::{self, HandOver};
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::network_route::{Encoded, NetworkRoute, RouteAction, RouteRule};
 use super::super::options::Pages;
 use super::super::page_events::{Producer, Shared};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::log::Event as Noted;
+use super::super::log::LogEvent as Noted;
 use super::super::options::Pages;
 use super::super::snapshot::{BridgeLife, PageState};
 use super::pages::Belongs;

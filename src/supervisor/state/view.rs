@@ -1,11 +1,11 @@
 //! From the fold's records to the published view.
 
-use super::super::snapshot::Snapshot;
+use super::super::snapshot::View;
 use super::{Dirty, State};
 
 impl State {
     /// The next view, if anything changed since `last`. Parts that did not are shared with it.
-    pub(in crate::supervisor) fn view(&mut self, last: &Snapshot) -> Option<Snapshot> {
+    pub(in crate::supervisor) fn view(&mut self, last: &View) -> Option<View> {
         let Dirty { phase, pages, frames, dialogs, recent, console, bridge, downloads } =
             std::mem::take(&mut self.dirty);
         if !(phase || pages || frames || dialogs || recent || console || bridge || downloads) {

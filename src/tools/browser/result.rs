@@ -127,7 +127,7 @@ impl Browser {
 
     fn title_of(&self, target: &str) -> String {
         let running = self.profile().ok().and_then(|profile| profile.running().ok());
-        let title = running.and_then(|running| Some(running.supervisor().snapshot().page(target)?.title.to_string()));
+        let title = running.and_then(|running| Some(running.supervisor().view().page(target)?.title.to_string()));
         title.unwrap_or_default()
     }
 

@@ -1,7 +1,7 @@
 //! A page that wants to go, or to send requests, where the navigation policy does not let it.
 
 use cdpilot::control::{Navigate, NewTab};
-use cdpilot::supervisor::Snapshot;
+use cdpilot::supervisor::View;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -222,7 +222,7 @@ const ALONE: [Attack<Nothing>; 3] = [
                         || url.is_empty()
                 };
                 // A document that is refused is left for an empty one.
-                let wrong = |now: &Snapshot| {
+                let wrong = |now: &View| {
                     let urls = now.pages.iter().map(|page| &page.url).chain(now.frames.iter().map(|frame| &frame.url));
                     urls.filter(|url| !fine(url)).map(ToString::to_string).next()
                 };
@@ -230,7 +230,7 @@ const ALONE: [Attack<Nothing>; 3] = [
                 let supervisor = running.supervisor();
                 supervisor.caught_up(Deadline::after_secs(10)).unwrap();
                 if supervisor.wait_until(Deadline::after_secs(5), |now| wrong(now).is_none()).is_none() {
-                    return Err(format!("{url}: {:?}", wrong(&supervisor.snapshot())));
+                    return Err(format!("{url}: {:?}", wrong(&supervisor.view())));
                 }
                 let urls: Vec<String> = profile.tabs().into_iter().map(|tab| tab.url).collect();
                 assert!(urls.iter().any(|url| url.ends_with("/there")), "{urls:?}");

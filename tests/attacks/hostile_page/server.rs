@@ -110,7 +110,7 @@ const ATTACKS: [Attack<Everyday>; 6] = [
             on.task.go(&on.task.site.url("1", "/"));
             on.task.frame("/plain");
             let port = format!(":{}/", on.served.api.address.port());
-            let now = on.task.snapshot();
+            let now = on.task.view();
             let theirs = now.frames.iter().filter(|frame| frame.url.contains(&port));
             // An error page of the browser has the address of what it stands for.
             let shown: Vec<_> = theirs
