@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cdpilot::browser::TransportKind;
+use cdpilot::sync::spawn;
 use cdpilot::{Act, Browser, BrowserOptions};
 
 use crate::support::chrome::{launch, shared};
@@ -34,6 +35,24 @@ fn site() -> Option<Site> {
     site.page("/three", "<title>Three</title><button>Save</button>");
     site.page("/api/other", "from the server");
     Some(site)
+}
+
+/// Reports the first line, which says that the example is attached.
+struct Attached {
+    text: Vec<u8>,
+    attached: crossbeam_channel::Sender<()>,
+}
+
+impl std::io::Write for Attached {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        let _ = self.attached.try_send(());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 fn text(written: Vec<u8>) -> String {
@@ -81,10 +100,16 @@ fn dialogs_of_a_running_browser_are_answered() {
     let address = process.endpoint().unwrap().url();
     let mine = Browser::attach_with(&address, BrowserOptions::new()).unwrap();
     let page = mine.page().unwrap();
-    page.act(Act::evaluate("void setTimeout(() => { document.title = prompt('Your name?') }, 300)")).unwrap();
-    let mut out = Vec::new();
-    dialogs::run(&address, Duration::from_secs(3), &mut out).unwrap();
-    let out = text(out);
+    let (attached, is_attached) = crossbeam_channel::bounded(1);
+    let asking = page.clone();
+    let asks = spawn("test-prompt", move || {
+        is_attached.recv().unwrap();
+        asking.act(Act::evaluate("void setTimeout(() => { document.title = prompt('Your name?') })")).unwrap();
+    });
+    let mut out = Attached { text: Vec::new(), attached };
+    dialogs::run(&address, Duration::from_secs(5), &mut out).unwrap();
+    drop(asks);
+    let out = text(out.text);
     assert!(out.contains("prompt on null: \"Your name?\""), "{out}");
     assert_eq!(page.evaluate::<String>("document.title").unwrap(), "Ada");
 }
