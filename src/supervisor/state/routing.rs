@@ -34,6 +34,8 @@ const ON_THE_WAY: usize = 64 * 1024 * 1024;
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// How long the browser may take to confirm a change. It does so whatever its pages do.
 const CONFIRMING: Duration = Duration::from_secs(1);
+/// The same for an interceptor, whose embedder says itself how long to wait: on a busy machine a second may be short.
+const CONFIRMING_LONG: Duration = Duration::from_secs(10);
 
 /// A route.
 #[derive(Debug)]
@@ -297,7 +299,7 @@ impl State {
 
     /// [`renew_all`](Self::renew_all) for an answer that takes nothing back when a session refuses.
     pub(super) fn renew_all_for(&mut self, told: Told, now: Now) {
-        self.renew_all(Some((told, None)), now);
+        self.renew_within(CONFIRMING_LONG, Some((told, None)), now);
     }
 
     /// Removes interceptors. Whether there were any.
@@ -309,19 +311,33 @@ impl State {
 
     /// Lets all sessions catch what they are to by now; `told` follows when the browser has confirmed that.
     pub(super) fn renew_all(&mut self, told: Option<(Told, Option<Undo>)>, now: Now) {
+        self.renew_within(CONFIRMING, told, now);
+    }
+
+    fn renew_within(&mut self, limit: Duration, told: Option<(Told, Option<Undo>)>, now: Now) {
         let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
         let commands = sessions.into_iter().filter_map(|session| {
             let catch = self.catching(&session)?;
             Some((session, catch.command()))
         });
         let commands = commands.collect();
-        self.confirmed(commands, told, now);
+        self.confirmed_within(limit, commands, told, now);
     }
 
     /// Sends commands; `told` follows when the browser has taken them. When a page's session refuses one, that is an
     /// error and what is to be taken back is.
     pub(super) fn confirmed(
         &mut self,
+        commands: Vec<(SessionKey, Outgoing)>,
+        told: Option<(Told, Option<Undo>)>,
+        now: Now,
+    ) {
+        self.confirmed_within(CONFIRMING, commands, told, now);
+    }
+
+    fn confirmed_within(
+        &mut self,
+        limit: Duration,
         commands: Vec<(SessionKey, Outgoing)>,
         told: Option<(Told, Option<Undo>)>,
         now: Now,
@@ -342,7 +358,7 @@ impl State {
             let tag = self.expect(Waiting::Routed { change, page });
             self.send(Some(&session), tag, command);
         }
-        self.routing.changes.insert(change, Change { told, open, until: now.instant + CONFIRMING, undo });
+        self.routing.changes.insert(change, Change { told, open, until: now.instant + limit, undo });
     }
 
     /// A session has taken its command, or is gone.
