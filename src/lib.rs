@@ -1,41 +1,81 @@
-//! cdpilot: a browser supervisor, control server and visual agent over the Chrome DevTools Protocol,
-//! without an async runtime.
+//! Drives Chromium-based browsers over the Chrome DevTools Protocol and watches them meanwhile: dialogs, frames, crashes, lost
+//! connections. Blocking calls with deadlines, no async runtime.
 //!
-//! With `default-features = false` the crate is what embedding the supervisor needs: [`cdp`] (the
-//! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it). The feature
-//! `page` adds `page` (seeing what a tab shows, and acting on it).
+//! ```no_run
+//! use std::time::Duration;
+//! use cdpilot::{Act, Browser, LaunchOptions};
 //!
-//! The modules use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
-//! [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
-
+//! let browser = Browser::launch(LaunchOptions::new())?;
+//! let page = browser.page()?;
+//! page.goto("https://example.com")?; // waits for load
+//! page.click("e12")?; // ref, locator or CSS
+//! let title: String = page.evaluate("document.title")?;
+//! page.timeout(Duration::from_secs(2)).wait_for("text=Done")?;
+//! page.act(Act::fill("label=Name", "Ada").submit())?;
+//! # Ok::<(), cdpilot::Error>(())
+//! ```
+//!
+//! [`Browser`] and [`Page`] have default deadlines; dropping the browser ends it and its threads. The types below them take a
+//! [`Deadline`](sync::Deadline) with each call: [`page::Tab`] and [`supervisor::Supervisor`]. Every error has a
+//! [`kind`](ErrorKind), the same over all error types.
+//!
+//! | module | contents | feature |
+//! |---|---|---|
+//! | crate root | [`Browser`], [`Page`] and the types they take | `page` |
+//! | [`page`] | snapshots with refs, actions, screenshots, cookies, downloads | `page` |
+//! | [`supervisor`] | state, dialogs, frames, event log, protocol events, interception, routes | none |
+//! | [`browser`] | finding, launching and attaching to browsers | none |
+//! | [`cdp`] | the protocol: connections, sessions, generated types | none |
+//! | [`code`] | error codes | none |
+//! | [`sync`] | deadlines, cancellation, named threads | none |
+//! | `control`, `config`, `llm`, `tools` | profiles, settings, models, tools for models; **unstable** | `server` |
+//! | `cli`, `server`, `mcp`, `http` | the program; hidden, **unstable** | `cli`, `server` |
+//!
+//! Unstable modules may change in any release. A module uses only the modules below it: `cli` → `server` → `mcp` → `tools` →
+//! `control` → `page` → `supervisor` → `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. The
+//! handles of the crate root use `page`; settings (`config`) and models (`llm`) stand beside `control`.
 // What only upper modules use is unused in a build without them; the full build checks it.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(feature = "page"), allow(rustdoc::broken_intra_doc_links))]
 
 pub mod browser;
 pub mod cdp;
+#[doc(hidden)]
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod code;
+/// **Unstable:** may change in any release.
+///
 #[cfg(feature = "server")]
 pub mod config;
+/// **Unstable:** may change in any release.
+///
 #[cfg(feature = "server")]
 pub mod control;
 #[cfg(feature = "page")]
 mod handle;
+#[doc(hidden)]
 pub mod http;
+/// **Unstable:** may change in any release.
+///
 #[cfg(feature = "server")]
 pub mod llm;
+#[doc(hidden)]
 #[cfg(feature = "server")]
 pub mod mcp;
 #[cfg(feature = "page")]
 pub mod page;
 mod process;
 mod redact;
+#[doc(hidden)]
 #[cfg(feature = "server")]
 pub mod server;
 pub mod supervisor;
 pub mod sync;
 mod text;
+/// **Unstable:** may change in any release.
+///
 #[cfg(feature = "server")]
 pub mod tools;
 

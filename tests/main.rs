@@ -99,6 +99,8 @@ mod control_raw;
 mod control_tabs;
 #[cfg(feature = "server")]
 mod cookie_import;
+#[cfg(feature = "page")]
+mod examples;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;
 #[cfg(all(feature = "cli", target_os = "linux"))]

@@ -339,7 +339,8 @@ impl Supervisor {
     /// first, and holds again for what was answered with [`continue_`](InterceptedRequest::continue_). A request goes on as
     /// without the interceptor, which may mean an older route, when nobody answers it in time, when the interceptor or the
     /// request is dropped, and when more requests wait than the queue takes. What is not reached by routes is not reached
-    /// either.
+    /// either, nor may be the first requests of a document that is being committed at that moment (Chromium 156): intercept
+    /// before a navigation, or after it has loaded.
     ///
     /// ```no_run
     /// # use cdpilot::{browser::LaunchOptions, sync::Deadline};

@@ -34,6 +34,8 @@ const MAX_IN_FLIGHT_BYTES: usize = 64 * 1024 * 1024;
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 /// How long the browser may take to confirm a change. It does so whatever its pages do.
 const CONFIRM_LIMIT: Duration = Duration::from_secs(1);
+/// The same for an interceptor, whose embedder says itself how long to wait: on a busy machine a second may be short.
+const INTERCEPTOR_CONFIRM_LIMIT: Duration = Duration::from_secs(10);
 
 /// A route.
 #[derive(Debug)]
@@ -297,7 +299,7 @@ impl State {
 
     /// [`renew_all`](Self::renew_all) for an answer that takes nothing back when a session refuses.
     pub(super) fn renew_all_for(&mut self, response: PendingResponse, now: Now) {
-        self.renew_all(Some((response, None)), now);
+        self.renew_within(INTERCEPTOR_CONFIRM_LIMIT, Some((response, None)), now);
     }
 
     /// Removes interceptors. Whether there were any.
@@ -309,19 +311,33 @@ impl State {
 
     /// Lets all sessions catch what they are to by now; `response` follows when the browser has confirmed that.
     pub(super) fn renew_all(&mut self, response: Option<(PendingResponse, Option<Rollback>)>, now: Now) {
+        self.renew_within(CONFIRM_LIMIT, response, now);
+    }
+
+    fn renew_within(&mut self, limit: Duration, response: Option<(PendingResponse, Option<Rollback>)>, now: Now) {
         let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
         let commands = sessions.into_iter().filter_map(|session| {
             let catch = self.catching(&session)?;
             Some((session, catch.command()))
         });
         let commands = commands.collect();
-        self.confirmed(commands, response, now);
+        self.confirmed_within(limit, commands, response, now);
     }
 
     /// Sends commands; `response` follows when the browser has taken them. When a page's session refuses one, that is an
     /// error and what is to be taken back is.
     pub(super) fn confirmed(
         &mut self,
+        commands: Vec<(SessionKey, Outgoing)>,
+        response: Option<(PendingResponse, Option<Rollback>)>,
+        now: Now,
+    ) {
+        self.confirmed_within(CONFIRM_LIMIT, commands, response, now);
+    }
+
+    fn confirmed_within(
+        &mut self,
+        limit: Duration,
         commands: Vec<(SessionKey, Outgoing)>,
         response: Option<(PendingResponse, Option<Rollback>)>,
         now: Now,
@@ -342,7 +358,7 @@ impl State {
             let tag = self.expect(Waiting::Routed { change, page });
             self.send(Some(&session), tag, command);
         }
-        self.routing.changes.insert(change, Change { response, open, until: now.instant + CONFIRM_LIMIT, undo });
+        self.routing.changes.insert(change, Change { response, open, until: now.instant + limit, undo });
     }
 
     /// A session has taken its command, or is gone.
