@@ -260,12 +260,15 @@ impl<'a> Tcp<'a> {
             if self.cancel.is_some_and(Cancel::is_set) {
                 return Err(Error::Cancelled);
             }
+            // Checked before each operation: an endpoint that sends a byte now and then must not hold the caller.
+            if self.deadline.passed() {
+                return Err(Error::Timeout { after: self.began.elapsed() });
+            }
             match operation() {
                 Ok(count) => return Ok(count),
                 Err(problem) if !matches!(problem.kind(), Interrupted | TimedOut | WouldBlock) => {
                     return Err(Error::Broken(problem.kind()));
                 }
-                Err(_) if self.deadline.passed() => return Err(Error::Timeout { after: self.began.elapsed() }),
                 Err(_) => {}
             }
         }
@@ -317,6 +320,26 @@ mod tests {
         let uri = Uri::from_static("http://h:1/a?b");
         let request = Request { method: "GET", uri: &uri, headers: &[], body: None, max_answer };
         exchange(&Canned(Mutex::new(bytes.to_vec())), &request)
+    }
+
+    #[test]
+    fn an_endpoint_that_sends_a_byte_now_and_then_does_not_outlast_the_deadline() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let uri: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let drips = crate::sync::spawn("drips", move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            while socket.write_all(b"x").is_ok() {
+                crate::sync::pause(Duration::from_millis(2));
+            }
+        })
+        .unwrap();
+        let deadline = Deadline::after_millis(300);
+        let connection = Tcp::connect(&uri, Duration::from_secs(5), deadline, None).unwrap();
+        let mut byte = [0];
+        let ended = (0..100_000).find_map(|_| connection.read_some(&mut byte).err());
+        assert!(matches!(ended, Some(Error::Timeout { .. })), "{ended:?}");
+        drop(connection);
+        drips.join();
     }
 
     #[test]

@@ -239,7 +239,7 @@ fn names_are_judged_by_their_addresses() {
     for policy in [&default, &public, &named] {
         let at = place(policy, "http://intranet.test/");
         let reason = policy.check_addresses(&at, &metadata).unwrap_err().reason;
-        assert!(reason.contains("intranet.test leads to 169.254.169.254"), "{reason}");
+        assert!(reason.contains("intranet.test resolves to 169.254.169.254"), "{reason}");
         assert!(policy.check_addresses(&at, &open).is_ok());
         assert!(policy.check_addresses(&at, &[]).is_ok());
         assert_eq!(policy.check_addresses(&at, &private).is_err(), std::ptr::eq(policy, &public));
