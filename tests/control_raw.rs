@@ -42,7 +42,7 @@ fn a_command_goes_where_it_is_sent_and_brings_no_secret_back() {
     let told = call(&profile, "Page.getFrameTree", Value::Null, Some("t1"), Some(&far)).unwrap();
     assert!(told["frameTree"]["frame"]["url"].as_str().unwrap().ends_with("/far"), "{told}");
     let wrong = call(&profile, "Page.getFrameTree", json!({}), None, Some(&near)).unwrap_err();
-    assert!(wrong.code() == "BAD_REQUEST" && wrong.to_string().contains("shares the process"), "{wrong}");
+    assert!(wrong.code() == "BAD_REQUEST" && wrong.to_string().contains("shares the session of frame"), "{wrong}");
     assert_eq!(
         call(&profile, "Page.getFrameTree", json!({}), Some("t1"), Some("nope")).unwrap_err().code(),
         "FRAME_NOT_FOUND"

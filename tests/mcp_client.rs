@@ -228,7 +228,7 @@ fn an_answer_that_cannot_be_decoded_fails_its_call_at_once() {
         let hanging = scope.spawn(|| staged.call_by("hang", "", soon(), &cancel));
         staged.until_noted("hangs");
         for (kind, said) in
-            [("escape", "no JSON"), ("bytes", "not UTF-8"), ("nothing", "no method, result"), ("deep", "no JSON")]
+            [("escape", "invalid JSON"), ("bytes", "not UTF-8"), ("nothing", "no method, result"), ("deep", "invalid JSON")]
         {
             let failed = staged.call("undecodable", kind).unwrap_err();
             assert!(failed.code == "MCP_TOOL_ERROR" && failed.message.contains(said), "{kind}: {failed:?}");

@@ -60,7 +60,9 @@ impl Profile {
             let went = tab.go(&url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
             match went.map_err(Error::from) {
                 Ok(went) => status = went.status,
-                Err(error) if error.kind() == Code::Timeout => is_loading = true,
+                Err(error) if error.kind() == Code::Timeout && !deadline.passed() => is_loading = true,
+                // The tab stays, and goes on loading.
+                Err(error) if error.kind() == Code::Timeout => return Err(error),
                 Err(error) => {
                     if is_new {
                         // Also if the request was cancelled.

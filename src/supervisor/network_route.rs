@@ -142,7 +142,7 @@ impl RouteRule {
         }
         check_action(&self.action)?;
         if matches!(&self.action, RouteAction::Continue { headers } if headers.is_empty()) && self.delay.is_zero() {
-            let problem = "the route changes nothing: give abort, fulfil, status, requestHeaders or delayMs";
+            let problem = "the route has no effect: give abort, fulfil, status, requestHeaders or delayMs";
             return Err(bad(problem.to_owned()));
         }
         Ok((self, glob))
@@ -155,14 +155,14 @@ pub(super) fn check_action(action: &RouteAction) -> Result<(), Error> {
     match action {
         RouteAction::Abort(_) => Ok(()),
         RouteAction::Fulfil(answer) if !(200..=599).contains(&answer.status) => {
-            bad(format!("status: {} is not a status of HTTP, 200 to 599", answer.status))
+            bad(format!("status: {} is not an HTTP status from 200 to 599", answer.status))
         }
         RouteAction::Fulfil(answer) => check_headers("headers", &answer.headers),
         RouteAction::Continue { headers } => {
             check_headers("requestHeaders", headers)?;
             let is_fixed = |name: &str| OF_THE_CONNECTION.iter().any(|own| own.eq_ignore_ascii_case(name));
             match headers.iter().find(|(name, _)| is_fixed(name)) {
-                Some((name, _)) => bad(format!("requestHeaders: {name} is set by the browser; leave it out")),
+                Some((name, _)) => bad(format!("requestHeaders: {name} is set by the browser; omit it")),
                 None => Ok(()),
             }
         }
