@@ -227,9 +227,12 @@ fn an_answer_that_cannot_be_decoded_fails_its_call_at_once() {
         // Another call is under way: only the id says whose answer it is.
         let hanging = scope.spawn(|| staged.call_by("hang", "", soon(), &cancel));
         staged.until_noted("hangs");
-        for (kind, said) in
-            [("escape", "invalid JSON"), ("bytes", "not UTF-8"), ("nothing", "no method, result"), ("deep", "invalid JSON")]
-        {
+        for (kind, said) in [
+            ("escape", "invalid JSON"),
+            ("bytes", "not UTF-8"),
+            ("nothing", "no method, result"),
+            ("deep", "invalid JSON"),
+        ] {
             let failed = staged.call("undecodable", kind).unwrap_err();
             assert!(failed.code == "MCP_TOOL_ERROR" && failed.message.contains(said), "{kind}: {failed:?}");
         }

@@ -363,7 +363,7 @@ fn arguments_are_taken_as_models_write_them() {
     let told = error("browser_fill", json!({ "fields": 5 }));
     assert!(told.contains("fields") && told.contains("{ref, value}"), "{told}");
     let told = error("browser_fill", json!({ "fields": [{ "ref": name, "value": null }] }));
-    assert!(told.contains("fields[0].value") && told.contains("text"), "{told}");
+    assert!(told.contains("fields[0].value") && told.contains("string"), "{told}");
 }
 
 #[test]
