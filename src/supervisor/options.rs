@@ -136,7 +136,7 @@ pub struct SupervisorOptions {
     /// resolver rules. Default false: prerendering and WebSockets to blocked hosts are switched off in each session.
     pub prepared: bool,
     /// Maximum number of pages. A popup beyond that is closed at once, before it runs
-    /// anything, and reported as [`Kind::PopupBlocked`](super::Kind::PopupBlocked). Default none.
+    /// anything, and reported as [`EventKind::PopupBlocked`](super::EventKind::PopupBlocked). Default none.
     pub max_pages: Option<usize>,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,

@@ -194,7 +194,7 @@ impl Supervisor {
     /// Subscribes to protocol events of a page: its own, and those of its cross-process frames and workers. It goes on over
     /// reconnects and when a frame changes its process; events that the browser sent while there was no connection are
     /// missing. The browser sends the events of a domain once the domain is enabled: `Page` and `Runtime` are,
-    /// [`watch_network`](Self::watch_network) enables `Network`, and [`keep_standing`](Self::keep_standing) sends an `enable`
+    /// [`watch_network`](Self::watch_network) enables `Network`, and [`set_persistent_command`](Self::set_persistent_command) sends an `enable`
     /// of any other domain to each session of the page.
     ///
     /// ```no_run

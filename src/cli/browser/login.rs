@@ -49,7 +49,7 @@ struct Save {
     /// Output file, readable by its owner only
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Save only this origin, for example https://example.com; repeatable [default: all origins]
+    /// Save only this origin, for example `https://example.com`; repeatable [default: all origins]
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<String>,
     /// Encrypt the file; the passphrase is read from --passphrase-file, CDPILOT_STATE_PASSPHRASE or the terminal
