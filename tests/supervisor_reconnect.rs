@@ -117,7 +117,9 @@ fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
         std::thread::scope(|scope| {
             let script = "console.log('under way'); new Promise(() => 0)";
             let call = scope.spawn(move || supervisor.evaluate(&FrameRef::Top, script, soon()));
-            until(supervisor, "it is under way", |now| !now.console.is_empty());
+            // The title is reported a moment after the load.
+            let is_titled = |now: &View| now.pages.first().is_some_and(|page| &*page.title == "far away");
+            until(supervisor, "it is under way", |now| !now.console.is_empty() && is_titled(now));
             far.proxy.cut();
             call.join().unwrap()
         })
