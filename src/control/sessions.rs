@@ -88,14 +88,16 @@ impl Sessions {
         if !is_name(name) {
             return Err(Error::BadRequest { problem: bad_name(name) });
         }
-        let key = Name::Chosen(name.to_owned());
-        if self.kept.lock().contains_key(&key) {
-            let problem = format!("session {name} exists already; end it first, or choose another name");
-            return Err(Error::Conflict { problem });
+        let mut is_new = false;
+        self.get(Name::Chosen(name.to_owned()), || {
+            is_new = true;
+            Session::named(name, isolated)
+        });
+        if is_new {
+            return Ok(());
         }
-        let made = self.get(key, || Session::named(name, isolated));
-        debug_assert!(made.is_some());
-        Ok(())
+        let problem = format!("session {name} exists already; end it first, or choose another name");
+        Err(Error::Conflict { problem })
     }
 
     /// Ends the session of a connection. Its state is dropped when no request uses it any more.

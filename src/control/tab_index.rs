@@ -19,7 +19,7 @@ const INTERNAL: [&str; 8] =
     ["chrome:", "chrome-untrusted:", "chrome-search:", "devtools:", "edge:", "brave:", "vivaldi:", "opera:"];
 /// Characters of a target id that are shown where several tabs are listed.
 const SHOWN: usize = 8;
-/// Closed tabs whose owner is remembered, for events that are read afterwards.
+/// Closed tabs that are remembered: for events that are read afterwards, and for pages that come in the wrong order.
 const REMEMBERED: usize = 1024;
 
 /// Whether a page is a tab.
@@ -92,8 +92,8 @@ pub(super) struct TabIndex {
     /// Number of the last tab id.
     numbers: u64,
     known: Vec<Known>,
-    /// Owners of tabs that have closed, oldest first.
-    closed_owners: VecDeque<(TargetId, Weak<Client>)>,
+    /// Tabs that have closed, oldest first.
+    closed: VecDeque<Known>,
     /// Tabs being opened at the moment.
     opening: usize,
     /// Of these, the ones that a session other than the default one opens.
@@ -114,7 +114,7 @@ impl Default for TabIndex {
             default: Arc::default(),
             numbers: 0,
             known: Vec::new(),
-            closed_owners: VecDeque::new(),
+            closed: VecDeque::new(),
             opening: 0,
             opening_owned: 0,
             closing: Vec::new(),
@@ -149,6 +149,7 @@ impl TabIndex {
     /// Records a stop of the browser on request: drops all tabs and current tabs.
     pub(super) fn forget(&mut self) {
         self.known = Vec::new();
+        self.closed = VecDeque::new();
         self.forgotten = self.run;
         self.run += 1;
     }
@@ -173,16 +174,22 @@ impl TabIndex {
             .into_iter()
             .partition(|known| pages.iter().any(|page| page.target_id == known.target));
         self.known = kept;
-        for known in gone {
-            if let Owner::Session(owner) = known.owner {
-                self.closed_owners.push_back((known.target, owner));
-            }
-        }
-        while self.closed_owners.len() > REMEMBERED {
-            self.closed_owners.pop_front();
+        self.closed.extend(gone);
+        while self.closed.len() > REMEMBERED {
+            self.closed.pop_front();
         }
         for page in pages.iter().filter(|page| is_shown(page)) {
             if self.known.iter().all(|known| known.target != page.target_id) {
+                // Two callers may bring their pages in the wrong order: a tab that was missing from older ones has not closed.
+                if let Some(at) = self.closed.iter().position(|known| known.target == page.target_id)
+                    && let Some(mut known) = self.closed.remove(at)
+                {
+                    if matches!(known.owner, Owner::Unknown) && self.opening_owned == 0 {
+                        known.owner = Owner::Nobody;
+                    }
+                    self.known.push(known);
+                    continue;
+                }
                 self.numbers += 1;
                 let opener = page.opener.as_ref().map(|opener| self.owner_of(opener));
                 let owner = match opener {
@@ -202,8 +209,8 @@ impl TabIndex {
         if let Some(known) = self.known.iter().find(|known| known.target == *target) {
             return known.owner.clone();
         }
-        let closed = self.closed_owners.iter().rev().find(|(closed, _)| closed == target);
-        closed.map_or(Owner::Nobody, |(_, owner)| Owner::Session(Weak::clone(owner)))
+        let closed = self.closed.iter().rev().find(|known| known.target == *target);
+        closed.map_or(Owner::Nobody, |known| known.owner.clone())
     }
 
     /// Whether a session sees a tab, or the events of a recently closed one. `None` while its owner is unknown.
@@ -575,6 +582,23 @@ mod tests {
         assert_eq!(index.is_visible(&second, &TargetId::from("B"), Some(&left)), Some(false));
         drop(first);
         assert_eq!(targets(&mut index, &second, &left), ["A", "C"]);
+    }
+
+    #[test]
+    fn pages_in_the_wrong_order_take_nothing_from_a_tab() {
+        let mut index = TabIndex::default();
+        let (first, second) = (Session::new(), Session::new());
+        let (older, newer) = (pages(&["A"]), pages(&["A", "B"]));
+        index.list(&any(), &older);
+        index.open_one(&first, 9, &older).unwrap();
+        index.give(&first, &TargetId::from("B"), &newer);
+        index.opened(&first);
+        index.label(&first, &TargetId::from("B"), "main");
+        let before = index.info(&first, &TargetId::from("B"), &newer);
+        // Another caller took its view before the tab existed.
+        index.list(&second, &older);
+        assert_eq!(index.info(&first, &TargetId::from("B"), &newer), before);
+        assert!(index.info(&second, &TargetId::from("B"), &newer).is_none());
     }
 
     #[test]
