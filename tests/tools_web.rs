@@ -83,7 +83,7 @@ fn pages_are_read_behind_the_others_and_leave_no_tab() {
     let silent = json!({ "url": site.url("a", "/held") });
     let told = called(&registry, &nowhere(), "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
     assert_eq!(told["code"], "TIMEOUT", "{told}");
-    assert!(told["error"].as_str().unwrap().contains("has not responded"), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("does not respond"), "{told}");
     no_tab_is_left();
     held.let_go();
     // A picture at an address is looked at as the browser shows it.

@@ -47,6 +47,17 @@ impl Profile {
 
     /// Like [`open_tab`](Self::open_tab), with the state of the document.
     pub(crate) fn open(&self, new: NewTab, deadline: Deadline) -> Result<Opened, Error> {
+        self.open_loading(new, deadline, false)
+    }
+
+    /// Like [`open_tab`](Self::open_tab) in the background; a page that is still loading at the deadline is not an error, so
+    /// that the caller always knows the tab that it has to close.
+    pub(crate) fn open_in_background(&self, url: &str, deadline: Deadline) -> Result<TabInfo, Error> {
+        let new = NewTab { url: url.to_owned(), label: None, background: true };
+        self.open_loading(new, deadline, true).map(|opened| opened.tab)
+    }
+
+    fn open_loading(&self, new: NewTab, deadline: Deadline, may_be_late: bool) -> Result<Opened, Error> {
         if let Some(label) = &new.label {
             names::label(label)?;
         }
@@ -60,7 +71,7 @@ impl Profile {
             let went = tab.go(&url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
             match went.map_err(Error::from) {
                 Ok(went) => status = went.status,
-                Err(error) if error.kind() == Code::Timeout && !deadline.passed() => is_loading = true,
+                Err(error) if error.kind() == Code::Timeout && (may_be_late || !deadline.passed()) => is_loading = true,
                 // The tab stays, and goes on loading.
                 Err(error) if error.kind() == Code::Timeout => return Err(error),
                 Err(error) => {

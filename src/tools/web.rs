@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::code::Code;
-use crate::control::{Control, NewTab, Profile, TabInfo};
+use crate::control::{Control, Profile, TabInfo};
 use crate::page::{self, Act, ActKind, Tab, WaitFor};
 use crate::supervisor::{DialogAnswer, FrameRef, TargetId};
 use crate::sync::{Cancel, Deadline, spawn};
@@ -83,8 +83,7 @@ impl BackgroundTabs {
 impl BackgroundTab {
     /// Opens a page.
     pub(super) fn new(profile: Profile, url: &str, deadline: Deadline) -> Result<Self, ToolError> {
-        let new = NewTab { url: url.to_owned(), label: None, background: true };
-        let info = profile.open_tab(new, deadline)?;
+        let info = profile.open_in_background(url, deadline)?;
         Ok(Self { profile, info, is_empty: url.trim() == "about:blank", dialogs: Vec::new() })
     }
 }
