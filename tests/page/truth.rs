@@ -18,7 +18,7 @@ use crate::support::paged::Paged;
 
 /// The names that Chromium gives roles ARIA has no name for, from the one place where they are kept.
 fn words() -> HashMap<&'static str, &'static str> {
-    let source = include_str!("../src/page/script/role.js");
+    let source = include_str!("../../src/page/script/role.js");
     let (_, table) = source.split_once("const CHROME_NAMES = {").unwrap();
     let (table, _) = table.split_once("};").unwrap();
     let entry = |line: &'static str| line.trim().trim_end_matches(',').split_once(": ");
@@ -62,7 +62,7 @@ struct Truth {
 impl Truth {
     fn of(page: &str, html: &str) -> Option<Self> {
         let paged = Paged::new(&format!("truth-{page}"))?;
-        paged.site.page("/frames-inner.html", include_str!("data/pages/frames-inner.html"));
+        paged.site.page("/frames-inner.html", include_str!("../data/pages/frames-inner.html"));
         paged.site.page("/", html);
         paged.go("/");
         // A video that cannot be played is called so from when that has turned out.
@@ -180,7 +180,7 @@ macro_rules! truths {
     ($($name:ident, $file:literal, $least:literal;)*) => {
         $(#[test]
         fn $name() {
-            let Some(truth) = Truth::of($file, include_str!(concat!("data/pages/", $file, ".html"))) else { return };
+            let Some(truth) = Truth::of($file, include_str!(concat!("../data/pages/", $file, ".html"))) else { return };
             truth.is_told($least);
             truth.has_what_is_expected();
         })*

@@ -369,7 +369,7 @@ fn every_command_is_in_these_tables() {
     let help = program.run(&["browser", "--help"]).stdout;
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
-    let table: String = include_str!("cli_browser_requests.rs").lines().map(str::trim).collect();
+    let table: String = include_str!("browser_requests.rs").lines().map(str::trim).collect();
     // These are looked at elsewhere: two read or write files, one follows a stream, and those of `cli_find`.
     let elsewhere = ["upload", "events", "state", "back", "forward", "reload", "find", "get", "is"];
     let missing: Vec<&str> = names
