@@ -106,7 +106,8 @@ impl Control {
         // Newer copies may belong to the command that starts this server.
         shared.files.sweep_uploads(LEFT);
         let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
-        Ok(Self { shared, profiles, sessions: Sessions::default(), _sweeper: sweeper })
+        let sessions = Sessions::of_home(&shared.home);
+        Ok(Self { shared, profiles, sessions, _sweeper: sweeper })
     }
 
     /// The home.

@@ -112,6 +112,7 @@ impl Profile {
         let is_empty = |target: &TargetId| now.page(target.as_str()).is_some_and(|page| &*page.url == "about:blank");
         if let Some(target) = initial.filter(is_empty) {
             self.core.tab_index.lock().give(&self.session, &target, &now.pages);
+            running.supervisor().assign_page(&target, self.session.key(), deadline)?;
             return Ok((target, false));
         }
         self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
@@ -123,6 +124,9 @@ impl Profile {
         };
         self.core.tab_index.lock().give(&self.session, &target, &running.view().pages);
         self.core.owner_known.notify_all();
+        if let Some(key) = self.session.key() {
+            supervisor.assign_page(&target, Some(key), deadline)?;
+        }
         Ok((target, true))
     }
 }

@@ -24,13 +24,14 @@ impl Profile {
         self.only_uploads(&mut call)?;
         let running = self.running()?;
         let supervisor = running.supervisor();
+        self.within_session(&running, &mut call, deadline)?;
         let url = call.params.get("url").and_then(Value::as_str);
         if GOING.contains(&&*call.method)
             && let Some(url) = url.filter(|url| !url.is_empty())
         {
             self.may_go(&running, url, deadline)?;
         }
-        let frame = call.frame.as_deref().filter(|frame| !frame.is_empty());
+        let frame = call.frame.clone().filter(|frame| !frame.is_empty());
         let of_browser = call.method.starts_with("Browser.") || call.method.starts_with("Target.");
         // Whatever tab is named: pages are opened and closed in one way.
         let of_tabs = matches!(&*call.method, "Target.createTarget" | "Target.closeTarget");
@@ -45,15 +46,24 @@ impl Profile {
                     json!({ "success": true })
                 }
                 "Target.createTarget" => self.counted(&running, &call, deadline)?,
-                method => supervisor.browser_raw(method, &call.params, deadline)?,
+                method => {
+                    let result = supervisor.browser_raw(method, &call.params, deadline)?;
+                    self.only_visible(&running, method, result)
+                }
             };
             return Ok(self.core.shared.secrets.cover_json(result));
         }
         let target = self.find(&running, call.target.as_deref(), false)?;
         self.handle(&running, &target)?;
+        if OF_CONTEXT.contains(&&*call.method)
+            && let Some(context) = running.view().page(target.as_str()).and_then(|page| page.context.clone())
+        {
+            // Without it Chromium uses the default context, also for a page of another one.
+            add_context(&mut call, context.as_str());
+        }
         let page = match frame {
             None => FrameRef::TopOf(target),
-            Some(frame) => self.frame_of(&running, &target, frame)?,
+            Some(frame) => self.frame_of(&running, &target, &frame)?,
         };
         if let ("Page.close", FrameRef::TopOf(target)) = (&*call.method, &page) {
             self.close(&running, target, deadline)?;
@@ -62,6 +72,51 @@ impl Profile {
         let answer = supervisor.call_raw(&page, &call.method, &call.params, deadline)?;
         let result = answer.result.value().map_err(crate::supervisor::Error::from)?;
         Ok(self.core.shared.secrets.cover_json(result))
+    }
+
+    /// Restricts a command to the tabs and browser contexts of the session. The default session has all of them.
+    fn within_session(&self, running: &Running, call: &mut RawCall, deadline: Deadline) -> Result<(), Error> {
+        if self.session.is_default() || !(call.method.starts_with("Browser.") || call.method.starts_with("Target.")) {
+            return Ok(());
+        }
+        if let Some(target) = call.params.get("targetId").and_then(Value::as_str)
+            && self.sees(&TargetId::from(target), deadline.within(SEEN)) != Some(true)
+        {
+            return Err(Error::NoTab { wanted: target.chars().take(80).collect(), nearest: None });
+        }
+        let refuse = |problem: &str| Err(Error::BadRequest { problem: format!("browserContextId: {problem}") });
+        match call.params.get("browserContextId").and_then(Value::as_str) {
+            Some(id) if !self.may_use_context(id) => refuse("not a browser context of this session; omit it"),
+            Some(id) if call.method == "Target.disposeBrowserContext" && self.is_own_context(id) => {
+                refuse("the context of an isolated session ends with the session; end the session instead")
+            }
+            None if IN_CONTEXT.contains(&&*call.method) => {
+                if let Some(context) = self.context(running, deadline)? {
+                    add_context(call, context.as_str());
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A result without the tabs and browser contexts of other sessions.
+    fn only_visible(&self, running: &Running, method: &str, mut result: Value) -> Value {
+        if self.session.is_default() {
+            return result;
+        }
+        if let Some(id) = result.get("browserContextId").filter(|_| method == "Target.createBrowserContext") {
+            self.created_context(id.as_str().unwrap_or_default());
+        }
+        if let Some(contexts) = result.get_mut("browserContextIds").and_then(Value::as_array_mut) {
+            contexts.retain(|id| id.as_str().is_some_and(|id| self.may_use_context(id)));
+        }
+        if let Some(targets) = result.get_mut("targetInfos").and_then(Value::as_array_mut) {
+            let now = running.view();
+            let tabs = self.core.tab_index.lock().list(&self.session, &now.pages);
+            targets.retain(|info| tabs.iter().any(|tab| info.get("targetId").is_some_and(|id| *id == *tab.target_id)));
+        }
+        result
     }
 
     /// Checks a command against the settings.
@@ -196,6 +251,22 @@ fn is_drawable(params: &Value, scale: &str) -> bool {
 const DRAWN: f64 = 16_384.0;
 /// Maximum distance from the page's origin, in CSS pixels.
 const FARTHEST: f64 = 1e8;
+
+/// Commands that apply to the default browser context unless they name another one.
+const IN_CONTEXT: [&str; 4] =
+    ["Target.createTarget", "Browser.setPermission", "Browser.grantPermissions", "Browser.resetPermissions"];
+/// The same for commands that are sent to a tab.
+const OF_CONTEXT: [&str; 3] = ["Storage.getCookies", "Storage.setCookies", "Storage.clearCookies"];
+
+/// Adds a browser context to the parameters of a command that names none.
+fn add_context(call: &mut RawCall, context: &str) {
+    if call.params.is_null() {
+        call.params = json!({});
+    }
+    if let Some(params) = call.params.as_object_mut() {
+        params.entry("browserContextId").or_insert_with(|| context.into());
+    }
+}
 
 /// Initial URL of a new page.
 const BLANK: &str = "about:blank";

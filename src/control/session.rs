@@ -35,6 +35,8 @@ pub struct Session(Option<Arc<Client>>);
 /// State of a session. Its locks are held for one map operation.
 pub(super) struct Client {
     id: String,
+    /// Distinguishes it from all other sessions of this process: a name and the id of a connection may be equal.
+    key: Arc<str>,
     /// How the event log names it.
     actor: String,
     is_isolated: bool,
@@ -53,6 +55,8 @@ struct InProfile {
     place: Option<(String, String, String)>,
     /// The browser context of an isolated session.
     context: Option<Arc<Context>>,
+    /// Browser contexts that the session created by raw CDP commands.
+    created_contexts: HashSet<String>,
 }
 
 /// Dialog ids restart with each start of the browser.
@@ -141,6 +145,25 @@ impl Session {
         self.0.as_ref().is_some_and(|client| client.is_isolated)
     }
 
+    /// Distinguishes it from all other sessions; `None` for the default session.
+    pub(crate) fn key(&self) -> Option<Arc<str>> {
+        self.0.as_ref().map(|client| Arc::clone(&client.key))
+    }
+
+    /// Whether nothing is kept for it and nobody else holds it: `held` handles are the caller's.
+    pub(super) fn is_unused(&self, held: usize) -> bool {
+        self.0.as_ref().is_some_and(|client| {
+            Arc::strong_count(client) <= held
+                && client.state.lock().is_empty()
+                && client.profiles.lock().values().all(|of| of.current.is_none() && of.context.is_none())
+        })
+    }
+
+    /// Whether somebody holds it beyond the caller's `held` handles: a request that is being handled.
+    pub(super) fn is_in_use(&self, held: usize) -> bool {
+        self.0.as_ref().is_some_and(|client| Arc::strong_count(client) > held)
+    }
+
     /// Its state; `None` for the default session, whose state each profile keeps.
     pub(super) fn client(&self) -> Option<&Arc<Client>> {
         self.0.as_ref()
@@ -149,7 +172,9 @@ impl Session {
 
 impl Client {
     fn new(id: String, actor: String, is_isolated: bool) -> Self {
-        Self { id, actor, is_isolated, profiles: Mutex::default(), state: Mutex::default() }
+        static KEYS: AtomicU64 = AtomicU64::new(0);
+        let key = KEYS.fetch_add(1, Ordering::Relaxed).to_string().into();
+        Self { id, key, actor, is_isolated, profiles: Mutex::default(), state: Mutex::default() }
     }
 
     pub(super) fn is_isolated(&self) -> bool {
@@ -240,9 +265,29 @@ impl Profile {
         }
         let made = Arc::new(running.supervisor().new_context(deadline)?);
         let id = made.id().clone();
+        self.core.tab_index.lock().context_of(&self.session, id.clone());
         let before = self.in_profile(|of| of.context.replace(made));
         drop(before); // outside of the lock: this sends a command
         Ok(Some(id))
+    }
+
+    /// Whether the session may use a browser context in raw CDP commands: its own one, and those that it created. The default
+    /// session may use all.
+    pub(super) fn may_use_context(&self, id: &str) -> bool {
+        self.session.is_default()
+            || self.in_profile(|of| {
+                of.created_contexts.contains(id) || of.context.as_ref().is_some_and(|own| own.id().as_str() == id)
+            })
+    }
+
+    /// Records a browser context that the session created by a raw CDP command.
+    pub(super) fn created_context(&self, id: &str) {
+        self.in_profile(|of| of.created_contexts.insert(id.to_owned()));
+    }
+
+    /// Whether a browser context is the own one of this isolated session.
+    pub(super) fn is_own_context(&self, id: &str) -> bool {
+        self.in_profile(|of| of.context.as_ref().is_some_and(|own| own.id().as_str() == id))
     }
 
     fn recent_dialogs(&self) -> Vec<ClosedDialog> {
@@ -299,8 +344,21 @@ impl Profile {
     /// Closes the tabs of the session, and disposes of its browser context. Returns how many tabs it closed.
     pub(super) fn end_session(&self, deadline: Deadline) -> usize {
         let Ok(running) = self.running() else { return 0 };
-        let owned = self.core.tab_index.lock().owned_by(&self.session, &running.view().pages);
-        let closed = owned.iter().filter(|target| self.close(&running, target, deadline).is_ok()).count();
+        let mut closed = 0;
+        // Its pages may open popups until they are closed.
+        while !deadline.passed() {
+            let owned = self.core.tab_index.lock().owned_by(&self.session, &running.view().pages);
+            if owned.is_empty() {
+                break;
+            }
+            closed += owned.iter().filter(|target| self.close(&running, target, deadline).is_ok()).count();
+            // A popup of a closed page was created before the page closed; its attachment is reported by the time that the
+            // supervisor answers.
+            let _ = running.supervisor().browser_raw("Target.getTargets", &serde_json::Value::Null, deadline);
+            let is_closed =
+                |now: &crate::supervisor::View| owned.iter().all(|target| now.page(target.as_str()).is_none());
+            running.supervisor().wait_until(deadline, is_closed);
+        }
         drop(self.in_profile(|of| of.context.take()));
         closed
     }

@@ -1,17 +1,21 @@
 //! The sessions of a home by name.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Control, Error, Session};
+use crate::config::Home;
 use crate::sync::Deadline;
 
-/// Sessions that are kept; the least recently used one makes room for a further one.
+/// Sessions that are kept.
 const MAX_SESSIONS: usize = 256;
+/// A session that was not used for this long makes room for a new one.
+const IDLE: Duration = Duration::from_secs(3600);
 /// Maximum length of a name.
 const MAX_NAME_LENGTH: usize = 128;
 
@@ -30,11 +34,16 @@ struct Kept {
     used: Instant,
 }
 
-/// Sessions by name. A session is created when its name is first used. Beyond 256 sessions the least
-/// recently used one ends: its commands are ended, its tabs stay open without an owner.
+/// Sessions by name. A session is created when its name is first used. Beyond 256 sessions a new one replaces the least
+/// recently used session that has no state (no current tab, to-do list or background command), else the least recently used one
+/// that was idle for an hour and is not isolated; the tabs of that one stay open without an owner. Otherwise it is refused.
+///
+/// Names of isolated sessions are kept in a folder, so that a name is isolated again after a restart of the server.
 #[derive(Debug, Default)]
 pub struct Sessions {
     kept: Mutex<HashMap<Name, Kept>>,
+    /// Folder with a file for each isolated session; none outside of a home.
+    folder: Option<PathBuf>,
 }
 
 /// A session as lists show it.
@@ -52,35 +61,101 @@ pub struct SessionInfo {
 }
 
 impl Sessions {
-    /// The session with a name that a user chose. `None` when it cannot be a name: 1 to 128 visible ASCII characters.
-    #[must_use]
-    pub fn named(&self, name: &str) -> Option<Session> {
-        self.get(Name::Chosen(name.to_owned()), || Session::named(name, false))
+    pub(super) fn of_home(home: &Home) -> Self {
+        Self { kept: Mutex::default(), folder: Some(home.root().join("sessions")) }
     }
 
-    /// The session of an MCP connection by its id. `None` when it cannot be an id: 1 to 128 visible ASCII characters.
-    #[must_use]
-    pub fn of_connection(&self, id: &str) -> Option<Session> {
+    /// The session with a name that a user chose.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for what cannot be a name: 1 to 128 visible ASCII characters; [`Error::Conflict`] when there are too
+    /// many sessions.
+    pub fn named(&self, name: &str) -> Result<Session, Error> {
+        let key = Name::Chosen(name.to_owned());
+        if let Some(known) = self.known(&key) {
+            return Ok(known);
+        }
+        let isolated = is_name(name) && self.file(name).is_some_and(|file| file.exists());
+        self.get(key, || Session::named(name, isolated))
+    }
+
+    /// The session of an MCP connection by its id.
+    ///
+    /// # Errors
+    /// As [`named`](Self::named).
+    pub fn of_connection(&self, id: &str) -> Result<Session, Error> {
         self.get(Name::Connection(id.to_owned()), || Session::connection(id))
     }
 
-    fn get(&self, name: Name, make: impl FnOnce() -> Session) -> Option<Session> {
+    fn known(&self, name: &Name) -> Option<Session> {
+        let mut kept = self.kept.lock();
+        let known = kept.get_mut(name)?;
+        known.used = Instant::now();
+        Some(known.session.clone())
+    }
+
+    fn get(&self, name: Name, make: impl FnOnce() -> Session) -> Result<Session, Error> {
         let (Name::Chosen(text) | Name::Connection(text)) = &name;
         if !is_name(text) {
-            return None;
+            return Err(Error::BadRequest { problem: bad_name(text) });
+        }
+        if let Some(known) = self.known(&name) {
+            return Ok(known);
         }
         let mut kept = self.kept.lock();
-        if let Some(known) = kept.get_mut(&name) {
-            known.used = Instant::now();
-            return Some(known.session.clone());
+        if let Some(known) = kept.get(&name) {
+            return Ok(known.session.clone());
         }
-        let oldest = kept.iter().min_by_key(|(_, known)| known.used).map(|(name, _)| name.clone());
-        let dropped = oldest.filter(|_| kept.len() >= MAX_SESSIONS).and_then(|oldest| kept.remove(&oldest));
+        let dropped = match kept.len() < MAX_SESSIONS {
+            true => None,
+            false => {
+                let oldest = |may_go: &dyn Fn(&Kept) -> bool| {
+                    let all = kept.iter().filter(|(_, known)| may_go(known));
+                    all.min_by_key(|(_, known)| known.used).map(|(name, _)| name.clone())
+                };
+                let is_idle = |known: &Kept| {
+                    known.used.elapsed() >= IDLE && !known.session.is_isolated() && !known.session.is_in_use(1)
+                };
+                let oldest = oldest(&|known| known.session.is_unused(1)).or_else(|| oldest(&is_idle));
+                let Some(oldest) = oldest else {
+                    let problem =
+                        format!("{MAX_SESSIONS} sessions exist and were used within the last hour; end one first");
+                    return Err(Error::Conflict { problem });
+                };
+                kept.remove(&oldest)
+            }
+        };
         let session = make();
         kept.insert(name, Kept { session: session.clone(), used: Instant::now() });
         drop(kept);
         drop(dropped); // outside of the lock: its commands end
-        Some(session)
+        Ok(session)
+    }
+
+    /// The file that marks a name as isolated.
+    fn file(&self, name: &str) -> Option<PathBuf> {
+        // FNV-1a: a name may have more characters than a file name, and any visible ones.
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, hash);
+        self.folder.as_ref().map(|folder| folder.join(format!("{hash:016x}")))
+    }
+
+    /// Marks a name as isolated.
+    fn mark(&self, name: &str) -> Result<(), Error> {
+        let (Some(folder), Some(file)) = (&self.folder, self.file(name)) else { return Ok(()) };
+        let failed = |problem: &std::io::Error| Error::Conflict {
+            problem: format!("cannot record the isolated session in {}: {problem}", folder.display()),
+        };
+        std::fs::create_dir_all(folder).and_then(|()| std::fs::write(file, name)).map_err(|problem| failed(&problem))
+    }
+
+    fn unmark(&self, name: &str) {
+        if let Some(file) = self.file(name)
+            && let Err(problem) = std::fs::remove_file(&file)
+            && problem.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%problem, file = %file.display(), "the ended session is still recorded as isolated");
+        }
     }
 
     /// Creates a named session.
@@ -88,11 +163,17 @@ impl Sessions {
         if !is_name(name) {
             return Err(Error::BadRequest { problem: bad_name(name) });
         }
+        if self.known(&Name::Chosen(name.to_owned())).is_none() {
+            match isolated {
+                true => self.mark(name)?,
+                false => self.unmark(name),
+            }
+        }
         let mut is_new = false;
         self.get(Name::Chosen(name.to_owned()), || {
             is_new = true;
             Session::named(name, isolated)
-        });
+        })?;
         if is_new {
             return Ok(());
         }
@@ -107,6 +188,9 @@ impl Sessions {
     }
 
     fn take(&self, name: &str) -> Option<Session> {
+        if is_name(name) {
+            self.unmark(name);
+        }
         self.kept.lock().remove(&Name::Chosen(name.to_owned())).map(|kept| kept.session)
     }
 
@@ -140,10 +224,10 @@ impl Control {
     /// The session with this name; the default session without one.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for what cannot be a name.
+    /// Those of [`Sessions::named`].
     pub fn session(&self, name: Option<&str>) -> Result<Session, Error> {
         let Some(name) = name else { return Ok(Session::default()) };
-        self.sessions.named(name).ok_or_else(|| Error::BadRequest { problem: bad_name(name) })
+        self.sessions.named(name)
     }
 
     /// The sessions with names that users chose, in the order of their names.
@@ -189,19 +273,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_session_and_the_least_recently_used_one_makes_room() {
-        let sessions = Sessions::default();
-        let first = sessions.named("a").unwrap();
-        assert_eq!(sessions.named("a"), Some(first.clone()));
-        assert_ne!(sessions.named("b"), Some(first.clone()));
-        assert_ne!(sessions.of_connection("a"), Some(first.clone()));
+    fn a_name_selects_one_session_and_unused_ones_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let sessions = || Sessions { kept: Mutex::default(), folder: Some(folder.path().join("sessions")) };
+        let known = sessions();
+        let first = known.named("a").unwrap();
+        assert_eq!(known.named("a").unwrap(), first);
+        assert_ne!(known.named("b").unwrap(), first);
+        assert_ne!(known.of_connection("a").unwrap(), first);
         for bad in ["", "two words", "ü", &"x".repeat(129)] {
-            assert_eq!(sessions.named(bad), None, "{bad}");
+            assert_eq!(known.named(bad).unwrap_err().code(), "BAD_REQUEST", "{bad}");
         }
-        for number in 0..MAX_SESSIONS {
-            let _ = sessions.named(&number.to_string());
+        // One that is in use stays, whatever comes.
+        for number in 0..2 * MAX_SESSIONS {
+            known.named(&number.to_string()).unwrap();
         }
-        assert_ne!(sessions.named("a"), Some(first));
-        assert!(sessions.kept.lock().len() <= MAX_SESSIONS);
+        assert_eq!(known.named("a").unwrap(), first);
+        assert!(known.kept.lock().len() <= MAX_SESSIONS);
+        let all: Vec<Session> =
+            (0..MAX_SESSIONS - 1).map(|number| known.named(&format!("used{number}")).unwrap()).collect();
+        assert_eq!(known.named("one more").unwrap_err().code(), "BAD_REQUEST");
+        assert_eq!(known.named("one-more").unwrap_err().code(), "CONFLICT");
+        drop(all);
+        known.named("one-more").unwrap();
+        // An isolated name stays isolated until it is ended, over a restart too.
+        known.create("alone", true).unwrap();
+        assert_eq!(known.create("alone", true).unwrap_err().code(), "CONFLICT");
+        let later = sessions();
+        assert!(later.named("alone").unwrap().is_isolated() && !later.named("other").unwrap().is_isolated());
+        later.take("alone");
+        assert!(!later.named("alone").unwrap().is_isolated());
     }
 }

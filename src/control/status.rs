@@ -44,8 +44,13 @@ impl Profile {
             status.headless = facts.headless;
             status.no_sandbox = facts.no_sandbox.unwrap_or(false);
             facts.transport.clone_into(&mut status.transport);
-            status.tabs = now.pages.iter().filter(|page| tab_index::is_shown(page)).count();
-            status.pending_dialogs = now.dialogs.len();
+            (status.tabs, status.pending_dialogs) = match self.session.is_default() {
+                true => (now.pages.iter().filter(|page| tab_index::is_shown(page)).count(), now.dialogs.len()),
+                false => {
+                    let tabs = self.core.tab_index.lock().list(&self.session, &now.pages).len();
+                    (tabs, self.dialogs(None).map_or(0, |(pending, _)| pending.len()))
+                }
+            };
             status.notes.extend(facts.notes);
         } else if !remote {
             let around = Surroundings::read();

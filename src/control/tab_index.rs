@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::session::{Client, CurrentTab, Session};
 use super::{Error, TabInfo, names};
 use crate::config;
-use crate::supervisor::{PageView, TargetId};
+use crate::supervisor::{BrowserContextId, PageView, TargetId};
 
 /// Schemes of internal pages of the browser, which are not tabs.
 const INTERNAL: [&str; 8] =
@@ -100,6 +100,8 @@ pub(super) struct TabIndex {
     opening_owned: usize,
     /// Pages being closed at the moment.
     closing: Vec<TargetId>,
+    /// The browser contexts of isolated sessions: their pages belong to the session, with or without an opener.
+    contexts: Vec<(BrowserContextId, Weak<Client>)>,
     /// Counts starts of the browser.
     run: u64,
     /// The last start of the browser whose current tabs were dropped, since it was stopped on request.
@@ -118,6 +120,7 @@ impl Default for TabIndex {
             opening: 0,
             opening_owned: 0,
             closing: Vec::new(),
+            contexts: Vec::new(),
             run: 1,
             forgotten: 0,
         }
@@ -192,8 +195,13 @@ impl TabIndex {
                 }
                 self.numbers += 1;
                 let opener = page.opener.as_ref().map(|opener| self.owner_of(opener));
-                let owner = match opener {
-                    Some(Owner::Session(owner)) => Owner::Session(owner),
+                let of_context = || {
+                    let (_, owner) =
+                        self.contexts.iter().find(|(context, _)| page.context.as_ref() == Some(context))?;
+                    Some(Owner::Session(Weak::clone(owner)))
+                };
+                let owner = match opener.filter(|owner| matches!(owner, Owner::Session(_))).or_else(of_context) {
+                    Some(owner) => owner,
                     _ if self.opening_owned > 0 => Owner::Unknown,
                     _ => Owner::Nobody,
                 };
@@ -213,7 +221,25 @@ impl TabIndex {
         closed.map_or(Owner::Nobody, |known| known.owner.clone())
     }
 
-    /// Whether a session sees a tab, or the events of a recently closed one. `None` while its owner is unknown.
+    /// Records the browser context of an isolated session.
+    pub(super) fn context_of(&mut self, session: &Session, context: BrowserContextId) {
+        self.contexts.retain(|(_, owner)| owner.strong_count() > 0);
+        if let Some(client) = session.client() {
+            self.contexts.push((context, Arc::downgrade(client)));
+        }
+    }
+
+    /// Makes a session the owner of a tab that an action of it opened and that nobody owns.
+    pub(super) fn adopt(&mut self, session: &Session, target: &TargetId, pages: &[PageView]) -> bool {
+        self.sync(pages);
+        let known = self.known.iter_mut().find(|known| known.target == *target);
+        let Some(known) = known.filter(|known| known.owner.client().is_none()) else { return false };
+        known.owner = Owner::of(session);
+        true
+    }
+
+    /// Whether a session sees a tab, or the events of a recently closed one. `None` while its owner is unknown. Of a closed
+    /// tab whose session has ended, and of one that is not remembered, only the default session sees the events.
     pub(super) fn is_visible(
         &mut self,
         session: &Session,
@@ -223,8 +249,12 @@ impl TabIndex {
         if let Some(pages) = pages {
             self.sync(pages);
         }
+        let is_open = self.known.iter().any(|known| known.target == *target);
+        let was_open = self.closed.iter().any(|known| known.target == *target);
         match self.owner_of(target) {
             Owner::Unknown => None,
+            Owner::Session(owner) if !is_open && owner.strong_count() == 0 => Some(session.is_default()),
+            Owner::Nobody if !is_open && !was_open => Some(session.is_default()),
             owner => Some(owner.is_visible_to(session)),
         }
     }
@@ -345,13 +375,18 @@ impl TabIndex {
         }
     }
 
-    /// Records that a client closed a tab. If it was the session's current one, the next one that the session sees becomes
-    /// current, else the one before.
+    /// Records that a client closed a tab. If it was the session's current one, the next one of its tabs becomes current,
+    /// else the one before. For a session other than the default one, these are the tabs that it owns: a request without a
+    /// tab must not reach a tab of a person.
     pub(super) fn closed(&mut self, session: &Session, target: &TargetId, pages: &[PageView]) {
         self.sync(pages);
         let last = self.last(session).filter(|last| last.target == *target);
         let Some(number) = last.map(|last| last.number) else { return };
-        let left = || self.visible(session, pages).map(|(known, _)| known).filter(|known| known.target != *target);
+        let is_own = |known: &&Known| session.is_default() || known.owner.client().is_some();
+        let left = || {
+            let visible = self.visible(session, pages).map(|(known, _)| known);
+            visible.filter(|known| known.target != *target).filter(is_own)
+        };
         let next = left().find(|known| known.number > number).or_else(|| left().last());
         self.set_last(session, next.map(|known| known.current(self.run)));
     }

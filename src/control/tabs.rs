@@ -11,6 +11,8 @@ use crate::sync::Deadline;
 /// Time limit for closing the last tab before its renderer is killed, and its maximum share of the deadline.
 const PATIENCE: Duration = Duration::from_secs(4);
 const PART: u32 = 3;
+/// Time limit for assigning a tab to a session.
+const ASSIGNING: Duration = Duration::from_secs(2);
 /// Time limit for reading titles.
 const TITLES: Duration = Duration::from_millis(300);
 
@@ -101,6 +103,9 @@ impl Profile {
         };
         let outcome = handle.tab.act_as(act, self.session.actor(), deadline);
         self.acted(handle, act);
+        if let Ok(outcome) = &outcome {
+            self.adopt(&running, outcome);
+        }
         if let Some(empty) = empty {
             match running.view().page(target.as_str()) {
                 Some(_) => running.supervisor().close_page(&empty, deadline)?,
@@ -108,6 +113,19 @@ impl Profile {
             }
         }
         Ok(outcome?)
+    }
+
+    /// Makes the session the owner of tabs that its action opened without an opener, with Control or the middle button for
+    /// example.
+    fn adopt(&self, running: &Running, outcome: &Outcome) {
+        let Some(key) = self.session.key() else { return };
+        for opened in &outcome.new_tabs {
+            let is_new = self.core.tab_index.lock().adopt(&self.session, &opened.target_id, &running.view().pages);
+            if is_new {
+                let within = Deadline::after(ASSIGNING);
+                let _ = running.supervisor().assign_page(&opened.target_id, Some(Arc::clone(&key)), within);
+            }
+        }
     }
 
     /// Updates the current tab after an action that closed it.

@@ -66,6 +66,8 @@ pub struct RouteRule {
     pub delay: Duration,
     /// How many requests it is for; then it is removed. Default: any number.
     pub times: Option<u32>,
+    /// The client whose pages are meant, see [`Supervisor::assign_page`]. Default: the pages of all clients.
+    pub client: Option<Arc<str>>,
 }
 
 impl RouteRule {
@@ -80,7 +82,15 @@ impl RouteRule {
             action,
             delay: Duration::ZERO,
             times: None,
+            client: None,
         }
+    }
+
+    /// Restricts the rule to the pages of one client, see [`Supervisor::assign_page`].
+    #[must_use]
+    pub fn by(mut self, client: Option<Arc<str>>) -> Self {
+        self.client = client;
+        self
     }
 
     /// Restricts the rule to requests of one page.
@@ -412,6 +422,9 @@ pub struct NetworkRoute {
     pub times: Option<u32>,
     /// Number of requests that matched so far.
     pub hits: u64,
+    /// The client whose pages are meant.
+    #[serde(skip)]
+    pub client: Option<Arc<str>>,
 }
 
 impl Supervisor {
@@ -430,6 +443,16 @@ impl Supervisor {
             _ => Encoded::default(),
         };
         self.ask("adding a route", deadline, |reply| Request::AddRoute { rule, glob, body, reply })
+    }
+
+    /// Assigns a page to a client of the embedder; popups of the page are assigned to the same client. Routes may be
+    /// restricted to the pages of a client ([`RouteRule::client`]). Does nothing if the page is gone.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::NotActive`].
+    pub fn assign_page(&self, page: &TargetId, client: Option<Arc<str>>, deadline: Deadline) -> Result<(), Error> {
+        let page = page.clone();
+        self.ask("assigning a page", deadline, |reply| Request::AssignPage { page, client, reply })
     }
 
     /// The routes, oldest first.

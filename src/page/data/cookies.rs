@@ -270,6 +270,10 @@ impl Tab {
     }
 
     pub(in crate::page) fn all_cookies(&self, deadline: Deadline) -> Result<Vec<network::Cookie>, Error> {
-        Ok(self.supervisor.call(&self.page(), &GetCookies::new(), deadline)?.result.cookies)
+        let mut command = GetCookies::new();
+        // Without it Chromium reads the default context, also for a page of another one.
+        command.browser_context_id =
+            self.supervisor.view().page(self.target.as_str()).and_then(|page| page.context.clone());
+        Ok(self.supervisor.call(&self.page(), &command, deadline)?.result.cookies)
     }
 }

@@ -56,12 +56,15 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
     };
     // A session named by the client takes precedence over the one of the connection.
     let session = match call.request.header(SESSION).filter(|_| call.session.is_default()) {
-        None => Some(call.session.clone()),
+        None => Ok(call.session.clone()),
         Some(id) => call.context.control.sessions().of_connection(id),
     };
-    let Some(session) = session else {
-        let problem = "Mcp-Session-Id: expected 1 to 128 visible ASCII characters";
-        return written(Refused::bad(&Fault::new(Fault::INVALID_REQUEST, problem), Some(&id)));
+    let session = match session {
+        Ok(session) => session,
+        Err(problem) => {
+            let problem = format!("Mcp-Session-Id: {problem}");
+            return written(Refused::bad(&Fault::new(Fault::INVALID_REQUEST, problem), Some(&id)));
+        }
     };
     let streams = takes_events(&call.request.headers);
     if is_modern && asked.method == "subscriptions/listen" {
@@ -95,8 +98,12 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
     }
     let answer = written(Refused { status: status(is_modern, &outgoing), body: outgoing });
     // A client of this protocol revision sends the id with all further requests, which gives it its own session.
-    match HeaderValue::from_str(Session::new().id()) {
-        Ok(new) if asked.method == "initialize" && !is_modern => answer.with(HeaderName::from_static(SESSION), new),
+    if asked.method != "initialize" || is_modern {
+        return answer;
+    }
+    let new = Session::new();
+    match (call.context.control.sessions().of_connection(new.id()), HeaderValue::from_str(new.id())) {
+        (Ok(_), Ok(id)) => answer.with(HeaderName::from_static(SESSION), id),
         _ => answer,
     }
 }

@@ -14,13 +14,22 @@ use super::super::error::ApiError;
 use super::super::types::{Abort, AddRoute, Deleted, Fulfil, NoFields, RouteAdded, Routes};
 use super::Call;
 use crate::control::media_type;
-use crate::supervisor::{AbortReason, Fulfilment, HeaderList, RouteAction, RouteRule, Supervisor};
+use crate::supervisor::{AbortReason, Fulfilment, HeaderList, NetworkRoute, RouteAction, RouteRule, Supervisor};
 
 /// Maximum size in bytes of a file used as a response.
 const FILE: u64 = 16 * 1024 * 1024;
 
 pub(super) fn routes(call: &Call<'_>, _: NoFields) -> Result<Routes, ApiError> {
-    Ok(Routes { routes: supervisor(call)?.routes(call.deadline)? })
+    Ok(Routes { routes: own(call, &*supervisor(call)?)? })
+}
+
+/// The routes that the session of a call may list and remove: its own; all of them for the default session.
+fn own(call: &Call<'_>, supervisor: &Supervisor) -> Result<Vec<NetworkRoute>, ApiError> {
+    let mut routes = supervisor.routes(call.deadline)?;
+    if !call.session.is_default() {
+        routes.retain(|route| route.client == call.session.key());
+    }
+    Ok(routes)
 }
 
 pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, ApiError> {
@@ -35,16 +44,31 @@ pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, Ap
     rule.resource_type.clone_from(&add.resource_type);
     rule.delay = add.delay_ms.map(Duration::from_millis).unwrap_or_default();
     rule.times = add.times;
+    rule.client = call.session.key();
     rule.action = action(call, add)?;
     Ok(RouteAdded { route: supervisor.add_route(rule, call.deadline)? })
 }
 
 pub(super) fn remove_route(call: &Call<'_>, _: NoFields) -> Result<Deleted, ApiError> {
-    Ok(Deleted { deleted: supervisor(call)?.remove_routes(Some(call.path_param(0)), call.deadline)?.len() })
+    let (supervisor, id) = (supervisor(call)?, call.path_param(0));
+    let own = own(call, &supervisor)?;
+    if !own.iter().any(|route| route.id == id) {
+        let known = own.into_iter().map(|route| route.id).collect();
+        return Err(crate::supervisor::Error::RouteNotFound { id: id.chars().take(40).collect(), known }.into());
+    }
+    Ok(Deleted { deleted: supervisor.remove_routes(Some(id), call.deadline)?.len() })
 }
 
 pub(super) fn clear_routes(call: &Call<'_>, _: NoFields) -> Result<Deleted, ApiError> {
-    Ok(Deleted { deleted: supervisor(call)?.remove_routes(None, call.deadline)?.len() })
+    let supervisor = supervisor(call)?;
+    if call.session.is_default() {
+        return Ok(Deleted { deleted: supervisor.remove_routes(None, call.deadline)?.len() });
+    }
+    let mut deleted = 0;
+    for route in own(call, &supervisor)? {
+        deleted += supervisor.remove_routes(Some(&route.id), call.deadline)?.len();
+    }
+    Ok(Deleted { deleted })
 }
 
 fn supervisor(call: &Call<'_>) -> Result<Arc<Supervisor>, ApiError> {

@@ -25,6 +25,8 @@ pub(super) struct PageRec {
     pub(super) opener: Option<TargetId>,
     pub(super) top: Option<FrameId>,
     pub(super) context: Option<BrowserContextId>,
+    /// The client that it is assigned to.
+    pub(super) client: Option<Arc<str>>,
     pub(super) own: bool,
     /// A dialog that was open when the connection was lost.
     pub(super) lost_dialog: Option<Arc<str>>,
@@ -117,6 +119,11 @@ impl State {
             opener: info.opener_id.clone(),
             top: None,
             context: info.browser_context_id.clone(),
+            client: info
+                .opener_id
+                .as_ref()
+                .and_then(|opener| self.page_index(opener))
+                .and_then(|at| self.pages[at].client.clone()),
             own,
             lost_dialog: None,
             was_there,

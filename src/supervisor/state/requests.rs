@@ -46,6 +46,8 @@ pub(in crate::supervisor) enum Request {
     Open { url: String, context: Option<BrowserContextId>, behind: bool, reply: Response<TargetId> },
     /// Tell whether a page may go somewhere.
     MayVisit { url: String, reply: Response<()> },
+    /// Assign a page to a client.
+    AssignPage { page: TargetId, client: Option<Arc<str>>, reply: Response<()> },
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
     /// Dismiss the calls of a page that is to be navigated.
@@ -144,6 +146,7 @@ impl Request {
             | Self::EndInterception { .. }
             | Self::Intercepted { .. }
             | Self::RemoveRoutes { .. }
+            | Self::AssignPage { .. }
             | Self::Location { .. }
             | Self::Choosers { .. }
             | Self::Downloads { .. }
@@ -382,6 +385,12 @@ impl State {
             }
             Request::Disarm { when, reply } => {
                 self.disarm(when.as_ref());
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
+            }
+            Request::AssignPage { page, client, reply } => {
+                if let Some(at) = self.page_index(&page) {
+                    self.pages[at].client = client;
+                }
                 self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::Policy { policy, rules, reply } => {
@@ -694,6 +703,7 @@ fn refuse(request: Request, error: Error) {
         | Request::CaughtUp { reply }
         | Request::PortsChanged { reply }
         | Request::Arm { reply, .. }
+        | Request::AssignPage { reply, .. }
         | Request::Disarm { reply, .. }
         | Request::Network { reply, .. }
         | Request::Reserve { reply: Some(reply), .. }

@@ -294,6 +294,7 @@ impl State {
             delay_ms: (!rule.delay.is_zero()).then(|| u64::try_from(rule.delay.as_millis()).unwrap_or(u64::MAX)),
             times: route.left,
             hits: route.hits,
+            client: rule.client.clone(),
         }
     }
 
@@ -487,8 +488,14 @@ impl State {
             return None;
         }
         let page = self.page_of(session)?;
-        let fits =
-            |route: &Route| route.number < below && !route.is_spent() && route.holds_for(&page) && route.fits(caught);
+        let client = self.pages.iter().find(|rec| rec.target == page).and_then(|rec| rec.client.clone());
+        let fits = |route: &Route| {
+            route.number < below
+                && !route.is_spent()
+                && route.holds_for(&page)
+                && (route.rule.client.is_none() || route.rule.client == client)
+                && route.fits(caught)
+        };
         let at = self.routing.routes.iter().rposition(fits)?;
         let route = self.routing.routes.get_mut(at)?;
         let (rule, body, hand) = (Arc::clone(&route.rule), route.body.clone(), route.hand.clone());
