@@ -51,7 +51,7 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
 ];
 
 #[test]
-fn attacks_of_a_cdp_endpoint_before_it_is_a_browser() {
+fn attacks_of_a_cdp_endpoint_during_the_handshake() {
     let target = Target { endpoint: Endpoint::start(), elsewhere: Endpoint::start() };
     let version = http("200 OK", "", br#"{"webSocketDebuggerUrl":"ws://127.0.0.1:1/devtools/browser/x"}"#);
     target.endpoint.answers(move || version.clone());

@@ -241,7 +241,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_page_uses_up_the_browser() {
+fn no_page_exhausts_the_browser() {
     let Some(served) = Served::browsing_with(|config, _| config.browser.tabs.max = 6) else { return };
     run_all(&served, &ATTACKS);
 }

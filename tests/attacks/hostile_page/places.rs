@@ -251,12 +251,12 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_page_gets_to_cloud_metadata() {
+fn no_page_reaches_cloud_metadata() {
     let Some(target) = Clouded::new() else { return };
     run_all(&target, &CLOUDED);
 }
 
 #[test]
-fn no_page_gets_around_the_navigation_policy() {
+fn no_page_bypasses_the_navigation_policy() {
     run_all(&Nothing, &ALONE);
 }

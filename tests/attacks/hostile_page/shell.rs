@@ -38,7 +38,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_page_gets_at_the_shell() {
+fn no_page_executes_shell_commands() {
     let Some(served) = Served::browsing() else { return };
     run_all(&served, &ATTACKS);
 }

@@ -576,7 +576,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_model_gets_past_the_browser_s_bounds() {
+fn no_model_exceeds_the_limits_of_the_browser_tools() {
     let settings = "browser: {navigation: {block: [b.localhost]}, tabs: {max: 6}}";
     let Some(armed) = Armed::new(settings) else { return };
     run_all(&armed, &ATTACKS);

@@ -244,7 +244,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_model_gets_out_of_its_workspace() {
+fn no_model_escapes_its_workspace() {
     let Some(armed) = Armed::new("tools: {terminal: {enabled: true}}") else { return };
     // Its pipes would be inherited.
     armed.show("<p>page");

@@ -175,7 +175,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_model_runs_a_script_where_there_may_be_none() {
+fn no_model_runs_a_script_where_scripts_are_disabled() {
     let Some(armed) = Armed::new("browser: {evaluate_enabled: false}") else { return };
     run_all(&armed, &ATTACKS);
 }
