@@ -24,7 +24,7 @@ fn ways(tab: &mut Bridged) -> Vec<Way> {
 }
 
 #[test]
-fn what_a_page_sees_of_a_call_is_the_address() {
+fn a_page_sees_only_the_url_of_a_bridge_call() {
     let Some(mut tab) = open("page") else { return };
     assert_eq!(tab.eval(FOUND), json!(null), "nothing before the first call");
     tab.eval(
@@ -47,7 +47,7 @@ fn what_a_page_sees_of_a_call_is_the_address() {
 }
 
 #[test]
-fn requests_of_a_page_are_refused_and_answered_with_nothing() {
+fn forged_requests_of_a_page_are_refused_with_an_empty_response() {
     let Some(mut tab) = open("page") else { return };
     tab.eval("alert('true')");
     tab.met.clear();
@@ -86,7 +86,7 @@ fn requests_of_a_page_are_refused_and_answered_with_nothing() {
 }
 
 #[test]
-fn an_old_call_can_be_neither_repeated_nor_changed() {
+fn a_bridge_call_can_be_neither_replayed_nor_modified() {
     let Some(mut tab) = open("page") else { return };
     tab.eval("confirm('first'), confirm('second')");
     let old: Vec<String> = tab.taken().into_iter().map(|met| met.body).collect();
@@ -112,7 +112,7 @@ fn an_old_call_can_be_neither_repeated_nor_changed() {
 }
 
 #[test]
-fn a_flood_of_forged_requests_is_refused_and_changes_nothing() {
+fn a_flood_of_forged_requests_is_refused() {
     let Some(mut tab) = open("page") else { return };
     tab.eval("alert('true')");
     tab.met.clear();
@@ -166,7 +166,7 @@ const TAMPER: &str = r#"<script>
     </script>"#;
 
 #[test]
-fn tampering_sees_and_breaks_nothing() {
+fn modified_builtins_neither_observe_nor_break_the_bridge() {
     // Declared before use, and applied only when everything is prepared: the loop above uses what it changes.
     let html = TAMPER.replacen("<script>", "<script>var later = [];", 1).replace("    var later;\n", "");
     let Some(mut tab) = open(&html) else { return };
@@ -206,7 +206,7 @@ fn tampering_sees_and_breaks_nothing() {
 }
 
 #[test]
-fn no_fresh_window_has_other_functions() {
+fn new_windows_have_the_bridged_functions() {
     let Some(mut tab) = open("<iframe id=f></iframe>") else { return };
     for window in [
         "document.body.appendChild(document.createElement('iframe')).contentWindow",
@@ -225,7 +225,7 @@ fn no_fresh_window_has_other_functions() {
 }
 
 #[test]
-fn neither_the_script_nor_the_native_function_can_be_reached() {
+fn a_page_reaches_neither_the_bridge_script_nor_the_native_function() {
     let Some(mut tab) = open("page") else { return };
     let host = tab.bridge.pattern().trim_start_matches("https://").trim_end_matches("/").to_owned();
     // Whatever a page gets hold of while the functions run: as texts, and functions it can call.
@@ -273,7 +273,7 @@ fn neither_the_script_nor_the_native_function_can_be_reached() {
 }
 
 #[test]
-fn a_full_stack_leaves_nothing_behind() {
+fn a_stack_overflow_in_the_bridge_exposes_nothing() {
     let Some(mut tab) = open("page") else { return };
     // The functions are called at every depth near the end of the stack: they may fail in the middle.
     let got = tab.eval(
@@ -293,7 +293,7 @@ fn a_full_stack_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_page_that_changed_things_before_the_script_came_learns_no_key() {
+fn a_page_that_was_modified_before_injection_learns_no_key() {
     // The bridge comes late, to a document that lies in wait for it.
     let Some(mut tab) = Bridged::start(crate::support::bridged::Setup { bridge: false, ..ALL }) else { return };
     tab.site.page("/", "page");

@@ -50,7 +50,7 @@ fn called(call: &str) -> String {
 }
 
 #[test]
-fn arguments_results_and_errors_are_the_natives() {
+fn arguments_results_and_errors_match_the_native_functions() {
     let mut calls: Vec<String> = Vec::new();
     for name in ["alert", "confirm", "prompt"] {
         // `prompt` has all arguments there are; the others show with some that they go the same way.
@@ -130,7 +130,7 @@ fn arguments_results_and_errors_are_the_natives() {
 }
 
 #[test]
-fn the_functions_look_like_the_natives() {
+fn bridged_functions_look_native() {
     let mut looks: Vec<String> = vec!["Object.getOwnPropertyNames(window).join() ".into(), "typeof cdpilot".into()];
     for name in ["alert", "confirm", "prompt"] {
         for look in [
@@ -164,7 +164,7 @@ fn the_functions_look_like_the_natives() {
 }
 
 #[test]
-fn a_second_run_changes_nothing_and_what_the_page_put_there_stays() {
+fn a_second_injection_keeps_functions_that_the_page_replaced() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     let url = page(&mut tab);
     tab.go(&url);
@@ -192,7 +192,7 @@ const LEAVING: &str = "<script>
     </script>";
 
 #[test]
-fn a_page_that_is_left_asks_nothing() {
+fn an_unloading_page_makes_no_bridge_call() {
     let run = |setup| {
         let mut tab = Bridged::start(setup)?;
         tab.site.page("/leaving", LEAVING);
@@ -211,7 +211,7 @@ fn a_page_that_is_left_asks_nothing() {
 }
 
 #[test]
-fn a_sandboxed_document_is_left_to_the_browser() {
+fn sandboxed_documents_use_native_dialogs() {
     let run = |setup| {
         let mut tab = Bridged::start(setup)?;
         let script = "<script>parent.postMessage(String([location.search, String(alert('A')), confirm('C'), prompt('P')]), '*')</script>";

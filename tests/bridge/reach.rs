@@ -141,7 +141,7 @@ fn with_header(tab: &mut Bridged, name: &str, value: &str) {
 }
 
 #[test]
-fn headers_decide_between_the_bridge_and_the_browser() {
+fn response_headers_select_bridge_or_native_dialog() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     for (name, value, expected) in [
         ("Content-Security-Policy", "default-src 'none'; connect-src 'self'", Way::Bridge),
@@ -167,7 +167,7 @@ fn headers_decide_between_the_bridge_and_the_browser() {
 }
 
 #[test]
-fn a_policy_that_is_not_bypassed_leads_to_the_browser() {
+fn a_csp_that_is_not_bypassed_results_in_native_dialogs() {
     let Some(mut tab) = Bridged::start(Setup { bypass_csp: false, ..ALL }) else { return };
     with_header(&mut tab, "Content-Security-Policy", "connect-src 'self'");
     tab.go("https://secure.test/header");
@@ -175,7 +175,7 @@ fn a_policy_that_is_not_bypassed_leads_to_the_browser() {
 }
 
 #[test]
-fn without_interception_the_browser_asks() {
+fn without_interception_dialogs_are_native() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.secure.insert("page".to_owned(), (json!([]), "https".to_owned()));
     tab.go("https://secure.test/page");
@@ -184,7 +184,7 @@ fn without_interception_the_browser_asks() {
 }
 
 #[test]
-fn an_answer_that_leaves_it_to_the_browser_or_was_changed_opens_its_dialog() {
+fn a_fallback_or_modified_answer_opens_the_native_dialog() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.site.page("/", "page");
     let url = tab.site.url("a", "/");
@@ -205,7 +205,7 @@ fn an_answer_that_leaves_it_to_the_browser_or_was_changed_opens_its_dialog() {
 }
 
 #[test]
-fn long_texts_arrive_up_to_the_limit() {
+fn long_texts_are_transferred_up_to_the_limit() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.site.page("/", "page");
     let url = tab.site.url("a", "/");
@@ -224,7 +224,7 @@ fn long_texts_arrive_up_to_the_limit() {
 }
 
 #[test]
-fn texts_of_all_kinds_come_and_go_unchanged() {
+fn texts_of_all_kinds_are_transferred_unchanged() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.site.page("/", "page");
     let url = tab.site.url("a", "/");
@@ -261,7 +261,7 @@ fn waiting() -> Option<Bridged> {
 }
 
 #[test]
-fn a_page_that_waits_for_an_answer_is_left_when_it_has_it() {
+fn a_page_waiting_for_an_answer_navigates_after_the_answer() {
     // Chromium does not finish a navigation to the same site before; nor does it tell anybody why.
     let Some(mut tab) = waiting() else { return };
     let (next, loads) = (tab.site.url("a", "/next"), tab.loads);
@@ -275,7 +275,7 @@ fn a_page_that_waits_for_an_answer_is_left_when_it_has_it() {
 }
 
 #[test]
-fn a_page_that_waits_for_an_answer_can_be_closed() {
+fn a_page_waiting_for_an_answer_can_be_closed() {
     let Some(mut tab) = waiting() else { return };
     let target = tab.page.call_raw("Target.getTargetInfo", &json!({}), soon()).unwrap().value().unwrap();
     let target = json!({"targetId": target["targetInfo"]["targetId"]});
@@ -286,7 +286,7 @@ fn a_page_that_waits_for_an_answer_can_be_closed() {
 }
 
 #[test]
-fn an_interception_that_ends_leaves_waiting_calls_to_the_browser() {
+fn when_interception_ends_pending_calls_open_native_dialogs() {
     let Some(mut tab) = waiting() else { return };
     tab.met.clear();
     tab.page.call_raw("Fetch.disable", &json!({}), soon()).unwrap();

@@ -27,7 +27,7 @@ fn controlled(setup: Setup, worker: &str) -> Option<Bridged> {
 }
 
 #[test]
-fn a_service_worker_is_not_asked_about_a_call() {
+fn service_workers_do_not_see_bridge_calls() {
     // It passes everything on, answers everything, fails everything.
     for does in ["caches.match('/').then(() => fetch(e.request))", "new Response('made up')", "Response.error()"] {
         let worker = format!(
@@ -49,7 +49,7 @@ fn a_service_worker_is_not_asked_about_a_call() {
 }
 
 #[test]
-fn requests_of_a_service_worker_bring_it_nothing() {
+fn bridge_requests_of_service_workers_are_refused() {
     let worker = "addEventListener('message', e => fetch(e.data[0], {method: 'POST', body: e.data[1]})
         .then(() => 'read', () => 'nothing').then(got => e.source.postMessage(got)));";
     for (workers, expected) in [(true, vec![Way::Refused(RefusedCall::Repeated)]), (false, vec![])] {
