@@ -32,7 +32,7 @@ fn home(grid: &Grid, profile: &str) -> Homely {
 }
 
 #[test]
-fn eight_tasks_run_over_two_nodes_and_a_ninth_is_told_that_there_is_no_room() {
+fn eight_tasks_run_on_two_nodes_and_a_ninth_is_refused() {
     let _busy = busy_machine();
     let Some(grid) = Grid::start(Setup { nodes: 2, slots: 4, session_timeout: 300, queue: 300, login: None }) else {
         return;
@@ -85,7 +85,7 @@ fn eight_tasks_run_over_two_nodes_and_a_ninth_is_told_that_there_is_no_room() {
 }
 
 #[test]
-fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
+fn a_failing_node_ends_only_its_own_tasks() {
     let _busy = busy_machine();
     let login = Some(("fleet", "s3cret"));
     let setup = Setup { nodes: 2, slots: 1, session_timeout: 300, queue: 60, login };
@@ -158,7 +158,7 @@ fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
 }
 
 #[test]
-fn a_session_that_the_grid_ended_is_an_error_and_the_next_start_works() {
+fn after_the_grid_ends_a_session_the_next_start_works() {
     let _busy = busy_machine();
     let setup = Setup { nodes: 1, slots: 1, session_timeout: 5, queue: 60, login: None };
     let Some(grid) = Grid::start(setup) else { return };

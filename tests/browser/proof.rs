@@ -81,7 +81,7 @@ fn age(folder: &Path) {
 }
 
 #[test]
-fn the_truth_is_a_proof() {
+fn a_correct_marker_proves_ownership() {
     let mut case = Case::new(None);
     let truth = case.truth();
     let (lives, told) = case.lives_with(&truth);
@@ -90,7 +90,7 @@ fn the_truth_is_a_proof() {
 }
 
 #[test]
-fn anything_else_is_none() {
+fn an_incorrect_marker_proves_nothing() {
     let mut case = Case::new(None);
     let truth = case.truth();
     let with = |path: &str, value: Value| {
@@ -132,7 +132,7 @@ fn anything_else_is_none() {
 }
 
 #[test]
-fn the_profile_on_the_command_line_must_be_this_one() {
+fn a_marker_requires_its_profile_on_the_command_line() {
     for named in ["/somewhere/else", "/somewhere/else --user-data-dir=", ""] {
         let mut case = Case::new(Some(named));
         let truth = case.truth();
@@ -150,7 +150,7 @@ fn the_profile_on_the_command_line_must_be_this_one() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn the_doctor_tells_what_was_left_behind() {
+fn the_doctor_reports_orphaned_browsers() {
     use crate::cli_run::Program;
     let check = |case: &Case| {
         let program = Program::new().env("TMPDIR", case.temp.path().to_str().unwrap()).env("CDPILOT_BROWSER", "/none");

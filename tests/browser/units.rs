@@ -25,7 +25,7 @@ fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], there: &[&str]) -
 }
 
 #[test]
-fn an_explicit_path_wins_over_the_environment_and_that_over_the_system() {
+fn an_explicit_path_precedes_environment_and_system_paths() {
     let there = ["/a/chrome", "/b/chrome", "/usr/bin/chromium"];
     let env = [("CDPILOT_BROWSER", "/b/chrome"), ("PATH", "/usr/bin")];
     let at = |explicit, env: &[_]| found(Os::Linux, explicit, env, &there).unwrap();
@@ -35,7 +35,7 @@ fn an_explicit_path_wins_over_the_environment_and_that_over_the_system() {
 }
 
 #[test]
-fn a_browser_that_was_asked_for_is_never_replaced_by_another() {
+fn a_requested_browser_is_never_replaced() {
     let env = [("CDPILOT_BROWSER", "/gone/chrome"), ("PATH", "/usr/bin")];
     let error = found(Os::Linux, None, &env, &["/usr/bin/chromium"]).unwrap_err();
     assert!(matches!(&error, Error::Executable { path, .. } if path == Path::new("/gone/chrome")));
@@ -45,7 +45,7 @@ fn a_browser_that_was_asked_for_is_never_replaced_by_another() {
 }
 
 #[test]
-fn a_name_is_looked_up_in_the_path_and_a_bundle_is_opened() {
+fn a_name_is_resolved_in_path_and_in_app_bundles() {
     let env = [("PATH", "/usr/local/bin:/usr/bin")];
     let name = found(Os::Linux, Some("brave"), &env, &["/usr/bin/brave"]).unwrap();
     assert_eq!(name.path, Path::new("/usr/bin/brave"));
@@ -55,7 +55,7 @@ fn a_name_is_looked_up_in_the_path_and_a_bundle_is_opened() {
 }
 
 #[test]
-fn linux_prefers_the_earlier_name_over_the_earlier_folder() {
+fn linux_search_orders_by_name_before_folder() {
     let env = [("PATH", "/a:/b")];
     let at = |there: &[&str]| found(Os::Linux, None, &env, there).unwrap().path;
     assert_eq!(at(&["/a/google-chrome", "/b/chromium"]), Path::new("/b/chromium"));
@@ -84,7 +84,7 @@ fn macos_takes_canary_then_chromium_then_chrome() {
 }
 
 #[test]
-fn windows_looks_into_the_three_program_folders() {
+fn windows_search_covers_the_three_program_folders() {
     let env = [("ProgramFiles", r"C:\P"), ("ProgramFiles(x86)", r"C:\P86"), ("LOCALAPPDATA", r"C:\L")];
     let at = |there: &[&str]| found(Os::Windows, None, &env, there).unwrap().path;
     let chromium = r"C:\L\Chromium\Application\chrome.exe";
@@ -96,7 +96,7 @@ fn windows_looks_into_the_three_program_folders() {
 }
 
 #[test]
-fn nothing_found_lists_what_was_tried_and_says_what_to_do() {
+fn a_failed_search_lists_the_tried_paths_with_advice() {
     let error = found(Os::Linux, None, &[("PATH", "/a:/b")], &[]).unwrap_err();
     let Error::NotFound { tried, .. } = &error else { panic!("{error:?}") };
     assert_eq!(tried.iter().filter(|t| *t == "chromium").count(), 1, "a name is listed once: {tried:?}");
@@ -146,7 +146,7 @@ fn ubuntu_gets_the_snap() {
 }
 
 #[test]
-fn a_plan_runs_step_by_step_and_stops_at_the_first_that_fails() {
+fn an_installation_stops_at_the_first_failing_step() {
     let step = |script: &str| install::Step { program: "sh".into(), args: vec!["-c".into(), script.into()] };
     let steps = vec![step("echo one; echo two >&2"), step("echo three; exit 7"), step("echo never")];
     let plan = install::InstallPlan { manager: "sh", steps, note: Some("ask the owner") };
@@ -168,7 +168,7 @@ fn plain() -> Surroundings {
 }
 
 #[test]
-fn headless_is_asked_for_or_told_by_the_environment_or_follows_the_display() {
+fn headless_comes_from_option_environment_or_display() {
     let none: [String; 0] = [];
     let no_display = Surroundings { display: false, ..plain() };
     assert!(!plain().headless(Switch::Auto, &none).on);
@@ -183,7 +183,7 @@ fn headless_is_asked_for_or_told_by_the_environment_or_follows_the_display() {
 }
 
 #[test]
-fn the_sandbox_is_left_out_only_for_root_in_a_container() {
+fn the_sandbox_is_disabled_only_for_root_in_a_container() {
     let none: [String; 0] = [];
     let at = |root, container: Option<&str>, os| {
         let container = container.map(str::to_owned);
@@ -200,7 +200,7 @@ fn the_sandbox_is_left_out_only_for_root_in_a_container() {
 }
 
 #[test]
-fn signs_of_a_container() {
+fn containers_are_detected() {
     let sign = |files: &[(&str, &str)], vars: &[&str]| {
         let read = |path: &Path| files.iter().find(|(f, _)| Path::new(f) == path).map(|(_, text)| (*text).to_owned());
         container_sign(&|name| vars.contains(&name), &read)
@@ -240,7 +240,7 @@ fn the_transport_decides_the_debugging_switches() {
 }
 
 #[test]
-fn what_is_decided_and_asked_for_is_on_the_command_line() {
+fn decisions_and_options_appear_on_the_command_line() {
     let mut options = with_args(&["--lang=de", "--no-sandbox", "--headless=new"]);
     options.window_size = Some((1280, 720));
     let all = lines(&options, Os::Linux).unwrap();
@@ -258,7 +258,7 @@ fn what_is_decided_and_asked_for_is_on_the_command_line() {
 }
 
 #[test]
-fn features_that_are_turned_off_become_one_list() {
+fn disabled_features_are_merged_into_one_switch() {
     let all = lines(&with_args(&["--disable-features=Mine,Yours"]), Os::Linux).unwrap();
     let lists: Vec<_> = all.iter().filter(|flag| flag.starts_with("--disable-features")).collect();
     assert_eq!(lists.len(), 1, "Chromium takes the last such switch only");
@@ -266,7 +266,7 @@ fn features_that_are_turned_off_become_one_list() {
 }
 
 #[test]
-fn arguments_that_take_the_browser_out_of_our_hands_are_refused() {
+fn arguments_that_break_control_of_the_browser_are_refused() {
     let refused = [
         "--remote-debugging-port=1",
         "--remote-debugging-pipe",

@@ -44,7 +44,7 @@ fn problem(error: Error) -> WebDriverProblem {
 }
 
 #[test]
-fn addresses_are_told_apart() {
+fn webdriver_and_cdp_urls_are_distinguished() {
     let kind = |text: &str| Backend::parse(text).map(|backend| backend.to_string());
     assert_eq!(kind("wss://u:hush@h/hush?hush").unwrap(), "wss://h:443/…");
     assert_eq!(kind("4000").unwrap(), "http://127.0.0.1:4000/…");
@@ -80,7 +80,7 @@ fn without_cdp_there_is_no_supervision() {
 }
 
 #[test]
-fn a_session_from_its_opening_to_its_end() {
+fn a_session_is_created_used_and_deleted() {
     let fake = browser();
     let grid = Grid::with_session(Some(&fake), session(inner()));
     let url = format!("webdriver+http://me:hush@127.0.0.1:{}/wd/hub/?token=hush-query", grid.port());
@@ -139,7 +139,7 @@ fn a_token_in_the_reported_address_is_kept() {
 }
 
 #[test]
-fn another_place_is_taken_as_it_is_and_gets_no_secret() {
+fn a_cdp_url_on_another_host_is_used_unchanged_without_secrets() {
     let fake = browser();
     let told = format!("ws://localhost:{}/cdp/of/mine?own=1", fake.port());
     let grid = Grid::with_session(None, session(json!({ "se:cdp": told })));
@@ -164,7 +164,7 @@ fn another_place_is_taken_as_it_is_and_gets_no_secret() {
 }
 
 #[test]
-fn a_debugger_address_is_asked_for_its_websocket() {
+fn a_debugger_address_is_resolved_to_its_websocket_url() {
     let fake = browser();
     let version = json!({ "webSocketDebuggerUrl": format!("ws://127.0.0.1:{}/devtools/browser/x", fake.port()) });
     // The same port plays driver and browser here.
@@ -187,7 +187,7 @@ fn a_debugger_address_is_asked_for_its_websocket() {
 /// Linux connects to this machine at 0.0.0.0, which is not a loopback address by its name.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_loopback_of_another_machine_is_told() {
+fn a_loopback_address_of_a_remote_server_is_reported() {
     let told = json!({ "goog:chromeOptions": { "debuggerAddress": "localhost:40001" } });
     let grid = Grid::with_session(None, session(told));
     let error = failed(&format!("webdriver+http://0.0.0.0:{}", grid.port()), &options());
@@ -206,7 +206,7 @@ fn the_loopback_of_another_machine_is_told() {
 }
 
 #[test]
-fn a_refusal_is_told_without_secrets() {
+fn a_refused_session_is_reported_without_secrets() {
     let message = "Could not start a new session. New session request rejected: the queue is full for hush-header, \
         hush-query, wss://me:hush@grid/session/hush\nBuild info: hush\nHost info: hush";
     let grid = Grid::with_session(None, refusal(500, "session not created", message));
@@ -220,7 +220,7 @@ fn a_refusal_is_told_without_secrets() {
 }
 
 #[test]
-fn who_is_no_webdriver_server_is_told_apart() {
+fn non_webdriver_servers_are_reported() {
     let raw = |status: &str, body: &str| {
         Answer::Raw(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
     };
@@ -245,7 +245,7 @@ fn who_is_no_webdriver_server_is_told_apart() {
 }
 
 #[test]
-fn older_grids_are_found_below_their_path() {
+fn older_grids_are_found_at_their_path_prefix() {
     let fake = browser();
     let grid = Grid::start(Some(&fake), |seen: &Seen| match (seen.method.as_str(), seen.path.as_str()) {
         ("POST", "/session") => refusal(404, "unknown command", "unknown command: session"),
@@ -258,7 +258,7 @@ fn older_grids_are_found_below_their_path() {
 }
 
 #[test]
-fn a_slow_session_is_waited_for() {
+fn a_slow_session_start_succeeds() {
     let fake = browser();
     let (go, gate) = crossbeam_channel::bounded(1);
     let grid = Grid::with_session(Some(&fake), Answer::After(gate, Box::new(session(inner()))));
@@ -276,7 +276,7 @@ fn a_slow_session_is_waited_for() {
 }
 
 #[test]
-fn a_session_that_comes_too_late_is_deleted() {
+fn a_session_created_after_the_deadline_is_deleted() {
     let (go, gate) = crossbeam_channel::bounded(1);
     let grid = Grid::with_session(None, Answer::After(gate, Box::new(session(inner()))));
     let mut hasty = options();
@@ -290,7 +290,7 @@ fn a_session_that_comes_too_late_is_deleted() {
 }
 
 #[test]
-fn a_session_whose_browser_cannot_be_reached_is_deleted_first() {
+fn a_session_with_an_unreachable_browser_is_deleted() {
     // The grid answers the handshake with 502.
     let grid = Grid::with_session(None, session(inner()));
     let error = failed(&grid.address(), &options());
@@ -311,7 +311,7 @@ fn a_session_whose_browser_cannot_be_reached_is_deleted_first() {
 }
 
 #[test]
-fn a_session_is_kept_alive_beside_an_idle_connection() {
+fn a_session_with_an_idle_connection_is_kept_alive() {
     let fake = browser();
     let grid = Grid::start(Some(&fake), |seen: &Seen| match seen.method.as_str() {
         "POST" => session(inner()),
@@ -335,7 +335,7 @@ fn a_session_is_kept_alive_beside_an_idle_connection() {
 }
 
 #[test]
-fn a_session_that_ended_by_itself_is_no_trouble() {
+fn closing_a_session_that_already_ended_succeeds() {
     let fake = browser();
     let grid = Grid::start(Some(&fake), |seen: &Seen| match seen.method.as_str() {
         "POST" => session(inner()),
@@ -368,8 +368,8 @@ fn a_close_takes_no_longer_than_its_deadline() {
 }
 
 #[test]
-fn nothing_is_left_of_sessions() {
-    alone(module_path!(), "nothing_is_left_of_sessions", || {
+fn webdriver_sessions_leak_nothing() {
+    alone(module_path!(), "webdriver_sessions_leak_nothing", || {
         let fake = browser();
         let grid = Grid::with_session(Some(&fake), session(inner()));
         let dead = Grid::with_session(None, session(inner()));
