@@ -40,7 +40,7 @@ fn has(headers: &[(String, String)], name: &str, value: &str) -> bool {
 }
 
 #[test]
-fn headers_go_along_and_no_secret_shows() {
+fn attach_sends_headers_and_prints_no_secret() {
     for kind in ["http", "webdriver+http", "ws"] {
         let fake = browser();
         let grid = grid(&fake);
@@ -66,7 +66,7 @@ fn headers_go_along_and_no_secret_shows() {
 }
 
 #[test]
-fn bad_headers_are_wrong_usage_and_not_repeated() {
+fn invalid_headers_are_usage_errors_and_not_quoted() {
     let program = Program::new();
     let bad =
         ["hush", "hush hush: x", ": hush", "X-Hush:", "X: hush\nY: hush", "Host: hush", "Sec-WebSocket-Key: hush"];
@@ -86,7 +86,7 @@ fn bad_headers_are_wrong_usage_and_not_repeated() {
 }
 
 #[test]
-fn failures_of_other_backends_have_codes() {
+fn failures_of_webdriver_backends_have_codes() {
     let told = |url: &str| -> (Option<i32>, Value) {
         let ran = Program::new().run(&["supervise", "--json", "--timeout", "2000", "--cdp-url", url]);
         assert!(!format!("{ran:?}").contains("hush"), "{ran:?}");

@@ -39,7 +39,7 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
 }
 
 #[test]
-fn everything_is_measured_and_nothing_is_left() {
+fn bench_measures_every_workload_and_cleans_up() {
     if !has_browser() {
         return;
     }
@@ -120,7 +120,7 @@ fn everything_is_measured_and_nothing_is_left() {
 }
 
 #[test]
-fn people_get_a_table_in_plain_text_when_piped() {
+fn bench_prints_a_plain_text_table_when_piped() {
     if !has_browser() {
         return;
     }
@@ -147,7 +147,7 @@ fn people_get_a_table_in_plain_text_when_piped() {
 }
 
 #[test]
-fn a_running_browser_is_measured_and_its_pages_are_left_alone() {
+fn bench_leaves_pages_of_a_running_browser_alone() {
     if !has_browser() {
         return;
     }
@@ -171,7 +171,7 @@ fn a_running_browser_is_measured_and_its_pages_are_left_alone() {
 }
 
 #[test]
-fn wrong_usage_starts_nothing() {
+fn bench_usage_errors_start_no_browser() {
     let program = Program::new();
     let cases: [(&[&str], &str); 6] = [
         (&["--only", "weather"], "weather"),
@@ -197,7 +197,7 @@ fn wrong_usage_starts_nothing() {
 }
 
 #[test]
-fn the_time_for_the_whole_run_is_kept() {
+fn bench_respects_its_total_time() {
     if !has_browser() {
         return;
     }
@@ -216,7 +216,7 @@ fn the_time_for_the_whole_run_is_kept() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_it_in_order() {
+fn a_signal_ends_the_command_cleanly() {
     if !has_browser() {
         return;
     }

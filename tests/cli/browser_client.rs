@@ -17,7 +17,7 @@ fn home(program: &Program) -> std::path::PathBuf {
 }
 
 #[test]
-fn codes_have_their_exit_status_and_their_sentence() {
+fn error_codes_have_an_exit_status_and_advice() {
     for (code, status, exit) in [
         ("BAD_REQUEST", 400, 2),
         ("UNKNOWN_FIELD", 400, 2),
@@ -47,7 +47,7 @@ fn codes_have_their_exit_status_and_their_sentence() {
 }
 
 #[test]
-fn a_dialog_in_the_way_is_told_with_what_to_do() {
+fn a_blocking_dialog_is_reported_with_advice() {
     let dialog = json!({ "id": "d-1", "type": "confirm", "message": "Sure?\u{1b}[2J" });
     let mut answer = failure("BLOCKED_BY_DIALOG");
     answer["details"] = json!({ "pending_dialogs": [dialog] });
@@ -65,7 +65,7 @@ fn a_dialog_in_the_way_is_told_with_what_to_do() {
 }
 
 #[test]
-fn the_token_comes_from_the_environment_or_the_home_and_is_never_told() {
+fn the_token_comes_from_environment_or_home_and_is_never_printed() {
     let server = FakeServer::always(401, failure("UNAUTHORIZED"));
     let ran = server.program().env("CDPILOT_TOKEN", "other").run(&["browser", "status"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
@@ -86,7 +86,7 @@ fn the_token_comes_from_the_environment_or_the_home_and_is_never_told() {
 }
 
 #[test]
-fn a_flag_comes_before_the_environment_and_that_before_settings() {
+fn flags_precede_environment_variables_and_settings() {
     let [one, two, three] = [1, 2, 3].map(|number| FakeServer::always(200, json!({ "ok": true, "number": number })));
     let asks = |program: &Program, args: &[&str]| {
         program.run(&[&["--json", "browser"], args].concat()).json()["number"].clone()
@@ -112,7 +112,7 @@ fn a_flag_comes_before_the_environment_and_that_before_settings() {
 }
 
 #[test]
-fn profile_and_timeout_come_from_the_environment_too() {
+fn profile_and_timeout_can_come_from_the_environment() {
     let server = FakeServer::always(200, ok());
     let program = server.program().env("CDPILOT_PROFILE", "work").env("CDPILOT_TIMEOUT_MS", "700");
     assert_eq!(program.run(&["browser", "press", "a"]).code, Some(0));
@@ -123,7 +123,7 @@ fn profile_and_timeout_come_from_the_environment_too() {
 }
 
 #[test]
-fn nobody_there_is_code_3_and_nothing_is_started() {
+fn an_unreachable_server_is_status_3_and_starts_nothing() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{nobody}");
     for args in [
@@ -169,7 +169,7 @@ fn nobody_there_is_code_3_and_nothing_is_started() {
 }
 
 #[test]
-fn somebody_else_is_told_from_a_server_and_redirects_are_not_followed() {
+fn other_servers_are_recognised_and_redirects_not_followed() {
     let other = FakeServer::new(|_| (200, "{\"hello\": 1}".to_owned()));
     let ran = other.program().run(&["browser", "status", "--json"]);
     assert_eq!((ran.code, &ran.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{ran:?}");
@@ -186,7 +186,7 @@ fn somebody_else_is_told_from_a_server_and_redirects_are_not_followed() {
 }
 
 #[test]
-fn wrong_usage_is_told_before_anything_is_asked() {
+fn usage_errors_are_reported_before_any_request() {
     let server = FakeServer::always(200, ok());
     let program = server.program();
     for (line, named) in [
@@ -237,7 +237,7 @@ fn wrong_usage_is_told_before_anything_is_asked() {
 }
 
 #[test]
-fn answers_are_one_object_or_text_without_what_commands_a_terminal() {
+fn output_is_one_json_object_or_text_without_control_sequences() {
     let evil = "a\u{1b}]0;x\u{7}b\u{202e}c\u{9b}2J";
     let answer = move |asked: &Asked| {
         let tab = json!({ "targetId": "ABCDEF0123456789", "tabId": "t1", "label": "main", "title": evil, "url": "http://a/",
@@ -278,7 +278,7 @@ fn answers_are_one_object_or_text_without_what_commands_a_terminal() {
 }
 
 #[test]
-fn a_batch_with_a_failed_action_is_a_failure() {
+fn a_batch_with_a_failed_action_fails() {
     let told = |results: Value, failed: u64| {
         FakeServer::always(200, json!({ "ok": true, "results": results, "failed": failed }))
     };
@@ -291,7 +291,7 @@ fn a_batch_with_a_failed_action_is_a_failure() {
 }
 
 #[test]
-fn long_lists_may_come_from_files() {
+fn long_lists_can_be_read_from_files() {
     let server = FakeServer::always(200, ok());
     let program = server.program();
     let file = program.temp.path().join("list.json");
@@ -311,7 +311,7 @@ fn long_lists_may_come_from_files() {
 }
 
 #[test]
-fn files_of_answers_are_put_where_they_are_wanted() {
+fn output_files_are_written_to_the_requested_path() {
     let made = tempfile::NamedTempFile::new().unwrap();
     fs::write(made.path(), "PDF").unwrap();
     let paper = made.path().to_str().unwrap().to_owned();
@@ -385,7 +385,7 @@ fn uploads_are_copied_and_files_of_the_home_are_refused() {
 }
 
 #[test]
-fn frames_stand_below_those_that_they_are_in() {
+fn frames_are_listed_below_their_parents() {
     let frame = |id: &str, parent: &str, oopif: bool| {
         let url = format!("http://{}/", id.to_lowercase());
         json!({ "frame_id": id, "url": url, "origin": "", "is_oopif": oopif, "parent_frame_id": parent })
@@ -399,7 +399,7 @@ fn frames_stand_below_those_that_they_are_in() {
 }
 
 #[test]
-fn an_upload_is_told_with_what_it_did() {
+fn an_upload_prints_files_and_outcome() {
     let element = json!({ "ref": "e4", "role": "button", "name": "CV\u{1b}[2J" });
     let done =
         json!({ "ok": true, "armed": false, "targetId": "T", "files": ["a.txt"], "count": 1, "element": element });
@@ -422,7 +422,7 @@ fn an_upload_is_told_with_what_it_did() {
 }
 
 #[test]
-fn what_a_snapshot_lacks_is_told_beside_it() {
+fn omitted_parts_of_a_snapshot_are_reported() {
     for (flag, told) in [("loading", "has not answered yet"), ("full", "full snapshot"), ("truncated", "there is more")]
     {
         let server = FakeServer::always(200, json!({ "ok": true, "snapshot": "- link", flag: true }));
@@ -432,7 +432,7 @@ fn what_a_snapshot_lacks_is_told_beside_it() {
 }
 
 #[test]
-fn events_are_followed() {
+fn events_are_streamed() {
     let stream = ": hello\n\nevent: console\nid: a1-4\ndata: {\"seq\":4,\"ts\":1.5,\"type\":\"console\",\"text\":\"a\\u001bb\"}\n\n\
                   event: navigated\nid: 5\ndata: {\"seq\":5,\"ts\":2,\"type\":\"navigated\",\"url\":\"http://a/\"}\n\n";
     let server = FakeServer::new(move |_| (200, stream.to_owned()));

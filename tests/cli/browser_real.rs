@@ -73,7 +73,7 @@ pub(crate) fn reference(snapshot: &str, text: &str) -> String {
 }
 
 #[test]
-fn an_action_says_what_followed() {
+fn an_action_prints_its_outcome() {
     if !has_browser() {
         return;
     }
@@ -284,7 +284,7 @@ fn commands_that_race_start_one_server() {
 }
 
 #[test]
-fn signals_end_a_server_in_order() {
+fn signals_end_a_server_cleanly() {
     for signal in ["-INT", "-TERM"] {
         let at = AtHome::new("");
         let ran = at.program.run_and(&["serve", "--headless", "--json"], |id| {
@@ -307,7 +307,7 @@ fn signals_end_a_server_in_order() {
 }
 
 #[test]
-fn a_server_that_cannot_start_says_why() {
+fn a_server_that_cannot_start_reports_the_reason() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let at = AtHome::new("");

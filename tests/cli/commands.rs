@@ -11,7 +11,7 @@ fn step<'a>(report: &'a Value, id: &str) -> &'a Value {
 }
 
 #[test]
-fn wrong_usage_is_code_2_and_one_object_with_json() {
+fn usage_errors_are_status_2_and_one_json_object() {
     let program = Program::new();
     let cases: [(&[&str], &str); 9] = [
         (&["frobnicate"], "frobnicate"),
@@ -64,7 +64,7 @@ fn help_and_version_are_text_or_json() {
 }
 
 #[test]
-fn completions_are_made_for_every_shell() {
+fn completions_are_generated_for_every_shell() {
     let program = Program::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let made = program.run(&["completions", shell]);
@@ -77,7 +77,7 @@ fn completions_are_made_for_every_shell() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_stdout_is_no_error() {
     let program = env!("CARGO_BIN_EXE_cdpilot");
     let script = format!("{program} completions zsh | true; echo ${{PIPESTATUS[0]}}");
     let Ok(ran) = std::process::Command::new("bash").args(["-c", &script]).output() else { return };
@@ -86,7 +86,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn without_a_browser_it_is_code_3() {
+fn a_missing_browser_is_status_3() {
     let program = Program::new().env("CDPILOT_BROWSER", NOWHERE);
     for args in [&["demo"] as &[&str], &["supervise", "--launch"]] {
         let text = program.run(args);
@@ -103,7 +103,7 @@ fn without_a_browser_it_is_code_3() {
 }
 
 #[test]
-fn an_endpoint_that_nobody_answers_is_code_3_and_its_secret_is_not_told() {
+fn an_unreachable_endpoint_is_status_3_without_its_secret() {
     // A port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("ws://someone:pa55word@127.0.0.1:{port}/devtools/browser/t0ken");
@@ -120,7 +120,7 @@ fn an_endpoint_that_nobody_answers_is_code_3_and_its_secret_is_not_told() {
 }
 
 #[test]
-fn the_doctor_tells_what_is_wrong() {
+fn the_doctor_reports_problems() {
     let program = Program::new().env("CDPILOT_BROWSER", NOWHERE).env("CDPILOT_HOME", "/dev/null/home");
     let ran = program.run(&["doctor", "--json"]);
     let told = ran.json();
@@ -137,7 +137,7 @@ fn the_doctor_tells_what_is_wrong() {
 }
 
 #[test]
-fn the_doctor_is_content_with_a_browser() {
+fn the_doctor_passes_with_a_browser() {
     if !has_browser() {
         return;
     }
@@ -159,7 +159,7 @@ fn the_doctor_is_content_with_a_browser() {
 }
 
 #[test]
-fn install_says_what_it_would_run() {
+fn install_prints_the_commands_it_would_run() {
     let told = Program::new().run(&["install", "--dry-run", "--json"]);
     match told.code {
         Some(0) => assert!(!told.json()["commands"].as_array().unwrap().is_empty(), "{told:?}"),
@@ -176,7 +176,7 @@ fn install_says_what_it_would_run() {
 }
 
 #[test]
-fn the_demo_proves_what_it_shows() {
+fn the_demo_verifies_every_step() {
     if !has_browser() {
         return;
     }
@@ -208,7 +208,7 @@ fn the_demo_proves_what_it_shows() {
 }
 
 #[test]
-fn the_demo_tells_a_person_in_plain_text_when_piped() {
+fn the_demo_prints_plain_text_when_piped() {
     if !has_browser() {
         return;
     }
@@ -223,7 +223,7 @@ fn the_demo_tells_a_person_in_plain_text_when_piped() {
 }
 
 #[test]
-fn a_demo_that_fails_says_so_and_leaves_nothing() {
+fn a_failing_demo_reports_it_and_cleans_up() {
     if !has_browser() {
         return;
     }

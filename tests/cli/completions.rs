@@ -64,7 +64,7 @@ fn known() -> Value {
 }
 
 #[test]
-fn bash_completes_commands_and_what_a_server_knows() {
+fn bash_completes_commands_and_values_of_the_server() {
     let server = FakeServer::always(200, known());
     let program = server.program();
     if bash(&program, &["cdpilot", "comp"]) != ["completions"] {
@@ -105,7 +105,7 @@ fn bash_completes_commands_and_what_a_server_knows() {
 }
 
 #[test]
-fn nothing_is_started_or_said_without_a_server() {
+fn completion_without_a_server_starts_and_prints_nothing() {
     let program = program();
     let home = program.temp.path().join("home");
     let words = ["cdpilot", "click", "e"];
@@ -163,7 +163,7 @@ fn hostile() -> Value {
 }
 
 #[test]
-fn names_of_pages_do_not_get_at_the_shell() {
+fn page_titles_are_not_executed_by_the_shell() {
     let server = FakeServer::always(200, hostile());
     let program = server.program();
     std::fs::write(program.temp.path().join("afile"), "").unwrap();
@@ -205,7 +205,7 @@ fn zsh(program: &Program, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn fish_and_zsh_show_what_a_value_is() {
+fn fish_and_zsh_describe_values() {
     let server = FakeServer::always(200, known());
     let program = server.program();
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
@@ -223,7 +223,7 @@ fn fish_and_zsh_show_what_a_value_is() {
 }
 
 #[test]
-fn refs_of_the_last_snapshot_complete_until_the_page_is_another() {
+fn refs_are_completed_until_the_page_changes() {
     if !has_browser() || Command::new("bash").arg("--version").output().is_err() {
         return;
     }

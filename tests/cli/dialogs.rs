@@ -15,7 +15,7 @@ const DRAFT: &str = "<title>Draft</title><button id=b onclick=\"window.addEventL
     <a id=away href='/'>Away</a>";
 
 #[test]
-fn a_page_with_unsaved_changes_stops_every_navigation_at_once() {
+fn unsaved_changes_stop_every_navigation_at_once() {
     if !has_browser() {
         return;
     }
@@ -52,7 +52,7 @@ fn a_page_with_unsaved_changes_stops_every_navigation_at_once() {
 }
 
 #[test]
-fn what_a_dialog_keeps_from_being_printed_is_not_on_standard_output() {
+fn output_blocked_by_a_dialog_is_not_on_stdout() {
     if !has_browser() {
         return;
     }
@@ -73,7 +73,7 @@ fn what_a_dialog_keeps_from_being_printed_is_not_on_standard_output() {
 }
 
 #[test]
-fn a_page_that_does_not_load_is_no_success() {
+fn a_page_that_does_not_load_is_a_failure() {
     if !has_browser() {
         return;
     }
@@ -110,7 +110,7 @@ fn a_page_that_does_not_load_is_no_success() {
 }
 
 #[test]
-fn an_answer_given_beforehand_is_shown_taken_back_and_reported() {
+fn an_armed_answer_is_listed_removed_and_reported() {
     if !has_browser() {
         return;
     }
@@ -146,7 +146,7 @@ fn an_answer_given_beforehand_is_shown_taken_back_and_reported() {
 }
 
 #[test]
-fn a_click_says_what_became_of_a_file_chooser() {
+fn a_click_reports_a_file_chooser() {
     if !has_browser() {
         return;
     }
@@ -167,7 +167,7 @@ fn a_click_says_what_became_of_a_file_chooser() {
 }
 
 #[test]
-fn session_cookies_outlive_the_last_tab() {
+fn session_cookies_survive_closing_the_last_tab() {
     if !has_browser() {
         return;
     }
@@ -189,7 +189,7 @@ fn session_cookies_outlive_the_last_tab() {
 }
 
 #[test]
-fn a_download_is_copied_and_named_in_the_list_of_requests() {
+fn a_download_is_copied_and_listed_with_the_requests() {
     if !has_browser() {
         return;
     }
@@ -217,7 +217,7 @@ fn a_download_is_copied_and_named_in_the_list_of_requests() {
 }
 
 #[test]
-fn copies_of_files_to_upload_go_with_the_server() {
+fn upload_copies_are_removed_with_the_server() {
     if !has_browser() {
         return;
     }

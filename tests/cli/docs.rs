@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli_run::Program;
 
 #[test]
-fn the_commands_are_described_as_they_are() {
+fn cli_md_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
     let ran = Program::new().run(&["man", "--markdown"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -27,7 +27,7 @@ fn the_commands_are_described_as_they_are() {
 }
 
 #[test]
-fn manual_pages_are_made() {
+fn manual_pages_are_generated() {
     let program = Program::new();
     let page = program.run(&["man"]);
     assert!(page.code == Some(0) && page.stdout.contains(".TH cdpilot"), "{page:?}");

@@ -27,7 +27,7 @@ fn api(at: &AtHome) -> Api {
 }
 
 #[test]
-fn the_command_and_the_route_agree() {
+fn doctor_command_and_route_agree() {
     if !has_browser() {
         return;
     }

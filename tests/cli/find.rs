@@ -7,7 +7,7 @@ use crate::cli_run::has_browser;
 use crate::support::site::Site;
 
 #[test]
-fn elements_are_named_found_and_read() {
+fn elements_are_located_and_read() {
     if !has_browser() {
         return;
     }

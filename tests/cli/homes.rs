@@ -40,7 +40,7 @@ fn two_homes_with_the_same_port_work_side_by_side() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn serve_keeps_its_port_and_names_who_has_it() {
+fn serve_fails_on_an_occupied_port_and_names_its_owner() {
     let port = free_port();
     let (first, second) = (at_port(port), at_port(port));
     assert_eq!(first.run(&["browser", "profiles"]).code, Some(0));

@@ -25,7 +25,7 @@ fn said(value: &Value, words: &str) {
 }
 
 #[test]
-fn a_state_goes_to_a_file_and_back() {
+fn a_login_state_is_saved_to_and_loaded_from_a_file() {
     if !has_browser() {
         return;
     }

@@ -27,7 +27,7 @@ fn ref_of(seen: &Value, part: &str) -> String {
 }
 
 #[test]
-fn a_page_is_seen_and_acted_on_from_the_shell() {
+fn supervise_takes_snapshots_and_acts() {
     if !has_browser() {
         return;
     }

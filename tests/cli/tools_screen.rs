@@ -9,7 +9,7 @@ const ENTER: &str = "\r";
 const ESC: &str = "\x1b";
 
 #[test]
-fn a_person_turns_tools_on_and_off() {
+fn the_tools_screen_switches_tools() {
     let program = Program::new();
     let home = program.temp.path().join("home");
     fs::create_dir(&home).unwrap();
