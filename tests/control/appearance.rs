@@ -26,7 +26,7 @@ fn agents(profile: &Profile, site: &Site) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn a_page_is_as_big_as_its_settings_say_and_its_browser_is_not_called_headless() {
+fn viewport_size_follows_the_settings_and_the_user_agent_is_not_headless() {
     let Some(home) = Homely::new("") else { return };
     let profile = home.main();
     let (said, heads) = agents(&profile, &home.site);
@@ -51,7 +51,7 @@ fn a_page_is_as_big_as_its_settings_say_and_its_browser_is_not_called_headless()
 }
 
 #[test]
-fn size_and_name_are_those_of_the_settings() {
+fn window_size_and_user_agent_come_from_the_settings() {
     let Some(home) = Homely::new("viewport: {width: 900, height: 700}, user_agent: 'Probe/1.0 (test)'") else { return };
     let (said, heads) = agents(&home.main(), &home.site);
     assert_eq!(said[..3], ["Probe/1.0 (test)"; 3]);

@@ -9,7 +9,7 @@ use crate::support::chrome::soon;
 use crate::support::controlled::{Homely, run, seen, worth};
 
 #[test]
-fn a_pending_dialog_is_answered_or_else_the_next_one() {
+fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
     let Some(home) = Homely::new("") else { return };
     home.site.page("/", "<title>page</title>");
     home.site.page("/two", "<title>two</title>");

@@ -11,7 +11,7 @@ fn check<'a>(checks: &'a [Check], id: &str) -> &'a Check {
 }
 
 #[test]
-fn a_home_is_looked_through_with_its_browser_down_and_up() {
+fn the_doctor_checks_a_home_with_and_without_its_browser() {
     let Some(home) = Homely::new("transport: port") else { return };
     let down = home.doctor(soon());
     for id in ["home", "token", "disk", "browser", "profile", "port", "display", "server", "version"] {
@@ -51,7 +51,7 @@ fn a_home_is_looked_through_with_its_browser_down_and_up() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_open_to_others_is_found_and_put_right() {
+fn the_doctor_fixes_file_permissions() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let missing = Overrides { executable: Some("/does/not/exist".into()), ..Overrides::default() };
     let home = Homely::without_browser("enabled: false", missing);

@@ -14,7 +14,7 @@ fn bare(browser: &str) -> Homely {
 }
 
 #[test]
-fn pictures_are_written_whole_and_kept_for_a_day() {
+fn screenshots_are_written_atomically_and_kept_for_a_day() {
     let home = bare("");
     let files = home.files();
     let path = files.save(FileKind::Media, "png", b"picture").unwrap();
@@ -50,7 +50,7 @@ fn pictures_are_written_whole_and_kept_for_a_day() {
 
 #[cfg(unix)]
 #[test]
-fn only_plain_files_below_the_roots_may_be_uploaded() {
+fn only_regular_files_below_the_upload_folders_may_be_uploaded() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();
     let root = outside.path().join("given");

@@ -25,7 +25,7 @@ fn look(folder: &Path) -> (Value, Value, Value) {
 }
 
 #[test]
-fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
+fn a_browser_starts_reports_its_status_and_stops() {
     let Some(home) = Homely::new("transport: port, extra_args: ['--lang=de']") else { return };
     let profile = home.main();
     assert!(!profile.status().running);
@@ -113,7 +113,7 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
 }
 
 #[test]
-fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
+fn an_ended_browser_is_restarted_on_demand() {
     let Some(home) = Homely::new("transport: pipe") else { return };
     home.site.page("/", "<title>one</title>");
     let profile = home.started();
@@ -156,7 +156,7 @@ fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
 }
 
 #[test]
-fn options_of_a_start_that_a_running_browser_does_not_have_are_refused() {
+fn start_options_that_differ_from_the_running_browser_are_refused() {
     let Some(home) = Homely::new("transport: port") else { return };
     let profile = home.main();
     let capabilities = serde_json::json!({ "platformName": "linux" }).as_object().unwrap().clone();
@@ -185,7 +185,7 @@ fn options_of_a_start_that_a_running_browser_does_not_have_are_refused() {
 }
 
 #[test]
-fn capabilities_of_a_start_are_refused_while_the_session_runs() {
+fn start_capabilities_are_refused_while_the_session_runs() {
     let Some(driver) = Driver::start() else { return };
     let overrides = Overrides { cdp_url: Some(driver.address()), ..Overrides::default() };
     let home = Homely::without_browser("", overrides);

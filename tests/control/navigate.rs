@@ -19,7 +19,7 @@ fn load(profile: &Profile, url: &str) -> Navigated {
 }
 
 #[test]
-fn a_navigation_waits_as_is_wished_and_tells_the_status() {
+fn a_navigation_waits_as_requested_and_returns_the_status() {
     let Some(home) = Homely::new("") else { return };
     let profile = home.main();
     let site = &home.site;
@@ -72,7 +72,7 @@ fn a_navigation_waits_as_is_wished_and_tells_the_status() {
 }
 
 #[test]
-fn dialogs_on_the_way_are_a_success_that_says_so() {
+fn a_navigation_that_opens_a_dialog_succeeds_and_reports_it() {
     let Some(home) = Homely::new("") else { return };
     let (profile, site) = (home.main(), &home.site);
     site.page("/", "<title>home</title>");
@@ -131,7 +131,7 @@ fn dialogs_on_the_way_are_a_success_that_says_so() {
 }
 
 #[test]
-fn where_pages_may_not_go_no_door_leads() {
+fn the_navigation_policy_applies_to_every_entry_point() {
     let Some(home) = Homely::new("navigation: {block: ['b.localhost']}") else { return };
     let (profile, site) = (home.started(), &home.site);
     site.page("/", "<title>home</title>");
@@ -179,7 +179,7 @@ fn where_pages_may_not_go_no_door_leads() {
 }
 
 #[test]
-fn callers_at_the_same_time_share_a_start() {
+fn concurrent_callers_share_a_start() {
     let Some(home) = Homely::new("") else { return };
     home.site.page("/", "<title>home</title>");
     let (profile, url) = (home.main(), home.site.url("a", "/"));

@@ -18,7 +18,7 @@ fn bare(browser: &str) -> Homely {
 }
 
 #[test]
-fn profiles_come_from_the_settings_and_from_requests_and_stay() {
+fn profiles_come_from_settings_and_requests_and_persist() {
     let settings = "cdp_port: 28792, profiles: {work: {cdp_port: 28801, color: '#00AA00'}, far: {cdp_url: 'ws://10.0.0.1:1/devtools/browser/secret'}}";
     let home = bare(settings);
     let made = home
@@ -59,7 +59,7 @@ fn profiles_come_from_the_settings_and_from_requests_and_stay() {
 }
 
 #[test]
-fn what_cannot_be_a_profile_is_refused() {
+fn invalid_profiles_are_refused() {
     let home = bare("profiles: {work: {}}");
     for name in ["", "Work", "a b", "../x", "ä", &"x".repeat(41)] {
         assert_eq!(home.create_profile(named(name)).unwrap_err().code(), "BAD_REQUEST", "{name}");
@@ -92,7 +92,7 @@ fn what_cannot_be_a_profile_is_refused() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_not_written_over() {
+fn an_unreadable_profile_file_is_not_overwritten() {
     let home = bare("");
     home.create_profile(named("first")).unwrap();
     let file = home.path().join("profiles.json");
@@ -111,7 +111,7 @@ fn a_file_that_cannot_be_read_is_not_written_over() {
 }
 
 #[test]
-fn what_is_switched_off_starts_nothing() {
+fn a_disabled_browser_is_not_started() {
     let home = bare("enabled: false");
     let profile = home.main();
     assert_eq!(profile.start(None, soon()).unwrap_err().code(), "BROWSER_DISABLED");
@@ -139,7 +139,7 @@ fn what_is_switched_off_starts_nothing() {
 }
 
 #[test]
-fn a_persons_own_browser_profile_is_never_used() {
+fn the_default_profile_of_the_user_is_never_used() {
     let own = cdpilot::browser::default_profiles().into_iter().next().expect("there are such folders");
     for folder in [own.clone(), own.join("Default"), own.join("../").join(own.file_name().unwrap())] {
         let home = bare(&format!("profiles: {{mine: {{user_data_dir: '{}'}}}}", folder.display()));
@@ -151,7 +151,7 @@ fn a_persons_own_browser_profile_is_never_used() {
 
 #[cfg(unix)]
 #[test]
-fn a_browser_that_does_not_start_is_left_alone_for_a_while() {
+fn repeated_failed_starts_are_paused() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let (program, starts) = (folder.path().join("chrome"), folder.path().join("starts"));

@@ -18,7 +18,7 @@ fn ids(tabs: &[TabInfo]) -> Vec<&str> {
 }
 
 #[test]
-fn tabs_are_named_found_limited_and_closed() {
+fn tabs_are_labelled_found_limited_and_closed() {
     let Some(home) = Homely::new("tabs: {max: 3, idle_minutes: 60}") else { return };
     home.site.page("/", "<title>page</title><a id=a href='/pop' target=_blank>x</a>");
     home.site.page("/pop", "<title>pop</title>");
@@ -96,7 +96,7 @@ fn tabs_are_named_found_limited_and_closed() {
 }
 
 #[test]
-fn pages_of_the_browser_itself_are_no_tabs_and_a_used_page_is_not_taken_for_another() {
+fn internal_pages_are_no_tabs_and_a_used_page_is_not_reused() {
     let Some(home) = Homely::new("") else { return };
     home.site.page("/", "<title>page</title>");
     let profile = home.started();
@@ -130,7 +130,7 @@ fn pages_of_the_browser_itself_are_no_tabs_and_a_used_page_is_not_taken_for_anot
 }
 
 #[test]
-fn a_page_is_left_when_the_last_ones_are_closed_at_once() {
+fn closing_the_last_tabs_concurrently_leaves_a_page() {
     let Some(home) = Homely::new("") else { return };
     home.site.page("/", "<title>page</title>");
     let profile = home.main();
@@ -157,7 +157,7 @@ fn a_page_is_left_when_the_last_ones_are_closed_at_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_last_tab_that_floods_the_browser_with_addresses_is_closed() {
+fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
     let Some(home) = Homely::new("") else { return };
     home.site.page("/", "<title>page</title>");
     let tab = home.open("/");
