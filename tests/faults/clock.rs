@@ -31,7 +31,7 @@ fn library() -> Option<String> {
 }
 
 #[test]
-fn a_clock_that_jumps_by_a_day_loses_nothing() {
+fn a_clock_jump_of_a_day_loses_nothing() {
     if !has_browser() {
         return;
     }

@@ -57,12 +57,12 @@ fn says_full(ran: &Ran) -> bool {
 }
 
 #[test]
-fn on_a_full_disk_nothing_acknowledged_is_lost() {
+fn a_full_disk_loses_nothing_acknowledged() {
     if !has_browser() {
         return;
     }
     let Some(disk) = std::env::var_os(DISK).map(PathBuf::from) else {
-        with_disk("on_a_full_disk_nothing_acknowledged_is_lost");
+        with_disk("a_full_disk_loses_nothing_acknowledged");
         return;
     };
     let program = Program::new();

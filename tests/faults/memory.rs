@@ -38,7 +38,7 @@ fn memory(pid: u64) -> (u64, u64) {
 }
 
 #[test]
-fn memory_after_hostile_pages_is_that_of_before() {
+fn memory_after_hostile_pages_returns_to_the_baseline() {
     let _alone = busy_machine();
     if !has_browser() {
         return;

@@ -363,7 +363,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_fault_leaves_nothing_that_the_next_start_does_not_remove() {
+fn everything_that_a_fault_leaves_is_removed_by_the_next_start() {
     let _alone = busy_machine();
     if !has_browser() {
         return;
