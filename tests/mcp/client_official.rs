@@ -115,7 +115,7 @@ impl Driven {
 }
 
 #[test]
-fn the_server_that_has_everything_is_driven() {
+fn the_official_everything_server_works() {
     let Some(peers) = Peers::find() else { return };
     let script = peers.script("mcp-server-everything");
     let driven = Driven::new("everything", &peers.node(), &[script.to_str().unwrap()]);
@@ -151,7 +151,7 @@ fn the_server_that_has_everything_is_driven() {
 }
 
 #[test]
-fn files_are_written_read_and_listed_by_the_official_server() {
+fn the_official_filesystem_server_works() {
     let Some(peers) = Peers::find() else { return };
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
@@ -173,7 +173,7 @@ fn files_are_written_read_and_listed_by_the_official_server() {
 }
 
 #[test]
-fn servers_of_both_python_sdks_are_driven() {
+fn servers_of_both_python_sdks_work() {
     let Some(peers) = Peers::find() else { return };
     for python in [peers.python(), peers.legacy_python()] {
         let driven = Driven::new("sums", &python, &["-c", PYTHON]);
@@ -198,7 +198,7 @@ fn servers_of_both_python_sdks_are_driven() {
 }
 
 #[test]
-fn servers_that_people_use_are_driven() {
+fn widely_used_servers_work() {
     let Some(peers) = Peers::find() else { return };
     let time = Driven::new("time", &peers.python(), &["-m", "mcp_server_time", "--local-timezone", "Europe/Berlin"]);
     let asked = json!({ "source_timezone": "Asia/Kolkata", "time": "12:00", "target_timezone": "Asia/Tokyo" });
@@ -221,9 +221,9 @@ fn servers_that_people_use_are_driven() {
 }
 
 #[test]
-fn nothing_of_an_official_server_is_left_over() {
+fn a_stopped_official_server_leaks_nothing() {
     let Some(peers) = Peers::find() else { return };
-    alone(module_path!(), "nothing_of_an_official_server_is_left_over", || {
+    alone(module_path!(), "a_stopped_official_server_leaks_nothing", || {
         let baseline = Baseline::now();
         let script = peers.script("mcp-server-everything");
         let driven = Driven::new("everything", &peers.node(), &[script.to_str().unwrap()]);

@@ -29,7 +29,7 @@ fn headers(method: &str) -> String {
 }
 
 #[test]
-fn a_custom_toolset_that_is_wrong_leaves_all_usable() {
+fn an_invalid_custom_toolset_leaves_the_others_usable() {
     let served = Served::with(|config, _| {
         for (name, parts) in [("a", ["b", "file"]), ("b", ["a", "todo"]), ("odd", ["fiel", "todo"])] {
             config.custom_toolsets.insert(name.to_owned(), parts.map(str::to_owned).to_vec());
@@ -52,7 +52,7 @@ fn a_custom_toolset_that_is_wrong_leaves_all_usable() {
 }
 
 #[test]
-fn the_era_of_initialize_needs_no_session() {
+fn the_initialize_revision_needs_no_session() {
     let served = Served::start();
     let hello = message("initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
     let told = served.api.post("/mcp", &hello);
@@ -83,7 +83,7 @@ fn the_era_of_initialize_needs_no_session() {
 }
 
 #[test]
-fn headers_have_to_say_what_the_body_says() {
+fn headers_must_match_the_body() {
     let served = Served::start();
     let named = |name: &str| headers("tools/call") + &format!("Mcp-Name: {name}\r\n");
     let call = modern("tools/call", json!({ "name": "browser_tabs", "arguments": { "action": "list" } }));
@@ -128,7 +128,7 @@ fn headers_have_to_say_what_the_body_says() {
 }
 
 #[test]
-fn who_may_ask_and_for_what() {
+fn access_is_checked_by_host_origin_and_token() {
     let served = Served::start();
     let ping = message("ping", json!({})).to_string();
     let mut stranger = served.api.clone();
@@ -173,7 +173,7 @@ fn followed() -> usize {
 }
 
 #[test]
-fn a_call_that_brings_other_tools_tells_so_to_who_listens_nowhere_else() {
+fn a_call_that_changes_the_tools_notifies_clients_without_a_stream() {
     let open = |meta: Value| {
         let arguments = json!({ "action": "open", "url": "about:blank" });
         message("tools/call", json!({ "name": "browser_tabs", "arguments": arguments, "_meta": meta })).to_string()
@@ -199,7 +199,7 @@ fn a_call_that_brings_other_tools_tells_so_to_who_listens_nowhere_else() {
 }
 
 #[test]
-fn streams_tell_and_who_hangs_up_cancels() {
+fn streams_deliver_notifications_and_a_disconnect_cancels() {
     let Some(served) = Served::browsing_with(|_, options| options.limits.action_threads = 1) else { return };
     let accept = "Accept: application/json, text/event-stream\r\n";
     let body = modern("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } })).to_string();

@@ -54,7 +54,7 @@ fn modern(method: &str, mut params: Value) -> Value {
 }
 
 #[test]
-fn both_eras_are_spoken() {
+fn both_protocol_revisions_are_supported() {
     let tooled = Tooled::of(Homely::without_browser("", overrides(None)));
     let offer = offer(&tooled);
     for (asked, given) in [(LEGACY, LEGACY), ("2025-06-18", "2025-06-18"), ("1999-01-01", LEGACY)] {
@@ -141,7 +141,7 @@ impl Source for Elsewhere {
 }
 
 #[test]
-fn tools_from_elsewhere_come_when_they_are_asked_for() {
+fn tools_of_mcp_servers_are_listed_when_enabled() {
     let ask_for = |toolsets: &[&str], message: Value| {
         let registry = Arc::new(Registry::new());
         for (toolset, fails) in [("mcp-there", false), ("mcp-broken", true)] {

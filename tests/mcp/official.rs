@@ -52,7 +52,7 @@ fn check(told: &Value) {
 }
 
 #[test]
-fn the_python_sdk_of_either_era_drives_a_page() {
+fn the_python_sdk_of_either_revision_drives_a_page() {
     let Some(peers) = Peers::find() else { return };
     let Some(served) = Served::browsing() else { return };
     served.site.page("/", PAGE);

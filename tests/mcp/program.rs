@@ -19,7 +19,7 @@ fn page(text: &str) -> Value {
 }
 
 #[test]
-fn a_browser_of_its_own_ends_with_the_input() {
+fn its_own_browser_ends_with_stdin() {
     if !has_browser() {
         return;
     }
@@ -62,7 +62,7 @@ fn a_browser_of_its_own_ends_with_the_input() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_is_served() {
+fn invalid_settings_are_reported_before_serving() {
     let (program, home) = Program::at_home();
     let ran = program.run(&["mcp", "--toolsets", "browser,brwser_click"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
@@ -87,7 +87,7 @@ fn serve(home: &Home) -> Server {
 }
 
 #[test]
-fn a_faulty_llm_json_costs_the_tools_that_need_a_model_and_nothing_else() {
+fn an_invalid_llm_json_disables_only_tools_that_need_a_model() {
     let (program, home) = Program::at_home();
     std::fs::write(home.root().join("llm.json"), r#"{"models": {"one": {"modle": "m"}}}"#).unwrap();
     let mut spoken = Spoken::start(program.command(&["mcp", "--toolsets", "browser,todo"]));
@@ -113,7 +113,7 @@ fn a_faulty_llm_json_costs_the_tools_that_need_a_model_and_nothing_else() {
 }
 
 #[test]
-fn the_next_call_goes_to_whoever_serves_the_home_then() {
+fn calls_follow_the_current_server_of_the_home() {
     let (program, home) = Program::at_home();
     let server = serve(&home);
     let mut spoken = Spoken::start(program.command(&["mcp"]));
@@ -139,7 +139,7 @@ fn the_next_call_goes_to_whoever_serves_the_home_then() {
 }
 
 #[test]
-fn looking_for_changes_starts_no_server_of_the_settings() {
+fn checking_for_tool_changes_starts_no_mcp_server() {
     let (program, home) = Program::at_home();
     let starts = program.temp.path().join("starts");
     let broken = format!("command: sh, args: [-c, 'echo x >> {}; exit 1']", starts.display());
@@ -163,7 +163,7 @@ fn looking_for_changes_starts_no_server_of_the_settings() {
 }
 
 #[test]
-fn a_server_that_ends_in_the_middle_costs_one_error() {
+fn a_server_that_ends_during_a_call_fails_only_that_call() {
     let (program, _) = Program::at_home();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -195,7 +195,7 @@ fn a_server_that_ends_in_the_middle_costs_one_error() {
 }
 
 #[test]
-fn files_are_those_of_the_folder_that_it_was_started_in() {
+fn file_tools_use_the_working_directory() {
     let (program, home) = Program::at_home();
     let server = serve(&home);
     let folder = program.temp.path().join("work");

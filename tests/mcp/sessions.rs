@@ -43,7 +43,7 @@ fn each_connection_over_stdio_has_its_own_tab() {
 }
 
 #[test]
-fn clients_over_http_are_told_apart_by_their_session() {
+fn http_clients_are_distinguished_by_session() {
     let Some(served) = Served::browsing() else { return };
     served.site.page("/one", "<title>one</title>");
     served.site.page("/two", "<title>two</title>");

@@ -146,7 +146,7 @@ fn code(told: &Value) -> (&Value, i64) {
 }
 
 #[test]
-fn lines_that_are_none_cost_nothing_but_an_error() {
+fn invalid_lines_result_in_an_error_only() {
     let mut talk = Talk::start(Limits { line_bytes: 300, ..Limits::default() });
     let none = Value::Null;
     talk.say("garbage");
@@ -178,7 +178,7 @@ fn lines_that_are_none_cost_nothing_but_an_error() {
 }
 
 #[test]
-fn a_call_holds_up_nothing_and_can_be_cancelled() {
+fn a_call_delays_no_other_and_can_be_cancelled() {
     let mut talk = Talk::start(Limits { calls: 1, queue: 1, ..Limits::default() });
     talk.begin(1);
     talk.ask(2, "ping", json!({}));
@@ -211,7 +211,7 @@ fn a_call_holds_up_nothing_and_can_be_cancelled() {
 }
 
 #[test]
-fn progress_is_told_to_who_asked_until_the_answer() {
+fn progress_is_reported_to_the_caller_until_the_answer() {
     let mut talk = Talk::start(Limits { tick: Duration::from_millis(20), ..Limits::default() });
     talk.begin("silent");
     talk.ask("told", "tools/call", json!({ "name": "wait", "_meta": { "progressToken": "t" } }));
@@ -243,7 +243,7 @@ fn progress_is_told_to_who_asked_until_the_answer() {
 }
 
 #[test]
-fn changes_are_told_to_who_wants_to_hear() {
+fn subscribers_are_notified_of_changes() {
     let mut talk = Talk::start(Limits { subscriptions: 2, ..Limits::default() });
     let change = |talk: &Talk| talk.fake.names.lock().insert(fastrand::u64(..).to_string());
     talk.ask(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
@@ -279,7 +279,7 @@ fn changes_are_told_to_who_wants_to_hear() {
 }
 
 #[test]
-fn the_end_of_the_input_ends_calls() {
+fn the_end_of_stdin_ends_calls() {
     let mut talk = Talk::start(Limits { grace: Duration::from_millis(50), ..Limits::default() });
     talk.begin(1);
     let last = talk.end();
