@@ -20,7 +20,7 @@ fn requests_to_a_blocked_host_are_not_sent() {
 }
 
 #[test]
-fn what_is_not_allowed_is_not_requested_either() {
+fn requests_outside_the_allow_list_are_not_sent() {
     let Some(home) = Homely::new("navigation: {allow: [a.localhost], private_addresses: false}") else { return };
     let (profile, witness) = (home.main(), Site::start());
     for host in ["127.0.0.1", "b.localhost", "[::ffff:127.0.0.1]"] {
@@ -30,7 +30,7 @@ fn what_is_not_allowed_is_not_requested_either() {
 }
 
 #[test]
-fn an_entry_with_a_port_is_for_that_port() {
+fn an_entry_with_a_port_applies_to_that_port_only() {
     let (Some(browser), site) = (crate::support::browser_path(), Site::start()) else { return };
     let witness = Site::start();
     let allow = format!("navigation: {{allow: ['a.localhost:{}', '127.0.0.1:{}']}}", site.port(), site.port());
@@ -48,7 +48,7 @@ fn an_entry_with_a_port_is_for_that_port() {
 }
 
 #[test]
-fn requests_pass_where_the_settings_say_so() {
+fn requests_can_be_exempted_by_the_settings() {
     let Some(home) = Homely::new("navigation: {block: [b.localhost], subresources: allow}") else { return };
     let (profile, witness) = (home.main(), Site::start());
     attempt(&profile, &home.site, &format!("b.localhost:{}", witness.port()));
@@ -57,7 +57,7 @@ fn requests_pass_where_the_settings_say_so() {
 }
 
 #[test]
-fn requests_of_a_browser_that_somebody_else_started_are_held_to_it() {
+fn the_policy_applies_to_attached_browsers() {
     let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
     let port = browser.endpoint().unwrap().port();
     let settings = format!("cdp_url: 'http://127.0.0.1:{port}', navigation: {{block: [b.localhost]}}");
@@ -70,7 +70,7 @@ fn requests_of_a_browser_that_somebody_else_started_are_held_to_it() {
 
 /// Network prediction fetched a blocked document, whose script then ran before the document was removed.
 #[test]
-fn a_blocked_document_is_not_fetched_in_advance() {
+fn a_blocked_document_is_not_prefetched() {
     let witness = Site::start();
     let Some(home) = Homely::new(&format!("navigation: {{block: ['127.0.0.1:{}']}}", witness.port())) else { return };
     witness.page("/next", "<script>fetch('/ran')</script>");

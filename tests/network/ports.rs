@@ -80,7 +80,7 @@ fn holds(profile: &Profile, site: &Site, witness: &Site) {
 }
 
 #[test]
-fn a_page_of_a_browser_that_was_started_with_it_never_reaches_a_protected_port() {
+fn no_page_reaches_a_port_protected_at_launch() {
     let Some(home) = Homely::new("") else { return };
     let witness = protected(&home);
     home.open("/");
@@ -88,7 +88,7 @@ fn a_page_of_a_browser_that_was_started_with_it_never_reaches_a_protected_port()
 }
 
 #[test]
-fn a_port_that_is_protected_later_is_out_of_reach_from_then_on() {
+fn no_page_reaches_a_port_once_it_is_protected() {
     let Some(home) = Homely::new("") else { return };
     home.open("/");
     let witness = protected(&home);
@@ -96,7 +96,7 @@ fn a_port_that_is_protected_later_is_out_of_reach_from_then_on() {
 }
 
 #[test]
-fn pages_of_a_browser_that_somebody_else_started_are_kept_from_it_too() {
+fn no_page_of_an_attached_browser_reaches_a_protected_port() {
     let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
     let debugging = browser.endpoint().unwrap().port();
     let home = Homely::without_browser(&format!("cdp_url: 'http://127.0.0.1:{debugging}'"), Default::default());
@@ -128,7 +128,7 @@ fn emulated_networks_do_not_open_a_protected_port() {
 }
 
 #[test]
-fn debugging_ports_are_open_where_that_is_wanted_and_out_of_reach_of_pages() {
+fn requested_debugging_ports_are_unreachable_for_pages() {
     let Some(home) = Homely::new("transport: port, profiles: {other: {}}") else { return };
     let (main, other) = (home.main(), home.profile(Some("other")).unwrap());
     let first = main.start(None, soon()).unwrap();
@@ -151,7 +151,7 @@ fn debugging_ports_are_open_where_that_is_wanted_and_out_of_reach_of_pages() {
 }
 
 #[test]
-fn no_port_is_open_unless_one_is_wanted() {
+fn no_debugging_port_is_open_by_default() {
     let Some(home) = Homely::new("profiles: {open: {cdp_port: 0}}") else { return };
     let closed = home.main().start(None, soon()).unwrap();
     assert_eq!((closed.cdp_port, closed.cdp_url, &*closed.transport), (None, None, "pipe"));
@@ -160,7 +160,7 @@ fn no_port_is_open_unless_one_is_wanted() {
 }
 
 #[test]
-fn the_server_is_out_of_reach_of_its_pages() {
+fn no_page_reaches_the_control_server() {
     let Some(served) = Served::browsing() else { return };
     served.show("<title>page</title>");
     let port = served.api.address.port();

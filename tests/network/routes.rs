@@ -27,7 +27,7 @@ fn add(served: &Served, route: Value) -> Value {
 }
 
 #[test]
-fn a_route_answers_in_place_of_the_server() {
+fn a_route_fulfils_requests_in_place_of_the_server() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/api/user.json", "of the server");
@@ -77,7 +77,7 @@ fn a_route_answers_in_place_of_the_server() {
 }
 
 #[test]
-fn requests_fail_or_go_on_with_other_headers() {
+fn routes_abort_requests_or_change_their_headers() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.put("/", Answer::html("<title>page</title>").header("Set-Cookie", "kept=1"));
@@ -120,7 +120,7 @@ fn requests_fail_or_go_on_with_other_headers() {
 }
 
 #[test]
-fn every_status_is_answered_with() {
+fn every_status_can_be_fulfilled() {
     let Some(task) = Task::own("statuses") else { return };
     task.go(&task.site.url("a", "/"));
     // Some have no phrase of their own, without which Chromium takes none.
@@ -132,7 +132,7 @@ fn every_status_is_answered_with() {
 }
 
 #[test]
-fn a_request_with_too_large_a_body_fails_alone() {
+fn a_request_with_an_oversized_body_fails_alone() {
     let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
     let connect = ConnectOptions { max_message: 1 << 20, ..ConnectOptions::default() };
     let url = browser.endpoint().unwrap().url();
@@ -155,7 +155,7 @@ fn a_request_with_too_large_a_body_fails_alone() {
 }
 
 #[test]
-fn large_answers_for_many_requests_hold_up_nobody() {
+fn large_answers_for_many_requests_are_delivered() {
     let Some(task) = Task::own("large answers") else { return };
     task.go(&task.site.url("a", "/"));
     let body = vec![b'x'; 12 << 20];
@@ -167,7 +167,7 @@ fn large_answers_for_many_requests_hold_up_nobody() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name() {
+fn invalid_routes_are_refused_naming_the_field() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show("page");
@@ -199,7 +199,7 @@ fn what_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn files_come_from_the_upload_folders_alone() {
+fn route_files_come_only_from_the_upload_folders() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show("page");
@@ -220,7 +220,7 @@ fn files_come_from_the_upload_folders_alone() {
 /// One for all tabs reaches popups, frames of other sites and workers; one of a tab only that one. Not shared workers: Chromium
 /// 156 does not always hold one at its start, and one that runs can be reached no more.
 #[test]
-fn routes_hold_wherever_a_page_makes_requests() {
+fn routes_apply_to_popups_frames_and_workers() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     let job = "fetch('/mock').then(r => r.text()).catch(problem => problem.name)";
@@ -273,7 +273,7 @@ fn routes_hold_wherever_a_page_makes_requests() {
 
 /// While a request is held, others go on, actions end, and so does the browser.
 #[test]
-fn a_delayed_request_holds_up_nobody_else() {
+fn a_delayed_request_delays_no_other() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/slow", "slow");
@@ -308,7 +308,7 @@ fn a_delayed_request_holds_up_nobody_else() {
 
 /// A witness that nobody may reach, and a route for everything: the policy comes first.
 #[test]
-fn no_route_leads_past_the_navigation_policy() {
+fn no_route_bypasses_the_navigation_policy() {
     let witness = Site::start();
     let block = format!("browser: {{cdp_port: 0, navigation: {{block: ['c.localhost:{}']}}}}", witness.port());
     let Some(served) = Served::browsing_with(|config, _| {
@@ -349,7 +349,7 @@ fn no_route_leads_past_the_navigation_policy() {
 
 /// One `Fetch` for routes, logins and dialogs over the bridge.
 #[test]
-fn routes_logins_and_bridged_dialogs_share_the_requests() {
+fn routes_logins_and_bridged_dialogs_share_interception() {
     let options = SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task("shared-fetch") };
     let Some(task) = Task::own_with(options) else { return };
     task.site.page("/", "here");
@@ -382,7 +382,7 @@ fn routes_logins_and_bridged_dialogs_share_the_requests() {
 
 /// Requests that are under way while routes come and go are lost by nobody.
 #[test]
-fn routes_come_and_go_under_load() {
+fn routes_can_be_added_and_removed_under_load() {
     let Some(task) = Task::own_with(SupervisorOptions::task("routes-under-load")) else { return };
     let held = Held::default();
     task.site.page("/", "here");
