@@ -20,7 +20,7 @@ fn refused(page: &Paged, act: Value) -> String {
 }
 
 #[test]
-fn what_appears_under_the_mouse_is_not_clicked() {
+fn an_element_that_appears_under_the_mouse_is_not_clicked() {
     let Some(page) = Paged::showing(
         "press-moves",
         "<script>window.got = []</script>
@@ -44,7 +44,7 @@ fn what_appears_under_the_mouse_is_not_clicked() {
 }
 
 #[test]
-fn the_second_press_of_a_double_click_that_goes_elsewhere_is_reported() {
+fn a_second_press_that_hits_another_element_is_reported() {
     let Some(page) = Paged::showing(
         "press-twice",
         "<script>window.got = []</script>
@@ -59,7 +59,7 @@ fn the_second_press_of_a_double_click_that_goes_elsewhere_is_reported() {
 }
 
 #[test]
-fn a_cover_that_comes_over_a_frame_with_the_mouse_gets_no_press() {
+fn an_overlay_that_appears_over_a_frame_gets_no_press() {
     for host in ["a", "b"] {
         let Some(page) = Paged::new("press-frame") else { return };
         page.put(
@@ -94,7 +94,7 @@ fn a_cover_that_comes_over_a_frame_with_the_mouse_gets_no_press() {
 }
 
 #[test]
-fn a_drag_begins_at_what_was_shown() {
+fn a_drag_starts_at_the_shown_element() {
     let Some(page) = Paged::showing(
         "press-drag",
         "<script>window.got = []</script>
@@ -111,7 +111,7 @@ fn a_drag_begins_at_what_was_shown() {
 }
 
 #[test]
-fn a_drag_that_does_not_begin_is_an_error() {
+fn a_drag_that_does_not_start_is_an_error() {
     let Some(page) = Paged::showing(
         "drag-none",
         &format!(
@@ -133,7 +133,7 @@ fn a_drag_that_does_not_begin_is_an_error() {
 }
 
 #[test]
-fn the_end_of_a_drag_is_brought_into_view() {
+fn the_target_of_a_drag_is_scrolled_into_view() {
     let Some(page) = Paged::new("drag-far") else { return };
     for (gap, scrolls) in [(150, false), (1500, true)] {
         page.put(
@@ -154,7 +154,7 @@ fn the_end_of_a_drag_is_brought_into_view() {
 }
 
 #[test]
-fn text_in_a_slot_belongs_to_what_is_around_the_slot() {
+fn slotted_text_belongs_to_the_element_around_the_slot() {
     let body = |mode: &str| {
         format!(
             "{GOT}<x-b>Send</x-b><script>customElements.define('x-b', class extends HTMLElement {{
@@ -175,7 +175,7 @@ fn text_in_a_slot_belongs_to_what_is_around_the_slot() {
 }
 
 #[test]
-fn whatever_listens_to_clicks_has_a_ref() {
+fn elements_with_click_listeners_have_refs() {
     let tags =
         ["li", "p", "article", "section", "strong", "em", "figure", "time", "mark", "code", "dd", "span", "div", "td"];
     let wrapped = |tag: &str, attributes: &str| match tag {
@@ -228,7 +228,7 @@ fn whatever_listens_to_clicks_has_a_ref() {
 }
 
 #[test]
-fn listeners_come_and_go_with_the_page() {
+fn click_listeners_are_tracked_across_changes() {
     let Some(page) = Paged::showing("listeners", "<ul><li id=a>One</li></ul><p>last</p>") else { return };
     assert!(!text(&page.see()).contains("cursor"));
     page.value("window.on = () => 1, a.addEventListener('click', on), 1");
@@ -269,7 +269,7 @@ fn hidden_inputs_are_clicked_through_their_labels() {
 }
 
 #[test]
-fn parts_of_image_maps_are_clicked_in_their_shape() {
+fn image_map_areas_are_clicked_inside_their_shape() {
     let Some(page) = Paged::showing(
         "areas",
         "<img usemap=#m width=200 height=100 alt=Plan src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>\">
@@ -287,7 +287,7 @@ fn parts_of_image_maps_are_clicked_in_their_shape() {
 }
 
 #[test]
-fn a_carousel_that_snaps_stays_where_the_click_needs_it() {
+fn a_snapping_carousel_stays_in_place_for_a_click() {
     let panel = |n: u32| {
         format!(
             "<div style='flex:0 0 400px;scroll-snap-align:start'>{n}<button onclick='got.push({n})'>Buy {n}</button></div>"
@@ -321,7 +321,7 @@ fn another_point_is_clicked_when_the_middle_is_covered() {
 }
 
 #[test]
-fn fill_leaves_the_focus_in_the_field() {
+fn fill_keeps_the_focus_in_the_field() {
     let Some(page) = Paged::showing(
         "fill-focus",
         &format!(
@@ -342,7 +342,7 @@ fn fill_leaves_the_focus_in_the_field() {
 }
 
 #[test]
-fn a_form_that_was_filled_in_is_submitted_from_its_last_text_field() {
+fn fill_submits_from_the_last_text_field() {
     let Some(page) = Paged::showing(
         "fill-submit",
         &format!(
@@ -377,7 +377,7 @@ fn select_waits_for_its_options() {
 }
 
 #[test]
-fn a_frame_that_is_an_editor_is_a_textbox() {
+fn an_editable_frame_is_a_textbox() {
     for body in ["<body contenteditable id=e>Rich", "<body id=e>Rich<script>document.designMode = 'on'</script>"] {
         let Some(page) = Paged::new("editor-frame") else { return };
         page.put("/in", body);
@@ -393,7 +393,7 @@ fn a_frame_that_is_an_editor_is_a_textbox() {
 }
 
 #[test]
-fn controls_that_only_their_author_calls_so_and_items_of_listening_lists_have_refs() {
+fn controls_with_aria_roles_and_items_of_listening_lists_have_refs() {
     let Some(page) = Paged::showing(
         "authored",
         &format!(
@@ -414,7 +414,7 @@ fn controls_that_only_their_author_calls_so_and_items_of_listening_lists_have_re
 }
 
 #[test]
-fn inputs_that_are_clipped_and_editors_without_a_size_are_acted_on() {
+fn clipped_inputs_and_editors_without_size_can_be_used() {
     let Some(page) = Paged::showing(
         "clipped",
         "<style>.check { position: absolute; clip: rect(0,0,0,0); pointer-events: none } .btn { padding: 5px; cursor: pointer }</style>
@@ -438,7 +438,7 @@ fn inputs_that_are_clipped_and_editors_without_a_size_are_acted_on() {
 }
 
 #[test]
-fn an_editor_that_takes_its_input_itself_is_typed_into() {
+fn an_editor_with_its_own_input_handling_can_be_typed_into() {
     let Some(page) = Paged::showing(
         "edit-context",
         "<div id=view style='height:40px;border:1px solid'></div>
@@ -458,7 +458,7 @@ fn an_editor_that_takes_its_input_itself_is_typed_into() {
 }
 
 #[test]
-fn a_list_in_a_popup_is_chosen_from_without_closing_it() {
+fn selecting_an_option_keeps_the_popup_open() {
     let Some(page) = Paged::showing(
         "select-popup",
         &format!(
@@ -474,7 +474,7 @@ fn a_list_in_a_popup_is_chosen_from_without_closing_it() {
 }
 
 #[test]
-fn a_hover_arrives_at_what_was_shown() {
+fn a_hover_reaches_the_shown_element() {
     let Some(page) = Paged::showing(
         "hover-moves",
         &format!(

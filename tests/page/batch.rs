@@ -41,7 +41,7 @@ fn missing() -> Value {
 }
 
 #[test]
-fn actions_are_done_in_order_and_each_has_its_result() {
+fn a_batch_runs_in_order_with_a_result_per_action() {
     let Some(page) = Paged::logging("batch-order", "<input id=i><button id=b>Go</button><button id=c>On</button>")
     else {
         return;
@@ -67,7 +67,7 @@ fn actions_are_done_in_order_and_each_has_its_result() {
 }
 
 #[test]
-fn the_first_that_fails_ends_it_unless_it_is_to_go_on() {
+fn a_batch_stops_at_the_first_failure_unless_told_to_continue() {
     let Some(page) = Paged::logging("batch-fails", "<button id=b>Go</button>") else { return };
     let actions = [click("#b"), missing(), worth("7"), worth("throw new Error('no')"), worth("8")];
     let outcome = page.act(batch(&actions)).unwrap();
@@ -90,7 +90,7 @@ fn the_first_that_fails_ends_it_unless_it_is_to_go_on() {
 }
 
 #[test]
-fn it_ends_where_what_follows_was_meant_for_another_document() {
+fn a_batch_stops_when_the_document_changes() {
     let Some(page) = Paged::new("batch-navigates") else { return };
     page.put("/next", "<button id=b>Delete all</button>");
     for html in [
@@ -135,7 +135,7 @@ fn it_ends_where_what_follows_was_meant_for_another_document() {
 }
 
 #[test]
-fn it_ends_under_a_dialog_and_does_not_begin_under_one() {
+fn a_batch_stops_at_a_dialog_and_does_not_start_under_one() {
     let Some(page) = Paged::logging("batch-dialog", "<button id=b onclick='alert(1)'>Go</button>") else { return };
     for actions in [batch(&[click("#b"), worth("1")]), going_on(&[click("#b"), worth("1")])] {
         let outcome = page.act(actions).unwrap();
@@ -150,7 +150,7 @@ fn it_ends_under_a_dialog_and_does_not_begin_under_one() {
 }
 
 #[test]
-fn it_ends_with_its_tab() {
+fn a_batch_ends_with_its_tab() {
     let Some(page) = Paged::showing("batch-closes", "<p>Here</p>") else { return };
     let target = page.supervisor().open_page(&page.site.url("a", "/"), None, soon()).unwrap();
     let tab = page.pages.tab(&target).unwrap();
@@ -162,7 +162,7 @@ fn it_ends_with_its_tab() {
 }
 
 #[test]
-fn batches_in_batches_count_as_one_and_have_bounds() {
+fn nested_batches_are_counted_together_and_limited() {
     let Some(page) = Paged::logging("batch-nested", "<button id=b>Go</button>") else { return };
     let outcome = page.act(batch(&[batch(&[worth("1"), worth("2")]), worth("3")])).unwrap();
     let inner = &outcome.results.as_ref().unwrap()[0];
@@ -183,7 +183,7 @@ fn batches_in_batches_count_as_one_and_have_bounds() {
 }
 
 #[test]
-fn times_are_those_of_each_action_and_of_the_whole() {
+fn a_batch_has_a_timeout_per_action_and_in_total() {
     let Some(page) = Paged::logging("batch-times", "<button id=b>Go</button>") else { return };
     let never = json!({ "kind": "wait", "selector": MISSING, "timeoutMs": 300 });
     let outcome = page.act(going_on(&[never, worth("1")])).unwrap();
@@ -198,7 +198,7 @@ fn times_are_those_of_each_action_and_of_the_whole() {
 }
 
 #[test]
-fn a_batch_tells_what_all_of_it_changed() {
+fn a_batch_reports_all_changes() {
     let Some(page) = Paged::showing("batch-delta", "<p id=p>old</p><p>same</p>") else { return };
     let mut act = batch(&[worth("p.textContent = 'new'"), worth("document.body.append('more')")]);
     act["delta"] = json!(true);

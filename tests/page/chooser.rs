@@ -43,7 +43,7 @@ fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
 }
 
 #[test]
-fn the_next_chooser_gets_the_files_in_whatever_frame() {
+fn the_next_file_chooser_of_any_frame_gets_the_files() {
     let Some(tab) = Resting::new("choosers") else { return };
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = files(folder.path());
@@ -98,7 +98,7 @@ fn the_next_chooser_gets_the_files_in_whatever_frame() {
 }
 
 #[test]
-fn an_input_that_is_named_gets_the_files_at_once() {
+fn a_given_file_input_gets_the_files_at_once() {
     let Some(tab) = Resting::new("upload-refs") else { return };
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = files(folder.path());
@@ -140,7 +140,7 @@ fn an_input_that_is_named_gets_the_files_at_once() {
 
 #[cfg(unix)]
 #[test]
-fn files_come_from_the_folders_that_are_named_only() {
+fn uploads_come_only_from_the_given_folders() {
     use std::os::unix::fs::symlink;
 
     let root = tempfile::tempdir().unwrap();

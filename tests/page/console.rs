@@ -13,7 +13,7 @@ fn said(tab: &Resting, level: Option<ConsoleLevel>) -> Vec<ConsoleMessage> {
 }
 
 #[test]
-fn messages_and_errors_are_told_by_tab_and_level() {
+fn console_messages_are_filtered_by_tab_and_level() {
     let Some(tab) = Resting::new("console") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>\n<script>\n  console.log('plain', 1, { a: 1 })\n</script>");
     tab.site.page("/inner", "<script>console.warn('from the frame')</script>");
@@ -59,7 +59,7 @@ fn messages_and_errors_are_told_by_tab_and_level() {
 }
 
 #[test]
-fn the_last_five_hundred_of_a_tab_are_kept_whatever_another_says() {
+fn five_hundred_console_messages_are_kept_per_tab() {
     let Some(tab) = Resting::new("console-flood") else { return };
     tab.site.page("/", "hello");
     tab.go("/");

@@ -10,7 +10,7 @@ use crate::support::chrome::soon;
 use crate::support::resting::Resting;
 
 #[test]
-fn imported_cookies_are_sent_and_faulty_lines_named() {
+fn imported_cookies_are_sent_and_invalid_lines_reported() {
     let Some(tab) = Resting::new("import") else { return };
     tab.site.page("/", "home");
     tab.site.page("/below/", "below");
@@ -50,7 +50,7 @@ fn imported_cookies_are_sent_and_faulty_lines_named() {
 }
 
 #[test]
-fn the_route_and_the_command_import_too() {
+fn cookies_can_be_imported_by_route_and_command() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     api.post("/tabs/open", &json!({ "url": served.site.url("a", "/") })).ok();
@@ -81,7 +81,7 @@ fn the_route_and_the_command_import_too() {
 }
 
 #[test]
-fn of_many_faulty_lines_the_first_are_listed_and_all_are_counted() {
+fn invalid_lines_are_listed_up_to_a_limit_and_counted() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     api.post("/tabs/open", &json!({ "url": served.site.url("a", "/") })).ok();
@@ -117,7 +117,7 @@ fn of_many_faulty_lines_the_first_are_listed_and_all_are_counted() {
 }
 
 #[test]
-fn a_domain_that_is_no_host_is_a_faulty_line() {
+fn an_invalid_domain_is_an_invalid_line() {
     for domain in ["127.0.0.1@evil.com", "127.0.0.1:99/zz", "[::1]@evil.com]", "0x7f.1", "a.test\\b", "a.test#"] {
         let lines =
             ["FALSE", "TRUE"].map(|below| (CookieFormat::Netscape, format!("{domain}\t{below}\t/\tFALSE\t0\tn\tv")));
@@ -138,7 +138,7 @@ fn a_domain_that_is_no_host_is_a_faulty_line() {
 }
 
 #[test]
-fn escapes_of_copied_commands_keep_every_character_or_fail() {
+fn escapes_of_copied_curl_commands_are_decoded_exactly_or_rejected() {
     let value = |escaped: &str| {
         let read = read_cookies(&format!("curl https://a.test -b $'n={escaped}'"), CookieFormat::Curl, None, 1.8e9);
         match (&*read.cookies, &*read.rejected) {
@@ -162,7 +162,7 @@ fn escapes_of_copied_commands_keep_every_character_or_fail() {
 }
 
 #[test]
-fn a_long_address_is_not_kept_with_each_cookie() {
+fn a_long_url_is_not_stored_with_each_cookie() {
     let long = "x".repeat(1 << 16);
     let pairs = "a=b;".repeat(500);
     let read = |text: &str, url: Option<&str>| read_cookies(text, CookieFormat::Auto, url, 1.8e9);

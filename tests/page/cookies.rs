@@ -79,7 +79,7 @@ fn cookies_are_set_listed_sent_and_deleted() {
 }
 
 #[test]
-fn a_cookie_that_cannot_be_says_why_and_which() {
+fn an_invalid_cookie_is_reported_with_the_reason() {
     let Some(tab) = Resting::new("bad-cookies") else { return };
     let good = json!({ "name": "n", "value": "v", "url": "http://a.test/" });
     for (bad, part) in [

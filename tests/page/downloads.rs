@@ -40,7 +40,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_download_ends_up_under_its_name_whichever_way_it_came() {
+fn a_download_is_saved_under_its_name_however_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("made/downloads");
     let Some(tab) = downloading("downloads", &root) else { return };
@@ -96,7 +96,7 @@ fn a_download_ends_up_under_its_name_whichever_way_it_came() {
 }
 
 #[test]
-fn names_that_a_page_makes_up_stay_names() {
+fn download_names_of_a_page_cannot_leave_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let Some(tab) = downloading("download-names", folder.path()) else { return };
     tab.site.page("/", "");
@@ -132,7 +132,7 @@ fn names_that_a_page_makes_up_stay_names() {
 }
 
 #[test]
-fn a_download_is_followed_and_one_that_breaks_off_says_so() {
+fn download_progress_and_interruption_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let Some(tab) = downloading("download-ends", folder.path()) else { return };
     let held = Held::default();

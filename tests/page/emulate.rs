@@ -20,7 +20,7 @@ const TELL: &str = "(() => { const place = new Promise(done => navigator.geoloca
 const SCREEN: &str = "[innerWidth, innerHeight, devicePixelRatio, screen.width, navigator.maxTouchPoints]";
 
 #[test]
-fn a_script_on_a_slowed_processor_has_more_time() {
+fn a_script_under_cpu_throttling_has_more_time() {
     let Some(tab) = own("slow-script") else { return };
     tab.site.page("/", "<button id=b onclick='const end = performance.now() + 2500; while (performance.now() < end); done = true'>Go</button><script>done = false</script>");
     tab.go("/");
@@ -69,7 +69,7 @@ fn header(tab: &Resting, path: &str, name: &str) -> Option<String> {
 }
 
 #[test]
-fn settings_hold_in_all_frames_and_over_navigations_until_they_are_cleared() {
+fn emulation_applies_to_all_frames_and_navigations_until_cleared() {
     let Some(tab) = own("emulate") else { return };
     tab.site.page("/", "<iframe allow=geolocation src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");
@@ -130,7 +130,7 @@ fn settings_hold_in_all_frames_and_over_navigations_until_they_are_cleared() {
 }
 
 #[test]
-fn a_device_is_a_screen_and_a_user_agent() {
+fn a_device_sets_screen_and_user_agent() {
     let Some(tab) = Resting::new("devices") else { return };
     tab.site.page("/", "<meta name=viewport content='width=device-width'>hello");
     tab.go("/");
@@ -154,7 +154,7 @@ fn a_device_is_a_screen_and_a_user_agent() {
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused_with_the_field() {
+fn invalid_emulation_values_are_refused_naming_the_field() {
     let Some(tab) = Resting::new("bad-emulation") else { return };
     for (change, part) in [
         (json!({ "device": "iphone 51" }), "did you mean iPhone"),
@@ -193,7 +193,7 @@ fn values_that_make_no_sense_are_refused_with_the_field() {
 }
 
 #[test]
-fn a_tab_without_a_network_reaches_nothing() {
+fn an_offline_tab_reaches_nothing() {
     let Some(tab) = Resting::new("offline") else { return };
     tab.site.page(
         "/",
@@ -250,7 +250,7 @@ fn logs_in(tab: &Resting) {
 }
 
 #[test]
-fn a_name_and_password_go_to_the_first_origin_that_asks() {
+fn credentials_go_only_to_the_first_origin_that_requests_them() {
     let Some(tab) = own("login") else { return };
     logs_in(&tab);
     emulate(&tab, json!({ "credentials": null }));
@@ -258,7 +258,7 @@ fn a_name_and_password_go_to_the_first_origin_that_asks() {
 }
 
 #[test]
-fn logins_and_the_dialog_bridge_live_together() {
+fn logins_and_the_dialog_bridge_work_together() {
     let mut options = SupervisorOptions::task("login-bridge");
     options.bridge = BridgeMode::Always;
     let Some(tab) = own_with(options) else { return };
@@ -282,7 +282,7 @@ fn logins_and_the_dialog_bridge_live_together() {
 /// What a page is told of its network, in its frames too: a figure of the emulation, not a time that was taken. In a browser of
 /// its own, since it is one for each process.
 #[test]
-fn a_slower_network_lasts_for_the_tab() {
+fn network_throttling_lasts_for_the_tab() {
     let Some(tab) = own("throttled") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");
@@ -325,7 +325,7 @@ fn a_slower_network_lasts_for_the_tab() {
 /// Rounds of a loop in a slice of the page's own time, of several tries the most without and the least with a slower
 /// processor: far apart on a busy machine too.
 #[test]
-fn a_slower_processor_slows_pages_and_frames() {
+fn cpu_throttling_slows_pages_and_frames() {
     let Some(tab) = own("slow-cpu") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");

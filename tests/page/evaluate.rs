@@ -11,7 +11,7 @@ fn given(staged: &Staged, script: &str) -> Value {
 }
 
 #[test]
-fn a_script_is_an_expression_a_function_or_the_body_of_one() {
+fn a_script_is_an_expression_a_function_or_a_function_body() {
     let Some(staged) = Staged::alone("eval-forms", "<title>Here</title>") else { return };
     staged.worth("window.v = 'mine'; window.later = () => Promise.resolve(9)");
     for (script, value) in [
@@ -49,7 +49,7 @@ fn a_script_is_an_expression_a_function_or_the_body_of_one() {
 }
 
 #[test]
-fn a_script_runs_once_however_it_is_read() {
+fn a_script_runs_exactly_once_in_every_form() {
     let Some(staged) = Staged::alone("eval-once", "") else { return };
     staged.worth("window.n = 0");
     for (count, script) in (1..).zip([
@@ -69,7 +69,7 @@ fn a_script_runs_once_however_it_is_read() {
 }
 
 #[test]
-fn what_the_page_throws_is_told() {
+fn exceptions_of_the_page_are_reported() {
     let Some(staged) = Staged::alone("eval-throws", "") else { return };
     let thrown = |script: &str| {
         let error = staged.try_act(json!({ "kind": "evaluate", "fn": script })).unwrap_err();
@@ -115,7 +115,7 @@ fn a_script_gets_the_element_of_a_ref_in_any_frame_and_root() {
 }
 
 #[test]
-fn a_frame_is_named_or_the_top_one_is_meant() {
+fn evaluate_uses_the_given_or_the_top_frame() {
     let Some((staged, places)) = Staged::everywhere("eval-frame", "") else { return };
     for place in &places {
         let told = staged.act_in(place, json!({ "kind": "evaluate", "fn": "() => location.pathname" })).result.unwrap();
@@ -127,7 +127,7 @@ fn a_frame_is_named_or_the_top_one_is_meant() {
 }
 
 #[test]
-fn a_ref_that_is_gone_or_changed_is_not_handed_over() {
+fn a_stale_or_changed_ref_is_not_passed_to_a_script() {
     let Some(staged) = Staged::alone("eval-stale", "<button id=a>One</button><button id=b>Two</button>") else {
         return;
     };
@@ -143,7 +143,7 @@ fn a_ref_that_is_gone_or_changed_is_not_handed_over() {
 }
 
 #[test]
-fn a_dialog_that_a_script_opens_is_told_and_a_policy_does_not_matter() {
+fn a_dialog_opened_by_a_script_is_reported_under_every_policy() {
     let csp = "<meta http-equiv=content-security-policy content=\"script-src 'none'\">";
     let Some(staged) = Staged::alone("eval-dialog", "") else { return };
     staged.site.page("/strict", csp);
@@ -157,7 +157,7 @@ fn a_dialog_that_a_script_opens_is_told_and_a_policy_does_not_matter() {
 }
 
 #[test]
-fn a_script_that_is_awaited_ends_with_its_document() {
+fn an_awaited_script_ends_with_its_document() {
     let Some(staged) = Staged::alone("eval-cut", "") else { return };
     staged.site.page("/next", "next");
     let error =

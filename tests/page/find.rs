@@ -27,7 +27,7 @@ fn form() -> &'static str {
 }
 
 #[test]
-fn elements_are_found_by_what_a_reader_sees() {
+fn elements_are_found_by_visible_text_and_labels() {
     let Some(page) = Paged::showing("find", form()) else { return };
     for (locator, expected) in [
         ("role=heading[name=\"Sign in\"]", vec!["heading Sign in"]),
@@ -69,7 +69,7 @@ fn elements_are_found_by_what_a_reader_sees() {
 }
 
 #[test]
-fn frames_and_shadow_roots_are_looked_through() {
+fn locators_search_frames_and_shadow_roots() {
     let Some(page) = Paged::new("find-frames") else { return };
     let inner = |n: u32| {
         format!(
@@ -99,7 +99,7 @@ fn frames_and_shadow_roots_are_looked_through() {
 }
 
 #[test]
-fn locators_stand_wherever_a_ref_may() {
+fn locators_are_accepted_wherever_refs_are() {
     let Some(page) = Paged::showing("find-act", form()) else { return };
     for act in [
         json!({ "kind": "fill", "fields": [
@@ -127,7 +127,7 @@ fn locators_stand_wherever_a_ref_may() {
 }
 
 #[test]
-fn several_matches_are_an_error_that_lists_them() {
+fn ambiguous_locators_are_an_error_that_lists_the_matches() {
     let Some(page) = Paged::showing("find-many", form()) else { return };
     let click = |more: Value| {
         let mut act = json!({ "kind": "click", "locator": "role=button[name=OK]" });
@@ -152,7 +152,7 @@ fn several_matches_are_an_error_that_lists_them() {
 }
 
 #[test]
-fn an_element_that_comes_late_or_is_drawn_anew_is_located() {
+fn late_and_replaced_elements_are_located() {
     let Some(page) = Paged::showing(
         "find-late",
         "<div id=app></div><script>
@@ -172,7 +172,7 @@ fn an_element_that_comes_late_or_is_drawn_anew_is_located() {
 }
 
 #[test]
-fn elements_are_read_by_whatever_names_them() {
+fn elements_are_read_by_ref_locator_or_selector() {
     let Some(page) = Paged::showing("get", form()) else { return };
     let by = |locator: &str| Locator { locator: Some(locator.to_owned()), ..Locator::default() };
     let get = |what, name, at: &Locator| page.tab.get(what, name, at, soon()).unwrap();
@@ -203,7 +203,7 @@ fn elements_are_read_by_whatever_names_them() {
 }
 
 #[test]
-fn long_pages_are_read_part_by_part_and_frame_by_frame() {
+fn long_pages_are_searched_in_parts_and_by_frame() {
     let Some(page) = Paged::new("find-parts") else { return };
     page.put("/in", "<p>Inside</p>");
     let lines: String = (0..200).map(|n| format!("<p>Line {n}</p>")).collect();
@@ -223,7 +223,7 @@ fn long_pages_are_read_part_by_part_and_frame_by_frame() {
 }
 
 #[test]
-fn a_wait_that_ends_names_the_locator_and_the_whole_time() {
+fn an_expired_wait_reports_locator_and_total_time() {
     let Some(page) = Paged::showing("find-wait-long", form()) else { return };
     let error = page.fails_by(
         json!({ "kind": "wait", "locator": "role=heading", "state": "hidden" }),

@@ -7,7 +7,7 @@ use crate::support::chrome::soon;
 use crate::support::paged::Paged;
 
 #[test]
-fn all_matches_are_counted_and_any_of_them_can_be_used() {
+fn all_matches_are_counted_and_can_be_selected_by_index() {
     let html = "<script>
         for (let n = 0; n < 2500; n++)
             document.write(`<div class=row><button onclick='window.hit = ${n}'>Row ${n}</button></div>`);

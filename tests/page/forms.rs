@@ -34,7 +34,7 @@ fn options_are_chosen_by_value_or_label_in_every_frame() {
 }
 
 #[test]
-fn what_cannot_be_chosen_says_why() {
+fn an_impossible_selection_reports_the_reason() {
     let body = format!(
         "{LISTS}<select id=off disabled><option>x</select><div id=d role=listbox><div role=option>x</div></div>
          <select id=back onchange='this.value = \"a\"'><option>a<option>b</select>"
@@ -71,7 +71,7 @@ const BOXES: &str = "<input type=checkbox id=c><input type=radio name=r id=r1><i
     <input type=checkbox id=n style='display:none'><label for=n id=nl>Hidden</label>";
 
 #[test]
-fn boxes_are_ticked_by_a_trusted_click_and_only_when_need_be() {
+fn checkboxes_are_checked_by_a_trusted_click_only_if_needed() {
     let Some((staged, places)) = Staged::everywhere("check", BOXES) else { return };
     for place in &places {
         let ticked = |kind: &str, id: &str| {
@@ -98,7 +98,7 @@ fn boxes_are_ticked_by_a_trusted_click_and_only_when_need_be() {
 }
 
 #[test]
-fn what_cannot_be_ticked_says_why() {
+fn an_element_that_cannot_be_checked_reports_the_reason() {
     let body = "<input type=checkbox id=off disabled><input type=radio id=r checked><input id=i>
         <input type=checkbox id=stuck onclick='return false'><input type=checkbox id=gone style='display:none'>";
     let Some(staged) = Staged::alone("check-refused", body) else { return };
@@ -125,7 +125,7 @@ const FORM: &str = "<form id=f><input id=name><input id=mail type=email><input i
     <input id=box type=checkbox checked><input id=rad type=radio><div id=ed contenteditable>old</div></form>";
 
 #[test]
-fn a_form_is_filled_in_by_the_kind_of_its_fields_in_every_frame() {
+fn fill_handles_every_kind_of_field_in_every_frame() {
     let Some((staged, places)) = Staged::everywhere("fill", FORM) else { return };
     let values = [
         ("name", json!("Ada L\u{f6}velace")),
@@ -191,7 +191,7 @@ fn a_form_is_filled_in_by_the_kind_of_its_fields_in_every_frame() {
 }
 
 #[test]
-fn what_a_field_does_not_take_is_told_with_the_field() {
+fn a_rejected_value_is_reported_with_its_field() {
     let body = format!(
         "{FORM}<input id=short maxlength=3><input id=ro readonly><input id=file type=file><input id=no onkeydown='return false'><p id=p>x</p>"
     );
@@ -234,7 +234,7 @@ fn what_a_field_does_not_take_is_told_with_the_field() {
 }
 
 #[test]
-fn refs_and_dialogs_in_a_form() {
+fn fill_accepts_refs_and_stops_at_dialogs() {
     let body =
         "<label>A <input id=a></label><label>B <input id=b onfocus='alert(1)'></label><label>C <input id=c></label>";
     let Some(staged) = Staged::alone("fill-dialog", body) else { return };

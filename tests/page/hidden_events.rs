@@ -22,7 +22,7 @@ fn page(stopped: &str) -> String {
 }
 
 #[test]
-fn a_press_is_kept_from_a_sheet_though_the_page_stops_pointerdown() {
+fn an_overlay_is_not_pressed_when_pointerdown_is_stopped() {
     let Some(page) = Paged::showing("hidden-down", &page("'pointerdown'")) else { return };
     let error = page.fails(json!({ "kind": "click", "locator": "role=button[name=Cancel]" }));
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
@@ -30,7 +30,7 @@ fn a_press_is_kept_from_a_sheet_though_the_page_stops_pointerdown() {
 }
 
 #[test]
-fn a_press_that_no_listener_gets_is_not_done() {
+fn a_press_without_a_receiving_listener_is_not_sent() {
     let Some(page) = Paged::showing("hidden-press", &page(PRESS)) else { return };
     for act in [
         json!({ "kind": "click", "selector": "#no" }),
@@ -45,7 +45,7 @@ fn a_press_that_no_listener_gets_is_not_done() {
 }
 
 #[test]
-fn a_hover_over_what_is_covered_is_not_done_though_the_page_stops_mousemove() {
+fn a_covered_element_is_not_hovered_when_mousemove_is_stopped() {
     let Some(page) = Paged::showing("hidden-move", &page("'mousemove', 'mouseover'")) else { return };
     let error = page.fails(json!({ "kind": "hover", "selector": "#no" }));
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
@@ -53,7 +53,7 @@ fn a_hover_over_what_is_covered_is_not_done_though_the_page_stops_mousemove() {
 }
 
 #[test]
-fn a_page_that_stops_events_without_covering_anything_is_worked_with() {
+fn a_page_that_stops_events_without_overlay_can_be_used() {
     let html = "<script>for (const type of ['pointerdown', 'mousemove', 'pointermove'])
         addEventListener(type, event => event.stopImmediatePropagation(), true)</script>
         <button id=no onclick='window.hit = (window.hit || 0) + 1'>Cancel</button>

@@ -46,7 +46,7 @@ const FORM: &str = "<style>body { font: 16px sans-serif; margin: 30px } header {
     <table border=1><tr><td><a href=/x>1</a><td><a href=/x>2</a><td><a href=/x>3</a><td><a href=/x>4</a></table>";
 
 #[test]
-fn boxes_are_those_that_the_page_tells() {
+fn label_boxes_match_the_boxes_of_the_page() {
     let Some(paged) = Paged::showing("labels-boxes", FORM) else { return };
     let (picture, annotations, pixels) = shoot(&paged, &labelled());
     let seen = paged.see();
@@ -78,7 +78,7 @@ fn boxes_are_those_that_the_page_tells() {
 }
 
 #[test]
-fn only_lines_and_labels_differ_from_the_plain_picture() {
+fn only_frames_and_labels_differ_from_the_plain_screenshot() {
     let Some(paged) = Paged::showing(
         "labels-plain",
         "<body style='margin:0;background:white'><button style='position:absolute;left:100px;top:80px;width:200px;height:100px;background:yellow;border:0'>x</button>",
@@ -104,7 +104,7 @@ fn only_lines_and_labels_differ_from_the_plain_picture() {
 }
 
 #[test]
-fn what_cannot_be_seen_gets_no_label() {
+fn invisible_elements_get_no_label() {
     let Some(paged) = Paged::showing(
         "labels-unseen",
         "<body style='margin:0'><button>seen</button><button style='position:absolute;top:5000px'>below</button>
@@ -126,7 +126,7 @@ fn what_cannot_be_seen_gets_no_label() {
 }
 
 #[test]
-fn what_is_in_frames_of_other_sites_is_labelled_where_it_is_shown() {
+fn elements_in_cross_origin_frames_are_labelled_in_place() {
     let Some(paged) = Paged::new("labels-frames") else { return };
     paged.site.page("/", "<body style='margin:0'><iframe src='@b/middle' style='position:absolute;left:100px;top:50px;width:600px;height:400px;border:7px solid;padding:11px'></iframe>");
     paged.site.page("/middle", "<body style='margin:0;background:#eef'><iframe src='@c/inner' style='position:absolute;left:40px;top:30px;width:300px;height:200px;border:0;transform:scale(0.5);transform-origin:0 0'></iframe><button style='position:absolute;left:20px;top:300px'>outer</button>");
@@ -150,7 +150,7 @@ fn what_is_in_frames_of_other_sites_is_labelled_where_it_is_shown() {
 }
 
 #[test]
-fn of_very_many_the_first_are_labelled_and_the_rest_is_counted() {
+fn labels_are_limited_and_the_rest_is_counted() {
     let links: String = (0..400).map(|n| format!("<a href=/{n}>link {n}</a> ")).collect();
     let Some(paged) =
         Paged::showing("labels-many", &format!("<body style='line-height:40px;word-spacing:20px'>{links}"))
@@ -166,7 +166,7 @@ fn of_very_many_the_first_are_labelled_and_the_rest_is_counted() {
 }
 
 #[test]
-fn a_wrapped_link_is_framed_line_by_line() {
+fn a_wrapped_link_gets_a_box_per_line() {
     let Some(paged) = Paged::showing(
         "labels-wrapped",
         "<body style='margin:0'><p style='position:absolute;margin:0;left:100px;top:100px;width:300px;font:20px/40px monospace'>

@@ -23,7 +23,7 @@ fn is_live(page: &Paged) -> bool {
 }
 
 #[test]
-fn types_of_events_do_not_end_the_browser() {
+fn event_types_of_a_page_do_not_crash_the_browser() {
     let html = "<button>Go</button><script>
         for (let n = 0; n < 20; n++) document.querySelector('button').addEventListener('t'.repeat(1e6) + n, () => {});
         </script>";
@@ -35,7 +35,7 @@ fn types_of_events_do_not_end_the_browser() {
 }
 
 #[test]
-fn long_names_are_cut_before_they_are_sent() {
+fn long_names_are_truncated_in_the_page() {
     let html = "<script>
         for (let n = 0; n < 24; n++) {
             const button = document.createElement('button');
@@ -61,7 +61,7 @@ fn long_names_are_cut_before_they_are_sent() {
 }
 
 #[test]
-fn what_is_read_of_an_element_is_cut() {
+fn element_reads_are_truncated() {
     let html =
         "<a id=a>x</a><select multiple id=s></select><input type=password id=p><div role=slider id=r></div><script>
         a.setAttribute('data-long', 'q'.repeat(20e6));
@@ -90,7 +90,7 @@ fn what_is_read_of_an_element_is_cut() {
 }
 
 #[test]
-fn html_has_no_passwords() {
+fn html_reads_contain_no_passwords() {
     let html = "<form id=f><input type=password id=p value='hunter2secret'><input name=api_token value='tok-4711'>
         <textarea name=secret>written-secret</textarea><input name=city value=Rome>
         <span id=host></span></form>

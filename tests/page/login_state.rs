@@ -109,7 +109,7 @@ const SEE: &str = r"(async () => {
 const COOKIE: &str = "name=plain; Path=/; Max-Age=3600; HttpOnly; SameSite=Strict";
 
 #[test]
-fn a_login_goes_to_another_browser_and_nothing_reaches_the_network() {
+fn a_login_state_moves_to_another_browser_without_network_requests() {
     let Some(from) = browser("state-from") else { return };
     let site = &from.site;
     site.put("/", Answer::html("<p>home</p>").header("Set-Cookie", COOKIE).header("Set-Cookie", "ends=withthebrowser"));
@@ -222,7 +222,7 @@ fn session_storage_is_restored_once() {
 }
 
 #[test]
-fn what_cannot_be_held_is_reported_and_the_rest_is_saved() {
+fn unsupported_state_is_reported_and_the_rest_is_saved() {
     let Some(tab) = browser("state-unfit") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -267,7 +267,7 @@ fn what_cannot_be_held_is_reported_and_the_rest_is_saved() {
 }
 
 #[test]
-fn databases_are_replaced_and_those_in_use_only_when_they_look_the_same() {
+fn databases_in_use_are_replaced_only_with_the_same_schema() {
     let Some(tab) = browser("state-replace") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -322,7 +322,7 @@ fn databases_are_replaced_and_those_in_use_only_when_they_look_the_same() {
 }
 
 #[test]
-fn origins_that_pages_may_not_go_to_are_left_alone() {
+fn origins_blocked_by_the_policy_are_skipped() {
     let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
     let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("state-policy") };
     let Some(tab) = with(options) else { return };
@@ -348,7 +348,7 @@ fn origins_that_pages_may_not_go_to_are_left_alone() {
 }
 
 #[test]
-fn cookies_whose_domain_is_no_host_are_rejected() {
+fn cookies_with_an_invalid_domain_are_rejected() {
     let Some(tab) = browser("state-hosts") else { return };
     let cookie = |(name, domain, path): (&str, &str, &str)| json!({ "name": name, "value": "v", "domain": domain, "path": path });
     let bad = [

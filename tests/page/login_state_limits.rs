@@ -49,7 +49,7 @@ fn bytes(saved: &SavedState) -> usize {
 }
 
 #[test]
-fn a_record_that_does_not_fit_takes_no_room_from_the_rest_and_is_not_deleted_by_loading() {
+fn an_oversized_record_is_skipped_and_not_deleted_by_loading() {
     let Some(tab) = browser("limits-record") else { return };
     tab.site.page("/", "x");
     let [a, b, c] = ["a", "b", "c"].map(|host| tab.site.url(host, ""));
@@ -83,7 +83,7 @@ fn a_record_that_does_not_fit_takes_no_room_from_the_rest_and_is_not_deleted_by_
 }
 
 #[test]
-fn what_could_not_be_read_is_not_deleted_by_loading() {
+fn unreadable_data_is_not_deleted_by_loading() {
     let Some(tab) = browser("limits-unread") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -140,7 +140,7 @@ fn what_could_not_be_read_is_not_deleted_by_loading() {
 }
 
 #[test]
-fn names_of_databases_take_room_and_are_cut_off_in_reports() {
+fn database_names_count_towards_the_limit_and_are_truncated_in_reports() {
     let Some(tab) = browser("limits-names") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -173,7 +173,7 @@ fn names_of_databases_take_room_and_are_cut_off_in_reports() {
 }
 
 #[test]
-fn an_origin_has_at_most_so_many_databases() {
+fn the_number_of_databases_per_origin_is_limited() {
     let Some(tab) = browser("limits-many") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -186,7 +186,7 @@ fn an_origin_has_at_most_so_many_databases() {
 }
 
 #[test]
-fn the_room_is_counted_in_bytes_of_the_file() {
+fn the_size_limit_counts_bytes_of_the_file() {
     let Some(tab) = browser("limits-bytes") else { return };
     tab.site.page("/", "x");
     let [a, b] = ["a", "b"].map(|host| tab.site.url(host, ""));

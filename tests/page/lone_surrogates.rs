@@ -97,11 +97,11 @@ fn leave(transport: &str) {
 }
 
 #[test]
-fn they_are_replaced_over_a_pipe() {
+fn lone_surrogates_are_replaced_over_a_pipe() {
     leave("pipe");
 }
 
 #[test]
-fn they_are_replaced_over_a_port() {
+fn lone_surrogates_are_replaced_over_a_port() {
     leave("port");
 }

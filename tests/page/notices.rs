@@ -76,7 +76,7 @@ fn dialogs_of_the_page_are_reported_with_their_text() {
 }
 
 #[test]
-fn refused_fields_are_reported_with_what_is_wrong() {
+fn invalid_fields_are_reported_with_their_validation_message() {
     let Some(page) = Paged::new("notices-invalid") else { return };
     page.put(
         "/",
@@ -106,7 +106,7 @@ fn refused_fields_are_reported_with_what_is_wrong() {
 }
 
 #[test]
-fn a_document_that_the_action_led_to_reports_too() {
+fn notices_of_the_next_document_are_reported() {
     let Some(page) = Paged::new("notices-documents") else { return };
     page.put("/", "<p role=alert>Before</p><form action='/sent' method=post><button id=b>Send</button></form>");
     let after =
@@ -126,7 +126,7 @@ fn a_document_that_the_action_led_to_reports_too() {
 }
 
 #[test]
-fn notices_are_few_and_short_whatever_a_page_does() {
+fn notices_are_limited_in_number_and_length() {
     let Some(page) = Paged::new("notices-many") else { return };
     let script = "for (let n = 0; n < 40; n++) { const p = document.createElement('p'); p.role = 'alert'; p.textContent = n + '😀'.repeat(500); s.append(p) }";
     page.put("/", &format!("<button id=b onclick=\"{script}\">Go</button><p id=s>"));

@@ -14,7 +14,7 @@ fn pages(pdf: &[u8]) -> usize {
 }
 
 #[test]
-fn a_page_becomes_paper() {
+fn a_page_is_printed_to_pdf() {
     let Some(paged) =
         Paged::showing("pdf", "<p>one</p><p style='break-before:page'>two</p><p style='break-before:page'>three</p>")
     else {
@@ -32,7 +32,7 @@ fn a_page_becomes_paper() {
 }
 
 #[test]
-fn a_large_paper_comes_whole() {
+fn a_large_pdf_is_complete() {
     let Some(paged) = Paged::showing(
         "pdf-large",
         "<body><script>for (let n = 0; n < 6; n++) {
@@ -51,7 +51,7 @@ fn a_large_paper_comes_whole() {
 }
 
 #[test]
-fn under_a_dialog_there_is_no_paper_at_once() {
+fn printing_under_a_dialog_fails_at_once() {
     let Some(paged) = Paged::showing("pdf-dialog", "<p>text") else { return };
     paged.supervisor().start_script(&paged.top(), "alert('wait')").unwrap();
     until(paged.supervisor(), "the dialog", |now| !now.dialogs.is_empty());
@@ -59,7 +59,7 @@ fn under_a_dialog_there_is_no_paper_at_once() {
 }
 
 #[test]
-fn a_highlight_is_for_people_and_not_in_pictures() {
+fn a_highlight_is_not_in_screenshots() {
     let Some(paged) = Paged::new("highlight") else { return };
     paged.site.page("/", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>near</button><iframe src='@b/in' style='position:absolute;left:200px;top:100px;width:300px;height:200px;border:0'></iframe>");
     paged.site.page("/in", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>far</button>\

@@ -49,7 +49,7 @@ const BLUE: [u8; 3] = [0, 0, 255];
 const WHITE: [u8; 3] = [255; 3];
 
 #[test]
-fn the_viewport_is_shown_as_it_is_and_the_page_notices_nothing() {
+fn a_viewport_screenshot_is_exact_and_unnoticed_by_the_page() {
     // Only what is in front draws by itself.
     let Some(paged) = Paged::in_front("picture-viewport") else { return };
     paged.site.page(
@@ -71,7 +71,7 @@ fn the_viewport_is_shown_as_it_is_and_the_page_notices_nothing() {
 }
 
 #[test]
-fn the_whole_page_is_shown_without_a_scroll_and_with_a_fixed_head_once() {
+fn a_full_page_screenshot_does_not_scroll_or_repeat_fixed_headers() {
     let Some(paged) = Paged::showing(
         "picture-page",
         "<body style='margin:0'><div style='position:fixed;top:0;left:0;width:100%;height:20px;background:blue'></div>
@@ -94,7 +94,7 @@ fn the_whole_page_is_shown_without_a_scroll_and_with_a_fixed_head_once() {
 }
 
 #[test]
-fn a_page_that_is_no_larger_than_the_viewport_needs_nothing_special() {
+fn a_full_page_screenshot_of_a_small_page_is_the_viewport() {
     let Some(paged) = Paged::showing("picture-small-page", "<p>small") else { return };
     paged.eval(NOTICE);
     let (picture, _) = shoot(&paged, &whole_page());
@@ -103,7 +103,7 @@ fn a_page_that_is_no_larger_than_the_viewport_needs_nothing_special() {
 }
 
 #[test]
-fn a_page_of_great_height_is_one_picture_and_a_monstrous_one_is_cut_and_says_where() {
+fn a_tall_page_is_one_screenshot_and_a_huge_one_is_truncated() {
     let Some(paged) = Paged::showing(
         "picture-high",
         "<body style='margin:0'><div style='height:19990px'></div><div id=end style='height:10px;background:red'>",
@@ -128,7 +128,7 @@ fn a_page_of_great_height_is_one_picture_and_a_monstrous_one_is_cut_and_says_whe
 }
 
 #[test]
-fn an_element_is_shown_wherever_it_is() {
+fn an_element_screenshot_scrolls_the_element_into_view() {
     let Some(paged) = Paged::showing(
         "picture-element",
         "<body style='margin:0'><div id=near style='position:absolute;left:10px;top:10px;width:30px;height:20px;background:red'></div>
@@ -161,7 +161,7 @@ fn an_element_is_shown_wherever_it_is() {
 }
 
 #[test]
-fn an_element_in_nested_frames_of_other_sites_is_shown() {
+fn an_element_in_nested_cross_origin_frames_is_captured() {
     let Some(paged) = Paged::new("picture-nested") else { return };
     paged.site.page("/", "<body style='margin:0'><div style='height:2500px'></div><iframe src='@b/middle' style='width:500px;height:400px'></iframe><div style='height:2500px'>");
     paged.site.page(
@@ -186,7 +186,7 @@ fn an_element_in_nested_frames_of_other_sites_is_shown() {
 }
 
 #[test]
-fn frames_of_other_sites_are_not_white_in_a_picture_of_the_whole_page() {
+fn cross_origin_frames_are_drawn_in_full_page_screenshots() {
     let Some(paged) = Paged::new("picture-page-frames") else { return };
     paged.site.page("/", "<body style='margin:0'><div style='height:2500px'></div><iframe src='@b/in' style='display:block;width:400px;height:300px;border:0'></iframe><div style='height:1000px'></div><iframe src='@b/in' style='display:block;width:200px;height:1500px;border:0'></iframe>");
     paged.site.page("/in", "<body style='margin:0;background:lime'>");
@@ -201,7 +201,7 @@ fn frames_of_other_sites_are_not_white_in_a_picture_of_the_whole_page() {
 }
 
 #[test]
-fn device_pixels_are_kept_and_boxes_are_told_in_them() {
+fn screenshots_and_boxes_use_device_pixels() {
     let Some(paged) = Paged::showing(
         "picture-ratio",
         "<body style='margin:0'><button style='position:absolute;left:40px;top:50px;width:100px;height:30px;background:red;border:0'></button>",
@@ -226,7 +226,7 @@ fn device_pixels_are_kept_and_boxes_are_told_in_them() {
 }
 
 #[test]
-fn a_jpeg_is_one_that_browsers_read() {
+fn jpeg_screenshots_can_be_decoded_by_browsers() {
     let Some(paged) = Paged::showing("picture-jpeg", "<body style='margin:0;background:lime'>") else { return };
     let options = ScreenshotOptions { kind: PictureType::Jpeg, quality: Some(90), ..ScreenshotOptions::default() };
     let picture = paged.tab.screenshot(&options, soon()).unwrap();
@@ -250,7 +250,7 @@ fn a_jpeg_is_one_that_browsers_read() {
 }
 
 #[test]
-fn limits_are_kept_whatever_is_shown() {
+fn screenshot_limits_always_hold() {
     let Some(paged) = Paged::showing(
         "picture-fit",
         "<body style='margin:0'><canvas width=900 height=500></canvas><script>
@@ -273,7 +273,7 @@ fn limits_are_kept_whatever_is_shown() {
 }
 
 #[test]
-fn a_tab_in_the_background_is_pictured_where_it_is() {
+fn a_background_tab_is_captured_in_the_background() {
     let Some(paged) = Paged::showing("picture-back", "<body style='margin:0;background:red'>back") else { return };
     paged.eval(NOTICE);
     let front = paged.supervisor().open_page(&paged.site.url("a", "/"), None, soon()).unwrap();
@@ -294,7 +294,7 @@ fn a_tab_in_the_background_is_pictured_where_it_is() {
 }
 
 #[test]
-fn under_a_dialog_it_says_so_and_the_last_picture_is_there() {
+fn a_screenshot_under_a_dialog_fails_and_the_last_one_is_available() {
     let Some(paged) = Paged::showing("picture-dialog", "<body style='background:red'>") else { return };
     paged.tab.screenshot(&of("body"), soon()).unwrap();
     assert!(paged.supervisor().last_picture(paged.tab.target()).is_none(), "a part of the page is not kept");
@@ -310,7 +310,7 @@ fn under_a_dialog_it_says_so_and_the_last_picture_is_there() {
 }
 
 #[test]
-fn a_page_that_goes_elsewhere_meanwhile_is_shown_all_the_same() {
+fn a_page_that_navigates_during_a_screenshot_is_captured() {
     let Some(paged) = Paged::new("picture-gone") else { return };
     for (host, next) in [("a", "b"), ("b", "a")] {
         let away = format!(

@@ -7,7 +7,7 @@ use crate::support::paged::Paged;
 const CLICKED: &str = "pointerover#b mouseover#b pointerdown#b mousedown#b focusin#b pointerup#b mouseup#b click#b";
 
 #[test]
-fn a_click_is_a_trusted_one_in_the_middle() {
+fn a_click_is_trusted_and_hits_the_centre() {
     let Some(page) = Paged::logging("click", "<button id=b style='width: 101px; height: 41px'>Go</button>") else {
         return;
     };
@@ -20,7 +20,7 @@ fn a_click_is_a_trusted_one_in_the_middle() {
 }
 
 #[test]
-fn buttons_counts_and_modifiers_are_as_asked_for() {
+fn buttons_click_counts_and_modifiers_are_applied() {
     let Some(page) = Paged::logging("buttons", "<button id=b>Go</button>") else { return };
     page.act(json!({ "kind": "click", "selector": "#b", "double": true })).unwrap();
     let twice = "pointerdown#b mousedown#b focusin#b pointerup#b mouseup#b click#b \
@@ -46,7 +46,7 @@ fn buttons_counts_and_modifiers_are_as_asked_for() {
 }
 
 #[test]
-fn a_hover_moves_the_mouse_and_nothing_else() {
+fn a_hover_only_moves_the_mouse() {
     let Some(page) = Paged::logging("hover", "<button id=a>One</button><button id=b disabled>Two</button>") else {
         return;
     };
@@ -58,7 +58,7 @@ fn a_hover_moves_the_mouse_and_nothing_else() {
 }
 
 #[test]
-fn a_synthetic_click_has_the_whole_sequence() {
+fn a_synthetic_click_has_the_full_event_sequence() {
     let html = "<button id=b style='width: 101px; height: 41px'>Go</button><input type=checkbox id=c>";
     let Some(page) = Paged::logging("synthetic", html) else { return };
     let outcome = page.act(json!({ "kind": "click", "selector": "#b", "input": "synthetic" })).unwrap();
@@ -81,7 +81,7 @@ fn a_synthetic_click_has_the_whole_sequence() {
 }
 
 #[test]
-fn points_and_single_mouse_events_go_where_they_are_told() {
+fn points_and_single_mouse_events_hit_their_coordinates() {
     let html =
         "<div id=a style='width: 100px; height: 100px'></div><div id=b style='width: 100px; height: 100px'></div>";
     let Some(page) = Paged::logging("points", html) else { return };

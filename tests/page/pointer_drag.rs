@@ -32,7 +32,7 @@ fn forms() -> [(Value, Option<Input>); 2] {
 }
 
 #[test]
-fn what_is_dragged_is_dropped_with_its_data() {
+fn a_drop_receives_the_dragged_data() {
     let Some(page) = Paged::new("drop") else { return };
     page.put(
         "/",
@@ -62,7 +62,7 @@ fn what_is_dragged_is_dropped_with_its_data() {
 }
 
 #[test]
-fn between_frames_of_different_processes_both_sides_go_on_living() {
+fn a_drag_between_processes_leaves_both_frames_working() {
     let Some(page) = Paged::new("drop-across") else { return };
     page.put(
         "/",
@@ -116,7 +116,7 @@ fn a_slider_follows_the_mouse() {
 }
 
 #[test]
-fn an_end_out_of_view_is_scrolled_to_with_the_button_down() {
+fn a_drag_target_out_of_view_is_scrolled_to_during_the_drag() {
     let html = "<div id=from style='width: 80px; height: 80px'>From</div><div style='height: 3000px'></div>
         <div id=to style='width: 80px; height: 80px'>To</div>";
     let Some(page) = Paged::logging("drag-far", html) else { return };
@@ -126,7 +126,7 @@ fn an_end_out_of_view_is_scrolled_to_with_the_button_down() {
 }
 
 #[test]
-fn a_drag_needs_one_start_and_one_end() {
+fn a_drag_needs_one_source_and_one_target() {
     let Some(page) = Paged::logging("drag-bad", "<p id=a>a</p>") else { return };
     for (bad, part) in [
         (json!({ "kind": "drag", "startSelector": "#a" }), "endRef"),
@@ -161,7 +161,7 @@ fn counting(then: &str) -> String {
 }
 
 #[test]
-fn a_target_that_the_page_replaces_on_the_press_is_located_anew() {
+fn a_drag_target_replaced_on_press_is_located_again() {
     let anew =
         "const next = to.cloneNode(true); next.dataset.of = downs; next.style.left = '300px'; to.replaceWith(next)";
     let Some(page) = Paged::showing("drag-anew", &counting(anew)) else { return };
@@ -170,7 +170,7 @@ fn a_target_that_the_page_replaces_on_the_press_is_located_anew() {
 }
 
 #[test]
-fn a_drag_whose_target_goes_away_is_not_repeated() {
+fn a_drag_with_a_removed_target_is_not_repeated() {
     let Some(page) = Paged::showing("drag-gone", &counting("document.querySelector('button')?.remove()")) else {
         return;
     };
@@ -185,7 +185,7 @@ fn a_drag_whose_target_goes_away_is_not_repeated() {
 }
 
 #[test]
-fn no_button_stays_down_when_the_page_holds_a_drag_up() {
+fn no_button_stays_pressed_when_the_page_blocks_a_drag() {
     // The first move with the button down takes longer than the whole drag may: it waits for an answer.
     let html = counting("")
         + "<script>addEventListener('mousemove', event => {

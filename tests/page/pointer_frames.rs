@@ -33,7 +33,7 @@ fn at_the_middle(page: &Paged, frame: &FrameRef, path: &str) {
 }
 
 #[test]
-fn frames_of_its_own_and_of_other_processes_at_any_depth() {
+fn clicks_hit_in_frames_of_any_process_and_depth() {
     let Some(page) = Paged::new("depths") else { return };
     let style = "style='margin: 17px; border: 5px solid; padding: 9px; width: 70%; height: 300px'";
     page.put("/", &format!("<iframe src='@a/same' {style}></iframe><iframe src='@b/other' {style}></iframe>"));
@@ -49,7 +49,7 @@ fn frames_of_its_own_and_of_other_processes_at_any_depth() {
 }
 
 #[test]
-fn transforms_and_zoom_of_frames() {
+fn clicks_hit_in_transformed_and_zoomed_frames() {
     let Some(page) = Paged::new("transforms") else { return };
     let styles = [
         "transform: scale(0.5)",
@@ -76,7 +76,7 @@ fn transforms_and_zoom_of_frames() {
 }
 
 #[test]
-fn transforms_and_zoom_around_frames() {
+fn clicks_hit_in_frames_inside_transforms_and_zoom() {
     let Some(page) = Paged::new("around") else { return };
     let inner = "<div style='zoom: 1.2; padding: 11px'><iframe src='@a/back' style='width: 200px; height: 120px'></iframe></div>";
     page.put("/other", &format!("{BUTTON}{inner}"));
@@ -91,7 +91,7 @@ fn transforms_and_zoom_around_frames() {
 }
 
 #[test]
-fn what_is_scrolled_away_is_brought_into_view_in_all_frames() {
+fn elements_are_scrolled_into_view_in_all_frames() {
     let Some(page) = Paged::new("scrolled") else { return };
     let far = |what: &str| {
         format!(
@@ -111,7 +111,7 @@ fn what_is_scrolled_away_is_brought_into_view_in_all_frames() {
 }
 
 #[test]
-fn a_cover_over_a_frame_is_named() {
+fn an_overlay_over_a_frame_is_named() {
     let Some(page) = Paged::new("frame-covers") else { return };
     page.put(
         "/",
@@ -138,7 +138,7 @@ fn a_cover_over_a_frame_is_named() {
 }
 
 #[test]
-fn shadow_roots_open_and_closed() {
+fn clicks_hit_in_open_and_closed_shadow_roots() {
     let Some(page) = Paged::new("shadows") else { return };
     let html = "<div id=open></div><div id=closed></div><script>
         for (const mode of ['open', 'closed']) {

@@ -24,7 +24,7 @@ fn behind(name: &str) -> Option<Paged> {
 }
 
 #[test]
-fn it_takes_trusted_input_as_if_it_were_in_front() {
+fn a_background_tab_receives_trusted_input() {
     let Some(page) = behind("behind") else { return };
     let inner = page.id_of("/in");
     for frame in [None, Some(&inner)] {
@@ -40,7 +40,7 @@ fn it_takes_trusted_input_as_if_it_were_in_front() {
 }
 
 #[test]
-fn where_trusted_input_is_not_answered_events_come_by_script_and_once() {
+fn unanswered_trusted_input_is_replaced_by_script_events_once() {
     let Some(page) = behind("unanswered") else { return };
     page.act(json!({ "kind": "hover", "selector": "iframe" })).unwrap();
     let (inner, id) = (page.frame("/in"), page.id_of("/in"));

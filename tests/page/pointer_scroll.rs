@@ -9,7 +9,7 @@ use crate::support::paged::Paged;
 const LONG: &str = "<div style='width: 4000px; height: 5000px'>Long</div>";
 
 #[test]
-fn the_page_scrolls_by_what_is_said() {
+fn the_page_scrolls_by_the_given_amount() {
     let html = format!(
         "<div id=box style='position: fixed; inset: 25% 25%; overflow: auto; background: white'>{LONG}</div>{LONG}
         <script>let wheels = []; addEventListener('wheel', e => wheels.push(e.isTrusted), true)</script>"
@@ -36,7 +36,7 @@ fn the_page_scrolls_by_what_is_said() {
 }
 
 #[test]
-fn what_is_in_an_element_scrolls() {
+fn the_content_of_an_element_scrolls() {
     let Some(page) = Paged::new("scroll-inner") else { return };
     page.put("/", &format!("<div style='height: 3000px'></div><div id=box style='overflow: auto; width: 300px; height: 200px'><p id=in>In</p>{LONG}</div><iframe src='@b/in'></iframe>{LONG}"));
     page.put("/in", &format!("<p id=in>In</p>{LONG}"));
@@ -61,7 +61,7 @@ fn what_is_in_an_element_scrolls() {
 }
 
 #[test]
-fn a_page_that_keeps_the_wheel_for_itself_is_scrolled_all_the_same() {
+fn a_page_that_cancels_wheel_events_is_scrolled() {
     let html =
         format!("{LONG}<script>addEventListener('wheel', e => e.preventDefault(), {{ passive: false }})</script>");
     let Some(page) = Paged::logging("scroll-kept", &html) else { return };
@@ -73,7 +73,7 @@ fn a_page_that_keeps_the_wheel_for_itself_is_scrolled_all_the_same() {
 }
 
 #[test]
-fn what_cannot_scroll_says_that_it_did_not() {
+fn an_element_that_cannot_scroll_is_reported() {
     let Some(page) = Paged::logging("scroll-none", "<p id=p>Short</p>") else { return };
     let outcome = page.act(json!({ "kind": "scroll", "direction": "down", "pixels": 400 })).unwrap();
     assert_eq!(outcome.result, Some(json!({ "x": 0.0, "y": 0.0 })));
@@ -97,7 +97,7 @@ fn an_element_is_scrolled_into_view_through_its_frames() {
 }
 
 #[test]
-fn the_viewport_gets_the_size_that_is_asked_for() {
+fn the_viewport_is_resized() {
     let Some(page) =
         Paged::logging("resize", "<button id=b style='position: absolute; right: 0; bottom: 0'>Go</button>")
     else {
@@ -118,7 +118,7 @@ fn the_viewport_gets_the_size_that_is_asked_for() {
 }
 
 #[test]
-fn clicks_hit_on_screens_with_twice_the_pixels() {
+fn clicks_hit_with_a_device_pixel_ratio_of_two() {
     let Some(page) = Paged::new("twice") else { return };
     page.put("/", "<iframe src='@b/in' style='margin: 33px; transform: scale(0.8)'></iframe><button id=b style='position: absolute; left: 500px; top: 300px'>Go</button>");
     page.put("/in", "<button id=b style='position: absolute; left: 100px; top: 90px'>Go</button>");

@@ -87,7 +87,7 @@ struct Known {
 }
 
 #[test]
-fn a_ref_leads_to_its_own_element_or_nowhere_whatever_a_page_does_to_itself() {
+fn a_ref_resolves_to_its_own_element_or_fails() {
     let Some(page) = Paged::showing("refs-random", PAGE) else { return };
     seed(&page);
     let mut known: BTreeMap<u64, Known> = BTreeMap::new();
@@ -152,7 +152,7 @@ fn led_to(page: &Paged, reference: &str) -> Result<Option<u64>, Error> {
 }
 
 #[test]
-fn differences_of_random_edits_are_what_a_reader_needs_to_follow_them() {
+fn deltas_of_random_edits_reproduce_the_new_snapshot() {
     let Some(page) = Paged::showing("refs-diffs", PAGE) else { return };
     seed(&page);
     let mut before = text(&page.see()).to_owned();
@@ -189,7 +189,7 @@ fn sorted(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn numbers_go_on_over_documents_and_refs_of_other_documents_are_stale() {
+fn ref_numbers_continue_over_documents_and_old_refs_are_stale() {
     let Some(page) = Paged::showing("refs-documents", "<button>One</button><iframe src='@b/in'></iframe>") else {
         return;
     };

@@ -19,7 +19,7 @@ fn ended(tab: &Resting, part: &str) -> Vec<Arc<NetworkRequest>> {
 }
 
 #[test]
-fn each_request_is_listed_with_what_came_of_it() {
+fn each_request_is_listed_with_its_outcome() {
     let Some(tab) = Resting::new("requests") else { return };
     tab.site.page("/", "<link rel=stylesheet href=/style.css><script src=/missing.js></script><img src=/old.png>");
     tab.site.put("/style.css", Answer::html("body { color: red }").kind("text/css"));
@@ -70,7 +70,7 @@ fn each_request_is_listed_with_what_came_of_it() {
 }
 
 #[test]
-fn frames_of_other_processes_and_workers_count_too_and_each_request_once() {
+fn requests_of_frames_and_workers_are_listed_once() {
     let Some(tab) = Resting::new("request-places") else { return };
     tab.site.page(
         "/",
@@ -93,7 +93,7 @@ fn frames_of_other_processes_and_workers_count_too_and_each_request_once() {
 }
 
 #[test]
-fn what_is_under_way_is_known_until_it_ends() {
+fn requests_under_way_are_tracked_until_they_end() {
     let Some(tab) = Resting::new("under-way") else { return };
     let held = Held::default();
     // An icon of its own: the browser would request `/favicon.ico` at any time.
@@ -134,7 +134,7 @@ fn what_is_under_way_is_known_until_it_ends() {
 }
 
 #[test]
-fn a_body_is_given_while_chromium_keeps_it() {
+fn a_response_body_is_available_while_chromium_keeps_it() {
     let Some(tab) = Resting::new("bodies") else { return };
     let long = "é".repeat(1000);
     tab.site.page("/", "hello");
@@ -162,7 +162,7 @@ fn a_body_is_given_while_chromium_keeps_it() {
 }
 
 #[test]
-fn only_the_last_requests_are_kept_and_nothing_is_where_it_is_not_wanted() {
+fn only_recent_requests_are_kept_and_none_when_disabled() {
     let Some(tab) = Resting::new("request-flood") else { return };
     tab.site.page("/", "hello");
     tab.go("/");

@@ -25,7 +25,7 @@ fn button(script: &str) -> String {
 }
 
 #[test]
-fn an_action_that_causes_nothing_says_so() {
+fn an_action_without_effect_reports_no_change() {
     let Some(page) = Paged::showing("settle-nothing", &button("window.clicked = 1")) else { return };
     for act in [
         json!({ "kind": "click", "selector": "#b" }),
@@ -44,7 +44,7 @@ fn an_action_that_causes_nothing_says_so() {
 }
 
 #[test]
-fn what_a_page_puts_off_to_frames_and_timers_is_waited_for() {
+fn changes_deferred_to_frames_and_timers_are_awaited() {
     let Some(page) = Paged::new("settle-chains") else { return };
     let raf = |then: &str| format!("requestAnimationFrame(() => {{ {then} }})");
     let timer = |then: &str| format!("setTimeout(() => {{ {then} }})");
@@ -69,7 +69,7 @@ fn what_a_page_puts_off_to_frames_and_timers_is_waited_for() {
 }
 
 #[test]
-fn changes_in_shadow_roots_and_in_documents_around_count() {
+fn changes_in_shadow_roots_and_parent_documents_are_detected() {
     let Some(page) = Paged::new("settle-places") else { return };
     page.put(
         "/",
@@ -94,7 +94,7 @@ fn changes_in_shadow_roots_and_in_documents_around_count() {
 }
 
 #[test]
-fn a_page_that_changes_for_ever_is_answered_all_the_same() {
+fn an_action_on_an_endlessly_changing_page_returns() {
     // With every frame too: on a slow machine timers come late.
     let forever = "setInterval(() => { p.textContent = Math.random() }, 10);
         (function change() { p.textContent = Math.random(); requestAnimationFrame(change) })()";
@@ -107,7 +107,7 @@ fn a_page_that_changes_for_ever_is_answered_all_the_same() {
 }
 
 #[test]
-fn changes_that_go_on_since_before_an_action_are_not_its_own() {
+fn changes_already_under_way_are_not_attributed_to_an_action() {
     let Some(page) = Paged::new("settle-animated") else { return };
     // Styles, texts, attributes, and a list that is built anew with every frame.
     for animation in [
@@ -136,7 +136,7 @@ fn changes_that_go_on_since_before_an_action_are_not_its_own() {
 }
 
 #[test]
-fn an_animation_that_an_action_starts_is_not_waited_for() {
+fn an_animation_started_by_an_action_is_not_awaited() {
     let script = "(function move(n) { p.style.marginLeft = n + 'px'; window.at = n; requestAnimationFrame(() => move(n + 1)) })(0)";
     let Some(page) = Paged::showing("settle-moves", &button(script)) else { return };
     let outcome = page.click("#b");
@@ -144,7 +144,7 @@ fn an_animation_that_an_action_starts_is_not_waited_for() {
 }
 
 #[test]
-fn how_long_an_action_is_waited_for_can_be_chosen() {
+fn the_settle_time_of_an_action_can_be_set() {
     let Some(page) = Paged::new("settle-chosen") else { return };
     let (held, held2) = (Held::default(), Held::default());
     page.site.put("/slow", Answer::html("slow").held_by(&held));
@@ -191,7 +191,7 @@ fn how_long_an_action_is_waited_for_can_be_chosen() {
 }
 
 #[test]
-fn a_document_that_the_action_leads_to_is_loaded_when_it_is_answered() {
+fn an_action_that_navigates_returns_after_the_load() {
     let Some(page) = Paged::new("settle-navigates") else { return };
     let held = Held::default();
     page.put("/next", "<p>Next</p><img src='/slow.png'><iframe src='@b/in'></iframe>");
@@ -219,7 +219,7 @@ fn a_document_that_the_action_leads_to_is_loaded_when_it_is_answered() {
 }
 
 #[test]
-fn an_address_that_changes_without_a_document_counts_as_navigated() {
+fn a_same_document_navigation_counts_as_navigated() {
     let Some(page) = Paged::new("settle-addresses") else { return };
     for (html, end) in [
         ("<button id=b onclick='history.pushState(1, \"\", \"/pushed\")'>Go</button>", "/pushed"),
@@ -250,7 +250,7 @@ fn an_address_that_changes_without_a_document_counts_as_navigated() {
 }
 
 #[test]
-fn a_frame_that_goes_elsewhere_is_loaded_when_it_is_answered_and_the_page_stays() {
+fn an_action_that_navigates_a_frame_returns_after_its_load() {
     let Some(page) = Paged::new("settle-frame") else { return };
     page.put("/", "<iframe src='@a/near'></iframe><iframe src='@b/far'></iframe>");
     page.put("/near", "<a id=b href='@a/near-next'>Next</a>");
@@ -273,7 +273,7 @@ fn a_frame_that_goes_elsewhere_is_loaded_when_it_is_answered_and_the_page_stays(
 }
 
 #[test]
-fn tabs_that_an_action_opens_are_told() {
+fn tabs_opened_by_an_action_are_reported() {
     let Some(page) = Paged::new("settle-tabs") else { return };
     page.put("/next", "<p>Next</p>");
     for html in [
@@ -293,7 +293,7 @@ fn tabs_that_an_action_opens_are_told() {
 }
 
 #[test]
-fn tabs_that_have_no_opener_are_told_where_they_are_seen() {
+fn tabs_without_opener_are_reported_where_detected() {
     let mut options = SupervisorOptions::task("settle-own-tabs");
     (options.pages, options.start_timeout) = (Pages::All, soon().left());
     let Some(browser) = launch(TransportKind::Pipe) else { return };
@@ -310,7 +310,7 @@ fn tabs_that_have_no_opener_are_told_where_they_are_seen() {
 }
 
 #[test]
-fn a_dialog_is_told_at_once_and_stands_in_the_way_of_the_next_action() {
+fn a_dialog_is_reported_at_once_and_blocks_the_next_action() {
     let script = "p.textContent = 'new'; alert('Now'); p.textContent = 'newer'";
     let Some(page) = Paged::showing("settle-dialog", &button(script)) else { return };
     for act in [json!({ "kind": "click", "selector": "#b" }), json!({ "kind": "evaluate", "fn": "b.click()" })] {
@@ -337,7 +337,7 @@ fn a_dialog_is_told_at_once_and_stands_in_the_way_of_the_next_action() {
 }
 
 #[test]
-fn errors_on_the_console_since_then_are_told() {
+fn console_errors_since_an_action_are_reported() {
     let script = "console.log('fine'); console.error('bad', 1); setTimeout(() => { throw new Error('worse') })";
     let Some(page) = Paged::showing("settle-errors", &button(script)) else { return };
     page.value("console.error('before')");
@@ -347,7 +347,7 @@ fn errors_on_the_console_since_then_are_told() {
 }
 
 #[test]
-fn what_changed_is_told_as_lines_with_delta() {
+fn delta_returns_the_changed_lines() {
     let items: String = (0..20).map(|n| format!("<li>Item {n}</li>")).collect();
     let script = "p.textContent = 'new'; document.querySelector('li').remove()";
     let html = format!("{}<ul>{items}</ul>", button(script));
@@ -373,7 +373,7 @@ fn what_changed_is_told_as_lines_with_delta() {
 }
 
 #[test]
-fn a_page_that_does_not_answer_fails_by_its_deadline() {
+fn an_action_on_an_unresponsive_page_fails_by_its_deadline() {
     let Some(page) = Paged::showing("settle-wedged", &button("1")) else { return };
     // A script of another caller that has more time.
     std::thread::scope(|scope| {

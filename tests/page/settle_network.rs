@@ -21,7 +21,7 @@ fn settled(outcome: &Outcome) -> &str {
 }
 
 #[test]
-fn answers_to_requests_are_drawn_when_an_action_is_answered() {
+fn responses_are_rendered_before_an_action_returns() {
     let Some(page) = Paged::new("settle-fetch") else { return };
     let (one, two) = (Held::default(), Held::default());
     page.site.put("/one", Answer::html("one").held_by(&one));
@@ -52,7 +52,7 @@ fn answers_to_requests_are_drawn_when_an_action_is_answered() {
 }
 
 #[test]
-fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waited_for() {
+fn earlier_and_irrelevant_requests_are_not_awaited() {
     let Some(page) = Paged::new("settle-polls") else { return };
     let (poll, again, slow) = (Held::default(), Held::default(), Held::default());
     page.site.put("/poll", Answer::html("").held_by(&poll));
@@ -92,7 +92,7 @@ fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waite
 }
 
 #[test]
-fn a_request_that_never_ends_is_waited_for_within_bounds() {
+fn an_endless_request_is_awaited_up_to_a_limit() {
     let Some(page) = Paged::new("settle-endless") else { return };
     page.site.put("/never", Answer::html("").held_by(&Held::default()));
     page.put("/", "<button id=b onclick='fetch(\"/never\")'>Go</button>");
@@ -103,7 +103,7 @@ fn a_request_that_never_ends_is_waited_for_within_bounds() {
 }
 
 #[test]
-fn requests_that_change_nothing_for_a_reader_are_not_waited_for() {
+fn requests_without_visible_effect_are_not_awaited() {
     let Some(page) = Paged::new("settle-aside") else { return };
     page.site.put("/never", Answer::html("").held_by(&Held::default()));
     page.site.put("/never.png", Answer::html("").held_by(&Held::default()));
@@ -122,7 +122,7 @@ fn requests_that_change_nothing_for_a_reader_are_not_waited_for() {
 }
 
 #[test]
-fn addresses_that_a_page_requests_again_and_again_are_not_waited_for() {
+fn polled_urls_are_not_awaited() {
     let Some(page) = Paged::new("settle-polled") else { return };
     let held = Held::default();
     page.site.page("/poll", "");
@@ -164,7 +164,7 @@ fn act(tab: &Resting, act: Value) -> Outcome {
 }
 
 #[test]
-fn downloads_that_an_action_starts_are_told_by_their_beginning() {
+fn downloads_started_by_an_action_are_reported_at_their_start() {
     let folder = tempfile::tempdir().unwrap();
     let Some(tab) = downloading("settle-downloads", folder.path()) else { return };
     let how = |name: &str| format!("attachment; filename=\"{name}\"");

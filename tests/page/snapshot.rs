@@ -17,7 +17,7 @@ fn form(name: &str) -> Option<Paged> {
 }
 
 #[test]
-fn lines_tell_roles_names_states_and_texts() {
+fn snapshot_lines_contain_roles_names_states_and_texts() {
     let Some(paged) = form("see-lines") else { return };
     let seen = paged.see();
     let lines: Vec<String> = text(&seen).lines().map(without_refs).collect();
@@ -54,7 +54,7 @@ fn without_refs(line: &str) -> String {
 }
 
 #[test]
-fn frames_of_any_process_stand_below_their_elements() {
+fn frames_of_any_process_appear_below_their_elements() {
     let Some(paged) = Paged::new("see-frames") else { return };
     paged.site.page(
         "/",
@@ -107,7 +107,7 @@ fn frames_of_any_process_stand_below_their_elements() {
 }
 
 #[test]
-fn a_ref_stays_with_its_node_and_dies_with_its_document() {
+fn a_ref_lasts_as_long_as_its_node_and_document() {
     let Some(paged) = form("see-refs") else { return };
     let seen = paged.see();
     let go = ref_of(&seen, "\"Go\"");
@@ -137,7 +137,7 @@ fn a_ref_stays_with_its_node_and_dies_with_its_document() {
 }
 
 #[test]
-fn under_a_dialog_it_answers_at_once_with_what_is_known() {
+fn a_snapshot_under_a_dialog_returns_known_data_at_once() {
     let Some(paged) = form("see-dialog") else { return };
     paged.supervisor().start_script(&paged.top(), "confirm('really?')").unwrap();
     until(paged.supervisor(), "the dialog", |now| !now.dialogs.is_empty());
@@ -153,7 +153,7 @@ fn under_a_dialog_it_answers_at_once_with_what_is_known() {
 }
 
 #[test]
-fn nodes_carry_the_ids_of_the_protocol() {
+fn nodes_have_protocol_ids() {
     let Some(paged) = form("see-aria") else { return };
     let seen = paged.see_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
     let nodes = seen.nodes.unwrap();
@@ -167,7 +167,7 @@ fn nodes_carry_the_ids_of_the_protocol() {
 }
 
 #[test]
-fn filters_leave_what_they_say() {
+fn filters_keep_the_documented_elements() {
     let Some(paged) = form("see-filters") else { return };
     let lines = |options: SnapshotOptions| -> Vec<String> {
         text(&paged.see_with(options)).lines().map(without_refs).collect()
@@ -195,7 +195,7 @@ fn filters_leave_what_they_say() {
 }
 
 #[test]
-fn long_runs_are_folded_and_shown_when_asked_for() {
+fn long_runs_are_folded_and_expanded_on_request() {
     let rows: String =
         (0..300).map(|n| format!("<tr><td>row {n}</td><td><a href='#{n}'>open {n}</a></td></tr>")).collect();
     let Some(paged) = Paged::showing("see-fold", &format!("<table>{rows}</table><ul><li>a<li>b<li>c</ul>")) else {
@@ -214,7 +214,7 @@ fn long_runs_are_folded_and_shown_when_asked_for() {
 }
 
 #[test]
-fn a_difference_tells_what_changed_and_makes_the_new_of_the_old() {
+fn a_delta_turns_the_old_snapshot_into_the_new_one() {
     let Some(paged) = form("see-diff") else { return };
     let before = paged.see();
     paged.eval("document.querySelector('button').click(); document.querySelector('a').remove(); 1");
@@ -233,7 +233,7 @@ fn a_difference_tells_what_changed_and_makes_the_new_of_the_old() {
 }
 
 #[test]
-fn closed_shadow_roots_are_shown_when_they_come_too() {
+fn closed_shadow_roots_are_shown_when_added_later() {
     let Some(paged) = Paged::showing(
         "see-closed",
         "<div id=a>light</div><x-y id=b></x-y><iframe srcdoc='<p id=c></p>'></iframe>

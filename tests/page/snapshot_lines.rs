@@ -19,7 +19,7 @@ fn lines(seen: &Snapshot) -> Vec<String> {
 }
 
 #[test]
-fn texts_of_adjacent_boxes_are_kept_apart() {
+fn texts_of_adjacent_boxes_are_separated() {
     let apart = [
         "<div>@Alice</div><div>admin</div>",
         "<span style='display:block'>@Alice</span><span style='display:block'>admin</span>",
@@ -66,7 +66,7 @@ fn texts_of_adjacent_boxes_are_kept_apart() {
 }
 
 #[test]
-fn a_wrapper_of_one_control_is_shown_and_labelled_as_one() {
+fn a_wrapper_and_its_control_are_one_element() {
     let Some(paged) = Paged::showing(
         "lines-merged",
         "<style>.p { cursor: pointer }</style>
@@ -102,7 +102,7 @@ fn a_wrapper_of_one_control_is_shown_and_labelled_as_one() {
 }
 
 #[test]
-fn unnamed_generics_without_effect_are_left_out() {
+fn unnamed_generics_without_effect_are_omitted() {
     let Some(paged) = Paged::showing(
         "lines-idle",
         "<style>.p { cursor: pointer; min-height: 9px }</style>
@@ -144,7 +144,7 @@ fn compact_keeps_rows() {
 }
 
 #[test]
-fn the_focus_alone_is_no_difference() {
+fn a_focus_change_alone_is_no_delta() {
     let Some(paged) = Paged::showing(
         "lines-focus",
         "<input id=a aria-label=A><input id=b aria-label=B><div id=c tabindex=-1><p>in it</p></div>",
@@ -169,7 +169,7 @@ fn the_focus_alone_is_no_difference() {
 }
 
 #[test]
-fn a_difference_is_taken_as_the_last_snapshot_was_or_says_that_it_is_a_full_one() {
+fn a_delta_uses_the_options_of_the_last_snapshot_or_is_a_full_one() {
     let Some(paged) =
         Paged::showing("lines-options", "<h1>Title</h1><p>Text</p><a href='/x'>go</a><button>One</button>")
     else {
@@ -200,7 +200,7 @@ fn a_difference_is_taken_as_the_last_snapshot_was_or_says_that_it_is_a_full_one(
 }
 
 #[test]
-fn content_that_is_nested_too_deeply_is_said_to_be_missing() {
+fn omitted_deeply_nested_content_is_reported() {
     let deep = "let at = document.body; for (let n = 0; n < 1200; n++) at = at.appendChild(document.createElement('div')); at.textContent = 'deep';
         document.body.append('shallow')";
     let Some(paged) = Paged::showing("lines-deep", "<p>first</p>") else { return };

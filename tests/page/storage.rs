@@ -12,7 +12,7 @@ fn items<const N: usize>(items: [(&str, &str); N]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn storage_is_the_pages_own() {
+fn storage_is_that_of_the_page() {
     let Some(tab) = Resting::new("storage") else { return };
     // What the page puts in the way does not matter.
     tab.site.page("/", "<script>Storage.prototype.getItem = () => 'lie'; Storage.prototype.key = () => null</script>");
@@ -48,7 +48,7 @@ fn storage_is_the_pages_own() {
 }
 
 #[test]
-fn a_document_without_an_origin_has_none_and_says_so() {
+fn storage_of_a_document_without_origin_is_an_error() {
     let Some(tab) = Resting::new("no-storage") else { return };
     for url in ["about:blank", "data:text/html,x"] {
         tab.go_to(url);

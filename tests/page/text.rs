@@ -17,7 +17,7 @@ fn text(tab: &Resting, selector: Option<&str>) -> String {
 }
 
 #[test]
-fn text_is_what_a_person_reads() {
+fn text_is_the_visible_text() {
     let Some(tab) = showing(
         "text",
         "<nav>Menu</nav><main><h1>The  title</h1><p>First <b>bold</b>,\n <a href=/x>a link</a>.</p>\
@@ -45,7 +45,7 @@ fn text_is_what_a_person_reads() {
 }
 
 #[test]
-fn the_content_is_the_one_article_else_the_main_part_else_all() {
+fn content_is_the_only_article_or_main_or_everything() {
     let Some(tab) = showing("content", "<p>around</p><article>the article<article>a comment</article></article>")
     else {
         return;
@@ -63,7 +63,7 @@ fn the_content_is_the_one_article_else_the_main_part_else_all() {
 }
 
 #[test]
-fn a_long_text_is_cut_and_says_so() {
+fn a_long_text_is_truncated_with_a_notice() {
     let Some(tab) = showing("long-text", "<body>") else { return };
     tab.eval("document.body.textContent = 'word '.repeat(20000), 1");
     let got = tab.text(None, None, soon()).unwrap();

@@ -16,7 +16,7 @@ fn not_actionable(error: &Error) -> (String, Option<String>) {
 }
 
 #[test]
-fn it_is_waited_for_until_an_element_can_be_clicked() {
+fn a_click_waits_until_the_element_is_actionable() {
     let Some(page) = Paged::logging("torture-waits", "") else { return };
     let button = "<button id=b>Go</button>";
     for (html, then) in [
@@ -41,7 +41,7 @@ fn it_is_waited_for_until_an_element_can_be_clicked() {
 }
 
 #[test]
-fn what_stays_in_the_way_is_named() {
+fn a_permanent_overlay_is_named() {
     // All in one page: each waits until its deadline, so they wait together.
     let cases = [
         (
@@ -94,7 +94,7 @@ fn what_stays_in_the_way_is_named() {
 }
 
 #[test]
-fn a_moving_element_is_hit_when_it_comes_to_rest() {
+fn a_moving_element_is_clicked_when_it_stops() {
     let html = "<style>@keyframes go { from { transform: translateX(400px) } }</style>
         <button id=b style='animation: go 700ms linear'>Go</button>";
     let Some(page) = Paged::logging("torture-moves", html) else { return };
@@ -109,7 +109,7 @@ fn a_moving_element_is_hit_when_it_comes_to_rest() {
 }
 
 #[test]
-fn a_page_that_scrolls_by_itself_is_hit_when_it_stands_still() {
+fn an_element_of_a_scrolling_page_is_clicked_when_it_stops() {
     let html = "<div style='height: 3000px'></div><button id=b>Go</button><div style='height: 3000px'></div>";
     let Some(page) = Paged::logging("torture-scrolls", html) else { return };
     page.value("(() => { let n = 0; const go = () => { scrollTo(0, n * 80); if (n++ < 40) requestAnimationFrame(go) }; go() })()");
@@ -118,7 +118,7 @@ fn a_page_that_scrolls_by_itself_is_hit_when_it_stands_still() {
 }
 
 #[test]
-fn a_header_that_sticks_is_scrolled_out_of_the_way() {
+fn an_element_is_scrolled_out_from_under_a_sticky_header() {
     let html = "<div style='position: sticky; top: 0; height: 60%; min-height: 360px; background: silver; z-index: 1'>Head</div>
         <div style='height: 700px'></div><button id=b>Go</button><div style='height: 3000px'></div>";
     let Some(page) = Paged::logging("torture-sticky", html) else { return };
@@ -128,7 +128,7 @@ fn a_header_that_sticks_is_scrolled_out_of_the_way() {
 }
 
 #[test]
-fn a_link_over_two_lines_is_hit_where_it_is() {
+fn a_wrapped_link_is_clicked_inside_one_of_its_boxes() {
     let html = "<p style='width: 200px; font: 16px/20px monospace'>some words here <a id=b href='#x'>a link that wraps over</a> and more</p>
         <div id=over style='position: absolute; left: 0; top: 0; width: 300px; height: 36px'></div>";
     let Some(page) = Paged::logging("torture-wraps", html) else { return };
@@ -137,7 +137,7 @@ fn a_link_over_two_lines_is_hit_where_it_is() {
 }
 
 #[test]
-fn refs_are_of_one_element_and_of_what_it_was() {
+fn a_ref_is_bound_to_one_element_with_its_role_and_name() {
     let Some(page) = Paged::logging("torture-refs", "<div id=d><button id=b>Delete 3 drafts</button></div>") else {
         return;
     };
@@ -171,7 +171,7 @@ fn refs_are_of_one_element_and_of_what_it_was() {
 }
 
 #[test]
-fn a_name_that_changes_while_it_is_waited_for_counts() {
+fn a_name_that_changes_during_the_wait_makes_a_ref_stale() {
     let html = "<button id=b>Keep</button><div id=d style='position: fixed; inset: 0'></div>";
     let Some(page) = Paged::logging("torture-name", html) else { return };
     page.value("d.remove()");
@@ -183,7 +183,7 @@ fn a_name_that_changes_while_it_is_waited_for_counts() {
 }
 
 #[test]
-fn dialogs_in_the_middle_of_a_click_end_it_well() {
+fn a_dialog_during_a_click_ends_it_successfully() {
     let Some(page) = Paged::new("torture-dialogs") else { return };
     let input = "<input id=i onblur=\"if (window.armed) { armed = 0; alert('blur') }\">";
     page.put("/", &format!("{input}<button id=b>Go</button><iframe src='@b/in'></iframe>"));
@@ -222,7 +222,7 @@ fn dialogs_in_the_middle_of_a_click_end_it_well() {
 }
 
 #[test]
-fn a_question_before_the_page_is_left_ends_a_click_well() {
+fn a_beforeunload_dialog_ends_a_click_successfully() {
     let Some(page) = Paged::new("torture-unload") else { return };
     page.put(
         "/",
@@ -243,7 +243,7 @@ fn a_question_before_the_page_is_left_ends_a_click_well() {
 }
 
 #[test]
-fn an_element_that_goes_as_it_is_pressed() {
+fn an_element_removed_on_press_is_clicked() {
     let html = "<div id=d><button id=b>Go</button></div><script>
         d.addEventListener('mousedown', () => { if (window.armed) d.innerHTML = '<button id=c>New</button>' })</script>";
     let Some(page) = Paged::logging("torture-goes", html) else { return };
@@ -259,7 +259,7 @@ fn an_element_that_goes_as_it_is_pressed() {
 }
 
 #[test]
-fn a_frame_that_changes_its_process_while_it_is_waited_for() {
+fn a_click_follows_a_frame_that_changes_process() {
     let Some(page) = Paged::new("torture-swap") else { return };
     page.put("/", "<iframe src='@a/one'></iframe>");
     page.put("/one", "<p>One</p>");
@@ -277,7 +277,7 @@ fn a_frame_that_changes_its_process_while_it_is_waited_for() {
 }
 
 #[test]
-fn a_click_that_closes_its_own_window_or_leaves_the_page() {
+fn a_click_that_closes_its_tab_or_navigates_succeeds() {
     let Some(page) = Paged::new("torture-leaves") else { return };
     page.put("/", "<a id=b href='@b/next'>Next</a>");
     page.put("/next", "<button id=c onclick='location = \"@c/third\"'>On</button>");

@@ -57,7 +57,7 @@ fn every_character_sends_its_key_events_in_every_frame() {
 }
 
 #[test]
-fn what_is_there_is_replaced_or_added_to() {
+fn typed_text_replaces_or_is_appended() {
     let body = "<input id=a value=old><input id=n type=number value=12><input id=e type=email value='a@b.de'>
         <input id=p type=password value=secret><textarea id=t>old\nlines</textarea>
         <div id=r contenteditable><b>old</b> <i>text</i></div>
@@ -84,7 +84,7 @@ fn what_is_there_is_replaced_or_added_to() {
 }
 
 #[test]
-fn what_has_no_key_is_put_in_as_text() {
+fn characters_without_a_key_are_inserted_as_text() {
     let Some(staged) = Staged::alone("type-scripts", FIELDS) else { return };
     let text = "na\u{ef}ve \u{1F980}\u{1F468}\u{200d}\u{1F469}\u{200d}\u{1F467} \u{6f22}\u{5b57}\tx";
     for id in ["i", "t", "r"] {
@@ -99,7 +99,7 @@ fn what_has_no_key_is_put_in_as_text() {
 }
 
 #[test]
-fn a_form_is_submitted_by_enter() {
+fn submit_presses_enter() {
     let body = "<form id=f><input id=q name=q></form><form id=g><textarea id=t></textarea></form>";
     let Some(staged) = Staged::alone("type-submit", body) else { return };
     staged.act(json!({ "kind": "type", "selector": "#q", "text": "x", "submit": true }));
@@ -113,7 +113,7 @@ fn a_form_is_submitted_by_enter() {
 }
 
 #[test]
-fn a_controlled_input_hears_of_every_character() {
+fn a_controlled_input_receives_every_character() {
     // As in React: the page keeps the value it knows of on the element itself and looks whether it differs.
     let body = "<input id=i><script>
         const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
@@ -140,7 +140,7 @@ fn a_controlled_input_hears_of_every_character() {
 }
 
 #[test]
-fn an_editor_that_handles_everything_itself_is_typed_into() {
+fn an_editor_that_handles_all_events_can_be_typed_into() {
     let body = "<div id=r contenteditable>before</div><script>
         window.model = 'before';
         r.addEventListener('beforeinput', event => {
@@ -161,7 +161,7 @@ fn an_editor_that_handles_everything_itself_is_typed_into() {
 }
 
 #[test]
-fn what_cannot_be_typed_into_says_why() {
+fn an_element_that_accepts_no_text_reports_the_reason() {
     let body = "<input id=ro readonly value=x><input id=off disabled><input id=c type=checkbox><select id=s></select>
         <input id=f type=file><input id=n type=number><p id=p>text</p><input id=m maxlength=3>";
     let Some(staged) = Staged::alone("type-refused", body) else { return };
@@ -183,7 +183,7 @@ fn what_cannot_be_typed_into_says_why() {
 }
 
 #[test]
-fn keys_go_to_what_has_the_focus() {
+fn keys_go_to_the_focused_element() {
     let Some((staged, places)) = Staged::everywhere(
         "type-focus",
         "<input id=i><div id=host></div>
@@ -215,7 +215,7 @@ fn keys_go_to_what_has_the_focus() {
 }
 
 #[test]
-fn keys_are_pressed_with_others_held_and_repeated() {
+fn keys_are_pressed_with_modifiers_and_repeated() {
     let Some(staged) = Staged::alone("press", "<input id=i value='one two'><button id=b>B</button>") else { return };
     let pressed = |key: &str| {
         staged.act(json!({ "kind": "press", "selector": "#i", "key": key }));
@@ -281,7 +281,7 @@ fn keys_are_pressed_with_others_held_and_repeated() {
 }
 
 #[test]
-fn a_dialog_in_the_middle_of_a_text_ends_the_typing() {
+fn a_dialog_ends_typing() {
     let Some(staged) = Staged::alone("type-dialog", "<input id=i onkeydown='if (event.key === \"!\") alert(1)'>")
     else {
         return;
@@ -304,7 +304,7 @@ fn a_dialog_in_the_middle_of_a_text_ends_the_typing() {
 }
 
 #[test]
-fn slow_typing_takes_its_time_and_long_typing_does_not() {
+fn slow_typing_is_paced_and_long_text_is_fast() {
     let body =
         "<input id=i oninput='times.push(performance.now())'><textarea id=t></textarea><script>times = []</script>";
     let Some(staged) = Staged::alone("type-pace", body) else { return };
@@ -321,7 +321,7 @@ fn slow_typing_takes_its_time_and_long_typing_does_not() {
 }
 
 #[test]
-fn keys_by_script_have_their_full_sequence_and_effects() {
+fn synthetic_keys_have_the_full_sequence_and_default_actions() {
     let body = "<form id=f><input id=i value=old><input id=n type=number step=any><button id=b>Go</button></form>
         <textarea id=t></textarea><div id=r contenteditable>old</div><input id=m maxlength=2><input id=e type=email>
         <input id=no onkeydown='if (event.key === \"b\") event.preventDefault()'
@@ -388,7 +388,7 @@ fn keys_by_script_have_their_full_sequence_and_effects() {
 }
 
 #[test]
-fn a_tab_in_the_background_takes_keys() {
+fn a_background_tab_receives_keys() {
     let Some(staged) = Staged::alone("type-behind", FIELDS) else { return };
     let other = staged.supervisor().open_page("about:blank", None, soon()).unwrap();
     let told = staged.act(json!({ "kind": "type", "selector": "#i", "text": "behind" }));
@@ -397,7 +397,7 @@ fn a_tab_in_the_background_takes_keys() {
 }
 
 #[test]
-fn a_ref_is_typed_into_and_its_node_alone() {
+fn typing_affects_only_the_node_of_the_ref() {
     let Some(staged) = Staged::alone("type-ref", "<label>Name <input id=i></label>") else { return };
     let name = ref_of(&staged.see(), "Name\"");
     staged.act(json!({ "kind": "type", "ref": name, "text": "Ada" }));
@@ -409,7 +409,7 @@ fn a_ref_is_typed_into_and_its_node_alone() {
 }
 
 #[test]
-fn closed_shadow_roots_are_typed_into() {
+fn fields_in_closed_shadow_roots_can_be_typed_into() {
     let body = "<div id=host></div><script>
         const root = host.attachShadow({ mode: 'closed' });
         root.innerHTML = '<label>Inside <input></label><p contenteditable aria-label=Rich role=textbox>old</p>';
@@ -429,7 +429,7 @@ fn closed_shadow_roots_are_typed_into() {
 }
 
 #[test]
-fn a_document_that_is_edited_as_a_whole_is_typed_into() {
+fn a_document_in_design_mode_can_be_typed_into() {
     for how in ["<body contenteditable><p>old</p>", "<body><p>old</p><script>document.designMode = 'on'</script>"] {
         let Some(staged) =
             Staged::alone("type-body", "<input id=i><iframe width=300 height=100 src='/editor'></iframe>")

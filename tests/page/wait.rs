@@ -23,7 +23,7 @@ fn misses(staged: &Staged, mut wait: Value) -> String {
 }
 
 #[test]
-fn text_comes_and_goes_in_every_frame_and_root() {
+fn wait_for_text_covers_every_frame_and_shadow_root() {
     let body = "<p id=p>Loading</p><div id=host></div><script>host.attachShadow({ mode: 'open' }).innerHTML = '<p>shade</p>'</script>";
     let Some((staged, places)) = Staged::everywhere("wait-text", body) else { return };
     waits(&staged, json!({ "text": "loading" })).unwrap();
@@ -50,7 +50,7 @@ fn text_comes_and_goes_in_every_frame_and_root() {
 }
 
 #[test]
-fn a_selector_is_waited_for_until_a_match_is_visible() {
+fn wait_for_a_selector_ends_when_a_match_is_visible() {
     let body = "<b class=x hidden>one</b><div id=host></div><script>host.attachShadow({ mode: 'open' }).innerHTML = '<i></i>'</script>";
     let Some((staged, places)) = Staged::everywhere("wait-selector", body) else { return };
     for place in &places {
@@ -67,7 +67,7 @@ fn a_selector_is_waited_for_until_a_match_is_visible() {
 }
 
 #[test]
-fn a_ref_is_waited_for_in_a_state() {
+fn wait_for_a_ref_ends_in_the_given_state() {
     let body = "<button id=b disabled>Send</button><input type=checkbox id=c aria-label=Box><p id=p tabindex=0 aria-label=Note>x</p>";
     let Some(staged) = Staged::alone("wait-ref", body) else { return };
     let seen = staged.see();
@@ -93,7 +93,7 @@ fn a_ref_is_waited_for_in_a_state() {
 }
 
 #[test]
-fn addresses_and_documents_are_followed() {
+fn wait_for_a_url_follows_navigations() {
     let Some(staged) = Staged::alone("wait-url", "<p>first</p>") else { return };
     staged.site.page("/second", "<p>second</p><script>setTimeout(() => { history.pushState(0, '', '/third?page=3'); document.body.append('third') }, 300)</script>");
     staged.worth("setTimeout(() => location = '/second', 200); 0");
@@ -107,7 +107,7 @@ fn addresses_and_documents_are_followed() {
 }
 
 #[test]
-fn the_state_of_loading_is_waited_for() {
+fn wait_for_a_load_state() {
     let Some(staged) = Staged::alone("wait-load", "") else { return };
     let (picture, script) = (Held::default(), Held::default());
     staged.site.put("/late.js", Answer::script("window.late = 1").held_by(&script));
@@ -136,7 +136,7 @@ fn the_state_of_loading_is_waited_for() {
 }
 
 #[test]
-fn a_script_is_tried_until_it_gives_something_true() {
+fn wait_for_a_script_ends_when_it_is_truthy() {
     let Some((staged, places)) = Staged::everywhere("wait-fn", "") else { return };
     for place in &places {
         staged.value(place, "window.tries = 0; window.data = { rows: 3 }; 0");
@@ -156,7 +156,7 @@ fn a_script_is_tried_until_it_gives_something_true() {
 }
 
 #[test]
-fn all_conditions_have_to_hold_at_once() {
+fn all_wait_conditions_must_hold_together() {
     // One of the texts is there at a time, until both are.
     let body = "<p id=a>one</p><p id=b></p><script>
         let turns = 0;
@@ -173,7 +173,7 @@ fn all_conditions_have_to_hold_at_once() {
 }
 
 #[test]
-fn a_time_is_waited_for_and_a_dialog_ends_it() {
+fn wait_for_a_time_is_ended_by_a_dialog() {
     let Some(staged) = Staged::alone("wait-time", "") else { return };
     staged.worth("window.began = performance.now(); 0");
     waits(&staged, json!({ "timeMs": 300 })).unwrap();

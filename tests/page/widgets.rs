@@ -28,7 +28,7 @@ fn refs(shown: &str, containing: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_presentational_element_that_can_be_clicked_has_a_ref() {
+fn a_clickable_presentational_element_has_a_ref() {
     let body = "<style>.fold { display: inline-block; width: 20px; height: 20px; background: #ccc; cursor: pointer }</style>
          <div role=tree><ul role=presentation><li role=none><i class=fold role=presentation id=twisty></i><a href='#a' role=treeitem>src</a></li>
          <li role=none><i role=presentation></i><a href='#b' role=treeitem>docs</a></li></ul></div>
@@ -58,7 +58,7 @@ fn an_option_below_an_item_without_a_role_is_an_option() {
 }
 
 #[test]
-fn what_is_hidden_from_readers_but_seen_and_clickable_has_a_ref() {
+fn an_aria_hidden_but_visible_clickable_element_has_a_ref() {
     let body = "<style>.arrow { display: inline-block; padding: 4px } .arrow:hover { color: red } .still:hover + b { color: red }</style>
          <div><input aria-label=Fruit><span aria-hidden=true class=arrow id=arrow>@icon</span></div>
          <span aria-hidden=true id=close>x</span>
@@ -88,7 +88,7 @@ fn what_is_hidden_from_readers_but_seen_and_clickable_has_a_ref() {
 }
 
 #[test]
-fn a_style_under_the_mouse_makes_an_element_hidden_from_readers_usable() {
+fn an_aria_hidden_element_with_a_pointer_cursor_has_a_ref() {
     let body = "<style>.arrow { display: inline-block; padding: 4px } .arrow:hover { color: red } .row:hover .part { color: red }</style>
          <div id=control><input aria-label=Fruit><span aria-hidden=true class=arrow id=arrow>@icon</span></div>
          <div class=row><span aria-hidden=true class=part>@icon</span></div>";
@@ -97,7 +97,7 @@ fn a_style_under_the_mouse_makes_an_element_hidden_from_readers_usable() {
 }
 
 #[test]
-fn what_a_dialog_covers_is_not_shown_because_it_is_hidden_from_readers() {
+fn aria_hidden_content_behind_a_modal_is_omitted() {
     let body = "<main aria-hidden=true><button id=under>Under</button><div id=also style='width:90px'>Also</div></main>
          <div role=dialog aria-modal=true aria-label=Ask style='position:fixed;inset:0;background:#fff'><button>Yes</button></div>
          <script>add('also'); add('under')</script>";
@@ -108,7 +108,7 @@ fn what_a_dialog_covers_is_not_shown_because_it_is_hidden_from_readers() {
 }
 
 #[test]
-fn items_of_a_menu_that_listens_as_a_whole_have_refs() {
+fn items_of_a_menu_with_a_delegated_listener_have_refs() {
     let body =
         "<style>.item { width: 100px } @media (min-width: 1px) { .item:hover:not(.off) { background: #eee } }</style>
          <div id=menu><div><div class=item><i>@icon</i><div>Text</div></div><div class=item>Heading</div></div></div>
@@ -122,7 +122,7 @@ fn items_of_a_menu_that_listens_as_a_whole_have_refs() {
 }
 
 #[test]
-fn an_empty_list_like_those_of_draggable_items_has_a_ref() {
+fn an_empty_drop_list_has_a_ref() {
     let body = "<style>.item { cursor: grab } .list { min-height: 40px; width: 200px; border: 1px solid }</style>
          <div class=list id=one><div class=item>One</div><div class=item>Two</div></div><div class=list id=two></div>
          <div class=list id=three>Target</div><div class=other style='height:20px'></div>";
@@ -139,7 +139,7 @@ fn an_empty_list_like_those_of_draggable_items_has_a_ref() {
 }
 
 #[test]
-fn a_hidden_switch_is_clicked_by_what_its_widget_paints_for_it() {
+fn a_hidden_switch_is_clicked_through_its_visible_part() {
     let body = "<style>input { position: absolute; width: 0; height: 0; opacity: 0 } .core { display: inline-block; width: 40px; height: 20px; background: #ccc }</style>
          <div id=widget style='width:300px'><input type=checkbox role=switch aria-label=Notify id=box><span class=core id=core></span></div>
          <div id=other><input type=checkbox aria-label=Other><span class=core id=delete></span></div>
@@ -158,7 +158,7 @@ fn a_hidden_switch_is_clicked_by_what_its_widget_paints_for_it() {
 }
 
 #[test]
-fn a_transparent_field_is_clicked_by_what_its_widget_paints_over_it() {
+fn a_transparent_field_is_clicked_through_its_visible_part() {
     let widget = |name: &str, clear: &str, inside: &str| {
         format!(
             "<div id={name} style='position:relative;width:200px;height:30px'><div style='position:absolute;inset:0;{clear}'><input role=combobox readonly aria-label={name} style='width:200px;height:30px;border:0;padding:0'></div>
@@ -181,7 +181,7 @@ fn a_transparent_field_is_clicked_by_what_its_widget_paints_over_it() {
 }
 
 #[test]
-fn custom_elements_have_the_roles_and_states_that_the_browser_knows() {
+fn custom_elements_have_the_computed_roles_and_states() {
     let body = "<x-radio tabindex=0 aria-label=Small></x-radio><x-radio tabindex=0 aria-label=Large id=large></x-radio><x-plain tabindex=0 aria-label=Plain></x-plain>
          <script>customElements.define('x-plain', class extends HTMLElement {});
          customElements.define('x-radio', class extends HTMLElement {
@@ -206,7 +206,7 @@ fn custom_elements_have_the_roles_and_states_that_the_browser_knows() {
 }
 
 #[test]
-fn a_field_that_loses_the_focus_to_a_dialog_while_it_is_filled_is_filled_again() {
+fn a_field_that_loses_focus_during_fill_is_filled_again() {
     let body = "<div role=dialog tabindex=-1 id=box>Dialog <input id=field aria-label=Name><input id=next aria-label=Next></div>
          <script>field.addEventListener('keydown', () => box.focus(), { once: true }); next.addEventListener('keydown', () => field.focus())</script>";
     let Some(page) = showing("widget-focus", body) else { return };
