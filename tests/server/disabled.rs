@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::api::Served;
 
 #[test]
-fn every_route_that_needs_a_browser_gives_the_same_answer() {
+fn with_the_browser_disabled_every_browser_route_gives_the_same_error() {
     let served = Served::with(|config, _| config.browser.enabled = false);
     let api = &served.api;
     let file = served.home.uploads().join("file");

@@ -160,7 +160,7 @@ fn written(described: &Value) -> String {
 }
 
 #[test]
-fn the_page_about_the_api_is_up_to_date() {
+fn api_md_is_up_to_date() {
     let served = Served::start();
     let page = written(served.api.described());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.md");

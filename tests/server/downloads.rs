@@ -11,7 +11,7 @@ fn attachment(name: &str, bytes: Vec<u8>) -> Answer {
 }
 
 #[test]
-fn an_action_reports_its_download_with_its_path_when_it_ends_soon() {
+fn an_action_reports_a_short_download_with_its_path() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.site.put("/file", attachment("report.bin", vec![7; 50_000]));
@@ -38,7 +38,7 @@ fn an_action_reports_its_download_with_its_path_when_it_ends_soon() {
 }
 
 #[test]
-fn a_download_that_goes_on_says_so_and_has_no_path_yet() {
+fn a_download_under_way_is_reported_without_path() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let held = Held::default();

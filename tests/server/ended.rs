@@ -26,7 +26,7 @@ fn killed_during(served: &Served, times: usize, body: Value) -> Told {
 }
 
 #[test]
-fn a_wait_whose_browser_is_killed_is_answered_as_elsewhere() {
+fn a_wait_fails_with_the_usual_error_when_its_browser_is_killed() {
     let Some(served) = Served::browsing() else { return };
     served.site.page("/waiting", "x");
     let mut times = 0;

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::api::Served;
 
 #[test]
-fn a_client_of_another_start_gets_a_reset_and_all_that_is_kept() {
+fn an_event_id_of_an_earlier_start_gets_a_reset_and_all_kept_events() {
     let Some(mut served) = Served::browsing() else { return };
     served.show("<script>for (let i = 0; i < 50; i++) console.log(i)</script>");
     let old = {
@@ -66,7 +66,7 @@ fn a_client_of_another_start_gets_a_reset_and_all_that_is_kept() {
 }
 
 #[test]
-fn what_happens_is_told_from_anywhere_on() {
+fn events_can_be_read_from_any_position() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let mut all = api.events("/events", "");
@@ -120,7 +120,7 @@ fn what_happens_is_told_from_anywhere_on() {
 }
 
 #[test]
-fn actions_begin_and_end_in_the_log_without_what_was_typed() {
+fn actions_are_logged_without_the_typed_text() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served

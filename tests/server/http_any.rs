@@ -42,7 +42,7 @@ proptest! {
 
     /// Whatever comes, in whatever pieces: the same requests, none too large, and nothing behind a refusal.
     #[test]
-    fn any_bytes_in_any_pieces_are_the_same_requests(
+    fn any_bytes_in_any_chunks_are_parsed_alike(
         words in proptest::collection::vec(0..WORDS.len(), 1..14),
         flips in proptest::collection::vec((any::<usize>(), any::<u8>()), 0..2),
         cuts in proptest::collection::vec(any::<usize>(), 0..6),
@@ -68,7 +68,7 @@ proptest! {
 
 /// What two readers of one request could disagree about is never taken for one.
 #[test]
-fn nothing_is_smuggled() {
+fn no_request_can_be_smuggled() {
     let post = "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n";
     let hidden = "GET /hidden HTTP/1.1\r\nHost: h\r\n\r\n";
     for framing in [

@@ -13,7 +13,7 @@ fn messages(told: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_tab_with_a_dialog_is_navigated_only_when_that_is_dismissed_on_request() {
+fn a_tab_with_a_dialog_navigates_only_with_dismiss_requested() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show(PAGE);
@@ -61,7 +61,7 @@ fn a_tab_with_a_dialog_can_be_closed() {
 }
 
 #[test]
-fn an_answer_for_later_is_for_the_current_tab_alone() {
+fn an_armed_answer_is_for_the_current_tab_only() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let one = served.show(PAGE);
@@ -79,7 +79,7 @@ fn an_answer_for_later_is_for_the_current_tab_alone() {
 }
 
 #[test]
-fn a_navigation_that_another_one_of_the_page_aborts_is_sent_again() {
+fn a_navigation_aborted_by_the_page_is_sent_again() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.site.page("/next", "<title>next</title>");
@@ -97,7 +97,7 @@ fn a_navigation_that_another_one_of_the_page_aborts_is_sent_again() {
 }
 
 #[test]
-fn an_answer_without_a_document_is_not_asked_for_again() {
+fn a_response_without_document_is_not_requested_again() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show(PAGE);

@@ -53,8 +53,8 @@ fn next(turn: u32, tab: &str, url: &str) -> (&'static str, String, Option<Value>
 const OF_THE_PAGE: [&str; 5] = ["STALE_REF", "NOT_ACTIONABLE", "PAGE_BUSY", "CONFLICT", "NOT_FOUND"];
 
 #[test]
-fn eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing() {
-    alone(module_path!(), "eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing", || {
+fn eight_clients_on_sixteen_tabs_cause_no_errors_or_leaks() {
+    alone(module_path!(), "eight_clients_on_sixteen_tabs_cause_no_errors_or_leaks", || {
         let time = Duration::from_secs(load_seconds().unwrap_or(3));
         let before = Baseline::now();
         let Some(served) = Served::browsing() else { return };

@@ -25,7 +25,7 @@ fn only_new_tab(told: &Value) -> Value {
 }
 
 #[test]
-fn a_tab_that_a_click_opened_can_be_used_at_once() {
+fn a_tab_opened_by_a_click_is_usable_at_once() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let names = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
@@ -85,7 +85,7 @@ fn a_tab_that_a_click_opened_can_be_used_at_once() {
 }
 
 #[test]
-fn a_new_tab_whose_server_is_slow_is_waited_for_by_what_uses_it() {
+fn calls_to_a_new_tab_wait_for_its_slow_server() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     for (index, rel) in ["opener", "noopener"].into_iter().enumerate() {
@@ -116,7 +116,7 @@ fn a_new_tab_whose_server_is_slow_is_waited_for_by_what_uses_it() {
 }
 
 #[test]
-fn a_new_tab_that_shows_no_document_can_be_used_too() {
+fn a_new_tab_without_document_is_usable() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.site.put("/nothing", Answer::html("").status("204 No Content"));
@@ -131,7 +131,7 @@ fn a_new_tab_that_shows_no_document_can_be_used_too() {
 }
 
 #[test]
-fn popups_beyond_the_limit_are_closed_at_once_and_reported() {
+fn popups_beyond_the_tab_limit_are_closed_and_reported() {
     let Some(served) = Served::browsing_with(|config, _| config.browser.tabs.max = 5) else { return };
     let api = &served.api;
     served.site.page("/pop", "<title>popup</title>");

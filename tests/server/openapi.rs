@@ -34,7 +34,7 @@ fn every_route_of_the_contract_is_described() {
 }
 
 #[test]
-fn described_routes_are_there_and_others_are_not() {
+fn exactly_the_described_routes_exist() {
     let served = Served::start();
     for (path, operations) in served.api.described()["paths"].as_object().unwrap() {
         let path = path.replace("{name}", "nobody").replace("{targetId}", "nobody").replace("{id}", "r1");
@@ -58,7 +58,7 @@ fn described_routes_are_there_and_others_are_not() {
 }
 
 #[test]
-fn every_kind_of_action_has_its_fields_in_the_description() {
+fn every_action_kind_is_described_with_its_fields() {
     let served = Served::start();
     let schema =
         &served.api.described()["paths"]["/act"]["post"]["requestBody"]["content"]["application/json"]["schema"];

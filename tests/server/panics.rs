@@ -70,7 +70,7 @@ fn wait_ended(pid: u32) {
 }
 
 #[test]
-fn a_supervisor_that_panics_ends_and_its_profile_starts_again() {
+fn a_panicking_supervisor_ends_and_its_profile_restarts() {
     if !has_browser() {
         return;
     }
@@ -106,7 +106,7 @@ fn a_supervisor_that_panics_ends_and_its_profile_starts_again() {
 }
 
 #[test]
-fn a_request_that_panics_is_answered_and_its_thread_goes_on() {
+fn a_panicking_request_is_answered_and_its_thread_continues() {
     if !has_browser() {
         return;
     }
@@ -128,7 +128,7 @@ fn a_request_that_panics_is_answered_and_its_thread_goes_on() {
 }
 
 #[test]
-fn a_server_that_cannot_serve_ends_with_its_browser_and_the_next_command_starts_another() {
+fn a_panicking_server_ends_and_the_next_command_starts_another() {
     if !has_browser() {
         return;
     }
@@ -156,7 +156,7 @@ fn a_server_that_cannot_serve_ends_with_its_browser_and_the_next_command_starts_
 }
 
 #[test]
-fn serve_in_the_foreground_ends_with_a_failure() {
+fn a_panicking_foreground_server_exits_with_a_failure() {
     let faulty = Faulty::new();
     let faults = faulty.faults.clone();
     let home = faulty.at.home.clone();

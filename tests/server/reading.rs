@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::api::Served;
 
 #[test]
-fn what_is_unknown_is_refused_by_name() {
+fn unknown_fields_are_refused_by_name() {
     let served = Served::start();
     let api = &served.api;
     let told = api.get("/snapshot?formt=ai").fails(400, "UNKNOWN_FIELD");
@@ -27,7 +27,7 @@ fn what_is_unknown_is_refused_by_name() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
+fn invalid_values_are_refused_with_their_path() {
     let served = Served::start();
     let api = &served.api;
     let told = api.call("POST", "/navigate", Some("{\n  \"url\": \n}")).fails(400, "BAD_REQUEST");
@@ -50,7 +50,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_is() {
+fn missing_objects_are_reported_with_the_existing_ones() {
     let served = Served::start();
     let api = &served.api;
     let told = api.get("/snapshto").fails(404, "NOT_FOUND");
@@ -77,7 +77,7 @@ fn what_is_not_there_is_told_with_what_is() {
 }
 
 #[test]
-fn booleans_of_a_query_are_true_1_or_the_name_alone() {
+fn query_booleans_are_true_1_or_a_bare_name() {
     let served = Served::start();
     for query in
         ["interactive", "interactive=", "interactive=1", "interactive=true", "interactive=false", "interactive=0"]
@@ -88,7 +88,7 @@ fn booleans_of_a_query_are_true_1_or_the_name_alone() {
 }
 
 #[test]
-fn without_a_browser_only_what_needs_none_is_answered() {
+fn without_a_browser_only_independent_routes_succeed() {
     let served = Served::start();
     let api = &served.api;
     assert_eq!(api.get("/health").ok(), json!({ "ok": true, "status": "ok" }));
@@ -129,7 +129,7 @@ fn without_a_browser_only_what_needs_none_is_answered() {
 }
 
 #[test]
-fn a_home_without_a_browser_says_so() {
+fn a_missing_browser_is_reported() {
     let served = Served::with(|config, _| {
         config.browser.enabled = false;
         config.browser.evaluate_enabled = false;

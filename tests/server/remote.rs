@@ -32,7 +32,7 @@ fn exposed(bind: &str) -> Served {
 }
 
 #[test]
-fn the_gate_holds_on_every_address() {
+fn authentication_applies_on_every_address() {
     let outward = outward();
     let binds = ["0.0.0.0".to_owned()].into_iter().chain(outward.map(|ip| ip.to_string()));
     for bind in binds {

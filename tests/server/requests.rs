@@ -58,7 +58,7 @@ fn one<'a>(told: &'a Value, part: &str) -> &'a Value {
 }
 
 #[test]
-fn headers_of_each_leg_are_reported_without_secrets() {
+fn headers_of_each_redirect_are_reported_without_secrets() {
     let Some(served) = visited() else { return };
     let api = &served.api;
     let told = api.get("/requests?headers").ok();
@@ -91,7 +91,7 @@ fn headers_of_each_leg_are_reported_without_secrets() {
 }
 
 #[test]
-fn one_request_is_reported_whole() {
+fn one_request_is_reported_in_full() {
     let Some(served) = visited() else { return };
     let api = &served.api;
     let listed = api.get("/requests").ok();
@@ -141,7 +141,7 @@ fn check_fields(archive: &Value) {
 }
 
 #[test]
-fn requests_are_exported_as_an_archive() {
+fn requests_are_exported_as_har() {
     let Some(served) = visited() else { return };
     let (api, site) = (&served.api, &served.site);
     let told = api.get("/requests/har?bodies").ok();

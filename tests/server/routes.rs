@@ -16,7 +16,7 @@ fn ref_of(seen: &Value, part: &str) -> String {
 }
 
 #[test]
-fn tabs_are_opened_named_and_closed_and_navigated() {
+fn tabs_are_opened_labelled_navigated_and_closed() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/", "<title>One</title>");
@@ -68,7 +68,7 @@ fn tabs_are_opened_named_and_closed_and_navigated() {
 }
 
 #[test]
-fn the_ref_of_an_iframe_names_its_frame_in_actions() {
+fn an_iframe_ref_selects_its_frame_in_actions() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/inner", "<button onclick=\"this.textContent = 'Pressed'\">Press</button>");
@@ -89,7 +89,7 @@ fn the_ref_of_an_iframe_names_its_frame_in_actions() {
 }
 
 #[test]
-fn what_a_tab_shows_is_told_in_every_way() {
+fn a_tab_is_read_as_snapshot_text_and_screenshot() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/inner", "<button>Inner</button>");
@@ -172,7 +172,7 @@ fn what_a_tab_shows_is_told_in_every_way() {
 }
 
 #[test]
-fn actions_do_what_they_say_and_fail_with_their_codes() {
+fn actions_take_effect_or_fail_with_their_codes() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let target = served.show(
@@ -231,7 +231,7 @@ fn actions_do_what_they_say_and_fail_with_their_codes() {
 }
 
 #[test]
-fn dialogs_are_told_and_answered() {
+fn dialogs_are_listed_and_answered() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let target = served.show("<button id=b onclick='window.got = prompt(\"Name?\", \"Ada\")'>Ask</button>");
@@ -287,7 +287,7 @@ fn dialogs_are_told_and_answered() {
 }
 
 #[test]
-fn files_go_up_and_come_down() {
+fn files_are_uploaded_and_downloaded() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     let attachment = Answer::html("twelve bytes").header("Content-Disposition", "attachment; filename=got.txt");
@@ -319,7 +319,7 @@ fn files_go_up_and_come_down() {
 }
 
 #[test]
-fn a_site_keeps_and_believes_what_it_is_given() {
+fn cookies_storage_and_emulation_take_effect() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show("<p>x</p>");
@@ -356,7 +356,7 @@ fn a_site_keeps_and_believes_what_it_is_given() {
 }
 
 #[test]
-fn profiles_have_browsers_of_their_own() {
+fn profiles_have_their_own_browsers() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let told = api.post("/profiles", &json!({ "name": "other", "color": "#00aa00", "cdpPort": 0 })).ok();

@@ -42,7 +42,7 @@ impl<'a> Client<'a> {
 }
 
 #[test]
-fn each_session_has_its_own_current_tab_and_reads_do_not_move_it() {
+fn reads_do_not_change_the_current_tab_of_a_session() {
     let Some(served) = Served::browsing() else { return };
     for name in ["one", "two", "three"] {
         served.site.page(&format!("/{name}"), &format!("<title>{name}</title><button>{name}</button>"));
@@ -83,7 +83,7 @@ fn each_session_has_its_own_current_tab_and_reads_do_not_move_it() {
 }
 
 #[test]
-fn popups_labels_dialogs_and_armed_answers_belong_to_their_session() {
+fn popups_labels_dialogs_and_armed_answers_belong_to_a_session() {
     let Some(served) = Served::browsing() else { return };
     let pop = "<title>pop</title><button onclick=\"window.open('/popup')\">Pop</button>";
     served.site.page("/pop", pop);
@@ -127,7 +127,7 @@ fn popups_labels_dialogs_and_armed_answers_belong_to_their_session() {
 }
 
 #[test]
-fn events_are_those_of_the_tabs_that_a_session_sees() {
+fn a_session_receives_events_of_its_visible_tabs() {
     let Some(served) = Served::browsing() else { return };
     served.site.page("/", "<title>page</title>");
     let (first, second) = (Client::new(&served, "first"), Client::new(&served, "second"));
@@ -199,7 +199,7 @@ fn a_session_can_be_isolated_and_ended() {
 }
 
 #[test]
-fn to_do_lists_belong_to_a_session_and_end_with_it() {
+fn todo_lists_belong_to_a_session_and_end_with_it() {
     let served = Served::start();
     let call = |header: &str, arguments: Value| {
         let params = json!({ "name": "todo", "arguments": arguments });

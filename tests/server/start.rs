@@ -9,7 +9,7 @@ use crate::support::api::{Api, Served};
 use crate::support::chrome::soon;
 
 #[test]
-fn a_home_has_one_server_and_says_where() {
+fn a_second_server_of_a_home_is_refused_with_the_address_of_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let options = || ServerOptions { port: Some(0), ..ServerOptions::new(home.clone(), Config::default()) };
@@ -31,7 +31,7 @@ fn a_home_has_one_server_and_says_where() {
 }
 
 #[test]
-fn only_loopback_is_listened_on_without_allowed_hosts() {
+fn without_allowed_hosts_only_loopback_is_bound() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     for bind in ["0.0.0.0", "::", "192.0.2.1", "example.com"] {
@@ -55,7 +55,7 @@ fn every_loopback_address_can_be_used() {
 }
 
 #[test]
-fn a_taken_port_is_told() {
+fn an_occupied_port_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -67,7 +67,7 @@ fn a_taken_port_is_told() {
 }
 
 #[test]
-fn the_page_for_people_is_whole_and_asks_nobody_else() {
+fn the_ui_is_complete_and_loads_nothing_external() {
     let served = Served::start();
     let told = served.api.ask("GET", "/", None, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\n");
     let head = told.head.to_ascii_lowercase();
@@ -85,7 +85,7 @@ fn the_page_for_people_is_whole_and_asks_nobody_else() {
 }
 
 #[test]
-fn a_ticket_is_exchanged_for_a_secret_once() {
+fn a_ticket_is_exchanged_only_once() {
     let served = Served::start();
     let ticket = served.api.post("/ui/ticket", &serde_json::json!({})).ok();
     let url = ticket["url"].as_str().unwrap();

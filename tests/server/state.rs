@@ -6,7 +6,7 @@ use crate::support::api::Served;
 use crate::support::site::Answer;
 
 #[test]
-fn a_login_is_saved_and_loaded_and_its_secrets_stay_out_of_everything_else() {
+fn login_state_secrets_appear_only_in_the_state_file() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.put("/", Answer::html("<p>home</p>").header("Set-Cookie", "sid=s3cret-cookie; Path=/; HttpOnly"));
@@ -68,7 +68,7 @@ fn a_login_is_saved_and_loaded_and_its_secrets_stay_out_of_everything_else() {
 }
 
 #[test]
-fn only_a_state_may_be_larger_than_other_bodies() {
+fn only_the_login_state_route_accepts_large_bodies() {
     let served = Served::start();
     let api = &served.api;
     // What is too large is refused before it is sent.

@@ -71,7 +71,7 @@ fn ask(served: &Served, method: &str, path: &str, body: Option<&Value>) -> Told 
 }
 
 #[test]
-fn under_a_dialog_every_route_answers() {
+fn every_route_responds_under_a_dialog() {
     let Some(served) = Served::browsing() else { return };
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
@@ -94,7 +94,7 @@ fn under_a_dialog_every_route_answers() {
 }
 
 #[test]
-fn a_page_that_never_ends_its_script_holds_nobody_up() {
+fn every_route_responds_with_a_page_in_an_endless_script() {
     let Some(served) = Served::browsing_with(|config, _| config.browser.rescue_after_ms = 200) else { return };
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
@@ -114,7 +114,7 @@ fn a_page_that_never_ends_its_script_holds_nobody_up() {
 }
 
 #[test]
-fn what_was_rescued_says_so() {
+fn a_rescued_page_is_reported() {
     let Some(served) = Served::browsing() else { return };
     served.show("<p>still here</p>");
     served.hang();
@@ -124,7 +124,7 @@ fn what_was_rescued_says_so() {
 }
 
 #[test]
-fn a_loop_that_begins_a_moment_after_an_answer_is_ended_too() {
+fn a_loop_that_starts_after_an_answer_is_terminated() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show("<p>still here</p><button onclick='setTimeout(() => { for (;;); })'>loop</button>");
@@ -144,7 +144,7 @@ fn a_loop_that_begins_a_moment_after_an_answer_is_ended_too() {
 }
 
 #[test]
-fn with_all_hands_full_the_control_routes_answer() {
+fn control_routes_respond_with_all_action_threads_busy() {
     let Some(served) = Served::browsing_with(|_, options| {
         (options.limits.action_threads, options.limits.queue) = (2, 1);
     }) else {

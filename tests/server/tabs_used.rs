@@ -16,7 +16,7 @@ fn current(served: &Served) -> Value {
 }
 
 #[test]
-fn reads_leave_the_current_tab_as_it_is_and_actions_do_not() {
+fn reads_keep_the_current_tab_and_actions_change_it() {
     let Some(served) = Served::browsing() else { return };
     served.site.page("/", "<title>page</title><input id=field><p>text</p>");
     let first = served.open("/");
@@ -37,7 +37,7 @@ fn reads_leave_the_current_tab_as_it_is_and_actions_do_not() {
 }
 
 #[test]
-fn after_a_close_the_next_tab_is_current_and_one_that_vanished_is_gone() {
+fn after_a_close_the_next_tab_is_current() {
     let Some(served) = Served::browsing() else { return };
     served.site.page("/", "<title>page</title><a href='/' target=pop>open</a>");
     let api = &served.api;
@@ -70,7 +70,7 @@ fn after_a_close_the_next_tab_is_current_and_one_that_vanished_is_gone() {
 }
 
 #[test]
-fn a_tab_whose_server_has_not_answered_is_told_to_be_loading() {
+fn a_tab_waiting_for_its_server_is_reported_as_loading() {
     let Some(served) = Served::browsing() else { return };
     let held = Held::default();
     served.site.page("/", "<title>before</title><p>before</p>");
@@ -103,7 +103,7 @@ fn a_tab_whose_server_has_not_answered_is_told_to_be_loading() {
 }
 
 #[test]
-fn a_popup_whose_server_has_not_answered_is_told_to_be_loading() {
+fn a_popup_waiting_for_its_server_is_reported_as_loading() {
     let Some(served) = Served::browsing() else { return };
     let held = Held::default();
     served.site.page("/", "<a href='/slow' target=_blank>open</a>");
@@ -123,7 +123,7 @@ fn a_popup_whose_server_has_not_answered_is_told_to_be_loading() {
 }
 
 #[test]
-fn uploads_to_an_input_are_told_with_files_and_element() {
+fn uploads_report_files_and_element() {
     let Some(served) = Served::browsing() else { return };
     served.show("<label>Your CV <input type=file></label>");
     let api = &served.api;
@@ -166,7 +166,7 @@ fn text_without_a_focused_element_is_an_error_with_advice() {
 }
 
 #[test]
-fn a_prompt_that_is_accepted_without_a_text_gets_its_default() {
+fn a_prompt_accepted_without_text_returns_its_default() {
     let Some(served) = Served::browsing() else { return };
     served.show("<title>x</title>");
     let api = &served.api;

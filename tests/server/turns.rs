@@ -34,7 +34,7 @@ fn answered(mut running: Running) -> String {
 }
 
 #[test]
-fn two_clients_that_type_into_one_tab_mix_no_characters() {
+fn two_clients_typing_into_one_tab_do_not_interleave() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);
@@ -57,7 +57,7 @@ fn two_clients_that_type_into_one_tab_mix_no_characters() {
 }
 
 #[test]
-fn eight_clients_all_get_their_turns_and_lose_nothing() {
+fn eight_clients_take_turns_without_loss() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);
@@ -78,7 +78,7 @@ fn eight_clients_all_get_their_turns_and_lose_nothing() {
 }
 
 #[test]
-fn an_action_whose_turn_does_not_come_says_what_runs_and_reads_do_not_wait() {
+fn a_queued_action_that_times_out_names_the_running_one() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     let target = served.show(FIELDS);
@@ -118,7 +118,7 @@ fn an_action_whose_turn_does_not_come_says_what_runs_and_reads_do_not_wait() {
 }
 
 #[test]
-fn an_action_that_hangs_keeps_nobody_from_dialogs_or_from_closing_its_tab() {
+fn a_hanging_action_blocks_neither_dialogs_nor_close() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);

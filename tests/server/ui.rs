@@ -26,7 +26,7 @@ fn signed_in(task: &Task) {
 }
 
 #[test]
-fn another_port_of_this_machine_receives_no_credential() {
+fn other_local_ports_receive_no_credentials() {
     let Some(task) = Task::own("ui") else { return };
     let served = Served::start();
     let url = served.server().ui_url().unwrap();
