@@ -37,7 +37,7 @@ fn cancelled<T: Send>(paged: &Paged, under_way: &str, work: impl FnOnce() -> T +
 }
 
 #[test]
-fn waits_end_when_nobody_wants_them_any_more() {
+fn cancelled_waits_end() {
     let Some(paged) = Paged::showing("cancel", "<title>cancel</title><button>press</button>") else { return };
     let long = || Deadline::after_secs(60);
     let top = paged.top();
@@ -83,7 +83,7 @@ fn waits_end_when_nobody_wants_them_any_more() {
 }
 
 #[test]
-fn a_navigation_that_nobody_waits_for_is_given_up() {
+fn a_cancelled_navigation_is_stopped() {
     let Some(paged) = Paged::showing("cancel-nav", "start") else { return };
     let held = crate::support::site::Held::default();
     paged.site.put("/slow", crate::support::site::Answer::html("slow").held_by(&held));

@@ -107,8 +107,8 @@ fn memory() -> u64 {
 }
 
 #[test]
-fn a_connection_that_is_cut_again_and_again_loses_nothing() {
-    alone(module_path!(), "a_connection_that_is_cut_again_and_again_loses_nothing", || {
+fn repeated_connection_losses_lose_nothing() {
+    alone(module_path!(), "repeated_connection_losses_lose_nothing", || {
         let cuts = count("CDPILOT_TEST_CUTS", 30);
         let baseline = Baseline::now();
         let Some(browser) = launch(TransportKind::Port(0)) else { return };

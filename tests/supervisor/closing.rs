@@ -76,7 +76,7 @@ fn a_tab_is_closed_safely_under_a_dialog_of_any_frame() {
 }
 
 #[test]
-fn a_page_that_asks_before_it_is_left_is_closed_all_the_same() {
+fn a_page_with_a_beforeunload_handler_is_closed() {
     let Some(task) = Task::own("guarded") else { return };
     framed(&task);
     let target = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
@@ -89,7 +89,7 @@ fn a_page_that_asks_before_it_is_left_is_closed_all_the_same() {
 }
 
 #[test]
-fn stopping_closes_what_was_opened_and_leaves_the_rest_usable() {
+fn stopping_closes_own_pages_and_leaves_others() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let client = other_client(&browser);
@@ -129,7 +129,7 @@ fn stopping_closes_what_was_opened_and_leaves_the_rest_usable() {
 }
 
 #[test]
-fn stopping_twice_or_with_nothing_to_do_is_fine() {
+fn stopping_twice_is_allowed() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let task = Task::attach(&url, SupervisorOptions { pages: Pages::None, ..SupervisorOptions::task("none") }).unwrap();
@@ -143,7 +143,7 @@ fn stopping_twice_or_with_nothing_to_do_is_fine() {
 }
 
 #[test]
-fn a_page_of_somebody_else_is_left_alone() {
+fn pages_of_other_clients_are_left_alone() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let client = other_client(&browser);
     let policy = DialogPolicy::AutoDismiss; // must not touch the dialogs of others

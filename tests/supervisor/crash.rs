@@ -49,7 +49,7 @@ fn state(task: &Task) -> PageState {
 }
 
 #[test]
-fn a_page_that_crashes_fails_its_calls_and_can_be_loaded_again() {
+fn a_crashed_page_fails_its_calls_and_can_be_reloaded() {
     let Some(task) = Task::own("crash") else { return };
     task.site.page("/", "<title>alive</title><iframe src='@a/leaf'></iframe>");
     task.site.page("/leaf", "leaf");
@@ -76,7 +76,7 @@ fn a_page_that_crashes_fails_its_calls_and_can_be_loaded_again() {
 }
 
 #[test]
-fn a_page_that_crashed_may_go_elsewhere_or_be_closed() {
+fn a_crashed_page_can_navigate_or_be_closed() {
     let Some(task) = Task::own("crash-away") else { return };
     task.site.page("/", "<title>elsewhere</title>");
     crash(&task, &task.top());
@@ -92,7 +92,7 @@ fn a_page_that_crashed_may_go_elsewhere_or_be_closed() {
 }
 
 #[test]
-fn a_frame_that_crashes_leaves_its_page_alone() {
+fn a_crashed_frame_does_not_affect_its_page() {
     let Some(task) = Task::own("crash-frame") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
@@ -139,7 +139,7 @@ fn kill(pid: i64) {
 }
 
 #[test]
-fn a_dialog_open_at_the_crash_of_its_page_is_lost() {
+fn a_dialog_of_a_crashed_page_is_lost() {
     let Some(task) = Task::own("crash-dialog") else { return };
     task.site.page("/", "page");
     task.go(&task.site.url("a", "/"));
@@ -161,7 +161,7 @@ fn a_dialog_open_at_the_crash_of_its_page_is_lost() {
 }
 
 #[test]
-fn a_call_ends_when_its_page_or_frame_is_taken_away() {
+fn a_call_ends_when_its_page_or_frame_is_removed() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let task = Task::attach(&url, SupervisorOptions::task("away")).unwrap();
@@ -201,7 +201,7 @@ fn a_call_ends_when_its_page_or_frame_is_taken_away() {
 }
 
 #[test]
-fn a_page_that_hangs_holds_up_nobody_else() {
+fn a_hanging_page_delays_no_other() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let task = Task::attach(&url, SupervisorOptions::task("first")).unwrap();

@@ -118,7 +118,7 @@ fn a_dialog_called_through_the_window_of_a_frame_is_seen() {
 }
 
 #[test]
-fn a_page_that_asks_while_it_loads_goes_on_loading_when_answered() {
+fn a_page_with_a_dialog_during_load_continues_after_the_answer() {
     let Some(task) = Task::shared("loading") else { return };
     task.site.page(
         "/",
@@ -144,7 +144,7 @@ fn a_page_that_asks_while_it_loads_goes_on_loading_when_answered() {
 }
 
 #[test]
-fn dialogs_one_after_another_are_told_apart() {
+fn consecutive_dialogs_are_distinguished() {
     let Some(task) = Task::shared("row") else { return };
     task.go(&nested(&task.site));
     let frame = task.frame("/one");
@@ -188,7 +188,7 @@ fn dialogs_one_after_another_are_told_apart() {
 }
 
 #[test]
-fn a_page_that_asks_before_it_is_left_is_held_or_let_go() {
+fn a_beforeunload_dialog_keeps_or_leaves_the_page() {
     let Some(task) = Task::shared("leaving") else { return };
     task.site.page("/next", "next");
     for place in ["top", "/same", "/one"] {

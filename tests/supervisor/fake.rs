@@ -41,7 +41,7 @@ fn get<'a>(now: &'a View, id: &str) -> Option<&'a Frame> {
 }
 
 #[test]
-fn a_start_sends_everything_at_once_and_resumes_last() {
+fn attaching_pipelines_all_commands_and_resumes_last() {
     let fake = browser();
     let supervisor = supervise(&fake);
     // The page is ready before the last message has arrived here.
@@ -66,7 +66,7 @@ fn a_start_sends_everything_at_once_and_resumes_last() {
 }
 
 #[test]
-fn an_attach_that_is_never_answered_holds_up_nothing() {
+fn an_unanswered_attach_delays_nothing() {
     let fake = browser();
     let gate = Gate::default();
     fake.on("Page.enable").in_session("S2").late(&gate).reply(json!({}));
@@ -95,7 +95,7 @@ fn an_attach_that_is_never_answered_holds_up_nothing() {
 }
 
 #[test]
-fn an_old_tree_does_not_undo_what_was_told_later() {
+fn an_old_frame_tree_does_not_override_newer_events() {
     // The tree is asked for, a frame moves on, and both wait for the supervisor at the same time.
     for round in 0..20 {
         let fake = browser();
@@ -119,7 +119,7 @@ fn an_old_tree_does_not_undo_what_was_told_later() {
 }
 
 #[test]
-fn a_child_may_be_told_before_its_parent() {
+fn a_child_frame_may_be_reported_before_its_parent() {
     let fake = browser();
     let supervisor = supervise(&fake);
     own_process(&fake, "S2", "CHILD", "PARENT");
@@ -134,7 +134,7 @@ fn a_child_may_be_told_before_its_parent() {
 }
 
 #[test]
-fn a_frame_goes_whichever_end_of_it_is_told_first() {
+fn a_frame_is_removed_in_either_order_of_events() {
     for target_first in [true, false] {
         let fake = browser();
         let supervisor = supervise(&fake);
@@ -154,7 +154,7 @@ fn a_frame_goes_whichever_end_of_it_is_told_first() {
 }
 
 #[test]
-fn a_frame_that_only_moved_stays() {
+fn a_frame_that_changes_process_stays() {
     for reason in ["swap", "remove"] {
         let fake = browser();
         let supervisor = supervise(&fake);
@@ -180,7 +180,7 @@ fn a_frame_that_only_moved_stays() {
 }
 
 #[test]
-fn a_frame_whose_session_is_gone_for_a_moment_is_kept() {
+fn a_frame_without_session_for_a_moment_is_kept() {
     let fake = browser();
     let supervisor = supervise(&fake);
     frame_attached(&fake, "F", PAGE);
@@ -211,7 +211,7 @@ fn a_second_attach_to_the_same_page_changes_nothing() {
 }
 
 #[test]
-fn what_nobody_understands_is_passed_over() {
+fn unknown_messages_are_ignored() {
     let fake = browser();
     let supervisor = supervise(&fake);
     fake.garbage();
@@ -240,7 +240,7 @@ fn what_nobody_understands_is_passed_over() {
 }
 
 #[test]
-fn lost_events_are_made_up_for() {
+fn lost_events_cause_a_resync() {
     let fake = browser();
     let supervisor = supervise(&fake);
     frame_attached(&fake, "OLD", PAGE);

@@ -57,7 +57,7 @@ fn intercept(task: &Task, rule: InterceptRule) -> Interceptor {
 }
 
 #[test]
-fn a_request_is_answered_sent_on_or_fails() {
+fn requests_are_fulfilled_continued_or_failed() {
     let Some(task) = showing("intercept-each") else { return };
     let rule = InterceptRule::new("/api/*").resource_type("fetch");
     let answers = always(intercept(&task, rule), 5, |request| match request.method() {
@@ -107,7 +107,7 @@ fn a_document_and_its_preflights_are_intercepted() {
 }
 
 #[test]
-fn what_nobody_answers_goes_on_as_without() {
+fn unanswered_requests_continue() {
     let Some(task) = showing("intercept-unanswered") else { return };
     let older = RouteAction::Fulfil(std::sync::Arc::new(Fulfilment::new(200, Vec::new(), "of the route")));
     task.add_route(RouteRule::new("/api/routed", older), soon()).unwrap();
@@ -140,7 +140,7 @@ fn what_nobody_answers_goes_on_as_without() {
 }
 
 #[test]
-fn a_request_whose_page_leaves_is_gone() {
+fn a_request_of_a_closed_page_is_gone() {
     let Some(task) = showing("intercept-leaving") else { return };
     let interceptor = intercept(&task, InterceptRule::new("/api/*"));
     task.start_script(&FrameRef::Top, &fetch("/api/x", "")).unwrap();
@@ -153,7 +153,7 @@ fn a_request_whose_page_leaves_is_gone() {
 }
 
 #[test]
-fn interception_routes_and_the_dialog_bridge_share_what_is_caught() {
+fn interception_routes_and_the_dialog_bridge_work_together() {
     let options = SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task("intercept-shared") };
     let Some(task) = showing_with(options) else { return };
     task.site.put("/api/y", Answer::html("y of the server"));

@@ -74,7 +74,7 @@ fn close_others(task: &Task) {
 }
 
 #[test]
-fn a_page_stays_where_it_is_when_it_may_not_go_on() {
+fn a_blocked_navigation_keeps_the_page() {
     let Some(task) = start(without_b("nav-stay")) else { return };
     let (a, b) = (|path: &str| task.site.url("a", path), |path: &str| task.site.url("b", path));
     let at = |url: &str| assert_eq!(task.eval("location.href"), json!(url));
@@ -121,7 +121,7 @@ fn a_page_stays_where_it_is_when_it_may_not_go_on() {
 }
 
 #[test]
-fn frames_and_popups_are_held_to_it_from_their_first_request() {
+fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
     let Some(task) = start(without_b("nav-frames")) else { return };
     let site = &task.site;
     site.page("/framed", "<iframe name=bad src='@b/inner'></iframe><iframe name=led src='/to-b'></iframe><iframe name=other src='@c/nested'></iframe>");
@@ -181,7 +181,7 @@ fn frames_and_popups_are_held_to_it_from_their_first_request() {
 }
 
 #[test]
-fn what_makes_no_request_is_sent_away() {
+fn blocked_documents_without_request_are_replaced() {
     let Some(task) = start(without_b("nav-schemes")) else { return };
     let home = task.site.url("a", "/");
     let file = tempfile::NamedTempFile::with_suffix(".html").unwrap();
@@ -250,7 +250,7 @@ fn at(site: &Site, host: &str, path: &str) -> String {
 }
 
 #[test]
-fn names_are_looked_up_before_a_page_goes_there() {
+fn host_names_are_resolved_before_a_navigation() {
     let policy = NavigationPolicy::new(&["*.test", "named.test"], &[] as &[&str], false, false).unwrap();
     let policy = policy.with_names(names);
     let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("nav-names") };
@@ -285,7 +285,7 @@ fn names_are_looked_up_before_a_page_goes_there() {
 }
 
 #[test]
-fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
+fn a_page_loaded_from_another_ip_address_is_replaced() {
     let policy = NavigationPolicy::new(&["named.test"], &[] as &[&str], false, false).unwrap();
     let everywhere = NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap();
     drop(policy);
@@ -304,7 +304,7 @@ fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
 }
 
 #[test]
-fn it_goes_together_with_the_bridge_and_with_logins() {
+fn the_policy_works_with_the_bridge_and_logins() {
     let options = SupervisorOptions { bridge: BridgeMode::Always, ..without_b("nav-bridge") };
     let Some(task) = start(options) else { return };
     let target = task.target();
@@ -332,7 +332,7 @@ fn it_goes_together_with_the_bridge_and_with_logins() {
 }
 
 #[test]
-fn a_start_somewhere_refused_is_refused() {
+fn a_start_at_a_blocked_url_is_refused() {
     let Some(_) = options(TransportKind::Pipe) else { return };
     let url = crate::support::chrome::shared().unwrap();
     let pages = cdpilot::supervisor::Pages::New { url: "http://b.localhost/".to_owned(), context: None };

@@ -65,7 +65,7 @@ fn worth(supervisor: &Supervisor, script: &str) -> serde_json::Value {
 }
 
 #[test]
-fn it_connects_again_and_knows_everything_it_knew() {
+fn reconnecting_restores_the_view() {
     let Some(far) = Far::new("again") else { return };
     let supervisor = &far.supervisor;
     let frames = format!("<iframe src='{}'></iframe><iframe name=local></iframe>", far.site.url("b", "/"));
@@ -108,7 +108,7 @@ fn it_connects_again_and_knows_everything_it_knew() {
 }
 
 #[test]
-fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
+fn calls_wait_for_a_reconnect_and_those_under_way_fail() {
     let Some(far) = Far::new("calls") else { return };
     far.go();
     far.proxy.refuse(true);
@@ -144,7 +144,7 @@ fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
 }
 
 #[test]
-fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
+fn a_dialog_lost_by_a_reconnect_leaves_its_page_usable() {
     let Some(far) = Far::new("lost") else { return };
     for way in ["navigate", "reload", "close"] {
         let generation = far.supervisor.view().generation;
@@ -194,7 +194,7 @@ fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
 }
 
 #[test]
-fn a_silent_connection_is_given_up_and_made_again() {
+fn a_silent_connection_is_replaced() {
     let keepalive = Some(Duration::from_millis(300));
     let connect = ConnectOptions { keepalive, ..Default::default() };
     let Some(far) = Far::connected(SupervisorOptions::task("silent"), &connect) else { return };
@@ -210,7 +210,7 @@ fn a_silent_connection_is_given_up_and_made_again() {
 }
 
 #[test]
-fn pages_that_came_and_went_meanwhile_are_sorted_out() {
+fn pages_opened_and_closed_during_a_reconnect_are_synchronised() {
     let options = SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("meanwhile") };
     let Some(far) = Far::with(options) else { return };
     let gone = far.supervisor.open_page("about:blank#gone", None, soon()).unwrap();
@@ -228,7 +228,7 @@ fn pages_that_came_and_went_meanwhile_are_sorted_out() {
 }
 
 #[test]
-fn it_gives_up_after_so_many_tries_with_one_last_word() {
+fn reconnecting_ends_after_the_last_try_with_one_event() {
     let pauses = Duration::from_millis(10);
     let reconnect = Reconnect::default().tries(3).pauses(pauses, pauses);
     let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("giving-up") };
@@ -248,7 +248,7 @@ fn it_gives_up_after_so_many_tries_with_one_last_word() {
 }
 
 #[test]
-fn stopping_between_tries_takes_no_longer_than_otherwise() {
+fn stopping_between_reconnect_tries_is_immediate() {
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
     let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("stopped") };
@@ -269,7 +269,7 @@ fn stopping_between_tries_takes_no_longer_than_otherwise() {
 }
 
 #[test]
-fn a_browser_of_ours_that_ended_is_not_waited_for() {
+fn a_launched_browser_that_ended_is_not_reconnected() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
@@ -285,7 +285,7 @@ fn a_browser_of_ours_that_ended_is_not_waited_for() {
 }
 
 #[test]
-fn routes_hold_over_a_new_connection() {
+fn routes_survive_a_reconnect() {
     let Some(far) = Far::new("routes-again") else { return };
     far.go();
     let made = Fulfilment::new(200, Vec::new(), "made up");

@@ -36,7 +36,7 @@ fn rescues(task: &Task) -> usize {
 }
 
 #[test]
-fn a_page_stuck_in_a_script_is_freed_and_keeps_its_document() {
+fn a_page_stuck_in_a_script_is_rescued_and_keeps_its_document() {
     let Some(task) = task("freed") else { return };
     show(&task, "<title>stuck</title>");
     let top = FrameRef::Top;
@@ -62,7 +62,7 @@ fn a_page_stuck_in_a_script_is_freed_and_keeps_its_document() {
 }
 
 #[test]
-fn a_stuck_frame_is_freed_and_others_do_not_notice() {
+fn a_stuck_frame_is_rescued_without_affecting_others() {
     let Some(task) = task("frame-freed") else { return };
     task.site.page("/inner", "inner");
     show(&task, &format!("<iframe src='{}'></iframe>", task.site.url("b", "/inner")));
@@ -75,7 +75,7 @@ fn a_stuck_frame_is_freed_and_others_do_not_notice() {
 }
 
 #[test]
-fn a_script_of_a_caller_has_its_time_and_others_are_told() {
+fn a_script_of_a_caller_runs_until_its_deadline_and_others_get_page_busy() {
     let Some(task) = task("busy") else { return };
     show(&task, "busy");
     let top = FrameRef::Top;
@@ -94,7 +94,7 @@ fn a_script_of_a_caller_has_its_time_and_others_are_told() {
 }
 
 #[test]
-fn a_script_without_an_end_is_ended_at_its_deadline() {
+fn an_endless_script_is_terminated_at_its_deadline() {
     let Some(task) = task("own") else { return };
     show(&task, "own");
     let began = Instant::now();
@@ -140,7 +140,7 @@ fn a_slow_server_is_not_a_stuck_page() {
 }
 
 #[test]
-fn a_page_that_waits_for_its_server_goes_elsewhere_at_once() {
+fn a_page_waiting_for_its_server_navigates_elsewhere_at_once() {
     let Some(task) = task("elsewhere") else { return };
     show(&task, "here");
     let held = crate::support::site::Held::default();
@@ -162,7 +162,7 @@ fn a_page_that_waits_for_its_server_goes_elsewhere_at_once() {
 }
 
 #[test]
-fn a_dialog_of_a_page_in_the_same_process_is_named_not_ended() {
+fn a_dialog_of_a_page_in_the_same_process_is_reported_not_rescued() {
     let Some(task) = task("siblings") else { return };
     show(&task, "siblings");
     task.run("window.other = open(location.href)");
@@ -181,7 +181,7 @@ fn a_dialog_of_a_page_in_the_same_process_is_named_not_ended() {
 }
 
 #[test]
-fn a_page_whose_renderer_stands_still_is_revived_on_request_only() {
+fn a_page_with_a_suspended_renderer_is_revived_only_on_request() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let pid = browser.pid().unwrap();
     let url = browser.endpoint().unwrap().url();

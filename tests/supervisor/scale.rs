@@ -34,7 +34,7 @@ fn long(count: usize) -> Deadline {
 }
 
 #[test]
-fn hundreds_of_dialogs_are_answered_by_hand() {
+fn hundreds_of_dialogs_are_answered_by_callers() {
     let Some(task) = Task::own("by-hand") else { return };
     let ledger = Ledger::follow(task.log());
     let count = dialogs();
@@ -118,8 +118,8 @@ fn threads() -> usize {
 }
 
 #[test]
-fn a_hundred_tabs_need_no_more_threads_than_one() {
-    alone(module_path!(), "a_hundred_tabs_need_no_more_threads_than_one", || {
+fn a_hundred_tabs_need_no_additional_threads() {
+    alone(module_path!(), "a_hundred_tabs_need_no_additional_threads", || {
         let (threads_before, memory_before) = (threads(), memory());
         let Some(task) = Task::own("hundred") else { return };
         task.site.page("/", "<title>tab</title>");
