@@ -58,7 +58,7 @@ fn a_task_with_a_dialog_and_nested_frames() {
 }
 
 #[test]
-fn what_needs_the_protocol_comes_and_goes_with_it() {
+fn tools_that_need_cdp_are_listed_only_with_it() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page("/", "<p>here");
     let gated = ["browser_cdp", "browser_dialog"];
@@ -84,7 +84,7 @@ fn what_needs_the_protocol_comes_and_goes_with_it() {
 }
 
 #[test]
-fn each_tool_does_its_work() {
+fn every_browser_tool_works() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page(
         "/",
@@ -134,7 +134,7 @@ fn each_tool_does_its_work() {
 }
 
 #[test]
-fn a_page_to_read_is_not_taken_for_an_empty_one() {
+fn a_page_with_text_only_is_not_reported_as_empty() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page("/", "<title>Text</title><p>Only words.</p>");
     let url = tooled.home.site.url("a", "/");
@@ -147,7 +147,7 @@ fn a_page_to_read_is_not_taken_for_an_empty_one() {
 }
 
 #[test]
-fn back_forward_and_the_same_again() {
+fn back_forward_and_reload() {
     let Some(tooled) = Tooled::new("navigation: {block: [gone.test]}") else { return };
     let site = &tooled.home.site;
     let counts = "<script>history.scrollRestoration; document.title += ' ' + (sessionStorage.n = 1 + +(sessionStorage.n || 0))</script>";
@@ -195,7 +195,7 @@ fn back_forward_and_the_same_again() {
 }
 
 #[test]
-fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
+fn an_endlessly_loading_page_succeeds_within_thirty_seconds() {
     let Some(tooled) = Tooled::new("") else { return };
     let (site, held) = (&tooled.home.site, Held::default());
     site.put("/never.png", Answer::html("").held_by(&held));
@@ -239,7 +239,7 @@ fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_and_says_where_the_rest_lies() {
+fn long_results_are_truncated_and_name_the_file_with_the_rest() {
     let Some(tooled) = Tooled::new("") else { return };
     let rows: String = (0..1500)
         .map(|n| {
@@ -284,7 +284,7 @@ fn what_is_too_long_is_cut_and_says_where_the_rest_lies() {
 }
 
 #[test]
-fn files_and_pictures_go_both_ways() {
+fn files_and_screenshots_are_transferred() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page(
         "/",
@@ -319,7 +319,7 @@ fn files_and_pictures_go_both_ways() {
 }
 
 #[test]
-fn pages_and_browsers_that_are_gone_say_how_they_come_back() {
+fn errors_for_closed_pages_and_browsers_contain_advice() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page("/", "<title>here</title>");
     let home = json!({ "url": tooled.home.site.url("a", "/") });
@@ -336,7 +336,7 @@ fn pages_and_browsers_that_are_gone_say_how_they_come_back() {
 }
 
 #[test]
-fn arguments_are_taken_as_models_write_them() {
+fn arguments_are_accepted_in_the_forms_that_models_write() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page(
         "/",
@@ -367,7 +367,7 @@ fn arguments_are_taken_as_models_write_them() {
 }
 
 #[test]
-fn what_is_wrong_is_told_in_one_shape() {
+fn tool_errors_have_one_shape() {
     let Some(tooled) = Tooled::new("") else { return };
     let code = |name: &str, arguments: Value| {
         let told = tooled.call(name, arguments);
@@ -416,7 +416,7 @@ fn client(there: &FakeModel) -> Client {
 }
 
 #[test]
-fn a_model_that_sees_is_asked_about_a_picture() {
+fn a_vision_model_is_asked_about_a_screenshot() {
     let Some(home) = Homely::new("") else { return };
     let there = FakeModel::saying([Say::text("A red square.")]);
     let tooled = Tooled::with(home, |browser| browser.with_vision_model(client(&there)));
@@ -434,7 +434,7 @@ fn a_model_that_sees_is_asked_about_a_picture() {
 
 /// What a model does is written down; what it is told is real.
 #[test]
-fn a_scripted_model_gets_through_a_task() {
+fn a_scripted_model_completes_a_task() {
     let Some(tooled) = Tooled::new("") else { return };
     shop(&tooled);
     let url = tooled.home.site.url("a", "/");
@@ -484,7 +484,7 @@ fn a_scripted_model_gets_through_a_task() {
 /// A page that says something on its way elsewhere: once the server has answered, Chromium takes no answer to the dialog
 /// any more, and the next document waits for it.
 #[test]
-fn a_dialog_of_a_page_that_is_leaving_holds_nobody_up() {
+fn a_dialog_of_an_unloading_page_blocks_nothing() {
     let Some(tooled) = Tooled::new("") else { return };
     let site = &tooled.home.site;
     site.page(

@@ -42,7 +42,7 @@ fn files_are_read_in_parts() {
 }
 
 #[test]
-fn pictures_are_shown_and_other_bytes_are_not() {
+fn images_are_returned_and_other_binary_files_are_refused() {
     let shop = Workshop::new("");
     let picture = b"\x89PNG\r\n\x1a\n0000";
     shop.put("p.png", picture);
@@ -66,7 +66,7 @@ fn pictures_are_shown_and_other_bytes_are_not() {
 }
 
 #[test]
-fn files_are_written_whole_and_folders_made() {
+fn files_are_written_atomically_and_folders_created() {
     let shop = Workshop::new("");
     let told = shop.done("write_file", json!({ "path": "new/deep/f.txt", "content": "a\nb\n" }));
     assert_eq!((&told["created"], &told["bytes"], &told["lines"]), (&json!(true), &json!(4), &json!(2)));
@@ -83,7 +83,7 @@ fn files_are_written_whole_and_folders_made() {
 
 #[cfg(unix)]
 #[test]
-fn permissions_stay_and_a_file_is_replaced_rather_than_overwritten() {
+fn a_file_is_replaced_atomically_with_its_permissions() {
     use std::io::Read as _;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let shop = Workshop::new("");
@@ -103,7 +103,7 @@ fn permissions_stay_and_a_file_is_replaced_rather_than_overwritten() {
 }
 
 #[test]
-fn nothing_outside_is_reached_by_a_path() {
+fn no_path_reaches_outside_the_workspace() {
     let shop = Workshop::new("");
     std::fs::write(shop.path("outside.txt"), "outside").unwrap();
     shop.put("inside.txt", "inside");
@@ -129,7 +129,7 @@ fn nothing_outside_is_reached_by_a_path() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_outside_is_reached_over_links_and_devices_are_not_opened() {
+fn links_do_not_lead_outside_and_devices_are_not_opened() {
     use std::os::unix::fs::symlink;
     let shop = Workshop::new("");
     let work = shop.path("work");
@@ -172,7 +172,7 @@ fn nothing_outside_is_reached_over_links_and_devices_are_not_opened() {
 }
 
 #[test]
-fn the_home_is_refused_wherever_it_lies() {
+fn the_home_is_refused_at_every_location() {
     let shop = Workshop::with("", |_, options| ToolboxOptions { workspace: Some(".".into()), ..options });
     let home = shop.path("home");
     for (name, text) in [("token", "0123456789abcdef"), ("llm.json", "{}"), ("config.yaml", "tools: {}")] {
@@ -202,7 +202,7 @@ fn the_home_is_refused_wherever_it_lies() {
 }
 
 #[test]
-fn a_patch_needs_the_one_place() {
+fn a_patch_needs_a_unique_match() {
     let shop = Workshop::new("");
     shop.put("f.rs", "fn a() {\n    one();\n}\nfn b() {\n    one();\n}\n");
     let patch = |old: &str, new: &str, all: bool| {
@@ -234,7 +234,7 @@ fn a_patch_needs_the_one_place() {
 }
 
 #[test]
-fn what_is_not_shown_is_not_destroyed() {
+fn a_patch_preserves_invisible_bytes() {
     let shop = Workshop::new("");
     shop.put("settings", "user = ada\npassword = hunter22x\nport = 1\n");
     let told = shop.done("read_file", json!({ "path": "settings" }));
@@ -263,7 +263,7 @@ fn what_is_not_shown_is_not_destroyed() {
 }
 
 #[test]
-fn lines_and_files_are_found_as_gitignore_lets() {
+fn searches_respect_gitignore() {
     let shop = Workshop::new("");
     shop.put(".gitignore", "built/\n*.log\n");
     shop.put("src/a.rs", "use x;\nfn needle() {}\nend\n");
@@ -291,7 +291,7 @@ fn lines_and_files_are_found_as_gitignore_lets() {
 }
 
 #[test]
-fn a_search_ends_at_its_limits() {
+fn searches_stop_at_their_limits() {
     let shop = Workshop::new("");
     shop.put("many.txt", "needle\n".repeat(1_000));
     for number in 0..50 {

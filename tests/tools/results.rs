@@ -51,7 +51,7 @@ fn keys_and_answered_dialogs_report_what_changed() {
 }
 
 #[test]
-fn messages_of_the_page_come_with_results() {
+fn notices_of_the_page_are_part_of_results() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page(
         "/",
@@ -79,7 +79,7 @@ fn messages_of_the_page_come_with_results() {
 }
 
 #[test]
-fn nothing_is_repeated_that_the_result_before_told() {
+fn results_do_not_repeat_earlier_reports() {
     let Some(tooled) = Tooled::new("dialog_policy: auto_dismiss") else { return };
     let site = &tooled.home.site;
     site.page("/", "<title>Plain</title><button onclick=\"alert('Hi')\">Alert</button>");
@@ -110,7 +110,7 @@ fn nothing_is_repeated_that_the_result_before_told() {
 }
 
 #[test]
-fn addresses_are_taken_without_a_scheme() {
+fn urls_are_accepted_without_a_scheme() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page("/here", "<title>Here</title><button>x</button>");
     let url = tooled.home.site.url("a", "/here");
@@ -127,7 +127,7 @@ fn addresses_are_taken_without_a_scheme() {
 }
 
 #[test]
-fn a_page_that_scripts_render_is_waited_for() {
+fn navigation_waits_for_a_page_rendered_by_scripts() {
     let Some(tooled) = Tooled::new("") else { return };
     let site = &tooled.home.site;
     for (path, root) in [("/app", ""), ("/loading", "Loading…")] {

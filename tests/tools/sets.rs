@@ -52,7 +52,7 @@ const SEED_BROWSER: [&str; 13] = [
 ];
 
 #[test]
-fn each_toolset_comes_to_its_tools() {
+fn each_toolset_resolves_to_its_tools() {
     let (_, toolsets) = toolsets(&[], &[]);
     let plain: [(&str, &[&str]); 22] = [
         ("clarify", &["clarify"]),
@@ -130,7 +130,7 @@ fn each_toolset_comes_to_its_tools() {
 }
 
 #[test]
-fn what_is_written_down_holds_together() {
+fn built_in_toolsets_are_consistent() {
     let (_, toolsets) = toolsets(&[], &[]);
     let mut names = BTreeSet::new();
     for defined in DEFINED {
@@ -153,7 +153,7 @@ fn what_is_written_down_holds_together() {
 }
 
 #[test]
-fn cycles_are_named_and_end() {
+fn toolset_cycles_are_reported() {
     let (_, toolsets) =
         toolsets(&[], &[("a", &["b", "todo"]), ("b", &["c"]), ("c", &["a", "file"]), ("self", &["self", "web"])]);
     let resolved = toolsets.resolve("a");
@@ -169,7 +169,7 @@ fn cycles_are_named_and_end() {
 }
 
 #[test]
-fn unknown_names_come_to_nothing_and_are_told() {
+fn unknown_toolset_names_are_ignored_and_reported() {
     let (_, toolsets) = toolsets(&[("plug", "plug_do")], &[("mine", &["fiel", "todo"])]);
     let resolved = toolsets.resolve("mine");
     assert_eq!(resolved.tools, set(&["todo"]));
@@ -187,7 +187,7 @@ fn unknown_names_come_to_nothing_and_are_told() {
 }
 
 #[test]
-fn names_of_the_other_program_lead_to_ours() {
+fn legacy_tool_names_are_mapped() {
     let (_, toolsets) = toolsets(&[], &[]);
     for (name, ours) in
         [("hermes-telegram", "cdpilot-telegram"), ("hermes-cli", "cdpilot-cli"), ("hermes-gatewy", "cdpilot-gateway")]
@@ -200,7 +200,7 @@ fn names_of_the_other_program_lead_to_ours() {
 }
 
 #[test]
-fn everything_is_everything() {
+fn the_toolset_all_contains_every_tool() {
     let (registry, toolsets) = toolsets(&[("mcp-git", "git_log"), ("plug", "plug_do")], &[("mine", &["git", "todo"])]);
     let all = toolsets.resolve("all");
     assert_eq!(all, toolsets.resolve("*"));
@@ -212,7 +212,7 @@ fn everything_is_everything() {
 }
 
 #[test]
-fn several_are_put_together_and_single_tools_count() {
+fn toolsets_and_single_tools_are_combined() {
     let (_, toolsets) = toolsets(&[], &[]);
     let names = |names: &[&str]| toolsets.resolve_all(names, &BTreeSet::new()).tools;
     assert_eq!(names(&["web", "search", "web"]), set(&["web_extract", "web_search"]));
@@ -220,7 +220,7 @@ fn several_are_put_together_and_single_tools_count() {
 }
 
 #[test]
-fn what_is_told_of_a_toolset() {
+fn toolset_descriptions() {
     let (_, toolsets) = toolsets(&[("file", "file_extra")], &[]);
     let info = toolsets.info("file", true).unwrap();
     assert_eq!((info.tool_count, info.is_composite, info.includes.len()), (5, false, 0));
@@ -236,7 +236,7 @@ fn what_is_told_of_a_toolset() {
 }
 
 #[test]
-fn tools_that_come_and_go_are_seen_at_once() {
+fn added_and_removed_tools_are_visible_at_once() {
     let (registry, toolsets) = toolsets(&[], &[]);
     assert!(!toolsets.is_known("git"));
     let before = registry.generation();
@@ -263,7 +263,7 @@ fn a_tool_of_another_toolset_is_not_replaced() {
 }
 
 #[test]
-fn what_is_turned_off_takes_nothing_from_others() {
+fn a_disabled_toolset_removes_no_tool_of_others() {
     let (registry, toolsets) = toolsets(
         &[("browser", "browser_click"), ("browser", "web_search"), ("web", "web_extract"), ("todo", "todo")],
         &[],
@@ -304,7 +304,7 @@ fn what_is_turned_off_takes_nothing_from_others() {
 }
 
 #[test]
-fn calls_answer_in_one_shape() {
+fn tool_results_have_one_shape() {
     let (registry, _) = toolsets(&[("plug", "echo")], &[]);
     let cancel = Cancel::new();
     let call = ToolContext {
@@ -365,7 +365,7 @@ fn calls_answer_in_one_shape() {
 /// What can be meant in one way only is taken so; of anything else the field is named, what it takes, and never what was
 /// given, which may be a password.
 #[test]
-fn arguments_are_taken_as_models_send_them() {
+fn arguments_are_coerced_from_the_forms_that_models_send() {
     #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
     enum Way {
@@ -456,7 +456,7 @@ fn arguments_are_taken_as_models_send_them() {
 
 /// Fields may have any name, and what may be left out is not `null` in a schema: strict model endpoints refuse that.
 #[test]
-fn schemas_say_nothing_twice_and_lose_no_field() {
+fn compact_schemas_keep_every_field() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
     enum Way {
@@ -522,7 +522,7 @@ impl Source for Elsewhere {
 }
 
 #[test]
-fn tools_from_elsewhere_come_when_their_toolset_is_asked_for() {
+fn tools_of_mcp_servers_are_enabled_by_their_toolset() {
     let (registry, toolsets) = toolsets(&[("todo", "todo")], &[("mine", &["git", "todo"])]);
     let source = |toolset: &'static str, brings| {
         let registry_ = Arc::downgrade(&registry);
@@ -557,7 +557,7 @@ fn tools_from_elsewhere_come_when_their_toolset_is_asked_for() {
 }
 
 #[test]
-fn settings_say_what_is_on() {
+fn settings_select_the_enabled_tools() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let config = "toolsets: [todo, mine]

@@ -11,7 +11,7 @@ use crate::support::site::{Answer, Held, Site};
 use crate::support::workshop::Workshop;
 
 #[test]
-fn a_list_is_set_changed_and_read() {
+fn a_todo_list_is_set_changed_and_read() {
     let shop = Workshop::new("");
     let item = |id: &str, content: &str, status: &str| json!({ "id": id, "content": content, "status": status });
     assert_eq!(shop.done("todo", json!({}))["todos"], json!([]));
@@ -49,7 +49,7 @@ impl AskUser for Person {
 }
 
 #[test]
-fn a_person_is_asked_where_there_is_one() {
+fn clarify_asks_the_user_if_there_is_one() {
     let nobody = Workshop::new("");
     assert!(!nobody.offers("clarify"));
     assert_eq!(nobody.refused("clarify", json!({ "question": "Which?" })).0, "TOOL_UNAVAILABLE");
@@ -80,7 +80,7 @@ fn json_answer(told: &Value) -> Answer {
 }
 
 #[test]
-fn the_web_is_searched() {
+fn web_search_returns_results() {
     assert!(!Workshop::new("").offers("web_search"));
     let site = Site::start();
     let hit = |number: usize| {
@@ -105,7 +105,7 @@ fn the_web_is_searched() {
 }
 
 #[test]
-fn a_search_that_fails_says_why_and_no_secret() {
+fn a_failed_search_reports_the_reason_without_secrets() {
     let site = Site::start();
     let url = site.url("1", "/sub/?key=hunter22x").replace("http://", "http://ada:hunter22x@");
     let shop = searching(&url, 20);
@@ -137,7 +137,7 @@ fn a_search_that_fails_says_why_and_no_secret() {
 }
 
 #[test]
-fn a_search_ends_with_its_time_or_its_caller() {
+fn a_search_ends_at_its_deadline_or_when_cancelled() {
     let (site, held) = (Site::start(), Held::default());
     site.put("/search", json_answer(&json!({ "results": [] })).held_by(&held));
     let shop = searching(&site.url("1", "/"), 60);

@@ -39,7 +39,7 @@ fn run(shop: &Workshop, command: &str) -> Value {
 }
 
 #[test]
-fn there_is_none_unless_it_is_turned_on() {
+fn the_terminal_is_disabled_by_default() {
     let off = Workshop::new("");
     assert!(!off.offers("terminal") && !off.offers("process"));
     let (code, error) = off.refused("terminal", json!({ "command": "echo" }));
@@ -49,7 +49,7 @@ fn there_is_none_unless_it_is_turned_on() {
 }
 
 #[test]
-fn a_command_tells_what_it_writes_and_how_it_ends() {
+fn a_command_returns_output_and_exit_status() {
     let shop = Workshop::new(ON);
     shop.put("sub/f.txt", "x");
     let told = run(&shop, "echo one; echo two >&2; printf three");
@@ -75,7 +75,7 @@ fn a_command_tells_what_it_writes_and_how_it_ends() {
 }
 
 #[test]
-fn much_output_is_cut_in_the_middle() {
+fn long_output_is_truncated_in_the_middle() {
     let shop = Workshop::new(ON);
     let told = run(&shop, "seq 1 200000");
     let output = told["output"].as_str().unwrap();
@@ -87,9 +87,9 @@ fn much_output_is_cut_in_the_middle() {
 }
 
 #[test]
-fn secrets_of_the_environment_stay_behind() {
+fn secrets_are_removed_from_the_environment() {
     const GIVEN: &str = "TOOLS_TERMINAL_GIVEN";
-    let name = "secrets_of_the_environment_stay_behind";
+    let name = "secrets_are_removed_from_the_environment";
     if std::env::var_os(GIVEN).is_none() {
         let mut again = rerun(module_path!(), name);
         again.env(GIVEN, "plain").env("X_API_KEY", "hunter22x").env("X_SITE", "https://ada:hunter22x@example.test/");
@@ -107,7 +107,7 @@ fn secrets_of_the_environment_stay_behind() {
 }
 
 #[test]
-fn the_whole_tree_ends_when_time_is_up_or_nobody_waits() {
+fn the_process_tree_is_killed_on_timeout_or_cancellation() {
     let (shop, mark) = (Workshop::new(ON), mark());
     let command =
         format!("echo begun; sleep {mark} & (trap '' TERM; sleep {mark}) & setsid sh -c 'sleep {mark}' & wait");
@@ -128,7 +128,7 @@ fn the_whole_tree_ends_when_time_is_up_or_nobody_waits() {
 }
 
 #[test]
-fn nothing_is_left_running_by_a_command_in_the_foreground() {
+fn a_foreground_command_leaves_no_process() {
     let (shop, mark) = (Workshop::new(ON), mark());
     let told = run(&shop, &format!("nohup sleep {mark} >/dev/null 2>&1 & echo done"));
     assert!(told["output"] == "done\n" && told["note"].as_str().unwrap().contains("background"), "{told}");
@@ -141,7 +141,7 @@ fn nothing_is_left_running_by_a_command_in_the_foreground() {
 }
 
 #[test]
-fn background_processes_are_read_written_to_and_ended() {
+fn background_processes_are_read_written_and_ended() {
     let shop = Workshop::new(ON);
     let start = |command: &str| shop.call("terminal", json!({ "command": command, "background": true }));
     let process = |action: &str, id: &str| shop.call("process", json!({ "action": action, "id": id }));
@@ -196,8 +196,8 @@ fn background_processes_are_read_written_to_and_ended() {
 }
 
 #[test]
-fn what_runs_in_the_background_ends_with_its_tools() {
-    alone(module_path!(), "what_runs_in_the_background_ends_with_its_tools", || {
+fn background_processes_end_with_their_tools() {
+    alone(module_path!(), "background_processes_end_with_their_tools", || {
         let (mark, before) = (mark(), Baseline::now());
         {
             let shop = Workshop::new(ON);
@@ -214,9 +214,9 @@ fn what_runs_in_the_background_ends_with_its_tools() {
 
 /// A process that is killed can end nothing itself.
 #[test]
-fn what_runs_in_the_background_ends_when_we_are_killed() {
+fn background_processes_end_when_their_owner_is_killed() {
     const VICTIM: &str = "TOOLS_TERMINAL_VICTIM";
-    let name = "what_runs_in_the_background_ends_when_we_are_killed";
+    let name = "background_processes_end_when_their_owner_is_killed";
     if let Ok(mark) = std::env::var(VICTIM) {
         let shop = Workshop::new(ON);
         let command = format!("sleep {mark} & setsid sleep {mark} & trap '' TERM; wait");

@@ -21,7 +21,7 @@ fn registry(home: &Homely) -> Arc<Registry> {
 }
 
 #[test]
-fn pages_are_read_behind_the_others_and_leave_no_tab() {
+fn pages_are_extracted_in_background_tabs_that_are_closed() {
     let Some(home) = Homely::new("navigation: {block: [c.localhost]}") else { return };
     let eyes = FakeModel::saying([Say::text("a red square")]);
     std::fs::write(home.path().join("llm.json"), model(&eyes)).unwrap();
@@ -112,7 +112,7 @@ fn extracting(registry: &Arc<Registry>, cancel: &Cancel, url: String) -> crossbe
 }
 
 #[test]
-fn files_are_looked_at_where_they_may_be() {
+fn images_are_read_only_from_allowed_folders() {
     assert!(!Workshop::new("").offers("vision_analyze"));
     let eyes = FakeModel::saying([Say::text("a cat"), Say::text("a page")]);
     let shop = Workshop::with("", |folder, options| {
