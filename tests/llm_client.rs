@@ -22,7 +22,7 @@ fn hello() -> ChatRequest {
 }
 
 #[test]
-fn a_conversation_with_tools_and_pictures_is_sent_as_it_is() {
+fn a_conversation_with_tools_and_images_is_sent_unchanged() {
     let there = FakeModel::saying([Say::call("c1", "look", &json!({ "at": 1 })), Say::text("Done.")]);
     let client = Client::new("one", &model(&there.url())).unwrap();
     let tools =
@@ -56,7 +56,7 @@ fn a_conversation_with_tools_and_pictures_is_sent_as_it_is() {
 }
 
 #[test]
-fn what_may_go_better_is_tried_again_and_nothing_else() {
+fn only_transient_failures_are_retried() {
     let there = FakeModel::saying([
         Say::failing(500, "broken").header("Retry-After", "0"),
         Say::failing(429, "{}").header("Retry-After", "0"),
@@ -103,7 +103,7 @@ fn answered(say: Say) -> (Result<cdpilot::llm::Answer, Error>, usize) {
 }
 
 #[test]
-fn a_key_is_not_shown_in_part_either() {
+fn no_part_of_an_api_key_is_shown() {
     for before in 280..302 {
         let told = json!({ "error": { "message": format!("{} {KEY} is wrong", "x".repeat(before)) } }).to_string();
         let page = Say::failing(200, &format!("<p>{} {KEY}", "x".repeat(before - 245)));
@@ -116,7 +116,7 @@ fn a_key_is_not_shown_in_part_either() {
 }
 
 #[test]
-fn a_key_does_not_follow_a_redirect() {
+fn an_api_key_is_not_sent_to_a_redirect_target() {
     let elsewhere = FakeModel::saying([Say::text("Here.")]);
     for status in [301, 302, 307, 308] {
         let (refused, asked) = answered(Say::failing(status, "").header("Location", &elsewhere.url()));
@@ -128,7 +128,7 @@ fn a_key_does_not_follow_a_redirect() {
 }
 
 #[test]
-fn answers_of_all_kinds_of_endpoints_are_read() {
+fn answers_of_all_endpoint_types_are_parsed() {
     let body = |message: Value, usage: Value| {
         let body = json!({ "choices": [{ "message": message }], "usage": usage });
         answered(Say::failing(200, &body.to_string())).0.unwrap()
@@ -158,7 +158,7 @@ fn answers_of_all_kinds_of_endpoints_are_read() {
 }
 
 #[test]
-fn nobody_waits_longer_than_is_wanted() {
+fn a_model_request_ends_at_its_deadline() {
     let there = FakeModel::saying([]);
     let client = Client::new("one", &model(&there.url())).unwrap();
     let late = client.ask(&hello(), Deadline::after_millis(300)).unwrap_err();
@@ -180,7 +180,7 @@ fn nobody_waits_longer_than_is_wanted() {
 }
 
 #[test]
-fn an_answer_that_never_ends_ends_with_the_time() {
+fn an_endless_answer_ends_at_the_deadline() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let endless = spawn("endless", move || {
@@ -222,7 +222,7 @@ fn models_are_found_by_their_alias() {
 }
 
 #[test]
-fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
+fn every_model_field_is_read_and_unknown_ones_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
     let write = |told: &Value| std::fs::write(folder.path().join("llm.json"), told.to_string()).unwrap();
@@ -255,7 +255,7 @@ fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
 }
 
 #[test]
-fn headers_and_the_limit_of_answers_are_sent() {
+fn headers_and_the_answer_limit_are_sent() {
     let there = FakeModel::saying([
         Say::text("Yes."),
         Say::text("Yes."),

@@ -40,7 +40,7 @@ const FILL: &str = "(() => {
 })()";
 
 #[test]
-fn forty_login_forms_keep_every_line_and_hide_every_secret() {
+fn redaction_keeps_every_line_of_forty_login_forms() {
     let Some(tooled) = Tooled::new("") else { return };
     let pages = logins();
     assert_eq!(pages.len(), 40);
@@ -69,7 +69,7 @@ fn forty_login_forms_keep_every_line_and_hide_every_secret() {
 }
 
 #[test]
-fn refs_and_lines_after_a_label_survive_in_every_answer() {
+fn redaction_keeps_refs_and_lines_after_a_label() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.site.page(
         "/",
@@ -101,7 +101,7 @@ fn refs_and_lines_after_a_label_survive_in_every_answer() {
 }
 
 #[test]
-fn redaction_of_text_stays_within_a_line_and_off_refs() {
+fn redaction_stays_within_a_line_and_keeps_refs() {
     let secrets = Secrets::default();
     for (text, expected) in [
         // The quote behind the colon ends the name.
@@ -134,7 +134,7 @@ fn redaction_of_text_stays_within_a_line_and_off_refs() {
 }
 
 #[test]
-fn results_of_scripts_hide_keys_and_fields_named_after_a_secret() {
+fn script_results_redact_keys_and_secret_fields() {
     let Some(tooled) = Tooled::new("") else { return };
     tooled.home.open("/");
     let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
@@ -147,7 +147,7 @@ fn results_of_scripts_hide_keys_and_fields_named_after_a_secret() {
 }
 
 #[test]
-fn the_text_of_a_page_is_covered_unless_it_is_requested_raw() {
+fn page_text_is_redacted_unless_requested_raw() {
     let Some(served) = Served::browsing_with(|config, _| {
         let text = "mcp_servers: {notes: {command: x, env: {ACCOUNT: correcthorse, MODE: production}}}";
         config.mcp_servers = Config::parse(text, Path::new("config.yaml")).unwrap().mcp_servers;
@@ -173,7 +173,7 @@ fn the_text_of_a_page_is_covered_unless_it_is_requested_raw() {
 }
 
 #[test]
-fn what_is_read_of_an_element_is_covered_whatever_its_shape() {
+fn element_reads_are_redacted_in_every_form() {
     let Some(served) = Served::browsing_with(|_, _| {}) else { return };
     let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
     served.show(&format!(

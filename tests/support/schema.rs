@@ -79,7 +79,7 @@ pub(crate) fn fits(document: &Value, schema: &Value, value: &Value) -> Result<()
 }
 
 #[test]
-fn what_does_not_fit_is_seen() {
+fn schema_violations_are_detected() {
     use serde_json::json;
 
     let document = json!({ "s": { "Name": { "type": "string" } } });
