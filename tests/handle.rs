@@ -38,8 +38,8 @@ fn the_example_of_the_library_works() {
     let (site, browser) = (Site::start(), launched().unwrap());
     site.page("/", FORM);
     let page = browser.page().unwrap();
-    let went = page.goto(&site.url("a", "/")).unwrap();
-    assert_eq!((went.status, went.stayed), (Some(200), false));
+    let navigation = page.goto(&site.url("a", "/")).unwrap();
+    assert_eq!((navigation.status, navigation.stayed), (Some(200), false));
     let seen = page.snapshot().unwrap();
     let (button, _) = seen.refs.iter().find(|(_, info)| info.name == "Go").unwrap();
     page.click(button).unwrap();

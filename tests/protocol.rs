@@ -1,4 +1,4 @@
-//! The generated protocol types at work, on the items this crate uses.
+//! The generated protocol types, on items that this crate uses.
 
 use cdpilot::cdp::protocol::{page, runtime, target};
 use cdpilot::cdp::rt::{Command, Empty, Event};

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use super::llm_endpoint::in_time;
 use super::{Attack, Row, rows, run_all};
-use crate::support::controlled::overrides;
+use crate::support::test_home::overrides;
 
 /// The test that plays the servers.
 const STAGE: &str = "attacks_of_an_mcp_server";

@@ -1,11 +1,11 @@
-//! The dialog bridge against pages that want to use, read, break or find it.
+//! The dialog bridge with pages that try to use, read, break or detect it.
 
 use std::time::Instant;
 
 use cdpilot::supervisor::bridge::RefusedCall;
 use serde_json::json;
 
-use crate::support::bridged::{ALL, Bridged, Way};
+use crate::support::bridged::{ALL, Bridged, HandledBy};
 use crate::support::chrome::soon;
 
 fn open(html: &str) -> Option<Bridged> {
@@ -19,7 +19,7 @@ fn open(html: &str) -> Option<Bridged> {
 /// The address of the bridge, as a page finds it.
 const FOUND: &str = "performance.getEntriesByType('resource').map(e => e.name).find(n => n.includes('.invalid'))";
 
-fn ways(tab: &mut Bridged) -> Vec<Way> {
+fn ways(tab: &mut Bridged) -> Vec<HandledBy> {
     tab.taken().iter().map(|met| met.way).collect()
 }
 
@@ -76,8 +76,8 @@ fn forged_requests_of_a_page_are_refused_with_an_empty_response() {
         assert_eq!(got, "nothing", "{request}");
         // A preflight comes first where one is needed, and is refused as well.
         let ways = ways(&mut tab);
-        assert_eq!(ways.first(), Some(&Way::Refused(refused)), "{request}: {ways:?}");
-        assert!(ways.iter().all(|way| matches!(way, Way::Refused(_))), "{request}");
+        assert_eq!(ways.first(), Some(&HandledBy::Refused(refused)), "{request}: {ways:?}");
+        assert!(ways.iter().all(|way| matches!(way, HandledBy::Refused(_))), "{request}");
     }
     for other in ["u + '?x'", "u + 'x'", "u.replace('https', 'http')", "u.replace('//', '//x.')"] {
         let got = tab.eval(&format!("(u => fetch({other}))({FOUND}).then(() => 'read', () => 'nothing')"));
@@ -105,10 +105,10 @@ fn a_bridge_call_can_be_neither_replayed_nor_modified() {
         (first[..33].to_owned() + &second[33..], RefusedCall::BadCode),
     ] {
         assert_eq!(tab.eval(&send(&body)), "nothing");
-        assert_eq!(ways(&mut tab), [Way::Refused(refused)], "{body}");
+        assert_eq!(ways(&mut tab), [HandledBy::Refused(refused)], "{body}");
     }
     assert_eq!(tab.eval("confirm('third')"), true);
-    assert_eq!(ways(&mut tab), [Way::Bridge]);
+    assert_eq!(ways(&mut tab), [HandledBy::Bridge]);
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn a_flood_of_forged_requests_is_refused() {
     println!("1,000 forged requests took {:?}", began.elapsed());
     let ways = ways(&mut tab);
     assert_eq!(ways.len(), 1_000);
-    assert!(ways.iter().all(|way| *way == Way::Refused(RefusedCall::BadCode)));
+    assert!(ways.iter().all(|way| *way == HandledBy::Refused(RefusedCall::BadCode)));
     assert_eq!(tab.eval("confirm('still')"), true);
-    assert_eq!(tab.taken()[0].short(), (Way::Bridge, "confirm", "still"));
+    assert_eq!(tab.taken()[0].short(), (HandledBy::Bridge, "confirm", "still"));
 }
 
 /// Changes everything a page can change, and notes every use and every text that is seen there.
@@ -202,7 +202,14 @@ fn modified_builtins_neither_observe_nor_break_the_bridge() {
     assert_eq!(got, "true|true|typed|0|");
     let met = tab.taken();
     let met: Vec<_> = met.iter().map(|met| met.short()).collect();
-    assert_eq!(met, [(Way::Bridge, "alert", "messäge"), (Way::Bridge, "confirm", "ok?"), (Way::Bridge, "prompt", "P")]);
+    assert_eq!(
+        met,
+        [
+            (HandledBy::Bridge, "alert", "messäge"),
+            (HandledBy::Bridge, "confirm", "ok?"),
+            (HandledBy::Bridge, "prompt", "P")
+        ]
+    );
 }
 
 #[test]
@@ -220,7 +227,7 @@ fn new_windows_have_the_bridged_functions() {
         "(document.getElementById('f').contentDocument.write('<script>parent.got = confirm<' + '/script>'), {confirm: (m) => got(m)})",
     ] {
         assert_eq!(tab.eval(&format!("({window}).confirm('fresh')")), true, "{window}");
-        assert_eq!(ways(&mut tab), [Way::Bridge], "{window}");
+        assert_eq!(ways(&mut tab), [HandledBy::Bridge], "{window}");
     }
 }
 
@@ -269,7 +276,7 @@ fn a_page_reaches_neither_the_bridge_script_nor_the_native_function() {
     assert_eq!(natives, 0, "no function of that name but the replaced ones");
     assert!(!texts.contains(&host) && !texts.contains("charCodeAt") && !texts.contains(".invalid"), "{texts}");
     assert!(texts.contains("native code"), "the walk saw something: {texts}");
-    assert!(ways(&mut tab).iter().all(|way| *way == Way::Bridge), "every call that was converted arrived");
+    assert!(ways(&mut tab).iter().all(|way| *way == HandledBy::Bridge), "every call that was converted arrived");
 }
 
 #[test]
@@ -289,7 +296,7 @@ fn a_stack_overflow_in_the_bridge_exposes_nothing() {
     assert!(!texts.contains(".invalid") && !texts.contains("charCodeAt"), "{texts}");
     tab.taken();
     assert_eq!(tab.eval("confirm('after')"), true);
-    assert_eq!(tab.taken()[0].short(), (Way::Bridge, "confirm", "after"));
+    assert_eq!(tab.taken()[0].short(), (HandledBy::Bridge, "confirm", "after"));
 }
 
 #[test]
@@ -313,7 +320,7 @@ fn a_page_that_was_modified_before_injection_learns_no_key() {
     let script = json!({"source": &**tab.bridge.source(), "runImmediately": true});
     tab.page.call_raw("Page.addScriptToEvaluateOnNewDocument", &script, soon()).unwrap();
     assert_eq!(tab.eval("confirm('late')"), true);
-    assert_eq!(ways(&mut tab), [Way::Bridge], "the bridge works all the same");
+    assert_eq!(ways(&mut tab), [HandledBy::Bridge], "the bridge works all the same");
     let seen = tab.eval("seen.join('\\n')");
     let seen = seen.as_str().unwrap();
     assert!(seen.contains("late"), "it looked: {seen}");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::bridged::{ALL, Bridged, Setup, Way};
+use crate::support::bridged::{ALL, Bridged, HandledBy, Setup};
 use crate::support::site::Answer;
 
 const WITHOUT: Setup = Setup { bridge: false, ..ALL };
@@ -22,7 +22,7 @@ fn both(scripts: &[String], site: impl Fn(&mut Bridged) -> String) -> Option<Vec
             tab.taken();
             let value = tab.eval(script);
             let met = tab.taken();
-            let way = if setup.bridge { Way::Bridge } else { Way::Native };
+            let way = if setup.bridge { HandledBy::Bridge } else { HandledBy::Native };
             assert!(met.iter().all(|met| met.way == way), "{script}: {met:#?}");
             outcomes.push((value, met.iter().map(|m| format!("{}:{}:{}", m.kind, m.message, m.default)).collect()));
         }
@@ -176,7 +176,7 @@ fn a_second_injection_keeps_functions_that_the_page_replaced() {
     let met = tab.taken();
     assert_eq!(
         met.iter().map(|met| met.short()).collect::<Vec<_>>(),
-        [(Way::Bridge, "alert", "x"), (Way::Bridge, "confirm", "y")]
+        [(HandledBy::Bridge, "alert", "x"), (HandledBy::Bridge, "confirm", "y")]
     );
 }
 
@@ -246,7 +246,7 @@ fn sandboxed_documents_use_native_dialogs() {
             let met = tab.taken();
             // A policy that is bypassed does not sandbox either.
             let bridged = path == "/policy" && setup.bridge && setup.bypass_csp;
-            let way = if bridged { Way::Bridge } else { Way::Native };
+            let way = if bridged { HandledBy::Bridge } else { HandledBy::Native };
             assert!(met.iter().all(|met| met.way == way), "{sandbox} {address}: {met:?}");
             outcomes.push((sandbox, address.replace(char::is_numeric, ""), got, met.len()));
         }
@@ -257,7 +257,7 @@ fn sandboxed_documents_use_native_dialogs() {
         let without = run(Setup { bypass_csp, ..WITHOUT });
         let (Some(with), Some(without)) = (with, without) else { return };
         assert_eq!(with, without);
-        let asked: Vec<usize> = without.iter().map(|(.., asked)| *asked).collect();
-        assert_eq!(asked, [0, 0, 3, 3, 0, 3, in_policy, 0, 0]);
+        let requested: Vec<usize> = without.iter().map(|(.., requested)| *requested).collect();
+        assert_eq!(requested, [0, 0, 3, 3, 0, 3, in_policy, 0, 0]);
     }
 }

@@ -1,4 +1,4 @@
-//! Addresses of browsers: read, redacted, and resolved by asking.
+//! Browser endpoints: parsed, redacted, and resolved.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -185,10 +185,10 @@ fn a_host_name_that_chromium_rejects_is_requested_by_ip_address() {
 #[test]
 fn a_silent_server_fails_at_the_deadline() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let asked = Endpoint::parse(&listener.local_addr().unwrap().to_string()).unwrap();
+    let requested = Endpoint::parse(&listener.local_addr().unwrap().to_string()).unwrap();
     let began = Instant::now();
     let how = Resolve { headers: &[], roots: &[], profiles: vec![], deadline: Deadline::after_millis(300) };
-    let error = resolve(&asked, &how).unwrap_err();
+    let error = resolve(&requested, &how).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }

@@ -1,4 +1,4 @@
-//! Browsers that do not start, die or outlive their owner: a real Chromium, and scripts in its place.
+//! Browsers that fail to start, die or outlive their owner: a real Chromium, and scripts in its place.
 #![cfg(unix)]
 
 use std::net::TcpListener;

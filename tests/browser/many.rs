@@ -1,4 +1,4 @@
-//! Many browsers at once on one machine, and two that want one profile.
+//! Many concurrent browsers on one machine, and two that request one profile.
 #![allow(clippy::print_stdout)] // figures
 
 use std::collections::BTreeSet;

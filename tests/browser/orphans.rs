@@ -84,7 +84,7 @@ pub(crate) fn later(what: &str, temp: &Path) -> String {
     let output = command.env("CDPILOT_TEST_LATER", what).env("TMPDIR", temp).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    text.split_once("told ").map(|(_, told)| told.lines().next().unwrap().to_owned()).unwrap_or_default()
+    text.split_once("told ").map(|(_, response)| response.lines().next().unwrap().to_owned()).unwrap_or_default()
 }
 
 /// A process that holds a browser.
@@ -310,14 +310,14 @@ fn without_its_reaper_a_suspended_browser_is_killed_by_the_next_start() {
             signal("-STOP", vec![held.browser]);
             held.kill(&[held.guard()]);
             assert!(group(held.browser).contains(&held.browser), "stopped, it cannot see its pipe close");
-            let told = later(what, held.temp.path());
-            assert!(what == "launch" || told.contains(&format!("ended: [{}]", held.browser)), "{told}");
-            held.gone_within(LIMIT, &format!("stopped, without a guard, after {what}: {told}"));
+            let response = later(what, held.temp.path());
+            assert!(what == "launch" || response.contains(&format!("ended: [{}]", held.browser)), "{response}");
+            held.gone_within(LIMIT, &format!("stopped, without a guard, after {what}: {response}"));
             if what == "launch" && held.left_in_temp() != NOTHING {
                 held.age(); // a start waits for two seconds only and leaves the rest to the next
                 later("reap", held.temp.path());
             }
-            assert_eq!(held.left_in_temp(), NOTHING, "{told}");
+            assert_eq!(held.left_in_temp(), NOTHING, "{response}");
         }
     });
 }

@@ -1,4 +1,4 @@
-//! The browser room with a real Chromium: starting, closing, attaching, contexts.
+//! The browser module with a real Chromium: launch, close, attach, contexts.
 #![cfg(unix)]
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a skipped test says so; a helper process reports
 

@@ -1,4 +1,4 @@
-//! The parts of the browser room that need no browser: finding, installing, deciding, flags.
+//! The parts of the browser module that need no browser: search, installation, decisions, switches.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use cdpilot::browser::{Error, Facts, LaunchOptions, Surroundings, Switch, Transp
 
 // ---- finding -----------------------------------------------------------------------------------
 
-fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], there: &[&str]) -> Result<Found, Error> {
+fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], target: &[&str]) -> Result<Found, Error> {
     let env: HashMap<&str, &str> = env.iter().copied().collect();
     search(&Sources {
         os,
         explicit: explicit.map(Path::new),
         env: &|name| env.get(name).map(OsString::from),
         usable: &|path| {
-            let is_there = there.iter().any(|t| Path::new(t) == path);
+            let is_there = target.iter().any(|t| Path::new(t) == path);
             if is_there { Ok(()) } else { Err("there is no such file".to_owned()) }
         },
     })
@@ -26,9 +26,9 @@ fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], there: &[&str]) -
 
 #[test]
 fn an_explicit_path_precedes_environment_and_system_paths() {
-    let there = ["/a/chrome", "/b/chrome", "/usr/bin/chromium"];
+    let target = ["/a/chrome", "/b/chrome", "/usr/bin/chromium"];
     let env = [("CDPILOT_BROWSER", "/b/chrome"), ("PATH", "/usr/bin")];
-    let at = |explicit, env: &[_]| found(Os::Linux, explicit, env, &there).unwrap();
+    let at = |explicit, env: &[_]| found(Os::Linux, explicit, env, &target).unwrap();
     assert_eq!(at(Some("/a/chrome"), &env), Found { path: "/a/chrome".into(), origin: Origin::Explicit });
     assert_eq!(at(None, &env), Found { path: "/b/chrome".into(), origin: Origin::Environment });
     assert_eq!(at(None, &env[1..]), Found { path: "/usr/bin/chromium".into(), origin: Origin::System });
@@ -57,7 +57,7 @@ fn a_name_is_resolved_in_path_and_in_app_bundles() {
 #[test]
 fn linux_search_orders_by_name_before_folder() {
     let env = [("PATH", "/a:/b")];
-    let at = |there: &[&str]| found(Os::Linux, None, &env, there).unwrap().path;
+    let at = |target: &[&str]| found(Os::Linux, None, &env, target).unwrap().path;
     assert_eq!(at(&["/a/google-chrome", "/b/chromium"]), Path::new("/b/chromium"));
     assert_eq!(at(&["/a/brave-browser", "/b/google-chrome"]), Path::new("/b/google-chrome"));
     assert_eq!(at(&["/snap/bin/chromium"]), Path::new("/snap/bin/chromium"));
@@ -72,9 +72,9 @@ fn macos_takes_canary_then_chromium_then_chrome() {
     let chrome = app("/Applications", "Google Chrome");
     let own_chrome = app("/Users/me/Applications", "Google Chrome");
     let edge = app("/Applications", "Microsoft Edge");
-    let at = |there: &[&String]| {
-        let there: Vec<&str> = there.iter().map(|s| s.as_str()).collect();
-        found(Os::Mac, None, &[("HOME", "/Users/me")], &there).unwrap().path
+    let at = |target: &[&String]| {
+        let target: Vec<&str> = target.iter().map(|s| s.as_str()).collect();
+        found(Os::Mac, None, &[("HOME", "/Users/me")], &target).unwrap().path
     };
     assert_eq!(at(&[&edge, &own_chrome, &chrome, &chromium, &canary]), PathBuf::from(&canary));
     assert_eq!(at(&[&edge, &own_chrome, &chrome, &chromium]), PathBuf::from(&chromium));
@@ -86,7 +86,7 @@ fn macos_takes_canary_then_chromium_then_chrome() {
 #[test]
 fn windows_search_covers_the_three_program_folders() {
     let env = [("ProgramFiles", r"C:\P"), ("ProgramFiles(x86)", r"C:\P86"), ("LOCALAPPDATA", r"C:\L")];
-    let at = |there: &[&str]| found(Os::Windows, None, &env, there).unwrap().path;
+    let at = |target: &[&str]| found(Os::Windows, None, &env, target).unwrap().path;
     let chromium = r"C:\L\Chromium\Application\chrome.exe";
     let chrome = r"C:\P86\Google\Chrome\Application\chrome.exe";
     let edge = r"C:\P86\Microsoft\Edge\Application\msedge.exe";
@@ -173,12 +173,12 @@ fn headless_comes_from_option_environment_or_display() {
     let no_display = Surroundings { display: false, ..plain() };
     assert!(!plain().headless(Switch::Auto, &none).on);
     assert!(no_display.headless(Switch::Auto, &none).on);
-    let told = |value: &str, display| Surroundings { headless_env: Some(value.into()), display, ..plain() };
-    assert!(told("1", true).headless(Switch::Auto, &none).on);
-    assert!(!told("false", false).headless(Switch::Auto, &none).on);
-    assert!(told("auto", false).headless(Switch::Auto, &none).on, "anything else leaves it to the display");
-    assert!(!told("1", false).headless(Switch::Off, &none).on);
-    assert!(told("0", true).headless(Switch::On, &none).on);
+    let response = |value: &str, display| Surroundings { headless_env: Some(value.into()), display, ..plain() };
+    assert!(response("1", true).headless(Switch::Auto, &none).on);
+    assert!(!response("false", false).headless(Switch::Auto, &none).on);
+    assert!(response("auto", false).headless(Switch::Auto, &none).on, "anything else leaves it to the display");
+    assert!(!response("1", false).headless(Switch::Off, &none).on);
+    assert!(response("0", true).headless(Switch::On, &none).on);
     assert!(plain().headless(Switch::Auto, &["--headless=new".into()]).on);
 }
 

@@ -39,8 +39,8 @@ fn webdriver_leaves_dialogs_to_the_supervisor() {
 
     // One before a page is left: drivers tend to close those by themselves.
     supervisor.evaluate(&FrameRef::Top, "onbeforeunload = event => event.preventDefault()", soon()).unwrap();
-    let told = supervisor.navigate(&FrameRef::Top, "data:text/html,next", soon());
-    assert!(told.unwrap_err().is_blocked_by_dialog());
+    let response = supervisor.navigate(&FrameRef::Top, "data:text/html,next", soon());
+    assert!(response.unwrap_err().is_blocked_by_dialog());
     cdpilot::sync::pause(Duration::from_millis(200));
     let now = supervisor.view();
     assert_eq!(now.dialogs.first().map(|dialog| dialog.kind), Some(DialogType::BeforeUnload));

@@ -1,4 +1,4 @@
-//! Answers: in any order, late, doubled, unknown, refused, malformed, and given up.
+//! Answers: in any order, late, duplicate, unknown, refused, malformed, and dropped.
 
 use std::thread::scope;
 

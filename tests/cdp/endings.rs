@@ -1,4 +1,4 @@
-//! How connections begin and end: addresses, handshakes, silence, peers that do not read, closing.
+//! How connections begin and end: URLs, handshakes, silence, peers that do not read, closing.
 
 use std::io::{Read as _, Write as _};
 use std::thread::scope;
@@ -145,7 +145,7 @@ fn calls_to_a_silent_peer_fail_at_their_deadlines() {
 #[test]
 fn unanswered_pings_end_the_connection() {
     for calling in [false, true] {
-        let (send, heard) = crossbeam_channel::bounded(1);
+        let (send, received) = crossbeam_channel::bounded(1);
         let fake = Fake::upgraded(move |mut socket| {
             let mut all = Vec::new();
             let _ = socket.read_to_end(&mut all);
@@ -160,7 +160,7 @@ fn unanswered_pings_end_the_connection() {
         }
         assert!(events.next(soon()).is_err());
         assert_eq!(connection.close_reason(), Some(CloseReason::Silent));
-        let bytes = heard.recv_deadline(soon().instant()).unwrap();
+        let bytes = received.recv_deadline(soon().instant()).unwrap();
         // Masked pings without a payload are six bytes each.
         let pings = bytes.windows(2).filter(|head| *head == [0x89, 0x80]).count();
         assert!(pings >= 2, "{pings} pings went out before the end");

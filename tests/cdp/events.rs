@@ -1,4 +1,4 @@
-//! Subscriptions: what they let through, what they drop, and how they end.
+//! Subscriptions: filters, losses, and ends.
 
 use std::thread::scope;
 
@@ -148,11 +148,11 @@ fn a_waiting_consumer_is_woken_by_an_event_and_by_the_end() {
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
     scope(|threads| {
-        let (told, seen) = crossbeam_channel::bounded(1);
+        let (response, seen) = crossbeam_channel::bounded(1);
         let events = &events;
         let consumer = threads.spawn(move || {
             let first = number(&events.next(soon()).unwrap());
-            told.send(()).unwrap();
+            response.send(()).unwrap();
             (first, events.next(soon()).unwrap_err())
         });
         fake.flood(1, 0);

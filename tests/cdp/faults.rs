@@ -276,8 +276,8 @@ fn fault_15_a_message_over_100_mib_is_refused() {
     let limit = 100 * 1024 * 1024;
     let error = connection.call_raw("Test.huge", &"x".repeat(limit), soon()).unwrap_err();
     match &error {
-        Error::TooLarge { method, bytes, limit: told } => {
-            assert_eq!((&**method, *told), ("Test.huge", limit));
+        Error::TooLarge { method, bytes, limit: response } => {
+            assert_eq!((&**method, *response), ("Test.huge", limit));
             assert!(*bytes > limit);
         }
         other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! Nothing is left over: threads, descriptors and processes go back to what they were.
+//! No leaks: threads, descriptors and processes return to the baseline.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -24,12 +24,12 @@ fn the_leak_check_detects_leaks() {
         .unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
-        let told = |baseline: &Baseline| {
+        let response = |baseline: &Baseline| {
             let gate = std::panic::AssertUnwindSafe(|| baseline.assert_back(Deadline::after_millis(50)));
             let panic = std::panic::catch_unwind(gate).expect_err("the gate let it pass");
             panic.downcast_ref::<String>().cloned().unwrap()
         };
-        let said = told(&baseline);
+        let said = response(&baseline);
         let name = file.path().display().to_string();
         for left in ["thread", "left-thread", &name, "cat"] {
             assert!(said.contains(left), "{left} is not in: {said}");
@@ -38,7 +38,7 @@ fn the_leak_check_detects_leaks() {
         // Ended, but nobody has waited for it.
         let said = std::panic::AssertUnwindSafe(|| {
             loop {
-                let said = told(&baseline);
+                let said = response(&baseline);
                 if said.contains("not waited for") || soon().passed() {
                     return said;
                 }

@@ -1,4 +1,4 @@
-//! Properties: whatever comes off the wire, reading it neither panics nor hangs nor mixes up messages.
+//! Property tests: reading arbitrary input neither panics nor hangs nor mixes up messages.
 
 use std::io::Write as _;
 

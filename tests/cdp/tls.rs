@@ -233,7 +233,7 @@ fn https_discovery_works() {
 #[test]
 fn webdriver_sessions_work_over_tls() {
     use cdpilot::browser::{AttachOptions, BrowserProcess};
-    let (tell, told) = crossbeam_channel::bounded(8);
+    let (tell, answer) = crossbeam_channel::bounded(8);
     let turn = std::sync::atomic::AtomicUsize::new(0);
     let fake = Fake::script(move |socket| {
         let mut tls = server(socket);
@@ -275,7 +275,7 @@ fn webdriver_sessions_work_over_tls() {
     assert_eq!(browser.endpoint().unwrap().to_string(), format!("wss://localhost:{}/…", fake.port()));
     browser.close(Deadline::after_secs(20)).unwrap();
     for start in ["POST /session?token=t", "/session/abc/se/cdp?token=t", "DELETE /session/abc?token=t"] {
-        let came: String = told.recv().unwrap();
+        let came: String = answer.recv().unwrap();
         assert!(came.starts_with(start), "{came}");
         let lower = came.to_ascii_lowercase();
         assert!(

@@ -1,4 +1,4 @@
-//! Framing: pieces of any size, fragments, control frames, and peers that break the protocol.
+//! Framing: chunks of any size, fragments, control frames, and peers that violate the protocol.
 
 use std::io::{Read as _, Write as _};
 

@@ -1,4 +1,4 @@
-//! `cdpilot bench`: what it measures, what it leaves alone, how it ends. Figures themselves are not judged.
+//! `cdpilot bench`: measurements, untouched pages, ends. The figures are not checked.
 
 use cdpilot::sync::{Deadline, pause};
 use serde_json::{Value, json};
@@ -48,13 +48,13 @@ fn bench_measures_every_workload_and_cleans_up() {
     let mut report = Value::Null;
     for half in ["memory,tabs,browsers", "contexts,startup,calls,events,dialogs"] {
         let ran = program.run(&[&LITTLE as &[&str], &["--json", "--only", half]].concat());
-        let mut told = ran.json();
-        assert_eq!((ran.code, &told["ok"], &told["error"]), (Some(0), &json!(true), &Value::Null), "{ran:?}");
+        let mut response = ran.json();
+        assert_eq!((ran.code, &response["ok"], &response["error"]), (Some(0), &json!(true), &Value::Null), "{ran:?}");
         assert!(ran.stderr.is_empty(), "progress is for terminals: {ran:?}");
         if let Some(first) = report["rows"].as_array_mut() {
-            first.append(told["rows"].as_array_mut().unwrap());
+            first.append(response["rows"].as_array_mut().unwrap());
         } else {
-            report = told;
+            report = response;
         }
     }
     assert!(report["browser"].as_str().unwrap().starts_with("Chrome/"), "{report}");
@@ -186,8 +186,8 @@ fn bench_usage_errors_start_no_browser() {
         assert_eq!((ran.code, &ran.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{args:?} {ran:?}");
         assert!(ran.json()["error"].as_str().unwrap().contains(named), "{args:?} {ran:?}");
     }
-    let nowhere = Program::new().env("CDPILOT_BROWSER", "/nonexistent/browser").run(&["bench", "--json"]);
-    assert_eq!((nowhere.code, &nowhere.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{nowhere:?}");
+    let no_scope = Program::new().env("CDPILOT_BROWSER", "/nonexistent/browser").run(&["bench", "--json"]);
+    assert_eq!((no_scope.code, &no_scope.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{no_scope:?}");
     let nobody = program.run(&["bench", "--json", "--cdp-url", "ftp://localhost"]);
     assert_eq!((nobody.code, &nobody.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{nobody:?}");
     let help = program.run(&["bench", "--help", "--json"]).json();

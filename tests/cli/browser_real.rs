@@ -90,9 +90,9 @@ fn an_action_prints_its_outcome() {
     assert_eq!(at.does("click --selector #s"), "done\nstatus: Saved\n");
     let refused = at.does("click --selector #f");
     assert!(refused.starts_with("done\ninvalid \"Name\": "), "{refused}");
-    let (code, told) = at.asks(&["click", "--selector", "#s"]);
+    let (code, response) = at.asks(&["click", "--selector", "#s"]);
     assert_eq!(
-        (code, &told["settled"], &told["notices"][0]["text"]),
+        (code, &response["settled"], &response["notices"][0]["text"]),
         (Some(0), &json!("page_settled"), &json!("Saved"))
     );
     assert_eq!(at.does("click --selector #g"), format!("done: navigated to {gone} (404)\n"));
@@ -132,9 +132,9 @@ fn the_quick_reference_works_line_by_line() {
     at.does(&format!("focus {}", &target[..8]));
     // Inspection.
     for line in ["screenshot", "screenshot --full-page", "pdf"] {
-        let told = at.does(line);
-        let path = Path::new(told.split("  ").next().unwrap().trim());
-        assert!(path.starts_with(at.home.media()) && fs::metadata(path).unwrap().len() > 100, "{line}: {told}");
+        let response = at.does(line);
+        let path = Path::new(response.split("  ").next().unwrap().trim());
+        assert!(path.starts_with(at.home.media()) && fs::metadata(path).unwrap().len() > 100, "{line}: {response}");
     }
     let snapshot = at.does("snapshot --format ai");
     let of = |text: &str| reference(&snapshot, text);

@@ -1,4 +1,4 @@
-//! What each command of `cdpilot browser` asks of the server: one request, as it is in the contract.
+//! The request that each command of `cdpilot browser` sends, as in the contract.
 
 use serde_json::{Value, json};
 
@@ -39,9 +39,9 @@ fn check(cases: Vec<Case>) {
         let line = words(&line);
         let line: Vec<&str> = line.iter().map(String::as_str).collect();
         let ran = program.run(&line);
-        let asked = server.asked();
-        let [one] = asked.as_slice() else {
-            wrong.push(format!("{line:?}: {} requests, {ran:?}", asked.len()));
+        let requested = server.requested();
+        let [one] = requested.as_slice() else {
+            wrong.push(format!("{line:?}: {} requests, {ran:?}", requested.len()));
             continue;
         };
         if (one.method.as_str(), one.url.as_str(), &one.body) != (method, url, &body) || ran.code != Some(0) {
@@ -442,7 +442,7 @@ fn invalid_routes_are_usage_errors() {
     std::fs::File::create(&file).unwrap().set_len(768_001).unwrap();
     let ran = program.run(&["browser", "route", "add", "/x", "--fulfil", file.to_str().unwrap()]);
     assert!(ran.code == Some(1) && ran.stderr.contains("768000"), "{ran:?}");
-    assert!(server.asked().is_empty());
+    assert!(server.requested().is_empty());
 }
 
 #[test]

@@ -30,18 +30,18 @@ fn usage_errors_are_status_2_and_one_json_object() {
         assert!(text.stdout.is_empty() && text.stderr.contains(named), "{args:?} {text:?}");
         let as_json = program.run(&[args, &["--json"]].concat());
         assert_eq!(as_json.code, Some(2), "{args:?} {as_json:?}");
-        let told = as_json.json();
-        assert_eq!((&told["ok"], &told["code"]), (&json!(false), &json!("BAD_REQUEST")), "{args:?} {told}");
-        assert!(told["error"].as_str().unwrap().contains(named), "{args:?} {told}");
+        let response = as_json.json();
+        assert_eq!((&response["ok"], &response["code"]), (&json!(false), &json!("BAD_REQUEST")), "{args:?} {response}");
+        assert!(response["error"].as_str().unwrap().contains(named), "{args:?} {response}");
         assert!(as_json.stderr.is_empty(), "{args:?} {as_json:?}");
     }
     assert_eq!(program.run(&[]).code, Some(2));
     assert_eq!(program.run(&["--json"]).json()["code"], "BAD_REQUEST");
     for args in [["doctor", "--json"], ["serve", "--json"], ["demo", "--json"], ["ui", "--json"]] {
         let odd = Program::new().env("CDPILOT_HEADLESS", "maybe").run(&args);
-        let told = odd.json();
-        assert_eq!((odd.code, &told["code"]), (Some(2), &serde_json::json!("BAD_REQUEST")), "{args:?} {odd:?}");
-        let error = told["error"].as_str().unwrap();
+        let response = odd.json();
+        assert_eq!((odd.code, &response["code"]), (Some(2), &serde_json::json!("BAD_REQUEST")), "{args:?} {odd:?}");
+        let error = response["error"].as_str().unwrap();
         assert!(error.contains("CDPILOT_HEADLESS") && error.contains("maybe") && error.contains("true"), "{error}");
     }
     let odd = Program::new().env("CDPILOT_TIMEOUT_MS", "soon").run(&["doctor", "--json"]);
@@ -92,8 +92,12 @@ fn a_missing_browser_is_status_3() {
         let text = program.run(args);
         assert_eq!(text.code, Some(3), "{args:?} {text:?}");
         assert!(text.stdout.is_empty() && text.stderr.contains(NOWHERE), "{args:?} {text:?}");
-        let told = program.run(&[args, &["--json"]].concat());
-        assert_eq!((told.code, &told.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{args:?} {told:?}");
+        let response = program.run(&[args, &["--json"]].concat());
+        assert_eq!(
+            (response.code, &response.json()["code"]),
+            (Some(3), &json!("BROWSER_NOT_RUNNING")),
+            "{args:?} {response:?}"
+        );
     }
     // A flag comes before the variable.
     let flag = Program::new().run(&["demo", "--browser", "/nonexistent/other", "--json"]);
@@ -123,11 +127,11 @@ fn an_unreachable_endpoint_is_status_3_without_its_secret() {
 fn the_doctor_reports_problems() {
     let program = Program::new().env("CDPILOT_BROWSER", NOWHERE).env("CDPILOT_HOME", "/dev/null/home");
     let ran = program.run(&["doctor", "--json"]);
-    let told = ran.json();
-    assert_eq!((ran.code, &told["ok"]), (Some(1), &json!(false)), "{told}");
-    assert_eq!(told["code"], "BROWSER_NOT_RUNNING");
+    let response = ran.json();
+    assert_eq!((ran.code, &response["ok"]), (Some(1), &json!(false)), "{response}");
+    assert_eq!(response["code"], "BROWSER_NOT_RUNNING");
     for id in ["browser", "home"] {
-        let check = told["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
+        let check = response["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
         assert_eq!(check["status"], "fail", "{check}");
         assert!(check["fixHint"].is_string(), "{check}");
     }
@@ -144,9 +148,9 @@ fn the_doctor_passes_with_a_browser() {
     let home = tempfile::tempdir().unwrap();
     let new = home.path().join("new");
     let program = Program::new().env("CDPILOT_HOME", new.to_str().unwrap());
-    let told = program.run(&["doctor", "--json"]).json();
-    assert_eq!(told["ok"], true, "{told}");
-    let checks = told["checks"].as_array().unwrap();
+    let response = program.run(&["doctor", "--json"]).json();
+    assert_eq!(response["ok"], true, "{response}");
+    let checks = response["checks"].as_array().unwrap();
     for check in checks {
         assert!(["pass", "warn"].iter().any(|status| check["status"] == *status), "{check}");
         assert!(check["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{check}");
@@ -160,16 +164,16 @@ fn the_doctor_passes_with_a_browser() {
 
 #[test]
 fn install_prints_the_commands_it_would_run() {
-    let told = Program::new().run(&["install", "--dry-run", "--json"]);
-    match told.code {
-        Some(0) => assert!(!told.json()["commands"].as_array().unwrap().is_empty(), "{told:?}"),
+    let response = Program::new().run(&["install", "--dry-run", "--json"]);
+    match response.code {
+        Some(0) => assert!(!response.json()["commands"].as_array().unwrap().is_empty(), "{response:?}"),
         // There is no package manager that it knows.
-        _ => assert_eq!(told.json()["code"], "NOT_FOUND"),
+        _ => assert_eq!(response.json()["code"], "NOT_FOUND"),
     }
     if has_browser() {
-        let there = Program::new().run(&["install", "--json"]).json();
-        assert_eq!((&there["ok"], &there["installed"]), (&json!(true), &json!(false)));
-        assert_eq!(there["commands"], json!([]));
+        let target = Program::new().run(&["install", "--json"]).json();
+        assert_eq!((&target["ok"], &target["installed"]), (&json!(true), &json!(false)));
+        assert_eq!(target["commands"], json!([]));
     }
     let named = Program::new().env("CDPILOT_BROWSER", NOWHERE).run(&["install", "--json"]);
     assert_eq!(named.code, Some(3), "nothing is installed beside a wish that cannot be met: {named:?}");

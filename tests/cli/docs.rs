@@ -14,9 +14,11 @@ fn cli_md_is_up_to_date() {
         fs::write(&path, &ran.stdout).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    let mut differing = ran.stdout.lines().zip(written.lines()).filter(|(told, written)| told != written);
-    let first =
-        differing.next().map(|(told, written)| format!("\n  is: {written}\n  should be: {told}")).unwrap_or_default();
+    let mut differing = ran.stdout.lines().zip(written.lines()).filter(|(response, written)| response != written);
+    let first = differing
+        .next()
+        .map(|(response, written)| format!("\n  is: {written}\n  should be: {response}"))
+        .unwrap_or_default();
     assert!(
         ran.stdout == written,
         "docs/cli.md is out of date; `UPDATE_DOCS=1 cargo test cli_docs` regenerates it{first}"

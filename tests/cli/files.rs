@@ -1,4 +1,4 @@
-//! Files that commands write: whole or not there, and those with secrets for their owner only.
+//! Output files of commands: written atomically, and private if they contain secrets.
 
 use std::fs;
 use std::path::Path;

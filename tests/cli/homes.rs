@@ -1,4 +1,4 @@
-//! Several homes on one machine, and a server's port that is taken.
+//! Several homes on one machine, and an occupied server port.
 
 use std::fs;
 use std::net::TcpListener;
@@ -47,10 +47,10 @@ fn serve_fails_on_an_occupied_port_and_names_its_owner() {
     let pid = first.running().unwrap().pid;
     for args in [&["serve"][..], &["serve", "--json"]] {
         let ran = second.run(args);
-        let told = format!("{}{}", ran.stdout, ran.stderr);
+        let response = format!("{}{}", ran.stdout, ran.stderr);
         assert_eq!(ran.code, Some(1), "{ran:?}");
         for part in [&port.to_string(), &format!("process {pid}"), "cdpilot", "--port"] {
-            assert!(told.contains(part), "{part}: {ran:?}");
+            assert!(response.contains(part), "{part}: {ran:?}");
         }
     }
     assert_eq!(second.running(), None);

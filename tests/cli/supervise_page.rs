@@ -1,4 +1,4 @@
-//! Seeing and acting from the shell: commands to the page layer.
+//! `cdpilot supervise`: commands to the page layer.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -107,8 +107,8 @@ fn supervise_takes_snapshots_and_acts() {
     for blocked in ["screenshot", "pdf", "text", "press Tab", "emulate {\"offline\": true}"] {
         assert_eq!(code(&session.ask(blocked)), "BLOCKED_BY_DIALOG", "{blocked}");
     }
-    for told in ["console", "requests", "cookies", "downloads"] {
-        ok(session.ask(told));
+    for response in ["console", "requests", "cookies", "downloads"] {
+        ok(session.ask(response));
     }
     ok(session.ask("accept Ada"));
     assert!(ok(session.ask("text"))["text"].as_str().unwrap().contains("Ada"));

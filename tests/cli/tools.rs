@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli_fake_server::FakeServer;
 use crate::cli_run::{Program, Ran};
-use crate::support::fake_model::{FakeModel, Say};
+use crate::support::fake_model::{FakeModel, ModelAnswer};
 
 /// The program, and a home with settings.
 struct Homed {
@@ -291,16 +291,16 @@ fn tool_call_returns_the_result_for_models() {
         (Some(0), "{\n  \"n\": 1,\n  \"success\": true\n}\n\nsnapshot:\n- heading\n- button[2J\n"),
         "{ran:?}"
     );
-    let asked = server.asked().remove(0);
+    let requested = server.requested().remove(0);
     assert_eq!(
-        (asked.method.as_str(), asked.url.as_str()),
+        (requested.method.as_str(), requested.url.as_str()),
         ("POST", "/mcp?platform=cli&toolsets=browser%2Ctodo&profile=work")
     );
-    let header = |name: &str| asked.header(name).unwrap_or_default().to_owned();
+    let header = |name: &str| requested.header(name).unwrap_or_default().to_owned();
     assert_eq!(header("mcp-protocol-version"), "2026-07-28");
     assert_eq!((header("mcp-method"), header("mcp-name")), ("tools/call".to_owned(), "browser_snapshot".to_owned()));
     assert!(header("accept").contains("application/json") && header("authorization").starts_with("Bearer "));
-    let params = &asked.body["params"];
+    let params = &requested.body["params"];
     assert_eq!((&params["name"], &params["arguments"]), (&json!("browser_snapshot"), &json!({ "full": true })));
     assert_eq!(params["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
     let ran = program.run(&["tool", "browser_snapshot", "--json"]);
@@ -357,19 +357,19 @@ fn invalid_arguments_show_an_example() {
         assert!(ran.code == Some(2) && ran.stderr.contains(named), "{arguments} {ran:?}");
         assert!(ran.stderr.contains("cdpilot tool browser_click '{\"ref\":\"e3\"}'"), "{ran:?}");
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requested().is_empty());
     // Nothing on stdin is nothing to say.
     assert_eq!(program.run(&["tool", "browser_click", "-"]).code, Some(0));
-    assert_eq!(server.asked()[0].body["params"]["arguments"], json!({}));
+    assert_eq!(server.requested()[0].body["params"]["arguments"], json!({}));
 }
 
 #[test]
 fn an_unavailable_tool_reports_the_reason() {
-    let server = FakeServer::new(|asked| {
+    let server = FakeServer::new(|requested| {
         let fault =
             json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32602, "message": "there is no such tool" } });
         let tools = json!({ "tools": [{ "name": "browser_click", "description": "Click.", "inputSchema": {} }, { "name": "files_read", "description": "Reads.", "inputSchema": { "properties": { "path": { "type": "string" } }, "required": ["path"] } }] });
-        match asked.body["method"].as_str() {
+        match requested.body["method"].as_str() {
             Some("tools/list") => (200, answered(tools).to_string()),
             _ => (400, fault.to_string()),
         }
@@ -412,7 +412,7 @@ fn tools_are_described_without_a_server() {
 /// A file is in the folder that the command was typed in, wherever the browser's server is; an address is the server's.
 #[test]
 fn an_image_path_is_relative_to_the_working_directory() {
-    let eyes = FakeModel::saying([Say::text("a cat")]);
+    let eyes = FakeModel::saying([ModelAnswer::text("a cat")]);
     let at = Homed::new(None);
     let models = json!({ "models": { "eyes": { "model": "m", "base_url": eyes.url() } } });
     fs::write(at.config.with_file_name("llm.json"), models.to_string()).unwrap();
@@ -428,7 +428,7 @@ fn an_image_path_is_relative_to_the_working_directory() {
     let told: Value = serde_json::from_slice(&file.stdout).unwrap_or_else(|_| panic!("{file:?}"));
     assert_eq!((file.status.code(), &told["analysis"]), (Some(0), &json!("a cat")), "{told}");
     assert_eq!(look("http://127.0.0.1:1/cat.png").status.code(), Some(3));
-    assert_eq!(eyes.asked().len(), 1);
+    assert_eq!(eyes.requested().len(), 1);
 }
 
 /// Each command is a process of its own; the browser stays.

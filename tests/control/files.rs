@@ -7,10 +7,10 @@ use std::time::Duration;
 use cdpilot::control::{FileKind, Overrides};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::Homely;
+use crate::support::test_home::TestHome;
 
-fn bare(browser: &str) -> Homely {
-    Homely::without_browser(browser, Overrides::default())
+fn bare(browser: &str) -> TestHome {
+    TestHome::without_browser(browser, Overrides::default())
 }
 
 #[test]

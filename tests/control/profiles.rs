@@ -7,14 +7,14 @@ use cdpilot::control::{Control, NewProfile, NewTab, Overrides};
 use cdpilot::sync::Deadline;
 
 use crate::support::chrome::soon;
-use crate::support::controlled::Homely;
+use crate::support::test_home::TestHome;
 
 fn named(name: &str) -> NewProfile {
     NewProfile { name: name.to_owned(), ..NewProfile::default() }
 }
 
-fn bare(browser: &str) -> Homely {
-    Homely::without_browser(browser, Overrides::default())
+fn bare(browser: &str) -> TestHome {
+    TestHome::without_browser(browser, Overrides::default())
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn profiles_come_from_settings_and_requests_and_persist() {
         .unwrap();
     assert_eq!((made.color.as_str(), made.running, made.is_remote), ("#0000FF", false, false));
     assert!(Path::new(&made.user_data_dir).ends_with("profiles/made-1"), "{}", made.user_data_dir);
-    let shown = |home: &Homely| -> Vec<_> {
+    let shown = |home: &TestHome| -> Vec<_> {
         home.profiles().into_iter().map(|p| (p.name, p.cdp_port, p.is_default, p.is_remote)).collect()
     };
     let expected = [
@@ -159,7 +159,7 @@ fn repeated_failed_starts_are_paused() {
         .unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
     let overrides = Overrides { executable: Some(program), headless: Some(true), ..Overrides::default() };
-    let home = Homely::without_browser("user_agent: native", overrides); // which needs no version
+    let home = TestHome::without_browser("user_agent: native", overrides); // which needs no version
     let profile = home.main();
     let count = || std::fs::read_to_string(&starts).unwrap().len();
     let start = || profile.start(None, soon()).unwrap_err();

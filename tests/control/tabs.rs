@@ -6,9 +6,9 @@ use cdpilot::control::{NewTab, TabInfo};
 use cdpilot::supervisor::{EventKind, TargetId};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, event, run, seen, worth};
+use crate::support::test_home::{TestHome, eval_value, event, run, seen};
 
-fn labelled(home: &Homely, label: &str, background: bool) -> TabInfo {
+fn labelled(home: &TestHome, label: &str, background: bool) -> TabInfo {
     let new = NewTab { url: home.site.url("a", "/"), label: Some(label.to_owned()), background };
     home.main().open_tab(new, soon()).unwrap()
 }
@@ -19,7 +19,7 @@ fn ids(tabs: &[TabInfo]) -> Vec<&str> {
 
 #[test]
 fn tabs_are_labelled_found_limited_and_closed() {
-    let Some(home) = Homely::new("tabs: {max: 3, idle_minutes: 60}") else { return };
+    let Some(home) = TestHome::new("tabs: {max: 3, idle_minutes: 60}") else { return };
     home.site.page("/", "<title>page</title><a id=a href='/pop' target=_blank>x</a>");
     home.site.page("/pop", "<title>pop</title>");
     let profile = home.main();
@@ -49,8 +49,8 @@ fn tabs_are_labelled_found_limited_and_closed() {
     }
 
     // At the limit: the one that was idle longest is named. A popup counts, and is not kept from opening.
-    let asked = profile.focus("t1", soon()).unwrap();
-    assert!(asked.active);
+    let requested = profile.focus("t1", soon()).unwrap();
+    assert!(requested.active);
     let before = profile.events().last();
     run(&profile, "t1", "document.getElementById('a').click()");
     seen(&profile, "the popup", |now| now.pages.iter().any(|page| &*page.title == "pop"));
@@ -97,11 +97,11 @@ fn tabs_are_labelled_found_limited_and_closed() {
 
 #[test]
 fn internal_pages_are_no_tabs_and_a_used_page_is_not_reused() {
-    let Some(home) = Homely::new("") else { return };
+    let Some(home) = TestHome::new("") else { return };
     home.site.page("/", "<title>page</title>");
     let profile = home.started();
     // Somebody looks at the empty page, so it is theirs.
-    assert_eq!(worth(&profile, None, "document.title = 'mine'"), "mine");
+    assert_eq!(eval_value(&profile, None, "document.title = 'mine'"), "mine");
     let first = profile.tabs()[0].clone();
     let opened = home.open("/");
     assert_ne!(opened.target_id, first.target_id);
@@ -131,7 +131,7 @@ fn internal_pages_are_no_tabs_and_a_used_page_is_not_reused() {
 
 #[test]
 fn closing_the_last_tabs_concurrently_leaves_a_page() {
-    let Some(home) = Homely::new("") else { return };
+    let Some(home) = TestHome::new("") else { return };
     home.site.page("/", "<title>page</title>");
     let profile = home.main();
     labelled(&home, "a", false);
@@ -158,7 +158,7 @@ fn closing_the_last_tabs_concurrently_leaves_a_page() {
 #[cfg(unix)]
 #[test]
 fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
-    let Some(home) = Homely::new("") else { return };
+    let Some(home) = TestHome::new("") else { return };
     home.site.page("/", "<title>page</title>");
     let tab = home.open("/");
     let profile = home.main();
@@ -169,7 +169,7 @@ fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
         on.port1.onmessage = () => { history.replaceState({}, '', long + n++); if (n === 100) fetch('/half'); \
         on.port2.postMessage(0); }; on.port2.postMessage(0);";
     run(&profile, &tab.target_id, flood);
-    home.site.wait_asked("a.localhost/half", 1);
+    home.site.wait_requested("a.localhost/half", 1);
     let deadline = cdpilot::sync::Deadline::after_secs(60);
     profile.close_tab(&tab.target_id, deadline).unwrap();
     assert!(!deadline.passed());
@@ -178,5 +178,5 @@ fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
     // The browser works. It may still be busy with the rest, so opening a tab may return before the page has loaded.
     let next = home.open("/");
     seen(&profile, "the next page", |now| now.page(&next.target_id).is_some_and(|page| &*page.title == "page"));
-    assert_eq!(worth(&profile, Some(&next.target_id), "document.title"), "page");
+    assert_eq!(eval_value(&profile, Some(&next.target_id), "document.title"), "page");
 }

@@ -52,8 +52,8 @@ fn fill(path: &Path) {
 
 /// Whether an error says in plain words that the disk is full.
 fn says_full(ran: &Ran) -> bool {
-    let told = format!("{}{}", ran.stdout, ran.stderr).to_lowercase();
-    told.contains("disk is full") || told.contains("no space left")
+    let response = format!("{}{}", ran.stdout, ran.stderr).to_lowercase();
+    response.contains("disk is full") || response.contains("no space left")
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn a_full_disk_loses_nothing_acknowledged() {
     for (path, content) in files.iter().zip(&contents) {
         assert!(fs::read(path).unwrap() == *content, "{path} has changed");
     }
-    for (line, told) in acknowledged {
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap_or_default();
-        if let Some(path) = told["path"].as_str() {
-            assert!(fs::metadata(path).unwrap().len() > 100, "{line}: {told}");
+    for (line, response) in acknowledged {
+        let response: serde_json::Value = serde_json::from_str(&response).unwrap_or_default();
+        if let Some(path) = response["path"].as_str() {
+            assert!(fs::metadata(path).unwrap().len() > 100, "{line}: {response}");
         }
     }
     let profiles = does("browser profiles --json").stdout;

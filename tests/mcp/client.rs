@@ -1,4 +1,4 @@
-//! Our client and servers that do what real ones do only now and then.
+//! The MCP client with servers that hang, crash or send invalid messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::support::fake_mcp::{noted, play, server};
 use crate::support::leaks::{Baseline, alone, rerun};
-use crate::support::workshop::nowhere;
+use crate::support::tool_workspace::no_scope;
 
 /// The test that plays the servers of all of them.
 const STAGE: &str = "tools_of_a_server_are_listed_and_called";
@@ -91,7 +91,7 @@ impl Staged {
 
 fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
     let arguments = Map::from_iter([("text".to_owned(), json!(text))]);
-    let call = ToolContext { session: &Session::default(), scope: &nowhere(), deadline, cancel, progress: &|_| {} };
+    let call = ToolContext { session: &Session::default(), scope: &no_scope(), deadline, cancel, progress: &|_| {} };
     let outcome = registry.call(name, &call, arguments)?;
     Ok(outcome.fields["text"].as_str().unwrap().to_owned())
 }
@@ -116,14 +116,14 @@ fn tools_of_a_server_are_listed_and_called() {
     let enabled = Enabled { toolsets: vec!["fake".to_owned()], off: BTreeSet::new() };
     assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
     let names: BTreeSet<String> =
-        enabled.tools(&toolsets, &staged.registry, &nowhere()).iter().map(|tool| tool.name.to_string()).collect();
+        enabled.tools(&toolsets, &staged.registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect();
     assert!(names.contains("say") && names.contains("hang"), "{names:?}");
     assert_eq!(staged.call("say", "hello").unwrap(), "say: hello");
     assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
     assert_eq!(staged.starts(), 1, "{:?}", staged.noted(""));
-    let heard = staged.noted("heard");
+    let received = staged.noted("heard");
     let expected = ["server/discover modern", "initialize", "notifications/initialized", "tools/list", "tools/call"];
-    assert_eq!(heard, expected.map(|method| format!("heard {method}")), "probed as the newer revision asks");
+    assert_eq!(received, expected.map(|method| format!("heard {method}")), "probed as the newer revision asks");
     let Staged { servers, registry, folder: _folder } = staged;
     drop(servers);
     assert!(registry.all().is_empty() && registry.sources().is_empty());
@@ -369,21 +369,21 @@ fn a_server_that_cannot_be_started_reports_the_reason_without_secrets() {
 
 #[test]
 fn servers_of_all_protocol_revisions_work() {
-    let heard = |staged: &Staged| {
+    let received = |staged: &Staged| {
         staged.call("say", "").unwrap();
         staged.noted("heard").iter().map(|line| line.trim_start_matches("heard ").to_owned()).collect::<Vec<_>>()
     };
     let legacy = ["initialize", "notifications/initialized", "tools/list", "tools/call"];
     let modern = ["server/discover modern", "subscriptions/listen modern", "tools/list modern", "tools/call modern"];
-    assert_eq!(heard(&Staged::listed("modern")), modern);
+    assert_eq!(received(&Staged::listed("modern")), modern);
     let silent = Staged::with("silent", Limits { probe: Duration::from_millis(200), ..limits() }, |_| {});
     silent.load(soon()).unwrap();
-    assert_eq!(heard(&silent)[1..], legacy);
+    assert_eq!(received(&silent)[1..], legacy);
     // Known for what it is, it is not probed again.
     assert_eq!(silent.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
-    assert_eq!(heard(&silent).iter().filter(|line| line.contains("discover")).count(), 1);
+    assert_eq!(received(&silent).iter().filter(|line| line.contains("discover")).count(), 1);
     let touchy = Staged::listed("touchy");
-    assert_eq!(heard(&touchy)[1..], legacy, "one that ends at the probe is started without");
+    assert_eq!(received(&touchy)[1..], legacy, "one that ends at the probe is started without");
     assert_eq!(touchy.starts(), 2);
     let failed = Staged::new("future").load(soon()).unwrap_err();
     assert!(failed.message.contains("2099-01-01") && failed.message.contains("2025-11-25"), "{failed:?}");
@@ -392,10 +392,10 @@ fn servers_of_all_protocol_revisions_work() {
 #[test]
 fn requests_of_a_server_are_answered() {
     let staged = Staged::listed("");
-    let told = |method: &str| serde_json::from_str::<Value>(&staged.call("ask", method).unwrap()).unwrap();
-    assert_eq!(told("ping"), json!({ "result": {}, "error": null }));
+    let response = |method: &str| serde_json::from_str::<Value>(&staged.call("ask", method).unwrap()).unwrap();
+    assert_eq!(response("ping"), json!({ "result": {}, "error": null }));
     for method in ["roots/list", "sampling/createMessage", "elicitation/create"] {
-        assert_eq!(told(method)["error"]["code"], -32601, "{method}");
+        assert_eq!(response(method)["error"]["code"], -32601, "{method}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Official MCP servers, driven by our client: those of the TypeScript SDK, of both Python SDKs, and two that people use.
+//! Official MCP servers, used by our client: those of the TypeScript SDK, of both Python SDKs, and two widely used ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::leaks::{Baseline, alone};
 use crate::support::mcp_peers::Peers;
-use crate::support::workshop::nowhere;
+use crate::support::tool_workspace::no_scope;
 
 /// A few tools of the Python SDK, as its documentation writes servers.
 const PYTHON: &str = r#"
@@ -94,7 +94,7 @@ impl Driven {
     ) -> Result<Outcome, ToolError> {
         let call = ToolContext {
             session: &Session::default(),
-            scope: &nowhere(),
+            scope: &no_scope(),
             deadline: Deadline::after_secs(60),
             cancel,
             progress,
@@ -135,11 +135,11 @@ fn the_official_everything_server_works() {
     assert!(structured.fields["structured"]["temperature"].is_number(), "{structured:?}");
     let linked = driven.text("get-resource-links", json!({ "count": 2 }));
     assert!(linked.contains("://"), "{linked}");
-    let told = Mutex::new(Vec::new());
+    let response = Mutex::new(Vec::new());
     let steps = json!({ "duration": 1, "steps": 4 });
-    driven.call_with("trigger-long-running-operation", steps, &Cancel::new(), &|p| told.lock().push(p)).unwrap();
-    let told = told.into_inner();
-    assert!(told.len() >= 3 && told.iter().all(|progress| progress.total == Some(4.0)), "{told:?}");
+    driven.call_with("trigger-long-running-operation", steps, &Cancel::new(), &|p| response.lock().push(p)).unwrap();
+    let response = response.into_inner();
+    assert!(response.len() >= 3 && response.iter().all(|progress| progress.total == Some(4.0)), "{response:?}");
     // What nobody wants any more is given up, and the server goes on answering.
     let cancel = Cancel::new();
     let long = json!({ "duration": 600, "steps": 6000 });
@@ -181,9 +181,9 @@ fn servers_of_both_python_sdks_work() {
         assert_eq!(driven.names(), BTreeSet::from(expected));
         let sum = driven.call("add", json!({ "a": 2, "b": 40 })).unwrap();
         assert_eq!((&sum.fields["text"], &sum.fields["structured"]), (&json!("42"), &json!({ "result": 42 })));
-        let told = Mutex::new(Vec::new());
-        driven.call_with("count", json!({ "to": 3 }), &Cancel::new(), &|p| told.lock().push(p.done)).unwrap();
-        assert_eq!(*told.lock(), [1.0, 2.0, 3.0]);
+        let response = Mutex::new(Vec::new());
+        driven.call_with("count", json!({ "to": 3 }), &Cancel::new(), &|p| response.lock().push(p.done)).unwrap();
+        assert_eq!(*response.lock(), [1.0, 2.0, 3.0]);
         driven.text("learn", json!({ "name": "fresh" }));
         let deadline = Deadline::after_secs(30);
         while !driven.names().contains("fresh") {
@@ -201,9 +201,9 @@ fn servers_of_both_python_sdks_work() {
 fn widely_used_servers_work() {
     let Some(peers) = Peers::find() else { return };
     let time = Driven::new("time", &peers.python(), &["-m", "mcp_server_time", "--local-timezone", "Europe/Berlin"]);
-    let asked = json!({ "source_timezone": "Asia/Kolkata", "time": "12:00", "target_timezone": "Asia/Tokyo" });
-    let told = time.text("convert_time", asked);
-    assert!(told.contains("15:30"), "{told}");
+    let requested = json!({ "source_timezone": "Asia/Kolkata", "time": "12:00", "target_timezone": "Asia/Tokyo" });
+    let response = time.text("convert_time", requested);
+    assert!(response.contains("15:30"), "{response}");
 
     let folder = tempfile::tempdir().unwrap();
     let git = |args: &[&str]| {

@@ -1,18 +1,18 @@
-//! Acting on what real widgets are made of: the press goes to what was shown, whatever is built around it.
+//! Actions on the building blocks of widgets: the press reaches the shown element, whatever surrounds it.
 
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use crate::support::paged::{Paged, ref_of, text};
+use crate::support::test_tab::{TestTab, ref_of, text};
 
 /// A list that the page writes what happens into.
 const GOT: &str = "<script>window.got = []</script>";
 
-fn click(page: &Paged, reference: &str) {
+fn click(page: &TestTab, reference: &str) {
     page.act(json!({ "kind": "click", "ref": reference })).unwrap();
 }
 
-fn refused(page: &Paged, act: Value) -> String {
+fn refused(page: &TestTab, act: Value) -> String {
     let act = serde_json::from_value(act).unwrap();
     let error = page.tab.act(&act, Deadline::after_secs(4)).unwrap_err();
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
@@ -21,7 +21,7 @@ fn refused(page: &Paged, act: Value) -> String {
 
 #[test]
 fn an_element_that_appears_under_the_mouse_is_not_clicked() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "press-moves",
         "<script>window.got = []</script>
          <button id=a style='display:none;width:300px' onclick='got.push(\"wrong\")'>Delete</button>
@@ -33,19 +33,19 @@ fn an_element_that_appears_under_the_mouse_is_not_clicked() {
     ) else {
         return;
     };
-    let cancel = ref_of(&page.see(), "Cancel");
+    let cancel = ref_of(&page.snapshot(), "Cancel");
     // The page does not hear of the first press, and the button is followed to where it is then.
     click(&page, &cancel);
     assert_eq!(page.value("got"), json!(["right"]));
     page.go("/");
-    let cancel = ref_of(&page.see(), "Cancel");
+    let cancel = ref_of(&page.snapshot(), "Cancel");
     page.act(json!({ "kind": "click", "ref": cancel, "double": true })).unwrap();
     assert_eq!(page.value("got"), json!(["right", "right", "twice"]));
 }
 
 #[test]
 fn a_second_press_that_hits_another_element_is_reported() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "press-twice",
         "<script>window.got = []</script>
          <button id=a style='display:none;width:300px' onclick='got.push(\"wrong\")'>Delete</button>
@@ -61,7 +61,7 @@ fn a_second_press_that_hits_another_element_is_reported() {
 #[test]
 fn an_overlay_that_appears_over_a_frame_gets_no_press() {
     for host in ["a", "b"] {
-        let Some(page) = Paged::new("press-frame") else { return };
+        let Some(page) = TestTab::new("press-frame") else { return };
         page.put(
             "/in",
             "<button id=b style='width:200px;height:80px' onclick='parent.postMessage(\"in\", \"*\")'>Go</button>",
@@ -79,7 +79,7 @@ fn an_overlay_that_appears_over_a_frame_gets_no_press() {
             ),
         );
         page.go("/");
-        let button = ref_of(&page.see(), "\"Go\"");
+        let button = ref_of(&page.snapshot(), "\"Go\"");
         let act = serde_json::from_value(json!({ "kind": "click", "ref": button })).unwrap();
         let got = match page.tab.act(&act, Deadline::after_secs(4)) {
             // The press came into the frame before the cover was there.
@@ -95,7 +95,7 @@ fn an_overlay_that_appears_over_a_frame_gets_no_press() {
 
 #[test]
 fn a_drag_starts_at_the_shown_element() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "press-drag",
         "<script>window.got = []</script>
          <div id=a style='display:none;width:200px;height:50px' onpointerdown='got.push(\"wrong\")'>Other</div>
@@ -112,7 +112,7 @@ fn a_drag_starts_at_the_shown_element() {
 
 #[test]
 fn a_drag_that_does_not_start_is_an_error() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "drag-none",
         &format!(
             "{GOT}<style>div {{ width: 100px; height: 50px }}</style>
@@ -134,7 +134,7 @@ fn a_drag_that_does_not_start_is_an_error() {
 
 #[test]
 fn the_target_of_a_drag_is_scrolled_into_view() {
-    let Some(page) = Paged::new("drag-far") else { return };
+    let Some(page) = TestTab::new("drag-far") else { return };
     for (gap, scrolls) in [(150, false), (1500, true)] {
         page.put(
             "/",
@@ -168,8 +168,8 @@ fn slotted_text_belongs_to_the_element_around_the_slot() {
         )
     };
     for mode in ["open", "closed"] {
-        let Some(page) = Paged::showing("slotted", &body(mode)) else { return };
-        click(&page, &ref_of(&page.see(), "button \"Send\""));
+        let Some(page) = TestTab::showing("slotted", &body(mode)) else { return };
+        click(&page, &ref_of(&page.snapshot(), "button \"Send\""));
         assert_eq!(page.value("got"), json!(["sent"]), "{mode}");
     }
 }
@@ -184,7 +184,7 @@ fn elements_with_click_listeners_have_refs() {
         "dd" => format!("<dl><dt>t</dt><dd {attributes}>{tag}</dd></dl>"),
         tag => format!("<{tag} {attributes}>{tag}</{tag}>"),
     };
-    let Some(page) = Paged::new("clickable") else { return };
+    let Some(page) = TestTab::new("clickable") else { return };
     for how in ["listener", "onclick", "tabindex", "pointer"] {
         let attributes = |tag: &str| match how {
             "onclick" => format!("class=x onclick=\"got.push('{tag}')\""),
@@ -210,7 +210,7 @@ fn elements_with_click_listeners_have_refs() {
             ),
         );
         page.go("/");
-        let seen = page.see();
+        let seen = page.snapshot();
         let shown = text(&seen);
         let count = shown.matches("[cursor=pointer]").count();
         assert_eq!(count, tags.len() + 2, "{how}:\n{shown}");
@@ -229,20 +229,20 @@ fn elements_with_click_listeners_have_refs() {
 
 #[test]
 fn click_listeners_are_tracked_across_changes() {
-    let Some(page) = Paged::showing("listeners", "<ul><li id=a>One</li></ul><p>last</p>") else { return };
-    assert!(!text(&page.see()).contains("cursor"));
+    let Some(page) = TestTab::showing("listeners", "<ul><li id=a>One</li></ul><p>last</p>") else { return };
+    assert!(!text(&page.snapshot()).contains("cursor"));
     page.value("window.on = () => 1, a.addEventListener('click', on), 1");
-    assert!(text(&page.see()).contains("listitem [ref=e1] [cursor=pointer]: One"), "{}", text(&page.see()));
+    assert!(text(&page.snapshot()).contains("listitem [ref=e1] [cursor=pointer]: One"), "{}", text(&page.snapshot()));
     page.value("a.removeEventListener('click', on), 1");
-    assert!(!text(&page.see()).contains("cursor"));
+    assert!(!text(&page.snapshot()).contains("cursor"));
     // Frameworks listen to everything on the element that holds an application.
     page.value("for (const type of ['click','mousedown','mouseup','keydown','keyup','input','change','focusin','focusout','pointerdown','pointerup','wheel','drop']) document.querySelector('ul').addEventListener(type, on)");
-    assert!(!text(&page.see()).contains("cursor"));
+    assert!(!text(&page.snapshot()).contains("cursor"));
 }
 
 #[test]
 fn hidden_inputs_are_clicked_through_their_labels() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "stand-ins",
         "<style>.hide { position: absolute; opacity: 0; width: 0; height: 0 } .box { display: inline-block; width: 16px; height: 16px; background: #ccc }</style>
          <label><input type=checkbox class=hide id=terms><span class=box></span>Terms</label>
@@ -252,7 +252,7 @@ fn hidden_inputs_are_clicked_through_their_labels() {
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     click(&page, &ref_of(&seen, "checkbox \"Terms\""));
     click(&page, &ref_of(&seen, "News"));
     assert_eq!(page.value("[terms.checked, news.checked]"), json!([true, true]));
@@ -270,7 +270,7 @@ fn hidden_inputs_are_clicked_through_their_labels() {
 
 #[test]
 fn image_map_areas_are_clicked_inside_their_shape() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "areas",
         "<img usemap=#m width=200 height=100 alt=Plan src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>\">
          <map name=m><area shape=poly coords='0,0,100,0,100,20,20,20,20,100,0,100' href='#hall' alt=Hall>
@@ -278,7 +278,7 @@ fn image_map_areas_are_clicked_inside_their_shape() {
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     assert_eq!(text(&seen).matches("link \"Hall\"").count(), 1, "{}", text(&seen));
     for (name, hash) in [("Hall", "#hall"), ("Round", "#round")] {
         click(&page, &ref_of(&seen, name));
@@ -297,8 +297,8 @@ fn a_snapping_carousel_stays_in_place_for_a_click() {
     let body = format!(
         "{GOT}<div style='display:flex;overflow-x:auto;scroll-snap-type:x mandatory;width:400px;scroll-behavior:smooth'>{panels}</div>"
     );
-    let Some(page) = Paged::showing("carousel", &body) else { return };
-    let seen = page.see();
+    let Some(page) = TestTab::showing("carousel", &body) else { return };
+    let seen = page.snapshot();
     for n in [4, 1, 5, 2] {
         click(&page, &ref_of(&seen, &format!("Buy {n}")));
     }
@@ -307,7 +307,7 @@ fn a_snapping_carousel_stays_in_place_for_a_click() {
 
 #[test]
 fn another_point_is_clicked_when_the_middle_is_covered() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "points",
         &format!(
             "{GOT}<button id=b style='position:absolute;left:10px;top:10px;width:300px;height:100px' onclick='got.push(1)'>Go</button>
@@ -322,7 +322,7 @@ fn another_point_is_clicked_when_the_middle_is_covered() {
 
 #[test]
 fn fill_keeps_the_focus_in_the_field() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "fill-focus",
         &format!(
             "{GOT}<form onsubmit='got.push(`submit ${{q.value}}`); return false'><input id=first><input id=q><button hidden>Go</button></form>
@@ -335,7 +335,7 @@ fn fill_keeps_the_focus_in_the_field() {
     let fields = json!([{ "selector": "#first", "value": "a" }, { "selector": "#q", "value": "maps" }]);
     page.act(json!({ "kind": "fill", "fields": fields })).unwrap();
     assert_eq!(page.value("document.activeElement.id"), "q");
-    click(&page, &ref_of(&page.see(), "Map of Rome"));
+    click(&page, &ref_of(&page.snapshot(), "Map of Rome"));
     page.value("q.focus(), 1");
     page.act(json!({ "kind": "press", "key": "Enter" })).unwrap();
     assert_eq!(page.value("got"), json!(["chosen", "submit maps"]));
@@ -343,7 +343,7 @@ fn fill_keeps_the_focus_in_the_field() {
 
 #[test]
 fn fill_submits_from_the_last_text_field() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "fill-submit",
         &format!(
             "{GOT}<form onsubmit='got.push(`${{q.value}} ${{s.value}} ${{c.checked}}`); return false'><input id=q>
@@ -361,7 +361,7 @@ fn fill_submits_from_the_last_text_field() {
 
 #[test]
 fn select_waits_for_its_options() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "select-late",
         "<select id=s><option>Loading</option></select><script>
             s.onfocus = () => 0;
@@ -379,11 +379,11 @@ fn select_waits_for_its_options() {
 #[test]
 fn an_editable_frame_is_a_textbox() {
     for body in ["<body contenteditable id=e>Rich", "<body id=e>Rich<script>document.designMode = 'on'</script>"] {
-        let Some(page) = Paged::new("editor-frame") else { return };
+        let Some(page) = TestTab::new("editor-frame") else { return };
         page.put("/in", body);
         page.put("/", "<iframe src='@a/in'></iframe>");
         page.go("/");
-        let seen = page.see();
+        let seen = page.snapshot();
         let reference = ref_of(&seen, "textbox");
         page.act(json!({ "kind": "fill", "fields": [{ "ref": reference, "value": "Better" }] })).unwrap();
         page.act(json!({ "kind": "press", "key": "Control+a" })).unwrap();
@@ -394,7 +394,7 @@ fn an_editable_frame_is_a_textbox() {
 
 #[test]
 fn controls_with_aria_roles_and_items_of_listening_lists_have_refs() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "authored",
         &format!(
             "{GOT}<ul role=listbox tabindex=0><li><div role=option tabindex=-1 onclick='got.push(1)'>Apple</div></li></ul>
@@ -405,7 +405,7 @@ fn controls_with_aria_roles_and_items_of_listening_lists_have_refs() {
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     click(&page, &ref_of(&seen, "Apple"));
     click(&page, &ref_of(&seen, "Two"));
     assert_eq!(page.value("got"), json!([1, "Two"]));
@@ -415,7 +415,7 @@ fn controls_with_aria_roles_and_items_of_listening_lists_have_refs() {
 
 #[test]
 fn clipped_inputs_and_editors_without_size_can_be_used() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "clipped",
         "<style>.check { position: absolute; clip: rect(0,0,0,0); pointer-events: none } .btn { padding: 5px; cursor: pointer }</style>
          <input type=radio class=check name=r id=r1 checked><label class=btn for=r1>Left</label>
@@ -426,7 +426,7 @@ fn clipped_inputs_and_editors_without_size_can_be_used() {
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     // The labels say nothing that the radio buttons do not.
     assert!(!text(&seen).contains("label"), "{}", text(&seen));
     click(&page, &ref_of(&seen, "radio \"Right\""));
@@ -439,7 +439,7 @@ fn clipped_inputs_and_editors_without_size_can_be_used() {
 
 #[test]
 fn an_editor_with_its_own_input_handling_can_be_typed_into() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "edit-context",
         "<div id=view style='height:40px;border:1px solid'></div>
          <div id=e tabindex=0 role=textbox aria-label=Code aria-multiline=true style='position:absolute;width:0;height:0'></div>
@@ -451,7 +451,7 @@ fn an_editor_with_its_own_input_handling_can_be_typed_into() {
     ) else {
         return;
     };
-    let code = ref_of(&page.see(), "Code");
+    let code = ref_of(&page.snapshot(), "Code");
     page.act(json!({ "kind": "type", "ref": code, "text": "let a", "append": true })).unwrap();
     page.act(json!({ "kind": "press", "ref": code, "key": "Enter" })).unwrap();
     assert_eq!(page.value("[view.textContent, entered]"), json!(["let a", "let a"]));
@@ -459,7 +459,7 @@ fn an_editor_with_its_own_input_handling_can_be_typed_into() {
 
 #[test]
 fn selecting_an_option_keeps_the_popup_open() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "select-popup",
         &format!(
             "{GOT}<input id=f onblur='p.remove()'><div id=p onmousedown='event.preventDefault()'>
@@ -475,7 +475,7 @@ fn selecting_an_option_keeps_the_popup_open() {
 
 #[test]
 fn a_hover_reaches_the_shown_element() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "hover-moves",
         &format!(
             "{GOT}<div id=a style='display:none;position:absolute;left:0;top:0;width:300px;height:60px;background:red'>Over</div>

@@ -1,4 +1,4 @@
-//! Files to upload: what the page gets, from where they may come, who is told.
+//! File uploads: what the page receives, allowed folders, reports.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
 /// A page that tells what its inputs get.
 const PAGE: &str = "<label for=one>One</label><input id=one type=file aria-label='the one'>\
@@ -44,7 +44,7 @@ fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
 
 #[test]
 fn the_next_file_chooser_of_any_frame_gets_the_files() {
-    let Some(tab) = Resting::new("choosers") else { return };
+    let Some(tab) = SettleTab::new("choosers") else { return };
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = files(folder.path());
     tab.site.page("/", &format!("{PAGE}<iframe src='@b/inner'></iframe>"));
@@ -99,7 +99,7 @@ fn the_next_file_chooser_of_any_frame_gets_the_files() {
 
 #[test]
 fn a_given_file_input_gets_the_files_at_once() {
-    let Some(tab) = Resting::new("upload-refs") else { return };
+    let Some(tab) = SettleTab::new("upload-refs") else { return };
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = files(folder.path());
     tab.site.page("/", &format!("{PAGE}<iframe src='@b/inner'></iframe>"));
@@ -147,7 +147,7 @@ fn uploads_come_only_from_the_given_folders() {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut options = PageOptions::default();
     options.uploads = Some(vec![root.path().to_owned()]);
-    let Some(tab) = Resting::with(SupervisorOptions::task("upload-roots"), options) else { return };
+    let Some(tab) = SettleTab::with(SupervisorOptions::task("upload-roots"), options) else { return };
     let [inside, linked] = files(root.path());
     let [outside, _] = files(elsewhere.path());
     symlink(&outside, root.path().join("out")).unwrap();

@@ -1,17 +1,17 @@
-//! Cookies of other programs, set in a browser and seen by its server.
+//! Cookies exported by other programs, imported into a browser and verified by the server.
 
 use std::fs;
 
 use cdpilot::page::{CookieFormat, ImportedCookies, read_cookies};
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
 #[test]
 fn imported_cookies_are_sent_and_invalid_lines_reported() {
-    let Some(tab) = Resting::new("import") else { return };
+    let Some(tab) = SettleTab::new("import") else { return };
     tab.site.page("/", "home");
     tab.site.page("/below/", "below");
     let host = "import.localhost";
@@ -51,13 +51,16 @@ fn imported_cookies_are_sent_and_invalid_lines_reported() {
 
 #[test]
 fn cookies_can_be_imported_by_route_and_command() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     api.post("/tabs/open", &json!({ "url": served.site.url("a", "/") })).ok();
-    let told =
+    let response =
         api.post("/cookies/import", &json!({ "text": "curl -b 'n=v; s3cret'", "url": served.site.url("a", "/") })).ok();
-    assert_eq!((&told["format"], &told["added"], &told["rejected"][0]["line"]), (&json!("curl"), &json!(1), &json!(1)));
-    assert!(!told.to_string().contains("s3cret"), "{told}");
+    assert_eq!(
+        (&response["format"], &response["added"], &response["rejected"][0]["line"]),
+        (&json!("curl"), &json!(1), &json!(1))
+    );
+    assert!(!response.to_string().contains("s3cret"), "{response}");
     assert_eq!(api.get("/cookies").ok()["cookies"][0]["value"], "v");
     api.post("/cookies/import", &json!({ "text": "", "format": "yaml" })).fails(400, "BAD_REQUEST");
 
@@ -82,7 +85,7 @@ fn cookies_can_be_imported_by_route_and_command() {
 
 #[test]
 fn invalid_lines_are_listed_up_to_a_limit_and_counted() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     api.post("/tabs/open", &json!({ "url": served.site.url("a", "/") })).ok();
     let import =
@@ -92,14 +95,14 @@ fn invalid_lines_are_listed_up_to_a_limit_and_counted() {
         (format!("curl{}", "\nx".repeat(9_000)), 9_001),
         (format!("[{}1]", "1,".repeat(9_000)), 9_001),
     ] {
-        let told = import(&text);
-        let size = told.to_string().len();
+        let response = import(&text);
+        let size = response.to_string().len();
         assert!(size < 20_000, "{size}");
-        assert_eq!((told["rejected"].as_array().unwrap().len(), &told["rejectedCount"]), (100, &json!(count)));
+        assert_eq!((response["rejected"].as_array().unwrap().len(), &response["rejectedCount"]), (100, &json!(count)));
     }
     // A text that is mostly separators is refused before its words fill the memory.
-    let told = import(&format!("curl x {}", ";x".repeat(400_000)));
-    assert!(told.to_string().contains("words"), "{told}");
+    let response = import(&format!("curl x {}", ";x".repeat(400_000)));
+    assert!(response.to_string().contains("words"), "{response}");
 
     #[cfg(feature = "cli")]
     {

@@ -1,4 +1,4 @@
-//! Downloads: where they end up, under which names, and who is told.
+//! Downloads: paths, names and reports.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use cdpilot::supervisor::{EventKind, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 
 use crate::support::chrome::{launch, soon};
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
 
 /// A browser of its own: where downloads go is one thing for all of a browser's pages.
-fn downloading(name: &str, folder: &Path) -> Option<Resting> {
+fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();
     let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
     let mut page = PageOptions::default();
     page.downloads = Some(folder.to_owned());
-    Some(Resting::over(supervisor, page))
+    Some(SettleTab::over(supervisor, page))
 }
 
 fn attachment(name: &str, bytes: impl Into<Arc<[u8]>>) -> Answer {
@@ -27,7 +27,7 @@ fn attachment(name: &str, bytes: impl Into<Arc<[u8]>>) -> Answer {
     Answer::bytes("application/octet-stream", bytes).header("Content-Disposition", &how)
 }
 
-fn next(tab: &Resting) -> Download {
+fn next(tab: &SettleTab) -> Download {
     tab.wait_download(None, soon()).unwrap()
 }
 
@@ -149,8 +149,8 @@ fn download_progress_and_interruption_are_reported() {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| next(&tab));
         tab.eval("slow.click()");
-        tab.site.wait_asked("a.localhost/slow", 1);
-        held.let_go();
+        tab.site.wait_requested("a.localhost/slow", 1);
+        held.release();
         assert_eq!(waiting.join().unwrap().state, DownloadState::Completed);
     });
     let late = tab.wait_download(None, Deadline::after_millis(200)).unwrap_err();
@@ -159,7 +159,7 @@ fn download_progress_and_interruption_are_reported() {
     let states: Vec<DownloadState> = tab.downloads().iter().map(|download| download.state).collect();
     assert_eq!(states, [DownloadState::Canceled, DownloadState::Completed]);
 
-    let Some(without) = Resting::new("no-downloads") else { return };
+    let Some(without) = SettleTab::new("no-downloads") else { return };
     let error = without.wait_download(None, soon()).unwrap_err();
     assert_eq!(error.code(), "BAD_REQUEST");
 }

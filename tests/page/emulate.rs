@@ -1,4 +1,4 @@
-//! What a tab is made to believe, as its pages and its servers see it.
+//! Emulation as pages and servers see it.
 
 use cdpilot::browser::TransportKind;
 use cdpilot::page::{Emulation, Error, PageOptions};
@@ -6,7 +6,7 @@ use cdpilot::supervisor::{BridgeMode, Supervisor, SupervisorOptions};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{launch, soon};
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
 /// What a document can tell of all that.
@@ -37,12 +37,12 @@ fn a_script_under_cpu_throttling_has_more_time() {
     assert!(click().rescued);
 }
 
-fn emulate(tab: &Resting, change: Value) {
+fn emulate(tab: &SettleTab, change: Value) {
     let change: Emulation = serde_json::from_value(change).unwrap();
     tab.emulate(&change, soon()).unwrap();
 }
 
-fn refused(tab: &Resting, change: Value) -> String {
+fn refused(tab: &SettleTab, change: Value) -> String {
     let change: Emulation = serde_json::from_value(change).unwrap();
     let error = tab.emulate(&change, soon()).unwrap_err();
     assert!(matches!(&error, Error::BadRequest { .. }), "{error:?}");
@@ -50,18 +50,18 @@ fn refused(tab: &Resting, change: Value) -> String {
 }
 
 /// A browser of its own: some settings are one thing for a process.
-fn own(name: &str) -> Option<Resting> {
+fn own(name: &str) -> Option<SettleTab> {
     own_with(SupervisorOptions::task(name))
 }
 
-fn own_with(mut options: SupervisorOptions) -> Option<Resting> {
+fn own_with(mut options: SupervisorOptions) -> Option<SettleTab> {
     options.start_timeout = soon().left();
     let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
-    Some(Resting::over(supervisor, PageOptions::default()))
+    Some(SettleTab::over(supervisor, PageOptions::default()))
 }
 
 /// A header of the newest request for a path.
-fn header(tab: &Resting, path: &str, name: &str) -> Option<String> {
+fn header(tab: &SettleTab, path: &str, name: &str) -> Option<String> {
     let heads = tab.site.heads(path);
     let begin = format!("{name}: ").to_ascii_lowercase();
     let line = heads.last().unwrap().lines().find(|line| line.to_ascii_lowercase().starts_with(&begin))?;
@@ -131,7 +131,7 @@ fn emulation_applies_to_all_frames_and_navigations_until_cleared() {
 
 #[test]
 fn a_device_sets_screen_and_user_agent() {
-    let Some(tab) = Resting::new("devices") else { return };
+    let Some(tab) = SettleTab::new("devices") else { return };
     tab.site.page("/", "<meta name=viewport content='width=device-width'>hello");
     tab.go("/");
     let before = (tab.eval(SCREEN), tab.eval("navigator.userAgent"));
@@ -155,7 +155,7 @@ fn a_device_sets_screen_and_user_agent() {
 
 #[test]
 fn invalid_emulation_values_are_refused_naming_the_field() {
-    let Some(tab) = Resting::new("bad-emulation") else { return };
+    let Some(tab) = SettleTab::new("bad-emulation") else { return };
     for (change, part) in [
         (json!({ "device": "iphone 51" }), "did you mean iPhone"),
         (json!({ "viewport": { "width": 0, "height": 5 } }), "`viewport`"),
@@ -194,7 +194,7 @@ fn invalid_emulation_values_are_refused_naming_the_field() {
 
 #[test]
 fn an_offline_tab_reaches_nothing() {
-    let Some(tab) = Resting::new("offline") else { return };
+    let Some(tab) = SettleTab::new("offline") else { return };
     tab.site.page(
         "/",
         "<iframe src='@b/inner'></iframe><script>worker = new Worker('/worker.js'); \
@@ -226,7 +226,7 @@ fn an_offline_tab_reaches_nothing() {
     assert_eq!(all(), [true; 4]);
 }
 
-fn logs_in(tab: &Resting) {
+fn logs_in(tab: &SettleTab) {
     tab.site.page("/", "top");
     tab.site.page("/locked", "inside");
     tab.site.lock("/locked", "ann:sesame");

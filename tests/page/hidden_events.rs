@@ -1,8 +1,8 @@
-//! Pages that keep mouse events from every other listener, and show something else when the mouse comes.
+//! Pages that hide mouse events from other listeners and show an overlay when the mouse arrives.
 
 use serde_json::json;
 
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 /// What a press consists of.
 const PRESS: &str = "'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'";
@@ -23,7 +23,7 @@ fn page(stopped: &str) -> String {
 
 #[test]
 fn an_overlay_is_not_pressed_when_pointerdown_is_stopped() {
-    let Some(page) = Paged::showing("hidden-down", &page("'pointerdown'")) else { return };
+    let Some(page) = TestTab::showing("hidden-down", &page("'pointerdown'")) else { return };
     let error = page.fails(json!({ "kind": "click", "locator": "role=button[name=Cancel]" }));
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
     assert_eq!(page.value("[bought, cancelled]"), json!([0, 0]));
@@ -31,7 +31,7 @@ fn an_overlay_is_not_pressed_when_pointerdown_is_stopped() {
 
 #[test]
 fn a_press_without_a_receiving_listener_is_not_sent() {
-    let Some(page) = Paged::showing("hidden-press", &page(PRESS)) else { return };
+    let Some(page) = TestTab::showing("hidden-press", &page(PRESS)) else { return };
     for act in [
         json!({ "kind": "click", "selector": "#no" }),
         json!({ "kind": "drag", "startSelector": "#no", "end": { "x": 300, "y": 300 } }),
@@ -46,7 +46,7 @@ fn a_press_without_a_receiving_listener_is_not_sent() {
 
 #[test]
 fn a_covered_element_is_not_hovered_when_mousemove_is_stopped() {
-    let Some(page) = Paged::showing("hidden-move", &page("'mousemove', 'mouseover'")) else { return };
+    let Some(page) = TestTab::showing("hidden-move", &page("'mousemove', 'mouseover'")) else { return };
     let error = page.fails(json!({ "kind": "hover", "selector": "#no" }));
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
     assert!(error.to_string().contains("div#pay"), "{error}");
@@ -58,7 +58,7 @@ fn a_page_that_stops_events_without_overlay_can_be_used() {
         addEventListener(type, event => event.stopImmediatePropagation(), true)</script>
         <button id=no onclick='window.hit = (window.hit || 0) + 1'>Cancel</button>
         <iframe srcdoc='<p>inside' id=frame></iframe>";
-    let Some(page) = Paged::showing("hidden-nothing", html) else { return };
+    let Some(page) = TestTab::showing("hidden-nothing", html) else { return };
     page.act(json!({ "kind": "hover", "selector": "#no" })).unwrap();
     page.act(json!({ "kind": "hover", "selector": "#no" })).unwrap();
     page.click("#no");

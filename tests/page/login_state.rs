@@ -1,4 +1,4 @@
-//! Login state: saved from one browser, loaded into another, judged by the pages themselves.
+//! Login state: saved from one browser, loaded into another, verified by the pages.
 
 use cdpilot::browser::TransportKind;
 use cdpilot::page::{LoginState, NewCookie, OriginReport, PageOptions, SaveState, SessionRestore};
@@ -6,20 +6,20 @@ use cdpilot::supervisor::{NavigationPolicy, Supervisor, SupervisorOptions};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{launch, soon};
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
 /// A browser of its own, with its one tab.
-pub(crate) fn browser(name: &str) -> Option<Resting> {
+pub(crate) fn browser(name: &str) -> Option<SettleTab> {
     with(SupervisorOptions::task(name))
 }
 
-fn with(mut options: SupervisorOptions) -> Option<Resting> {
+fn with(mut options: SupervisorOptions) -> Option<SettleTab> {
     options.start_timeout = soon().left();
-    Some(Resting::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap(), PageOptions::default()))
+    Some(SettleTab::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap(), PageOptions::default()))
 }
 
-fn save(tab: &Resting) -> cdpilot::page::SavedState {
+fn save(tab: &SettleTab) -> cdpilot::page::SavedState {
     tab.pages.save_state(tab.tab.target(), &SaveState::default(), soon()).unwrap()
 }
 
@@ -139,10 +139,10 @@ fn a_login_state_moves_to_another_browser_without_network_requests() {
     from.set_cookies(&serde_json::from_value::<Vec<NewCookie>>(host).unwrap(), soon()).unwrap();
 
     let seen = from.eval(SEE);
-    let asked = site.asked().len();
+    let requested = site.requested().len();
     let log = from.supervisor().log().last();
     let saved = save(&from);
-    assert_eq!(site.asked().len(), asked, "{:?}", site.asked());
+    assert_eq!(site.requested().len(), requested, "{:?}", site.requested());
     let entries = from.supervisor().caught_up(soon()).map(|_| from.supervisor().log().since(log, 100).entries).unwrap();
     assert!(entries.is_empty(), "tabs are left alone: {entries:?}");
 
@@ -156,9 +156,9 @@ fn a_login_state_moves_to_another_browser_without_network_requests() {
     // Another browser, and a state that went through a file.
     let Some(into) = browser("state-into") else { return };
     into.go_to("data:text/html,elsewhere");
-    let asked = site.asked().len();
+    let requested = site.requested().len();
     let loaded = into.pages.load_state(into.tab.target(), &through_json(&saved.state), soon()).unwrap();
-    assert_eq!(site.asked().len(), asked, "{:?}", site.asked());
+    assert_eq!(site.requested().len(), requested, "{:?}", site.requested());
     assert!(loaded.rejected_cookies.is_empty(), "{:?}", loaded.rejected_cookies);
     assert_eq!(loaded.cookies, saved.cookies);
     let report = of(&loaded.origins, &a);
@@ -176,7 +176,7 @@ fn a_login_state_moves_to_another_browser_without_network_requests() {
     assert_eq!(into.eval("localStorage.length"), 1);
 
     // Everything that a cookie has is the same.
-    let all = |tab: &Resting| {
+    let all = |tab: &SettleTab| {
         let mut all: Vec<Value> = save(tab).state.cookies.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
         // What was set by a response since counts anew.
         all.retain(|cookie| !(cookie["domain"] == "a.localhost" && cookie["name"] == "name"));
@@ -249,7 +249,7 @@ fn unsupported_state_is_reported_and_the_rest_is_saved() {
     let saved = save(&tab);
     let report = of(&saved.origins, &a);
     assert_eq!((report.local_storage, report.databases), (1, 1));
-    let told: Vec<(&str, &str, u64)> =
+    let response: Vec<(&str, &str, u64)> =
         report.skipped.iter().map(|skipped| (&*skipped.what, &*skipped.reason, skipped.count)).collect();
     for wanted in [
         ("localStorage", "an item whose text is not valid Unicode", 1),
@@ -259,9 +259,9 @@ fn unsupported_state_is_reported_and_the_rest_is_saved() {
         ("IndexedDB odd/s", "an array with named fields or very many places", 1),
         ("IndexedDB odd/s", "a ImageData cannot be held", 1),
     ] {
-        assert!(told.contains(&wanted), "{wanted:?}: {told:?}");
+        assert!(response.contains(&wanted), "{wanted:?}: {response:?}");
     }
-    assert_eq!(told.len(), 6, "{told:?}");
+    assert_eq!(response.len(), 6, "{response:?}");
     let records = &saved.state.origins[0].indexed_db[0]["stores"][0]["records"];
     assert_eq!(records.as_array().unwrap().len(), 2, "{records}");
 }

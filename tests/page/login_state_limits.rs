@@ -1,11 +1,12 @@
-//! Login state that does not fit or cannot be read: the rest is saved, and loading it deletes nothing that is not in it.
+//! Login state that exceeds limits or cannot be read: the rest is saved, and loading deletes nothing that is missing in the
+//! file.
 
 use cdpilot::page::{LoginState, OriginReport, SaveState, SavedState};
 use serde_json::{Value, json};
 
 use crate::login_state::{browser, of, through_json};
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
 /// Room for what origins store, with a margin for what is around it.
 const ROOM: usize = (16 << 20) + (64 << 10);
@@ -27,16 +28,16 @@ const TOOLS: &str = r"
 ";
 
 /// Runs the body of an async function with the tools.
-fn run(tab: &Resting, body: &str) -> Value {
+fn run(tab: &SettleTab, body: &str) -> Value {
     tab.eval(&format!("(async () => {{ {TOOLS} {body} }})()"))
 }
 
-fn save(tab: &Resting, origins: &[&str]) -> SavedState {
+fn save(tab: &SettleTab, origins: &[&str]) -> SavedState {
     let what = SaveState { origins: origins.iter().map(|origin| (*origin).to_owned()).collect() };
     tab.pages.save_state(tab.tab.target(), &what, soon()).unwrap()
 }
 
-fn load(tab: &Resting, state: &LoginState) -> Vec<OriginReport> {
+fn load(tab: &SettleTab, state: &LoginState) -> Vec<OriginReport> {
     tab.pages.load_state(tab.tab.target(), &through_json(state), soon()).unwrap().origins
 }
 
@@ -97,13 +98,13 @@ fn unreadable_data_is_not_deleted_by_loading() {
         localStorage.fine = '1'; localStorage.lone = 'a\\ud800'; return 1";
     run(&tab, fill);
     let saved = save(&tab, &[&a]);
-    let told = skipped(of(&saved.origins, &a));
+    let response = skipped(of(&saved.origins, &a));
     for wanted in [
         ("localStorage", "an item whose text is not valid Unicode"),
         ("IndexedDB d/locked", "the database does not answer"),
         ("IndexedDB d/odd", "a CryptoKey that cannot be exported"),
     ] {
-        assert!(told.contains(&wanted), "{wanted:?}: {told:?}");
+        assert!(response.contains(&wanted), "{wanted:?}: {response:?}");
     }
     run(&tab, "window.locked = false; await put(db, 'plain', [['new', 2]]); localStorage.later = '2'; return 1");
     let loaded = load(&tab, &saved.state);
@@ -200,8 +201,8 @@ fn the_size_limit_counts_bytes_of_the_file() {
     let saved = save(&tab, &[&a, &b]);
     assert!(bytes(&saved) < ROOM, "{}", bytes(&saved));
     let too_large = "the state would be too large";
-    let told = skipped(of(&saved.origins, &a));
-    assert_eq!(told, [("sessionStorage", too_large), ("IndexedDB sparse/s", too_large)]);
+    let response = skipped(of(&saved.origins, &a));
+    assert_eq!(response, [("sessionStorage", too_large), ("IndexedDB sparse/s", too_large)]);
     assert_eq!(skipped(of(&saved.origins, &b)), [("localStorage", too_large)]);
     let of_b = saved.state.origins.iter().find(|state| state.origin == b).unwrap();
     assert_eq!(json!(of_b.local_storage), json!({ "token": "of b" }));

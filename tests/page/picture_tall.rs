@@ -1,4 +1,4 @@
-//! Screenshots that are higher than what the browser draws at once, and captures that fail.
+//! Screenshots taller than what the browser draws at once, and failing captures.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Tabs that are not in front.
+//! Input to background tabs.
 
 use cdpilot::cdp::protocol::emulation::SetFocusEmulationEnabled;
 use cdpilot::cdp::protocol::page::StopScreencast;
@@ -6,13 +6,13 @@ use cdpilot::page::Input;
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 const BUTTON: &str = "<button id=b>Go</button>";
 
 /// A tab behind another one.
-fn behind(name: &str) -> Option<Paged> {
-    let page = Paged::new(name)?;
+fn behind(name: &str) -> Option<TestTab> {
+    let page = TestTab::new(name)?;
     page.put("/", &format!("{BUTTON}<iframe src='@b/in'></iframe>"));
     page.put("/in", BUTTON);
     page.go("/");

@@ -1,4 +1,4 @@
-//! Requests that an action starts, and downloads: what is waited for, and what is not.
+//! Requests and downloads started by an action: which of them the action waits for.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{launch, soon};
-use crate::support::paged::Paged;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
+use crate::support::test_tab::TestTab;
 
 const NOTHING: &str = "no_change";
 const RESTS: &str = "page_settled";
@@ -22,7 +22,7 @@ fn settled(outcome: &Outcome) -> &str {
 
 #[test]
 fn responses_are_rendered_before_an_action_returns() {
-    let Some(page) = Paged::new("settle-fetch") else { return };
+    let Some(page) = TestTab::new("settle-fetch") else { return };
     let (one, two) = (Held::default(), Held::default());
     page.site.put("/one", Answer::html("one").held_by(&one));
     page.site.put("/two", Answer::html("two").held_by(&two));
@@ -41,10 +41,10 @@ fn responses_are_rendered_before_an_action_returns() {
     page.go("/");
     let outcome = std::thread::scope(|scope| {
         let acting = scope.spawn(|| page.click("#b"));
-        page.site.wait_asked("a.localhost/one", 1);
-        one.let_go();
-        page.site.wait_asked("a.localhost/two", 1);
-        two.let_go();
+        page.site.wait_requested("a.localhost/one", 1);
+        one.release();
+        page.site.wait_requested("a.localhost/two", 1);
+        two.release();
         acting.join().unwrap()
     });
     assert_eq!(page.value("p.textContent"), "onetwo", "{outcome:?}");
@@ -53,7 +53,7 @@ fn responses_are_rendered_before_an_action_returns() {
 
 #[test]
 fn earlier_and_irrelevant_requests_are_not_awaited() {
-    let Some(page) = Paged::new("settle-polls") else { return };
+    let Some(page) = TestTab::new("settle-polls") else { return };
     let (poll, again, slow) = (Held::default(), Held::default(), Held::default());
     page.site.put("/poll", Answer::html("").held_by(&poll));
     page.site.put("/events", Answer::html(":\n\n").kind("text/event-stream").header("Content-Length", "1000"));
@@ -67,10 +67,10 @@ fn earlier_and_irrelevant_requests_are_not_awaited() {
         </script>",
     );
     page.go("/");
-    page.site.wait_asked("a.localhost/poll", 1);
+    page.site.wait_requested("a.localhost/poll", 1);
     // A frame that never comes is no more than a request that never ends.
     page.value("document.querySelector('iframe').src = '/slow', 1");
-    page.site.wait_asked("a.localhost/slow", 1);
+    page.site.wait_requested("a.localhost/slow", 1);
     page.act(json!({ "kind": "evaluate", "fn": "1" })).unwrap();
     for script in ["1", "new EventSource('/events')", "navigator.sendBeacon('/slow')"] {
         page.value(&format!("b.onclick = () => {{ {script} }}; 1"));
@@ -82,9 +82,9 @@ fn earlier_and_irrelevant_requests_are_not_awaited() {
     std::thread::scope(|scope| {
         page.value("b.onpointerdown = () => fetch('/down'), 1");
         let acting = scope.spawn(|| page.click("#b"));
-        page.site.wait_asked("a.localhost/down", 1);
-        poll.let_go();
-        page.site.wait_asked("a.localhost/poll", 2);
+        page.site.wait_requested("a.localhost/down", 1);
+        poll.release();
+        page.site.wait_requested("a.localhost/poll", 2);
         let outcome = acting.join().unwrap();
         assert!([NOTHING, RESTS].contains(&settled(&outcome)), "{outcome:?}");
     });
@@ -93,7 +93,7 @@ fn earlier_and_irrelevant_requests_are_not_awaited() {
 
 #[test]
 fn an_endless_request_is_awaited_up_to_a_limit() {
-    let Some(page) = Paged::new("settle-endless") else { return };
+    let Some(page) = TestTab::new("settle-endless") else { return };
     page.site.put("/never", Answer::html("").held_by(&Held::default()));
     page.put("/", "<button id=b onclick='fetch(\"/never\")'>Go</button>");
     page.go("/");
@@ -104,7 +104,7 @@ fn an_endless_request_is_awaited_up_to_a_limit() {
 
 #[test]
 fn requests_without_visible_effect_are_not_awaited() {
-    let Some(page) = Paged::new("settle-aside") else { return };
+    let Some(page) = TestTab::new("settle-aside") else { return };
     page.site.put("/never", Answer::html("").held_by(&Held::default()));
     page.site.put("/never.png", Answer::html("").held_by(&Held::default()));
     page.site.put("/stream", Answer::html("the first half and the second").half_held_by(&Held::default()));
@@ -123,7 +123,7 @@ fn requests_without_visible_effect_are_not_awaited() {
 
 #[test]
 fn polled_urls_are_not_awaited() {
-    let Some(page) = Paged::new("settle-polled") else { return };
+    let Some(page) = TestTab::new("settle-polled") else { return };
     let held = Held::default();
     page.site.page("/poll", "");
     page.put(
@@ -149,16 +149,16 @@ fn polled_urls_are_not_awaited() {
 }
 
 /// A browser of its own: where downloads go is one thing for all of a browser's pages.
-fn downloading(name: &str, folder: &Path) -> Option<Resting> {
+fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();
     let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
     let mut page = PageOptions::default();
     page.downloads = Some(folder.to_owned());
-    Some(Resting::over(supervisor, page))
+    Some(SettleTab::over(supervisor, page))
 }
 
-fn act(tab: &Resting, act: Value) -> Outcome {
+fn act(tab: &SettleTab, act: Value) -> Outcome {
     let act: Act = serde_json::from_value(act).unwrap();
     tab.act(&act, soon()).unwrap()
 }
@@ -192,8 +192,8 @@ fn downloads_started_by_an_action_are_reported_at_their_start() {
         let whole = tab.wait_download(None, soon()).unwrap();
         assert_eq!((whole.number, whole.state), (download.number, DownloadState::Completed));
     }
-    let told = serde_json::to_value(act(&tab, json!({ "kind": "click", "selector": "#linked" }))).unwrap();
-    assert_eq!(told["downloads"][0]["suggestedFilename"], "linked.bin", "{told}");
+    let response = serde_json::to_value(act(&tab, json!({ "kind": "click", "selector": "#linked" }))).unwrap();
+    assert_eq!(response["downloads"][0]["suggestedFilename"], "linked.bin", "{response}");
     for id in ["prevented", "shown"] {
         let outcome = act(&tab, json!({ "kind": "click", "selector": format!("#{id}") }));
         assert!(outcome.downloads.is_empty() && outcome.navigated == (id == "shown"), "{outcome:?}");

@@ -1,11 +1,11 @@
-//! Local and session storage, seen by the page itself.
+//! Local and session storage.
 
 use std::collections::BTreeMap;
 
 use cdpilot::page::{Error, Storage};
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
 fn items<const N: usize>(items: [(&str, &str); N]) -> BTreeMap<String, String> {
     items.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
@@ -13,7 +13,7 @@ fn items<const N: usize>(items: [(&str, &str); N]) -> BTreeMap<String, String> {
 
 #[test]
 fn storage_is_that_of_the_page() {
-    let Some(tab) = Resting::new("storage") else { return };
+    let Some(tab) = SettleTab::new("storage") else { return };
     // What the page puts in the way does not matter.
     tab.site.page("/", "<script>Storage.prototype.getItem = () => 'lie'; Storage.prototype.key = () => null</script>");
     tab.go("/");
@@ -49,7 +49,7 @@ fn storage_is_that_of_the_page() {
 
 #[test]
 fn storage_of_a_document_without_origin_is_an_error() {
-    let Some(tab) = Resting::new("no-storage") else { return };
+    let Some(tab) = SettleTab::new("no-storage") else { return };
     for url in ["about:blank", "data:text/html,x"] {
         tab.go_to(url);
         let error = tab.storage(Storage::Local, None, soon()).unwrap_err();

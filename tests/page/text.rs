@@ -1,18 +1,18 @@
-//! The text of a page.
+//! The visible text of a page.
 
 use cdpilot::page::Error;
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
-fn showing(name: &str, html: &str) -> Option<Resting> {
-    let tab = Resting::new(name)?;
+fn showing(name: &str, html: &str) -> Option<SettleTab> {
+    let tab = SettleTab::new(name)?;
     tab.site.page("/", html);
     tab.go("/");
     Some(tab)
 }
 
-fn text(tab: &Resting, selector: Option<&str>) -> String {
+fn text(tab: &SettleTab, selector: Option<&str>) -> String {
     tab.text(selector, None, soon()).unwrap().text
 }
 

@@ -1,4 +1,4 @@
-//! Who may ask: over sockets, with the auth of the control server.
+//! Authentication of the control server, over sockets.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};

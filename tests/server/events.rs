@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 #[test]
 fn an_event_id_of_an_earlier_start_gets_a_reset_and_all_kept_events() {
-    let Some(mut served) = Served::browsing() else { return };
+    let Some(mut served) = TestServer::browsing() else { return };
     served.show("<script>for (let i = 0; i < 50; i++) console.log(i)</script>");
     let old = {
         let mut all = served.api.events("/events?since=0", "");
@@ -67,7 +67,7 @@ fn an_event_id_of_an_earlier_start_gets_a_reset_and_all_kept_events() {
 
 #[test]
 fn events_can_be_read_from_any_position() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let mut all = api.events("/events", "");
     let target = served.show("<script>console.log('said')</script>");
@@ -121,7 +121,7 @@ fn events_can_be_read_from_any_position() {
 
 #[test]
 fn actions_are_logged_without_the_typed_text() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served
         .show("<button id=b onclick=\"p.textContent = 'saved'\">Save</button><input id=i aria-label=Card><p id=p></p>");

@@ -1,4 +1,4 @@
-//! Requests and answers of the engine, over sockets, by hand.
+//! Requests and responses of the HTTP engine, over raw sockets.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Any bytes, in any pieces.
+//! Arbitrary bytes in arbitrary chunks.
 
 use cdpilot::http::fuzzing::{Asked, BODY_BYTES, requests};
 use proptest::prelude::*;
@@ -57,8 +57,8 @@ proptest! {
         prop_assert_eq!(&requests(&pieces), &at_once);
         let each: Vec<&[u8]> = bytes.chunks(1).collect();
         prop_assert_eq!(&requests(&each), &at_once);
-        for (n, asked) in at_once.iter().enumerate() {
-            match asked {
+        for (n, requested) in at_once.iter().enumerate() {
+            match requested {
                 Asked::Request { body, .. } => prop_assert!(body.len() <= BODY_BYTES),
                 Asked::Refused(status) => prop_assert!(*status >= 400 && n + 1 == at_once.len()),
             }
@@ -83,7 +83,7 @@ fn no_request_can_be_smuggled() {
         "Transfer-Encoding: chunked\r\n\r\n0\n\n",
         "Transfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n",
     ] {
-        let asked = requests(&[post.as_bytes(), framing.as_bytes(), hidden.as_bytes()]);
-        assert_eq!(asked, [Asked::Refused(400)], "{framing:?}");
+        let requested = requests(&[post.as_bytes(), framing.as_bytes(), hidden.as_bytes()]);
+        assert_eq!(requested, [Asked::Refused(400)], "{framing:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a client cannot use up: time, connections, threads, memory, descriptors.
+//! Limits for clients: time, connections, threads, memory, descriptors.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -182,8 +182,8 @@ fn every_request_of_a_burst_is_answered() {
         for client in &mut clients {
             client.get("/");
         }
-        let told: Vec<u16> = clients.iter_mut().map(|client| client.answer().status).collect();
-        assert!(told.contains(&200) && told.iter().all(|status| matches!(status, 200 | 503)), "{told:?}");
+        let response: Vec<u16> = clients.iter_mut().map(|client| client.answer().status).collect();
+        assert!(response.contains(&200) && response.iter().all(|status| matches!(status, 200 | 503)), "{response:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Clients that hang up, streams of events, and the end of a server.
+//! Disconnecting clients, event streams, and stopping the server.
 
 use std::io::Read as _;
 use std::time::{Duration, Instant};

@@ -82,19 +82,19 @@ fn a_panicking_supervisor_ends_and_its_profile_restarts() {
         api.post("/tabs/open", &json!({ "url": "about:blank" })).ok();
         // A call that is under way when it happens.
         let waiting = api.send("POST", "/act", Some(r#"{"kind":"wait","fn":"false","timeoutMs":60000}"#), "");
-        api.until("the call", "/", |told| told["running"] == true);
+        api.until("the call", "/", |response| response["running"] == true);
         faulty.arm(place);
         let began = Instant::now();
         // An event, too.
         let failed = api.act(&json!({ "kind": "evaluate", "fn": "console.log('here')" }));
         faulty.fired(place);
         assert!(matches!(failed.status, 200 | 500 | 503), "{place}: {failed:?}");
-        let told = std::io::read_to_string(waiting).unwrap();
+        let response = std::io::read_to_string(waiting).unwrap();
         // It may be the call itself that reads for all others, and panics.
-        let at_its_own = place == "cdp-lead" && told.contains("INTERNAL");
-        assert!(told.contains("BROWSER_NOT_RUNNING") || at_its_own, "{place}: {told}");
+        let at_its_own = place == "cdp-lead" && response.contains("INTERNAL");
+        assert!(response.contains("BROWSER_NOT_RUNNING") || at_its_own, "{place}: {response}");
         assert!(began.elapsed().as_secs() < 30, "{place}: not at once, but at the deadline");
-        api.until("the end", "/", |told| told["running"] == false);
+        api.until("the end", "/", |response| response["running"] == false);
         wait_ended(u32::try_from(browser).unwrap());
         let again = api.post("/start", &json!({})).ok();
         assert_ne!(again["pid"], browser, "{place}");

@@ -1,4 +1,4 @@
-//! Who answers a dialog: the policy, an armed answer, the watchdog, somebody else; and what goes wrong.
+//! What answers a dialog: the policy, an armed answer, the watchdog, another client; and failures.
 
 use std::sync::Barrier;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Calls while a dialog is open: what cannot be answered fails at once, what can goes on.
+//! Calls under a dialog: calls that cannot be answered fail at once, others continue.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Dialogs over the bridge, as the supervisor runs it.
+//! The dialog bridge as the supervisor runs it.
 
 use std::time::Duration;
 
@@ -36,9 +36,9 @@ fn the_bridge_returns_the_answer_and_opens_no_native_dialog() {
     assert_eq!(life(&task.view(), "/inner"), BridgeLife::Installed);
     for frame in &frames {
         task.run_in(frame, "window.got = [prompt('who?', 'nobody'), confirm('sure?'), String(alert('done'))]");
-        let asked = task.dialog_saying("who?");
-        assert_eq!((asked.kind, &*asked.default_prompt), (DialogType::Prompt, "nobody"));
-        assert_eq!((asked.bridged, asked.frame_id.as_ref()), (true, Some(frame)));
+        let requested = task.dialog_saying("who?");
+        assert_eq!((requested.kind, &*requested.default_prompt), (DialogType::Prompt, "nobody"));
+        assert_eq!((requested.bridged, requested.frame_id.as_ref()), (true, Some(frame)));
         let refused = task.evaluate(&FrameRef::Id(frame.clone()), "1", soon()).unwrap_err();
         assert!(refused.is_blocked_by_dialog(), "{refused}");
         let closed = task.answer(text("Ada — 愛"));
@@ -106,8 +106,8 @@ fn beforeunload_dialogs_stay_native_with_the_bridge() {
     task.eval("onbeforeunload = event => event.preventDefault()");
     let refused = task.navigate(&FrameRef::Top, &task.site.url("a", "/?2"), soon()).unwrap_err();
     assert!(refused.is_blocked_by_dialog(), "{refused}");
-    let asked = task.dialog();
-    assert_eq!((asked.kind, asked.bridged), (DialogType::BeforeUnload, false));
+    let requested = task.dialog();
+    assert_eq!((requested.kind, requested.bridged), (DialogType::BeforeUnload, false));
     task.answer(ACCEPT);
     task.until("the next document", |now| now.pages[0].url.ends_with("?2"));
 }
@@ -118,8 +118,8 @@ fn where_the_bridge_cannot_work_dialogs_are_native_and_it_is_reported() {
     task.site.put("/", Answer::html("no requests").header("Permissions-Policy", "sync-xhr=()"));
     task.go(&task.site.url("a", "/"));
     task.run("window.got = prompt('native?', '')");
-    let asked = task.dialog();
-    assert!(!asked.bridged);
+    let requested = task.dialog();
+    assert!(!requested.bridged);
     assert_eq!(life(&task.view(), "/"), BridgeLife::Native);
     task.answer(text("yes"));
     assert_eq!(task.eval("got"), "yes");

@@ -1,4 +1,4 @@
-//! Calls into frames and what comes back.
+//! Calls to frames and their results.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A connection that is cut at any moment, while everything else goes on.
+//! A connection that is lost at random moments, under concurrent operations.
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use std::collections::BTreeMap;
@@ -85,9 +85,9 @@ fn dialogs(supervisor: &Supervisor, tally: &Tally) {
             continue;
         };
         let page = FrameRef::TopOf(target.clone());
-        let asked = tally.run("a question", |_| supervisor.start_script(&page, "confirm('again?')"));
+        let requested = tally.run("a question", |_| supervisor.start_script(&page, "confirm('again?')"));
         let opened = |now: &View| now.dialogs_of(target.as_str()).next().is_some();
-        if asked.is_some() && supervisor.wait_until(Deadline::after_millis(300), opened).is_some() {
+        if requested.is_some() && supervisor.wait_until(Deadline::after_millis(300), opened).is_some() {
             tally.run("an answer", |deadline| supervisor.respond(None, Dismiss, deadline));
         } else {
             // Its dialog is lost, or was never seen. Closing is the way out that a cut in the middle does

@@ -22,8 +22,8 @@ fn ask(client: &Connection, target: &TargetId, script: &str) -> Value {
     let id = client.call(&attach, soon()).unwrap().session_id;
     let mut evaluate = Evaluate::new(script);
     evaluate.return_by_value = Some(true);
-    let told = client.session(id.as_str()).call(&evaluate, soon()).unwrap();
-    told.result.value.map(|raw| serde_json::from_str(raw.get()).unwrap()).unwrap_or_default()
+    let response = client.session(id.as_str()).call(&evaluate, soon()).unwrap();
+    response.result.value.map(|raw| serde_json::from_str(raw.get()).unwrap()).unwrap_or_default()
 }
 
 fn pages(client: &Connection) -> Vec<TargetId> {
@@ -154,7 +154,7 @@ fn pages_of_other_clients_are_left_alone() {
     let changes = client.subscribe(Watch::everything().only(&["Target.targetInfoChanged"]), Capacity::default());
     client.call(&SetDiscoverTargets::new(true), soon()).unwrap();
     let foreign = client.call(&CreateTarget::new(task.site.url("a", "/")), soon()).unwrap().target_id;
-    task.site.wait_asked("b.localhost/leaf", 1);
+    task.site.wait_requested("b.localhost/leaf", 1);
     // Until it is attached to nobody: a change is told each time somebody comes or goes.
     loop {
         let info = client.call_raw("Target.getTargetInfo", &json!({ "targetId": foreign }), soon()).unwrap();

@@ -1,4 +1,4 @@
-//! Pages that crash, hang or are taken away. Each test has a browser of its own.
+//! Pages that crash, hang or are removed. Each test has its own browser.
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use std::time::{Duration, Instant};
@@ -114,8 +114,9 @@ fn a_crashed_frame_does_not_affect_its_page() {
 
 /// Renderers and the processor time each has taken, in clock ticks.
 fn renderers(task: &Task) -> Vec<(i64, u64)> {
-    let told = task.connection().call_raw("SystemInfo.getProcessInfo", &json!({}), soon()).unwrap().value().unwrap();
-    let all = told["processInfo"].as_array().unwrap().iter().filter(|process| process["type"] == "renderer");
+    let response =
+        task.connection().call_raw("SystemInfo.getProcessInfo", &json!({}), soon()).unwrap().value().unwrap();
+    let all = response["processInfo"].as_array().unwrap().iter().filter(|process| process["type"] == "renderer");
     let pids = all.map(|process| process["id"].as_i64().unwrap());
     let ticks = |pid: i64| -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

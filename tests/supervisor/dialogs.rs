@@ -1,4 +1,4 @@
-//! Dialogs: every type, from every kind of frame. What an answer did is asked of the page.
+//! Dialogs of every type in every kind of frame. The page verifies the effect of each answer.
 
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::supervisor::DialogAnswer::{self, Dismiss};
@@ -203,8 +203,8 @@ fn a_beforeunload_dialog_keeps_or_leaves_the_page() {
                 assert_eq!(dialog.kind, DialogType::BeforeUnload, "{place}");
                 let closed = task.respond(Some(&dialog.id), answer.clone(), soon()).unwrap();
                 assert_eq!((closed.accepted, closed.closed_by), (answer == ACCEPT, ClosedBy::Agent), "{place}");
-                let told = leaving.join().unwrap().unwrap_err();
-                assert!(told.is_blocked_by_dialog(), "{place}: {told}");
+                let response = leaving.join().unwrap().unwrap_err();
+                assert!(response.is_blocked_by_dialog(), "{place}: {response}");
             });
             task.until(path, |now| now.pages[0].url.ends_with(path));
             assert_eq!(task.eval("location.pathname"), path, "{place}");

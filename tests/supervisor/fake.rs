@@ -1,4 +1,4 @@
-//! Orders of events that a real browser brings about once in a thousand times: frames.
+//! Rare orders of frame events, with a fake browser.
 
 use std::time::{Duration, Instant};
 

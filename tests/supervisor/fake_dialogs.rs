@@ -1,4 +1,4 @@
-//! Orders of events that a real browser brings about once in a thousand times: dialogs.
+//! Rare orders of dialog events, with a fake browser.
 
 use cdpilot::cdp;
 use cdpilot::supervisor::DialogAnswer::Dismiss;

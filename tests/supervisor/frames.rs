@@ -1,4 +1,4 @@
-//! The frame tree of a page: found when it was there before, limited, named.
+//! The frame tree of a page: after attach, truncated, named.
 
 use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::supervisor::{Frame, FrameRef, FrameTree, PageState, Pages, Supervisor, SupervisorOptions, View};
@@ -216,12 +216,12 @@ fn a_frame_of_a_loading_page_is_listed_before_its_response() {
     task.site.page("/", "<iframe src='@a/slow'></iframe><iframe src='@b/slow'></iframe><p id=end>");
     task.site.put("/slow", crate::support::site::Answer::html("<title>slow</title>").held_by(&held));
     task.navigate(&FrameRef::Top, &task.site.url("a", "/"), soon()).unwrap();
-    task.site.wait_asked("a.localhost/slow", 1);
-    task.site.wait_asked("b.localhost/slow", 1);
+    task.site.wait_requested("a.localhost/slow", 1);
+    task.site.wait_requested("b.localhost/slow", 1);
     let now = task.until("both frames", |now| now.frames.len() == 3);
     assert!(top_of(&now).is_some());
     assert_eq!(task.eval("document.readyState"), "interactive", "the page answers meanwhile");
-    held.let_go();
+    held.release();
     for host in ["a", "b"] {
         let frame = task.frame(&task.site.url(host, "/slow"));
         assert_eq!(frame.is_oopif, host == "b");

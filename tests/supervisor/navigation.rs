@@ -1,4 +1,4 @@
-//! Where pages may go, held against a browser: what is refused is not asked for.
+//! The navigation policy with a real browser: blocked documents are not requested.
 
 use std::net::IpAddr;
 
@@ -49,14 +49,15 @@ fn blocked(task: &Task, url: &str, times: usize) -> Value {
     let deadline = soon();
     loop {
         let last = task.log().last();
-        let told =
+        let response =
             task.log().since(0, usize::MAX).entries.into_iter().filter(|e| e.kind() == EventKind::NavigationBlocked);
-        let told: Vec<Value> = told.map(|entry| serde_json::to_value(&*entry.event).unwrap()).collect();
-        let here: Vec<&Value> = told.iter().filter(|told| told["url"].as_str().unwrap().ends_with(url)).collect();
+        let response: Vec<Value> = response.map(|entry| serde_json::to_value(&*entry.event).unwrap()).collect();
+        let here: Vec<&Value> =
+            response.iter().filter(|response| response["url"].as_str().unwrap().ends_with(url)).collect();
         if let Some(found) = here.get(times - 1) {
             return (*found).clone();
         }
-        assert!(!deadline.passed(), "{url} was not blocked {times} times: {told:#?}");
+        assert!(!deadline.passed(), "{url} was not blocked {times} times: {response:#?}");
         let _ = task.log().wait_since(last, 1, deadline);
     }
 }
@@ -79,18 +80,18 @@ fn a_blocked_navigation_keeps_the_page() {
     let (a, b) = (|path: &str| task.site.url("a", path), |path: &str| task.site.url("b", path));
     let at = |url: &str| assert_eq!(task.eval("location.href"), json!(url));
 
-    let told = reason(task.navigate(&FrameRef::Top, &b("/secret?token=1"), soon()));
-    assert!(told.contains("b.localhost") && told.contains("browser.navigation.block"), "{told}");
-    assert!(!told.contains("token"), "{told}");
-    assert_eq!(reason(task.check_navigation(&b("/secret?token=1"), soon())), told);
+    let response = reason(task.navigate(&FrameRef::Top, &b("/secret?token=1"), soon()));
+    assert!(response.contains("b.localhost") && response.contains("browser.navigation.block"), "{response}");
+    assert!(!response.contains("token"), "{response}");
+    assert_eq!(reason(task.check_navigation(&b("/secret?token=1"), soon())), response);
     assert!(task.check_navigation(&a("/good"), soon()).is_ok());
     reason(task.open_page(&b("/"), None, soon()));
     at(&a("/"));
 
     // Redirects, one and two of them.
     for path in ["/to-b", "/twice"] {
-        let told = reason(task.navigate(&FrameRef::Top, &a(path), soon()));
-        assert!(told.contains("/secret"), "{told}");
+        let response = reason(task.navigate(&FrameRef::Top, &a(path), soon()));
+        assert!(response.contains("/secret"), "{response}");
         at(&a("/"));
     }
     // By itself: a script, a link, a form, a refresh.
@@ -104,8 +105,8 @@ fn a_blocked_navigation_keeps_the_page() {
     .enumerate()
     {
         task.eval(&format!("{{ const LINK = '{}'; {script} }}; 1", b("/by-itself")));
-        let told = blocked(&task, "/by-itself", times + 1);
-        assert_eq!((&told["main"], &told["frame_id"]), (&json!(true), &json!(task.top())));
+        let response = blocked(&task, "/by-itself", times + 1);
+        assert_eq!((&response["main"], &response["frame_id"]), (&json!(true), &json!(task.top())));
         at(&a("/"));
     }
     // A reload that leads elsewhere by now.
@@ -117,7 +118,7 @@ fn a_blocked_navigation_keeps_the_page() {
     task.site.page("/good", "better");
     task.go(&a("/good"));
     assert_eq!(task.eval("document.body.textContent"), json!("better"));
-    assert_eq!(task.site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]
@@ -128,8 +129,8 @@ fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
     site.page("/nested", "nested<iframe name=deep src='@b/deep'></iframe>");
     task.go(&site.url("a", "/framed"));
     for url in ["/inner", "/secret", "/deep"] {
-        let told = blocked(&task, url, 1);
-        assert_eq!(told["main"], json!(false), "{told}");
+        let response = blocked(&task, url, 1);
+        assert_eq!(response["main"], json!(false), "{response}");
     }
     let nested = task.frame("/nested");
     assert!(nested.is_oopif);
@@ -177,7 +178,7 @@ fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
         task.loaded(&top);
         assert_eq!(task.evaluate(&top, "document.body.textContent", soon()).unwrap().value, json!("good"));
     }
-    assert_eq!(site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]
@@ -258,8 +259,8 @@ fn host_names_are_resolved_before_a_navigation() {
     let site = &task.site;
     site.page("/", "page");
     for (host, part) in [("metadata.test", "169.254.169.254"), ("inner.test", "10.0.0.1")] {
-        let told = reason(task.navigate(&FrameRef::Top, &at(site, host, "/"), soon()));
-        assert!(told.contains(part), "{told}");
+        let response = reason(task.navigate(&FrameRef::Top, &at(site, host, "/"), soon()));
+        assert!(response.contains(part), "{response}");
     }
     for host in ["open.test", "named.test", "gone.test"] {
         task.go(&at(site, host, "/"));
@@ -274,13 +275,13 @@ fn host_names_are_resolved_before_a_navigation() {
     let other = task.open_page(&at(site, "more.test", "/"), None, soon()).unwrap();
     task.until("the other page", |now| now.page(other.as_str()).is_some_and(|page| page.url.contains("more.test")));
     assert_eq!(task.eval("1 + 1"), json!(2));
-    assert_eq!(site.asked_of("slow.test"), [""; 0]);
-    slow().let_go();
+    assert_eq!(site.requested_from("slow.test"), [""; 0]);
+    slow().release();
     // Refused by now if this machine stood still for seconds, else it is on its way.
-    let told = task.check_navigation(&slow_page, soon());
-    assert!(told.is_ok(), "{told:?}");
+    let response = task.check_navigation(&slow_page, soon());
+    assert!(response.is_ok(), "{response:?}");
     for host in ["metadata.test", "inner.test"] {
-        assert_eq!(site.asked_of(host), [""; 0]);
+        assert_eq!(site.requested_from(host), [""; 0]);
     }
 }
 
@@ -297,8 +298,8 @@ fn a_page_loaded_from_another_ip_address_is_replaced() {
     let Some(task) = named(options) else { return };
     task.site.page("/", "<title>rebound</title>");
     let _ = task.navigate(&FrameRef::Top, &at(&task.site, "rebound.test", "/"), soon());
-    let told = blocked(&task, "/", 1);
-    assert!(told["reason"].as_str().unwrap().contains("rebound.test resolves to 127.0.0.1"), "{told}");
+    let response = blocked(&task, "/", 1);
+    assert!(response["reason"].as_str().unwrap().contains("rebound.test resolves to 127.0.0.1"), "{response}");
     task.until("a blank page", |now| top_of(now).is_some_and(|top| matches!(&*top.url, "about:blank" | "")));
     assert_eq!(task.eval("location.href + document.title"), json!("about:blank"));
 }
@@ -328,7 +329,7 @@ fn the_policy_works_with_the_bridge_and_logins() {
         }
         task.go(&task.site.url("c", "/good"));
     }
-    assert_eq!(task.site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]

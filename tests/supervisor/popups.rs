@@ -1,4 +1,4 @@
-//! Pages that pages open.
+//! Popups.
 
 use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::DialogAnswer::Dismiss;

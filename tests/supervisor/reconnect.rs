@@ -1,4 +1,4 @@
-//! A lost connection: what is kept, what is told, and how it goes on.
+//! Lost connections: what is kept, what is reported, and how the supervisor continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Far {
     }
 }
 
-fn worth(supervisor: &Supervisor, script: &str) -> serde_json::Value {
+fn eval_value(supervisor: &Supervisor, script: &str) -> serde_json::Value {
     supervisor.evaluate(&FrameRef::Top, script, soon()).unwrap().result.value
 }
 
@@ -71,7 +71,7 @@ fn reconnecting_restores_the_view() {
     let frames = format!("<iframe src='{}'></iframe><iframe name=local></iframe>", far.site.url("b", "/"));
     far.site.page("/frames", &frames);
     supervisor.navigate(&FrameRef::Top, &far.site.url("a", "/frames"), soon()).unwrap();
-    worth(supervisor, "console.log('remembered'); window.kept = 41");
+    eval_value(supervisor, "console.log('remembered'); window.kept = 41");
     let all = |now: &View| now.frames.len() == 3 && now.frames.iter().all(|f| f.session_id.is_some());
     let before = until(supervisor, "three frames", all);
     until(supervisor, "the console", |now| !now.console.is_empty());
@@ -89,7 +89,7 @@ fn reconnecting_restores_the_view() {
         assert_eq!(before.pages[0].target_id, after.pages[0].target_id);
         assert!(after.pages[0].own, "it is still ours to close");
         assert_eq!(&*after.console[0].text, "remembered");
-        assert_eq!(worth(supervisor, "kept"), 41, "the page has not noticed");
+        assert_eq!(eval_value(supervisor, "kept"), 41, "the page has not noticed");
         for frame in after.frames.iter() {
             let id = FrameRef::Id(frame.frame_id.clone());
             assert_eq!(supervisor.evaluate(&id, "1 + 1", soon()).unwrap().value, 2);
@@ -97,11 +97,14 @@ fn reconnecting_restores_the_view() {
         supervisor.start_script(&FrameRef::Top, "window.said = confirm('still there?')").unwrap();
         until(supervisor, "a dialog", |now| !now.dialogs.is_empty());
         let closed = supervisor.respond(None, ACCEPT, soon()).unwrap();
-        assert_eq!(worth(supervisor, "said"), true, "{closed:?}");
+        assert_eq!(eval_value(supervisor, "said"), true, "{closed:?}");
     }
     let kinds: Vec<EventKind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind()).collect();
-    let told = |kind| kinds.iter().filter(|k| **k == kind).count();
-    assert_eq!((told(EventKind::Disconnected), told(EventKind::Reconnected), told(EventKind::TabOpened)), (2, 2, 1));
+    let response = |kind| kinds.iter().filter(|k| **k == kind).count();
+    assert_eq!(
+        (response(EventKind::Disconnected), response(EventKind::Reconnected), response(EventKind::TabOpened)),
+        (2, 2, 1)
+    );
     let target = supervisor.view().pages[0].target_id.clone();
     far.end();
     let _ = target;
@@ -139,7 +142,7 @@ fn calls_wait_for_a_reconnect_and_those_under_way_fail() {
     assert_eq!((now.pages.len(), &*now.pages[0].title), (1, "far away"));
     assert_eq!(now.pages[0].state, PageState::Detached);
     far.proxy.refuse(false);
-    assert_eq!(worth(&far.supervisor, "document.title"), "far away");
+    assert_eq!(eval_value(&far.supervisor, "document.title"), "far away");
     far.end();
 }
 
@@ -167,7 +170,7 @@ fn a_dialog_lost_by_a_reconnect_leaves_its_page_usable() {
             assert!(refused.to_string().contains(word), "{refused}");
         }
         // Another page goes on; cookies and history of this one are told.
-        assert_eq!(worth(&far.supervisor, "2 * 3"), 6);
+        assert_eq!(eval_value(&far.supervisor, "2 * 3"), 6);
         far.supervisor.cookies(&page, &[], soon()).unwrap();
         let history = far.supervisor.history(&page, soon()).unwrap();
         assert_eq!(history.entries[history.current].url, far.site.url("a", "/"));
@@ -205,7 +208,7 @@ fn a_silent_connection_is_replaced() {
     until(&far.supervisor, "it notices", |now| matches!(now.phase, Phase::Reconnecting(_)));
     far.proxy.cut();
     far.proxy.silence(false);
-    assert_eq!(worth(&far.supervisor, "document.title"), "far away");
+    assert_eq!(eval_value(&far.supervisor, "document.title"), "far away");
     far.end();
 }
 
@@ -291,10 +294,10 @@ fn routes_survive_a_reconnect() {
     let made = Fulfilment::new(200, Vec::new(), "made up");
     far.supervisor.add_route(RouteRule::new("/made", RouteAction::Fulfil(Arc::new(made))), soon()).unwrap();
     let fetched = "fetch('/made').then(r => r.text())";
-    assert_eq!(worth(&far.supervisor, fetched), "made up");
+    assert_eq!(eval_value(&far.supervisor, fetched), "made up");
     far.proxy.cut();
     far.back(2);
-    assert_eq!(worth(&far.supervisor, fetched), "made up");
+    assert_eq!(eval_value(&far.supervisor, fetched), "made up");
     assert_eq!(far.supervisor.routes(soon()).unwrap()[0].hits, 2);
     far.end();
 }

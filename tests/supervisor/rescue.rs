@@ -1,4 +1,4 @@
-//! Pages that are stuck in a script, and pages that nothing helps.
+//! Pages that are stuck in a script, and unresponsive pages.
 
 use std::time::{Duration, Instant};
 
@@ -53,8 +53,8 @@ fn a_page_stuck_in_a_script_is_rescued_and_keeps_its_document() {
     assert!(task.call_raw(&top, "DOM.getDocument", &json!({}), soon()).unwrap().rescued);
     assert_eq!(task.eval("kept"), "kept");
     loop_in(&task, &top);
-    let went = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
-    assert!(went.rescued && task.view().pages[0].url.ends_with("?next"));
+    let navigation = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
+    assert!(navigation.rescued && task.view().pages[0].url.ends_with("?next"));
     assert_eq!(task.eval("typeof kept"), "undefined");
     loop_in(&task, &top);
     assert!(task.reload(&top, soon()).unwrap().rescued);
@@ -122,17 +122,17 @@ fn a_slow_server_is_not_a_stuck_page() {
         // Longer than it takes to free a page.
         let waiting = format!("new Promise(done => setTimeout(() => done(kept), {}))", 2 * after.as_millis());
         assert_eq!(task.eval(&waiting), "kept");
-        held.let_go();
+        held.release();
         assert!(!going.join().unwrap().unwrap().rescued);
     });
     // Chromium holds back what is asked after a navigation began. That is no script to be ended either.
     let held = crate::support::site::Held::default();
     task.site.put("/slower", crate::support::site::Answer::html("<script>n = 1</script>").held_by(&held));
     task.run("location.href = '/slower'");
-    task.site.wait_asked("a.localhost/slower", 1);
+    task.site.wait_requested("a.localhost/slower", 1);
     let late = task.evaluate(&FrameRef::Top, "1", Deadline::after(after + after / 2)).unwrap_err();
     assert!(matches!(late, Error::Navigating { .. }), "{late}");
-    held.let_go();
+    held.release();
     task.until("it is there", |now| now.pages[0].url.ends_with("/slower"));
     task.loaded(&FrameRef::Top);
     assert_eq!(task.eval("n"), 1);
@@ -149,16 +149,16 @@ fn a_page_waiting_for_its_server_navigates_elsewhere_at_once() {
     let silent = task.site.url("a", "/silent");
     let late = task.navigate(&FrameRef::Top, &silent, Deadline::after_secs(2)).unwrap_err();
     assert_eq!(late.code(), "TIMEOUT", "{late}");
-    let went = task.navigate(&FrameRef::Top, &task.site.url("a", "/other"), Deadline::after_secs(10));
-    assert!(!went.expect("the silent server holds the page").rescued);
+    let navigation = task.navigate(&FrameRef::Top, &task.site.url("a", "/other"), Deadline::after_secs(10));
+    assert!(!navigation.expect("the silent server holds the page").rescued);
     task.loaded(&FrameRef::Top);
     assert_eq!(task.eval("document.body.textContent"), "other");
     // The same where the page has set out by itself, and where it is loaded again.
     task.run("location.href = '/silent'");
-    task.site.wait_asked("a.localhost/silent", 2);
+    task.site.wait_requested("a.localhost/silent", 2);
     task.reload(&FrameRef::Top, Deadline::after_secs(10)).expect("the silent server holds the page");
     assert_eq!(rescues(&task), 0);
-    held.let_go();
+    held.release();
 }
 
 #[test]

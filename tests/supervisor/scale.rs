@@ -139,9 +139,9 @@ fn a_hundred_tabs_need_no_additional_threads() {
             let target = FrameRef::TopOf(page.target_id.clone());
             assert_eq!(task.evaluate(&target, &script, soon()).unwrap().value, tabs[&page.target_id] * 2);
         }
-        let asked = began.elapsed();
+        let requested = began.elapsed();
         let grown = threads() - threads_before;
-        println!("100 tabs: opened in {opened:?}, asked in {asked:?}, {grown} more threads");
+        println!("100 tabs: opened in {opened:?}, asked in {requested:?}, {grown} more threads");
         println!("memory {} KiB, {} KiB before", memory(), memory_before);
         let began = Instant::now();
         task.stop(soon());

@@ -1,4 +1,4 @@
-//! Workers, and what pages write to their console.
+//! Workers and console messages.
 
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::supervisor::{ConsoleEntry, ConsoleLevel, EventKind, FrameRef};

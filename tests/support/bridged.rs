@@ -17,15 +17,15 @@ use super::site::Site;
 
 /// How a dialog or request was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum HandledBy {
     Bridge,
     Native,
     Refused(RefusedCall),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Met {
-    pub(crate) way: Way,
+pub(crate) struct BridgeCall {
+    pub(crate) way: HandledBy,
     pub(crate) kind: String,
     pub(crate) message: String,
     pub(crate) default: String,
@@ -37,8 +37,8 @@ pub(crate) struct Met {
     pub(crate) carried: (bool, usize),
 }
 
-impl Met {
-    pub(crate) fn short(&self) -> (Way, &str, &str) {
+impl BridgeCall {
+    pub(crate) fn short(&self) -> (HandledBy, &str, &str) {
         (self.way, &self.kind, &self.message)
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct Bridged {
     pub(crate) bridge: Bridge,
     pub(crate) accept: bool,
     pub(crate) text: String,
-    pub(crate) met: Vec<Met>,
+    pub(crate) met: Vec<BridgeCall>,
     /// Pages of the `https` hosts: header lines and the document, by path.
     pub(crate) secure: HashMap<String, (Value, String)>,
     /// The first page.
@@ -145,8 +145,8 @@ impl Bridged {
             "Page.loadEventFired" => self.loads += usize::from(session.id() == self.page.id()),
             "Fetch.requestPaused" => self.paused(&session, &params),
             _ => {
-                self.met.push(Met {
-                    way: Way::Native,
+                self.met.push(BridgeCall {
+                    way: HandledBy::Native,
                     kind: text(&params["type"]),
                     message: text(&params["message"]),
                     default: text(&params["defaultPrompt"]),
@@ -190,8 +190,8 @@ impl Bridged {
         let (url, id) = (text(&request["url"]), &params["requestId"]);
         let entries = request["postDataEntries"].as_array().map_or(0, Vec::len);
         let post_data = request["postData"].as_str();
-        let mut met = Met {
-            way: Way::Bridge,
+        let mut met = BridgeCall {
+            way: HandledBy::Bridge,
             kind: String::new(),
             message: String::new(),
             default: String::new(),
@@ -234,7 +234,7 @@ impl Bridged {
                 return;
             }
             Err(refused) => {
-                met.way = Way::Refused(refused);
+                met.way = HandledBy::Refused(refused);
                 session
                     .send_raw("Fetch.failRequest", &json!({"requestId": id, "errorReason": "AccessDenied"}))
                     .unwrap();
@@ -297,7 +297,7 @@ impl Bridged {
     }
 
     /// Answers the calls that were held.
-    pub(crate) fn let_go(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.hold = false;
         for (session, id, body) in self.held.drain(..) {
             fulfil(&session, &id, Fulfil::STATUS, &body);
@@ -333,7 +333,7 @@ impl Bridged {
     }
 
     /// What was met since the last look.
-    pub(crate) fn taken(&mut self) -> Vec<Met> {
+    pub(crate) fn taken(&mut self) -> Vec<BridgeCall> {
         self.pump();
         std::mem::take(&mut self.met)
     }

@@ -1,4 +1,4 @@
-//! The script of a fake browser: what it does when a command comes in.
+//! The script of a fake browser: its reactions to commands.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a browser puts on the wire: WebSocket frames, sound and broken ones, and JSON messages.
+//! Bytes that a browser sends: WebSocket frames, valid and malformed, and JSON messages.
 
 use serde_json::{Value, json};
 

@@ -20,14 +20,14 @@ pub(crate) const ID: &str = "5e551on";
 
 /// A request as it came.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct GridRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Value,
 }
 
-impl Seen {
+impl GridRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
@@ -55,11 +55,11 @@ pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Answer {
     Answer::Json(status, json!({ "value": { "error": code, "message": message, "stacktrace": "" } }))
 }
 
-type Rule = Box<dyn Fn(&Seen) -> Answer + Send + Sync>;
+type Rule = Box<dyn Fn(&GridRequest) -> Answer + Send + Sync>;
 
 #[derive(Default)]
 struct State {
-    seen: Vec<Seen>,
+    seen: Vec<GridRequest>,
     sockets: Vec<TcpStream>,
     threads: Vec<Thread>,
     stopping: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Grid {
 
 impl Grid {
     /// A grid that answers as `rule` says and forwards WebSockets to `cdp`.
-    pub(crate) fn start(cdp: Option<&Fake>, rule: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(cdp: Option<&Fake>, rule: impl Fn(&GridRequest) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let shared = Arc::new(Shared {
@@ -121,7 +121,7 @@ impl Grid {
     }
 
     /// What came in so far, WebSocket handshakes left out.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<GridRequest> {
         self.shared.state.lock().seen.clone()
     }
 
@@ -169,7 +169,7 @@ fn serve(shared: &Arc<Shared>, socket: &TcpStream) {
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    let mut seen = Seen { method: method.to_owned(), path: path.to_owned(), headers, body: Value::Null };
+    let mut seen = GridRequest { method: method.to_owned(), path: path.to_owned(), headers, body: Value::Null };
     if seen.header("upgrade").is_some() {
         return forward(shared, socket, &head);
     }

@@ -136,8 +136,8 @@ impl Fake {
         let Some(method) = message.get("method").and_then(Value::as_str) else {
             // An answer to what was asked of the client.
             if let Some(id) = self.waits_for.take() {
-                let told = json!({ "result": message.get("result"), "error": message.get("error") });
-                self.say(&id, &told.to_string());
+                let response = json!({ "result": message.get("result"), "error": message.get("error") });
+                self.say(&id, &response.to_string());
             }
             return;
         };

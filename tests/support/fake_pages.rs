@@ -1,4 +1,4 @@
-//! A fake browser with one page, as a supervisor sees it.
+//! A fake browser with one page, for a supervisor.
 
 use cdpilot::supervisor::{Supervisor, SupervisorOptions, View};
 use serde_json::{Value, json};

@@ -1,11 +1,9 @@
-//! What tests share.
+//! Shared test support.
 
 #[cfg(feature = "server")]
 pub(crate) mod api;
 pub(crate) mod bridged;
 pub(crate) mod chrome;
-#[cfg(feature = "server")]
-pub(crate) mod controlled;
 pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
@@ -22,41 +20,43 @@ pub(crate) mod fake_pages;
 pub(crate) mod grid;
 #[cfg(feature = "server")]
 pub(crate) mod har_peer;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+pub(crate) mod home_processes;
+#[cfg(feature = "page")]
+pub(crate) mod input_stage;
 pub(crate) mod leaks;
 pub(crate) mod ledger;
 #[cfg(feature = "server")]
 pub(crate) mod mcp_peers;
-#[cfg(feature = "page")]
-pub(crate) mod paged;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod mcp_process;
 #[cfg(feature = "page")]
 pub(crate) mod pixels;
 #[cfg(feature = "page")]
-pub(crate) mod pointed;
+pub(crate) mod pointer_log;
+#[cfg(unix)]
+#[cfg(feature = "server")]
+pub(crate) mod port_attempts;
 pub(crate) mod proxy;
 #[cfg(all(feature = "cli", unix))]
 pub(crate) mod pty;
 #[cfg(feature = "server")]
 pub(crate) mod raw;
-#[cfg(unix)]
-#[cfg(feature = "server")]
-pub(crate) mod reaching;
 pub(crate) mod renderers;
-#[cfg(feature = "page")]
-pub(crate) mod resting;
 #[cfg(feature = "server")]
 pub(crate) mod schema;
-pub(crate) mod site;
-#[cfg(all(feature = "cli", unix))]
-pub(crate) mod spoken;
 #[cfg(feature = "page")]
-pub(crate) mod staged;
-#[cfg(all(feature = "cli", target_os = "linux"))]
-pub(crate) mod struck;
+pub(crate) mod settle_tab;
+pub(crate) mod site;
+#[cfg(feature = "server")]
+pub(crate) mod test_home;
+#[cfg(feature = "page")]
+pub(crate) mod test_tab;
 pub(crate) mod tls;
 #[cfg(feature = "server")]
-pub(crate) mod tooled;
+pub(crate) mod tool_home;
 #[cfg(feature = "server")]
-pub(crate) mod workshop;
+pub(crate) mod tool_workspace;
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A terminal for a program, and somebody at it.
+//! A pseudoterminal for a program, with a simulated user.
 
 use std::fs::File;
 use std::io::{Read, Write};

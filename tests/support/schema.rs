@@ -1,4 +1,4 @@
-//! Whether JSON fits a schema: as much of JSON Schema as our descriptions use.
+//! Validation of JSON against a schema: the subset of JSON Schema that our descriptions use.
 
 use serde_json::Value;
 

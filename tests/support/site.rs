@@ -1,4 +1,4 @@
-//! A small web site on loopback whose pages a test makes up as it goes.
+//! A small web site on loopback whose pages a test defines.
 //!
 //! ```ignore
 //! let site = Site::start();
@@ -98,7 +98,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release(&self) {
         *self.inner.0.lock() = true;
         self.inner.1.notify_all();
     }
@@ -115,7 +115,7 @@ impl Held {
 struct State {
     answers: HashMap<String, Answer>,
     /// Paths that were asked for, in order, with the host.
-    asked: Vec<String>,
+    requested: Vec<String>,
     /// What was asked with, without the body, beside its path and host.
     heads: Vec<(String, String)>,
     /// The name and password that a path asks for, in Base64.
@@ -174,7 +174,7 @@ impl Site {
     #[cfg(feature = "page")]
     pub(crate) fn heads(&self, path: &str) -> Vec<String> {
         let state = self.shared.state.lock();
-        state.heads.iter().filter(|(asked, _)| asked == path).map(|(_, head)| head.clone()).collect()
+        state.heads.iter().filter(|(requested, _)| requested == path).map(|(_, head)| head.clone()).collect()
     }
 
     /// Answers a path only to who knows this `name:password`.
@@ -186,9 +186,9 @@ impl Site {
 
     /// What has been asked for of a host, `b.localhost` or the like, whatever path.
     #[cfg(feature = "server")]
-    pub(crate) fn asked_of(&self, host: &str) -> Vec<String> {
+    pub(crate) fn requested_from(&self, host: &str) -> Vec<String> {
         let state = self.shared.state.lock();
-        state.asked.iter().filter(|asked| asked.split('/').next() == Some(host)).cloned().collect()
+        state.requested.iter().filter(|requested| requested.split('/').next() == Some(host)).cloned().collect()
     }
 
     /// Sends whoever asks for a path to the address behind its `?`, which is percent-encoded.
@@ -200,8 +200,8 @@ impl Site {
 
     /// Everything that has been asked for: host and path.
     #[cfg(feature = "server")]
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.shared.state.lock().asked.clone()
+    pub(crate) fn requested(&self) -> Vec<String> {
+        self.shared.state.lock().requested.clone()
     }
 
     #[cfg(feature = "server")]
@@ -210,12 +210,12 @@ impl Site {
     }
 
     /// Waits until `a.localhost/path` or the like has been asked for so many times.
-    pub(crate) fn wait_asked(&self, path: &str, times: usize) {
+    pub(crate) fn wait_requested(&self, path: &str, times: usize) {
         let mut state = self.shared.state.lock();
         let deadline = Deadline::after_secs(30).instant();
-        while state.asked.iter().filter(|asked| *asked == path).count() < times {
+        while state.requested.iter().filter(|requested| *requested == path).count() < times {
             let late = self.shared.changed.wait_until(&mut state, deadline).timed_out();
-            assert!(!late, "{path} was not asked for {times} times, but: {:?}", state.asked);
+            assert!(!late, "{path} was not asked for {times} times, but: {:?}", state.requested);
         }
     }
 }
@@ -233,7 +233,7 @@ impl Drop for Site {
             let mut state = self.shared.state.lock();
             (std::mem::take(&mut state.sockets), std::mem::take(&mut state.threads))
         };
-        held.iter().for_each(Held::let_go);
+        held.iter().for_each(Held::release);
         for socket in sockets.values() {
             let _ = socket.shutdown(Shutdown::Both);
         }
@@ -290,7 +290,7 @@ fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<
     let host = host.split(':').next().unwrap_or(host);
     let answer = {
         let mut state = shared.state.lock();
-        state.asked.push(format!("{host}{path}"));
+        state.requested.push(format!("{host}{path}"));
         state.heads.push((format!("{host}{path}"), head.to_string()));
         let known = |code: &String| head.lines().any(|line| line.ends_with(&format!("Basic {code}")));
         match state.locked.get(path) {

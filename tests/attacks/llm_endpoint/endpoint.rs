@@ -1,4 +1,4 @@
-//! An HTTP endpoint that answers byte for byte as an attack wants.
+//! An HTTP endpoint that sends exactly the bytes of an attack.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};

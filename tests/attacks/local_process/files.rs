@@ -1,4 +1,4 @@
-//! Files and folders that another user could read, or put there before us.
+//! Files and folders that another user could read, or created beforehand.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -147,13 +147,13 @@ fn planted_pipes(_: &()) -> Result<(), String> {
 
 fn planted_links(_: &()) -> Result<(), String> {
     let (folder, home) = loose();
-    let (there, nowhere) = (folder.path().join("victim"), folder.path().join("nothing"));
-    fs::write(&there, "as it was").unwrap();
-    let is_untouched = |what: &str| match (fs::read_to_string(&there).as_deref(), nowhere.exists()) {
+    let (present, no_scope) = (folder.path().join("victim"), folder.path().join("nothing"));
+    fs::write(&present, "as it was").unwrap();
+    let is_untouched = |what: &str| match (fs::read_to_string(&present).as_deref(), no_scope.exists()) {
         (Ok("as it was"), false) => Ok(()),
-        told => Err(format!("{what}: {told:?}")),
+        response => Err(format!("{what}: {response:?}")),
     };
-    for target in [&there, &nowhere] {
+    for target in [&present, &no_scope] {
         let link = |path: &Path| {
             let _ = fs::remove_file(path);
             symlink(target, path).unwrap();
@@ -177,7 +177,7 @@ fn planted_links(_: &()) -> Result<(), String> {
         let program = Program::new().env("CDPILOT_HOME", home.root().to_str().unwrap());
         let ran = program.run(&["browser", "profiles"]);
         let stopped = program.run(&["serve", "--stop"]);
-        is_untouched("server.log").map_err(|told| format!("{told}: {ran:?} {stopped:?}"))?;
+        is_untouched("server.log").map_err(|response| format!("{response}: {ran:?} {stopped:?}"))?;
         assert_ne!(ran.code, Some(0), "{ran:?}");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Requests without the token, or with another one, and requests that hold the server up.
+//! Requests without a valid token, and requests that exhaust the server.
 
 use std::io::{Read as _, Write as _};
 

@@ -1,4 +1,4 @@
-//! What a server does while it starts, while its tools are listed, and while it ends.
+//! Attacks of an MCP server during its start, the listing of its tools, and its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! Everything that a page can reach another server with, and who saw it arrive.
+//! Every means by which a page can send requests to another server, and which of them arrived.
 
 use cdpilot::control::Profile;
 
-use super::controlled::worth;
 use super::site::{Answer, Site};
+use super::test_home::eval_value;
 
 /// What a worker tries. `NAME` is the kind of worker.
 const JOB: &str = "async function job(at) {
@@ -90,13 +90,13 @@ pub(crate) fn attempt(profile: &Profile, site: &Site, at: &str) {
             super::chrome::soon(),
         )
         .unwrap();
-    assert_eq!(worth(profile, None, &ATTEMPTS.replace("AT", at)), "over", "{at}");
+    assert_eq!(eval_value(profile, None, &ATTEMPTS.replace("AT", at)), "over", "{at}");
 }
 
 /// The kinds that a witness saw, whatever host they named.
 pub(crate) fn arrived(witness: &Site) -> Vec<String> {
     let mut seen: Vec<String> =
-        witness.asked().iter().filter_map(|asked| Some(asked.split_once('/')?.1.to_owned())).collect();
+        witness.requested().iter().filter_map(|requested| Some(requested.split_once('/')?.1.to_owned())).collect();
     seen.retain(|path| path != "favicon.ico");
     seen.sort();
     seen.dedup();

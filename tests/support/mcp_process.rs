@@ -1,4 +1,4 @@
-//! A program that is spoken with in JSON, an object a line.
+//! A program that exchanges JSON messages, one per line.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::chrome::soon;
 
 /// The program. Dropping it kills it.
-pub(crate) struct Spoken {
+pub(crate) struct McpProcess {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -19,7 +19,7 @@ pub(crate) struct Spoken {
     _reader: Thread,
 }
 
-impl Spoken {
+impl McpProcess {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -68,15 +68,15 @@ impl Spoken {
 
     /// Calls a tool: what it tells.
     pub(crate) fn call(&mut self, id: i64, name: &str, arguments: Value) -> Value {
-        let mut told = self.ask(id, "tools/call", json!({ "name": name, "arguments": arguments }));
-        assert!(told["error"].is_null(), "{told}");
-        told["result"]["structuredContent"].take()
+        let mut response = self.ask(id, "tools/call", json!({ "name": name, "arguments": arguments }));
+        assert!(response["error"].is_null(), "{response}");
+        response["result"]["structuredContent"].take()
     }
 
     /// Names of the tools that it offers.
     pub(crate) fn tools(&mut self, id: i64) -> Vec<String> {
-        let told = self.ask(id, "tools/list", json!({}));
-        let tools = told["result"]["tools"].as_array().unwrap_or_else(|| panic!("{told}"));
+        let response = self.ask(id, "tools/list", json!({}));
+        let tools = response["result"]["tools"].as_array().unwrap_or_else(|| panic!("{response}"));
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
@@ -97,7 +97,7 @@ impl Spoken {
     }
 }
 
-impl Drop for Spoken {
+impl Drop for McpProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

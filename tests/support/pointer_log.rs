@@ -1,11 +1,11 @@
-//! Pages that write down the events they get, and actions on them.
+//! Pages that log the events they receive, and actions on them.
 
 use cdpilot::page::{Act, Error, Outcome};
 use cdpilot::supervisor::FrameRef;
 use serde_json::{Value, json};
 
 use super::chrome::{soon, until};
-use super::paged::Paged;
+use super::test_tab::TestTab;
 
 /// Writes down what events come: `type#id` and, for some, more. `!` behind one that is not trusted.
 pub(crate) const LOG: &str = "<!doctype html><script>
@@ -22,7 +22,7 @@ pub(crate) const LOG: &str = "<!doctype html><script>
     const count = (kind) => log.filter(line => line.startsWith(kind)).length;
 </script><style>body { margin: 0 }</style>";
 
-impl Paged {
+impl TestTab {
     /// Shows a page that writes its events down.
     pub(crate) fn logging(name: &str, html: &str) -> Option<Self> {
         Self::showing(name, &format!("{LOG}{html}"))

@@ -1,4 +1,4 @@
-//! A tab of the page room with options of a test's own, and a site to show in it.
+//! A tab of the page layer with given options, and a site to show in it.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::chrome::{shared, soon, top_of, until};
 use super::site::Site;
 
 /// A tab, in the shared browser where nothing else is said. Everything is left in order at the end.
-pub(crate) struct Resting {
+pub(crate) struct SettleTab {
     pub(crate) site: Site,
     pub(crate) pages: Tabs,
     pub(crate) tab: Arc<Tab>,
 }
 
-impl Deref for Resting {
+impl Deref for SettleTab {
     type Target = Tab;
 
     fn deref(&self) -> &Tab {
@@ -27,13 +27,13 @@ impl Deref for Resting {
     }
 }
 
-impl Drop for Resting {
+impl Drop for SettleTab {
     fn drop(&mut self) {
         self.pages.supervisor().stop(soon());
     }
 }
 
-impl Resting {
+impl SettleTab {
     pub(crate) fn new(name: &str) -> Option<Self> {
         Self::with(SupervisorOptions::task(name), PageOptions::default())
     }
