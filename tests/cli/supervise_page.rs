@@ -18,7 +18,7 @@ fn code(answer: &Value) -> &str {
     answer["code"].as_str().unwrap()
 }
 
-/// The ref in the line that holds `part`.
+/// The ref in the line that contains `part`.
 fn ref_of(seen: &Value, part: &str) -> String {
     let text = seen["snapshot"].as_str().unwrap();
     let line = text.lines().find(|line| line.contains(part) && line.contains("[ref="));

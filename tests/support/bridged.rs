@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::chrome::{launch, soon};
 use super::site::Site;
 
-/// How a dialog or request was met.
+/// What handled a dialog or request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandledBy {
     Bridge,
@@ -33,7 +33,7 @@ pub(crate) struct BridgeCall {
     pub(crate) frame: String,
     /// The body of a request.
     pub(crate) body: String,
-    /// Whether `postData` was there, and how many `postDataEntries`.
+    /// Whether `postData` was present, and the number of `postDataEntries`.
     pub(crate) carried: (bool, usize),
 }
 
@@ -43,7 +43,7 @@ impl BridgeCall {
     }
 }
 
-/// What is set up beside the bridge.
+/// What is enabled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup {
     pub(crate) bridge: bool,
@@ -67,12 +67,12 @@ pub(crate) struct Bridged {
     /// All sessions with their target's type, in order.
     pub(crate) sessions: Vec<(String, Session)>,
     pub(crate) loads: usize,
-    /// What is wrong with answers of the bridge.
+    /// How answers of the bridge are modified.
     pub(crate) spoil: Option<&'static str>,
-    /// Whether calls stay without an answer.
+    /// Whether calls are left unanswered.
     pub(crate) hold: bool,
     held: Vec<(Session, Value, String)>,
-    /// The last right answer.
+    /// The last unmodified answer.
     last: String,
     setup: Setup,
     events: Subscription,
@@ -253,7 +253,7 @@ impl Bridged {
         session.send_raw("Fetch.fulfillRequest", &answer).unwrap();
     }
 
-    /// What a script is worth in a session, answering whatever it asks.
+    /// Evaluates a script in a session, and answers its dialogs.
     pub(crate) fn eval_in(&mut self, session: &Session, script: &str) -> Value {
         let params = json!({
             "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true
@@ -279,7 +279,7 @@ impl Bridged {
         self.eval_in(&page, script)
     }
 
-    /// Takes what has come.
+    /// Processes received events.
     pub(crate) fn pump(&mut self) {
         while let Ok(event) = self.events.try_next() {
             let Item::Event(event) = event else { panic!("events were lost") };
@@ -287,7 +287,7 @@ impl Bridged {
         }
     }
 
-    /// Takes what comes until something holds.
+    /// Processes events until a condition holds.
     pub(crate) fn until(&mut self, what: &str, accept: impl Fn(&Self) -> bool) {
         let deadline = soon();
         while !accept(self) {
@@ -314,7 +314,7 @@ impl Bridged {
         assert!(outcome.get("errorText").is_none(), "{url}: {outcome}");
     }
 
-    /// The session of the document whose address ends so, loaded.
+    /// The session of the document whose URL ends with this text, loaded.
     pub(crate) fn session(&mut self, url: &str) -> Session {
         let deadline = soon();
         loop {
@@ -332,7 +332,7 @@ impl Bridged {
         text(&self.eval_in(session, "location.href"))
     }
 
-    /// What was met since the last look.
+    /// The calls and requests since the last call.
     pub(crate) fn taken(&mut self) -> Vec<BridgeCall> {
         self.pump();
         std::mem::take(&mut self.met)

@@ -33,7 +33,7 @@ enum Transport {
 
 enum End {
     Tcp(TcpStream),
-    /// A pipe nobody writes to: what waits for it wakes up when its writing end is gone.
+    /// A pipe without data: closing its writing end wakes up waiting threads.
     #[cfg(unix)]
     Pipe {
         stop: OwnedFd,
@@ -69,7 +69,7 @@ impl Link {
         }
     }
 
-    /// Sends bytes as they are. A failure is the end of the connection, which the reading half sees.
+    /// Sends raw bytes. A failure means that the connection has ended, which the reading half detects.
     pub(crate) fn raw(&self, bytes: &[u8]) {
         let mut out = self.out.lock();
         if let Some(held) = &mut out.held {
@@ -135,7 +135,7 @@ impl Link {
         }
     }
 
-    /// Ends the connection without a word; a write that is stuck fails.
+    /// Ends the connection without a close frame; a blocked write fails.
     pub(crate) fn cut(&self) {
         match &self.end {
             End::Tcp(socket) => {
@@ -151,7 +151,7 @@ impl Link {
         }
     }
 
-    /// Does an action that is about this connection alone.
+    /// Performs an action on this connection.
     pub(super) fn perform(self: &Arc<Self>, action: Action, request: Option<&Request>) {
         match (action, request) {
             (Action::Reply(result), Some(request)) => self.text(&request.answer(&result)),

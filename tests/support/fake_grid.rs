@@ -18,7 +18,7 @@ use super::fake_cdp::{Fake, soon};
 /// The id of every session.
 pub(crate) const ID: &str = "5e551on";
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct GridRequest {
     pub(crate) method: String,
@@ -33,15 +33,15 @@ impl GridRequest {
     }
 }
 
-/// What is answered.
+/// A response.
 #[derive(Clone)]
 pub(crate) enum Answer {
     Json(u16, Value),
-    /// The whole answer, head included.
+    /// The whole response, including its head.
     Raw(String),
-    /// Nothing, until the grid ends.
+    /// No response until the grid ends.
     Never,
-    /// The inner one, once the gate opens.
+    /// The inner response, once the gate opens.
     After(Receiver<()>, Box<Answer>),
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn session(capabilities: Value) -> Answer {
     Answer::Json(200, json!({ "value": { "sessionId": ID, "capabilities": capabilities } }))
 }
 
-/// A refusal as the specification has it.
+/// An error response as specified.
 pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Answer {
     Answer::Json(status, json!({ "value": { "error": code, "message": message, "stacktrace": "" } }))
 }
@@ -79,7 +79,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// A grid that answers as `rule` says and forwards WebSockets to `cdp`.
+    /// A grid that answers by `rule` and forwards WebSockets to `cdp`.
     pub(crate) fn start(cdp: Option<&Fake>, rule: impl Fn(&GridRequest) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -104,7 +104,7 @@ impl Grid {
         Self { shared, port, acceptor: Some(acceptor.unwrap()) }
     }
 
-    /// One that answers new sessions so, and everything else with nothing.
+    /// A grid that answers requests for new sessions with this, and all others with an empty result.
     pub(crate) fn with_session(cdp: Option<&Fake>, new: Answer) -> Self {
         Self::start(cdp, move |seen| match seen.method.as_str() {
             "POST" => new.clone(),
@@ -120,7 +120,7 @@ impl Grid {
         format!("webdriver+http://127.0.0.1:{}", self.port)
     }
 
-    /// What came in so far, WebSocket handshakes left out.
+    /// The requests so far, without WebSocket handshakes.
     pub(crate) fn seen(&self) -> Vec<GridRequest> {
         self.shared.state.lock().seen.clone()
     }
@@ -129,7 +129,7 @@ impl Grid {
         self.shared.state.lock().seen.iter().filter(|seen| seen.method == method).count()
     }
 
-    /// Waits until so many requests of a method came.
+    /// Waits for a number of requests with a method.
     pub(crate) fn wait(&self, method: &str, count: usize) {
         let mut state = self.shared.state.lock();
         while state.seen.iter().filter(|seen| seen.method == method).count() < count {
@@ -211,7 +211,7 @@ fn write(mut socket: &TcpStream, answer: Answer) {
     let _ = socket.write_all(text.as_bytes());
 }
 
-/// Passes a handshake and all that follows on to the browser.
+/// Forwards a handshake and all following data to the browser.
 fn forward(shared: &Arc<Shared>, client: &TcpStream, head: &str) {
     let browser = shared.cdp.and_then(|port| TcpStream::connect(("127.0.0.1", port)).ok());
     let Some(mut browser) = browser else {

@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::leaks::rerun;
 
-/// How it behaves, words with blanks between them.
+/// Its behaviour, as words separated by spaces.
 const MARK: &str = "FAKE_MCP";
-/// A folder in which it notes what it does, and in which tests tell it something.
+/// A folder in which it records its actions, and in which tests control it.
 const FOLDER: &str = "FAKE_MCP_FOLDER";
 
 /// The settings of such a server. `module` and `test` name the test that calls [`play`].
@@ -32,13 +32,13 @@ pub(crate) fn server(module: &str, test: &str, behaviour: &str, folder: &Path) -
     }
 }
 
-/// Lines that servers with this folder have noted, by what they begin with.
+/// Lines recorded by servers with this folder that begin with a prefix.
 pub(crate) fn noted(folder: &Path, what: &str) -> Vec<String> {
     let notes = std::fs::read_to_string(folder.join("notes")).unwrap_or_default();
     notes.lines().filter(|line| line.starts_with(what)).map(ToOwned::to_owned).collect()
 }
 
-/// Serves until the end of the input, when this process is such a server. Whether it was.
+/// If this process is such a server, serves until the end of stdin. Returns whether it was.
 pub(crate) fn play() -> bool {
     let Ok(behaviour) = std::env::var(MARK) else { return false };
     let mut fake = Fake {

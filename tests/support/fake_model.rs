@@ -29,7 +29,7 @@ impl ModelAnswer {
         Self::message(json!({ "role": "assistant", "content": text }))
     }
 
-    /// The model wants a tool called.
+    /// The model calls a tool.
     pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Self {
         let function = json!({ "name": name, "arguments": arguments.to_string() });
         let calls = json!([{ "id": id, "type": "function", "function": function }]);
@@ -46,7 +46,7 @@ impl ModelAnswer {
     }
 }
 
-/// What it was asked.
+/// A request that was received.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelRequest {
     pub(crate) path: String,
@@ -54,7 +54,7 @@ pub(crate) struct ModelRequest {
     pub(crate) body: Value,
 }
 
-/// The endpoint. What has no answer left hangs until the end.
+/// The endpoint. Requests beyond the prepared answers hang until the end.
 pub(crate) struct FakeModel {
     server: Arc<Server>,
     requested: Arc<Mutex<Vec<ModelRequest>>>,

@@ -14,7 +14,7 @@ pub(crate) struct McpProcess {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
-    /// What came before what was waited for.
+    /// Messages received before the awaited one.
     passed: Vec<Value>,
     _reader: Thread,
 }
@@ -45,7 +45,7 @@ impl McpProcess {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    /// The next line that fits; others are kept for later.
+    /// The next matching line; others are kept for later.
     pub(crate) fn next(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.passed.iter().position(&fits) {
             return self.passed.remove(at);
@@ -60,20 +60,20 @@ impl McpProcess {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         self.next(|line| line["id"] == id)
     }
 
-    /// Calls a tool: what it tells.
+    /// Calls a tool and returns its result.
     pub(crate) fn call(&mut self, id: i64, name: &str, arguments: Value) -> Value {
         let mut response = self.ask(id, "tools/call", json!({ "name": name, "arguments": arguments }));
         assert!(response["error"].is_null(), "{response}");
         response["result"]["structuredContent"].take()
     }
 
-    /// Names of the tools that it offers.
+    /// Names of its tools.
     pub(crate) fn tools(&mut self, id: i64) -> Vec<String> {
         let response = self.ask(id, "tools/list", json!({}));
         let tools = response["result"]["tools"].as_array().unwrap_or_else(|| panic!("{response}"));
@@ -84,7 +84,7 @@ impl McpProcess {
         self.stdin = None;
     }
 
-    /// Waits for its end.
+    /// Waits until it exits.
     pub(crate) fn wait(mut self) -> ExitStatus {
         let until = Deadline::after_secs(30);
         loop {

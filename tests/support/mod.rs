@@ -60,15 +60,15 @@ pub(crate) mod tool_workspace;
 
 use std::path::PathBuf;
 
-/// Held by tests that load the machine with many browsers, and by tests whose subject is how soon
-/// something ends: one of them at a time.
+/// Held by tests that start many browsers, and by tests that measure how soon
+/// something ends, so that they run one at a time.
 pub(crate) fn busy_machine() -> parking_lot::MutexGuard<'static, ()> {
     static BUSY: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
     BUSY.lock()
 }
 
-/// The browser to test with: the one that the library finds. Where `CDPILOT_REQUIRE_BROWSER` is `1`, a
-/// missing one is a failure, so that no test is skipped unseen. `CDPILOT_TEST_BROWSER=none`: as if there were none.
+/// The browser for tests: the one that the library finds. If `CDPILOT_REQUIRE_BROWSER` is `1`, a
+/// missing one is a failure, so that no test is skipped unnoticed. `CDPILOT_TEST_BROWSER=none` simulates a missing one.
 pub(crate) fn browser_path() -> Option<PathBuf> {
     if std::env::var("CDPILOT_TEST_BROWSER").is_ok_and(|value| value == "none") {
         return None;

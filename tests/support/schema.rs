@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Whether a value fits a schema of a document; else where and why not.
+/// Validates a value against a schema of a document; the error says where and why it fails.
 pub(crate) fn fits(document: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     let Some(map) = schema.as_object() else {
         return if schema == &Value::Bool(false) { Err(format!("nothing fits, but {value}")) } else { Ok(()) };

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::chrome::{shared, soon, top_of, until};
 use super::site::Site;
 
-/// A tab, in the shared browser where nothing else is said. Everything is left in order at the end.
+/// A tab, in the shared browser unless stated otherwise. Cleans up when dropped.
 pub(crate) struct SettleTab {
     pub(crate) site: Site,
     pub(crate) pages: Tabs,
@@ -72,7 +72,7 @@ impl SettleTab {
         self.supervisor().evaluate(frame, script, soon()).unwrap();
     }
 
-    /// What a script of the page is worth.
+    /// Evaluates a script in the page.
     pub(crate) fn eval(&self, script: &str) -> Value {
         self.eval_at(&self.top(), script)
     }
@@ -90,7 +90,7 @@ impl SettleTab {
         until(self.supervisor(), what, accept)
     }
 
-    /// Waits for the frame whose address ends like this, loaded.
+    /// Waits for the frame whose URL ends with this text, and until it has loaded.
     pub(crate) fn frame(&self, url: &str) -> Frame {
         let here = |f: &&Frame| f.url.ends_with(url) && f.session_id.is_some() && !f.origin.is_empty();
         let now = self.until(url, |now| now.frames.iter().any(|frame| here(&frame)));

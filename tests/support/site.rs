@@ -20,14 +20,14 @@ use std::sync::Arc;
 use cdpilot::sync::{Deadline, Thread, spawn};
 use parking_lot::{Condvar, Mutex};
 
-/// What a path is answered with.
+/// The response for a path.
 #[derive(Clone)]
 pub(crate) struct Answer {
     status: &'static str,
     kind: &'static str,
     headers: String,
     body: String,
-    /// Sent as they are, instead of `body`.
+    /// Sent unchanged, instead of `body`.
     bytes: Option<Arc<[u8]>>,
     held_by: Option<Held>,
     /// Holds back the second half of `bytes`.
@@ -54,7 +54,7 @@ impl Answer {
         self
     }
 
-    /// Bytes of a media type, sent as they are.
+    /// Bytes of a media type, sent unchanged.
     #[cfg(feature = "page")]
     pub(crate) fn bytes(kind: &'static str, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { kind, bytes: Some(bytes.into()), ..Self::html("") }
@@ -77,13 +77,13 @@ impl Answer {
         Self { kind: "text/javascript", ..Self::html(body) }
     }
 
-    /// Answers only when it is let go.
+    /// Responds only when released.
     pub(crate) fn held_by(mut self, held: &Held) -> Self {
         self.held_by = Some(held.clone());
         self
     }
 
-    /// Sends the second half of its bytes only when it is let go.
+    /// Sends the second half of its bytes only when released.
     #[cfg(feature = "server")]
     pub(crate) fn half_held_by(mut self, held: &Held) -> Self {
         self.half_held_by = Some(held.clone());
@@ -91,7 +91,7 @@ impl Answer {
     }
 }
 
-/// Holds answers back until a test lets them go. Clones are the same.
+/// Delays responses until a test releases them. Clones share their state.
 #[derive(Clone, Default)]
 pub(crate) struct Held {
     inner: Arc<(Mutex<bool>, Condvar)>,
@@ -114,17 +114,17 @@ impl Held {
 #[derive(Default)]
 struct State {
     answers: HashMap<String, Answer>,
-    /// Paths that were asked for, in order, with the host.
+    /// Requested paths, in order, with the host.
     requested: Vec<String>,
-    /// What was asked with, without the body, beside its path and host.
+    /// Request heads, with path and host.
     heads: Vec<(String, String)>,
-    /// The name and password that a path asks for, in Base64.
+    /// The name and password that a path requires, in Base64.
     locked: HashMap<String, String>,
-    /// Everything that may hold a thread back.
+    /// Everything that may block a thread.
     held: Vec<Held>,
     sockets: HashMap<u64, TcpStream>,
     threads: HashMap<u64, Thread>,
-    /// Connections whose thread is at its end.
+    /// Connections whose thread has ended.
     over: Vec<u64>,
     next: u64,
     stopping: bool,
@@ -152,13 +152,13 @@ impl Site {
         Self { shared, port, acceptor }
     }
 
-    /// The address of a path on a host: `a`, `b`, … for `a.localhost`, `1` for `127.0.0.1`, `l` for
+    /// The URL of a path on a host: `a`, `b`, … for `a.localhost`, `1` for `127.0.0.1`, `l` for
     /// `localhost`.
     pub(crate) fn url(&self, host: &str, path: &str) -> String {
         format!("{}{path}", origin(host, self.port))
     }
 
-    /// Puts a page at a path. The part of an address behind `?` does not count.
+    /// Puts a page at a path. The query of a URL is ignored.
     pub(crate) fn page(&self, path: &str, html: &str) {
         self.put(path, Answer::html(html));
     }
@@ -177,28 +177,28 @@ impl Site {
         state.heads.iter().filter(|(requested, _)| requested == path).map(|(_, head)| head.clone()).collect()
     }
 
-    /// Answers a path only to who knows this `name:password`.
+    /// Requires this `name:password` for a path.
     #[cfg(feature = "page")]
     pub(crate) fn lock(&self, path: &str, secret: &str) {
         let code = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, secret);
         self.shared.state.lock().locked.insert(path.to_owned(), code);
     }
 
-    /// What has been asked for of a host, `b.localhost` or the like, whatever path.
+    /// The requested paths of a host, such as `b.localhost`.
     #[cfg(feature = "server")]
     pub(crate) fn requested_from(&self, host: &str) -> Vec<String> {
         let state = self.shared.state.lock();
         state.requested.iter().filter(|requested| requested.split('/').next() == Some(host)).cloned().collect()
     }
 
-    /// Sends whoever asks for a path to the address behind its `?`, which is percent-encoded.
+    /// Redirects requests for a path to the percent-encoded URL in its query.
     #[cfg(feature = "server")]
     pub(crate) fn leads(&self, path: &str) {
         let answer = Answer::html("").status("302 Found").header("Location", "@query");
         self.put(path, answer);
     }
 
-    /// Everything that has been asked for: host and path.
+    /// All requests: host and path.
     #[cfg(feature = "server")]
     pub(crate) fn requested(&self) -> Vec<String> {
         self.shared.state.lock().requested.clone()
@@ -209,7 +209,7 @@ impl Site {
         self.port
     }
 
-    /// Waits until `a.localhost/path` or the like has been asked for so many times.
+    /// Waits until a path, such as `a.localhost/path`, has been requested `times` times.
     pub(crate) fn wait_requested(&self, path: &str, times: usize) {
         let mut state = self.shared.state.lock();
         let deadline = Deadline::after_secs(30).instant();
@@ -274,7 +274,7 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, port: u16) {
     }
 }
 
-/// Answers one request; the connection ends behind it.
+/// Answers one request and closes the connection.
 fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<()> {
     let (mut head, mut chunk) = (Vec::new(), [0; 4096]);
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {

@@ -22,14 +22,14 @@ impl TestTab {
         Self::with(name, &ConnectOptions::default())
     }
 
-    /// The same over a connection of its own kind.
+    /// The same with given connection options.
     pub(crate) fn with(name: &str, connect: &ConnectOptions) -> Option<Self> {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
         Some(Self::over(Supervisor::attach(shared()?, connect, options).unwrap()))
     }
 
-    /// A tab that is in front, of a browser of its own.
+    /// A foreground tab in its own browser.
     pub(crate) fn in_front(name: &str) -> Option<Self> {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
@@ -65,14 +65,14 @@ impl TestTab {
         self.loaded();
     }
 
-    /// Waits until all documents that there are have loaded.
+    /// Waits until the document has loaded.
     pub(crate) fn loaded(&self) {
         let loaded =
             "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
         self.eval(loaded);
     }
 
-    /// Runs a script in the top frame. What it gives, as text.
+    /// Evaluates a script in the top frame; returns the result as text.
     pub(crate) fn eval(&self, script: &str) -> String {
         self.supervisor().evaluate(&self.top(), script, soon()).unwrap().to_string()
     }
@@ -91,7 +91,7 @@ pub(crate) fn text(seen: &Snapshot) -> &str {
     seen.snapshot.as_deref().unwrap()
 }
 
-/// The ref in the line that holds `part`.
+/// The ref in the line that contains `part`.
 pub(crate) fn ref_of(seen: &Snapshot, part: &str) -> String {
     let line = text(seen).lines().find(|line| line.contains(part));
     let line = line.unwrap_or_else(|| panic!("no {part:?} in:\n{}", text(seen)));

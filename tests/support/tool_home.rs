@@ -20,7 +20,7 @@ pub(crate) struct ToolHome {
 }
 
 impl ToolHome {
-    /// `None` when there is no browser here and none is required.
+    /// `None` if no browser is installed and none is required.
     pub(crate) fn new(browser: &str) -> Option<Self> {
         Some(Self::of(TestHome::new(browser)?))
     }
@@ -29,14 +29,14 @@ impl ToolHome {
         Self::with(home, |browser| browser)
     }
 
-    /// The same, the browser's tools with something more.
+    /// The same with further options of the browser tools.
     pub(crate) fn with(home: TestHome, more: impl FnOnce(BrowserTools) -> BrowserTools) -> Self {
         let registry = Arc::new(Registry::new());
         more(BrowserTools::new(Arc::clone(&home.control))).register(&registry).unwrap();
         Self { registry, home }
     }
 
-    /// Calls a tool: what it is told as.
+    /// Calls a tool and returns its result as JSON.
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
         self.call_by(name, arguments, Deadline::after_secs(30))
     }
@@ -58,7 +58,7 @@ impl ToolHome {
         }
     }
 
-    /// The same, which has to succeed.
+    /// The same; panics unless it succeeds.
     pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
         let response = self.call(name, arguments);
         assert_eq!(response["success"], true, "{name}: {response}");
@@ -69,7 +69,7 @@ impl ToolHome {
         Toolsets::new(Arc::clone(&self.registry), BTreeMap::new())
     }
 
-    /// Names of the tools of a toolset that can be called at the moment.
+    /// Names of the currently available tools of a toolset.
     pub(crate) fn offered(&self, toolset: &str) -> BTreeSet<String> {
         let enabled = Enabled { toolsets: vec![toolset.to_owned()], off: BTreeSet::new() };
         enabled.tools(&self.toolsets(), &self.registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect()

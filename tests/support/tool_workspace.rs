@@ -70,7 +70,7 @@ impl ToolWorkspace {
         called(&self.registry, &self.scope, name, arguments, deadline, cancel)
     }
 
-    /// The same, which has to succeed.
+    /// The same; panics unless it succeeds.
     pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
         let response = self.call(name, arguments);
         assert_eq!(response["success"], true, "{name}: {response}");
@@ -91,7 +91,7 @@ pub(crate) fn no_scope() -> Scope {
     Scope::new(&Home::at("nowhere"), &Config::default(), &ToolboxOptions::default())
 }
 
-/// Calls a tool: what it is told as.
+/// Calls a tool and returns its result as JSON.
 pub(crate) fn called(
     registry: &Registry,
     scope: &Scope,

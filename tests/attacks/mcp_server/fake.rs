@@ -35,13 +35,13 @@ pub(super) fn server(behaviour: &str, folder: &Path) -> McpServer {
     McpServer { command: word(command.get_program()), args, env, ..McpServer::default() }
 }
 
-/// Lines that servers with this folder have noted, by what they begin with.
+/// Lines recorded by servers with this folder that begin with a prefix.
 pub(super) fn noted(folder: &Path, what: &str) -> Vec<String> {
     let notes = std::fs::read_to_string(folder.join("notes")).unwrap_or_default();
     notes.lines().filter(|line| line.starts_with(what)).map(ToOwned::to_owned).collect()
 }
 
-/// Serves until the end of the input, when this process is such a server. Whether it was.
+/// If this process is such a server, serves until the end of stdin. Returns whether it was.
 pub(super) fn play() -> bool {
     let Ok(behaviour) = std::env::var(MARK) else { return false };
     let folder = std::env::var_os(FOLDER).map(PathBuf::from).unwrap();
