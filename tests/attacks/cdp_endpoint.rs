@@ -99,7 +99,7 @@ impl Target {
         self.tabs.supervisor()
     }
 
-    /// The folder that the browser was told to put downloads into.
+    /// The download folder that the browser was given.
     fn incoming(&self) -> std::path::PathBuf {
         let is_told = |request: &&crate::support::fake_cdp::Request| request.params["downloadPath"].is_string();
         self.fake.wait("where downloads go", |log| log.requests.iter().any(|request| is_told(&request)));
@@ -107,7 +107,7 @@ impl Target {
         place.as_str().unwrap().into()
     }
 
-    /// A download with an id, and what comes of it. The file is told with the end.
+    /// A download with its id and outcome. The end reports the file.
     fn download(
         &self,
         guid: &str,

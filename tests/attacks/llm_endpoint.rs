@@ -11,7 +11,7 @@ use crate::support::tool_workspace::ToolWorkspace;
 pub(super) use endpoint::{Endpoint, http, in_time};
 
 const KEY: &str = concat!("sk", "-attacked-0123456789abcdef");
-/// Bytes that a client may take of an answer without an end: what it reads, and what the system holds between the two.
+/// Bytes that a client may accept of an endless response: those it reads, and those in system buffers.
 pub(super) const TAKEN: usize = 48 << 20;
 
 /// A model behind the endpoint, the same as a tool, and a place that must not learn the key.
@@ -116,13 +116,13 @@ fn says(text: &str) -> Vec<u8> {
 }
 
 impl Target {
-    /// What a call comes to; one that does not return has got through.
+    /// The result of a call; a call that does not return counts as a successful attack.
     fn ask(&self, deadline: Deadline) -> Result<Result<String, Error>, String> {
         let client = self.client.clone();
         in_time("the call", move || client.ask(&hello(), deadline).map(|answer| answer.text))
     }
 
-    /// The error that an answer comes to.
+    /// The error for a response.
     fn fails(&self, status: &str, body: &[u8]) -> Result<Error, String> {
         let answer = http(status, "", body);
         self.endpoint.answers(move || answer.clone());
@@ -248,7 +248,7 @@ fn a_year(target: &Target) -> Result<(), String> {
             return Err(text);
         }
         let requests = target.endpoint.heads().len() - before;
-        // What is no number of seconds is as if nothing was said.
+        // An invalid number of seconds is ignored.
         let most = if after == "31536000" { 1 } else { 4 };
         if !(1..=most).contains(&requests) {
             return Err(format!("{after}: {requests} requests"));
@@ -271,7 +271,7 @@ fn headers(target: &Target) -> Result<(), String> {
     Ok(())
 }
 
-/// What the tool returns.
+/// The result of the tool.
 fn analyzed(target: &Target) -> Value {
     target.shop.call("vision_analyze", json!({ "image": "p.png", "question": "What?" }))
 }

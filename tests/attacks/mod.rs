@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One attack against a set-up `S`.
 pub(crate) struct Attack<S> {
-    /// What the attacker does, as a phrase that starts with a verb: `opens a WebSocket to the debugging port`. Unique.
+    /// The attack, as a phrase that starts with a verb: `opens a WebSocket to the debugging port`. Unique.
     pub name: &'static str,
     /// What would be seen if it got through: `a server at that port that counts connections`.
     pub witness: &'static str,

@@ -114,7 +114,7 @@ impl Armed {
     }
 }
 
-/// Fails when a result tells what is in a file that may not be read.
+/// Panics if a result contains the content of a forbidden file.
 fn hidden(response: &Value, what: &str) -> Result<(), String> {
     if response.to_string().contains(CANARY) { Err(format!("{what}: {response}")) } else { Ok(()) }
 }

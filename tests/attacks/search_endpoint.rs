@@ -79,7 +79,7 @@ fn login() -> String {
 }
 
 impl Target {
-    /// What the tool returns at an answer.
+    /// The result of the tool for a response.
     fn answered(&self, answer: Vec<u8>) -> Result<Value, String> {
         self.endpoint.answers(move || answer.clone());
         self.search(Deadline::after_secs(20))

@@ -14,7 +14,7 @@ use crate::support::api::TestServer;
 use crate::support::chrome::{ACCEPT, Task, launch, soon};
 use crate::support::site::{Answer, Held, Site};
 
-/// What `fetch` comes to: status, type and text, or that it failed.
+/// The result of `fetch`: status, media type and text, or the name of its error.
 fn fetch(url: &str) -> String {
     format!(
         "fetch('{url}').then(async r => `${{r.status}} ${{r.headers.get('content-type')}} ${{await r.text()}}`)\
@@ -306,7 +306,7 @@ fn a_delayed_request_delays_no_other() {
     assert_eq!(api.get("/routes").ok()["routes"], json!([]), "gone with its browser");
 }
 
-/// A witness that nobody may reach, and a route for everything: the policy comes first.
+/// A blocked site and a route for every request: the policy takes precedence.
 #[test]
 fn no_route_bypasses_the_navigation_policy() {
     let witness = Site::start();
@@ -380,7 +380,7 @@ fn routes_logins_and_bridged_dialogs_share_interception() {
     task.answer(ACCEPT);
 }
 
-/// Requests that are under way while routes come and go are lost by nobody.
+/// No request is lost while routes are added and removed.
 #[test]
 fn routes_can_be_added_and_removed_under_load() {
     let Some(task) = Task::own_with(SupervisorOptions::task("routes-under-load")) else { return };

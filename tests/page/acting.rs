@@ -259,7 +259,7 @@ fn hidden_inputs_are_clicked_through_their_labels() {
     page.act(json!({ "kind": "uncheck", "selector": "#news" })).unwrap();
     assert_eq!(page.value("news.checked"), false);
     assert!(text(&seen).lines().any(|line| line.contains("Photo") && line.contains("ref=")), "{}", text(&seen));
-    // A field that is hidden is not clicked by way of what it is in.
+    // A hidden field is not clicked through its container.
     page.value(
         "document.body.insertAdjacentHTML('beforeend', '<div><input id=gone style=\"display:none\"> form</div>'), 1",
     );
@@ -484,7 +484,7 @@ fn a_hover_reaches_the_shown_element() {
     ) else {
         return;
     };
-    // It has come to the button before the page covers it.
+    // It reaches the button before the page covers it.
     page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
     assert_eq!(page.value("got"), json!(["over"]));
 }

@@ -81,7 +81,7 @@ fn a_batch_stops_at_the_first_failure_unless_told_to_continue() {
     assert_eq!(results(&outcome), [json!("ok"), json!("NOT_FOUND"), json!(7), json!("SCRIPT_ERROR"), json!(8)]);
     assert_eq!((outcome.failed, &outcome.aborted), (Some(2), &None));
 
-    // What a ref says of itself stands in its result.
+    // The text of a ref is part of its result.
     let reference = ref_of(&page.snapshot(), "Go");
     page.value("b.textContent = 'Stop'");
     let outcome = page.act(batch(&[json!({ "kind": "click", "ref": reference }), click("#b")])).unwrap();

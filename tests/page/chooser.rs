@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 
-/// A page that tells what its inputs get.
+/// A page that reports the values of its inputs.
 const PAGE: &str = "<label for=one>One</label><input id=one type=file aria-label='the one'>\
     <input id=many type=file multiple aria-label='the many'><button onclick='one.click()'>open</button>\
     <button id=other aria-label='no input'>x</button><script>seen = []; \
@@ -34,7 +34,7 @@ fn files(folder: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// What the page has seen, once it has seen so much.
+/// The events of the page, once there are this many.
 fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
     at(&format!(
         "new Promise(done => {{ const look = () => seen.length >= {many} ? done(Promise.all(seen.map(told => told.read)).then(() => \
@@ -71,7 +71,7 @@ fn the_next_file_chooser_of_any_frame_gets_the_files() {
         assert_eq!(seen(at, 4), expected);
     }
 
-    // Several files for one that takes one: told, and the page gets none.
+    // Several files for an input that accepts one: reported, and the page gets none.
     let two = armed(tab.arm_chooser(&[a.clone(), b], None, soon()).unwrap());
     tab.eval("one.value = '', one.click()");
     assert!(matches!(two.wait(soon()), Err(supervisor::Error::ChooserOfOne { files: 2 })));
@@ -84,7 +84,7 @@ fn the_next_file_chooser_of_any_frame_gets_the_files() {
     assert!(matches!(old.wait(soon()), Err(supervisor::Error::ChooserReplaced)));
     assert!(matches!(new.wait(soon()), Err(supervisor::Error::NoChooser { .. })));
 
-    // One that nobody armed is cancelled, and the page goes on.
+    // A file chooser that was not armed is cancelled, and the page continues.
     tab.eval("seen = []; one.click()");
     assert_eq!(seen(&in_top, 1), json!([["one", "cancel"]]));
     tab.supervisor().caught_up(soon()).unwrap();

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::chrome::{launch, soon};
 use crate::support::settle_tab::SettleTab;
 
-/// A browser of its own: cookies are one thing for all of a browser's pages.
+/// Its own browser: all pages of a browser share cookies.
 fn own(name: &str) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();

@@ -12,7 +12,7 @@ use crate::support::chrome::{launch, soon};
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
 
-/// A browser of its own: where downloads go is one thing for all of a browser's pages.
+/// Its own browser: all pages of a browser share the download folder.
 fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();
@@ -56,7 +56,7 @@ fn a_download_is_saved_under_its_name_however_it_started() {
     assert_eq!(got.path.as_deref(), Some(root.canonicalize().unwrap().join("report.bin").as_path()));
     assert_eq!(std::fs::read(got.path.unwrap()).unwrap(), bytes);
 
-    // The same name again, by a navigation that is asked for.
+    // The same name again, by a requested navigation.
     let done = tab.supervisor().navigate(&tab.top(), &tab.site.url("a", "/file"), soon()).unwrap();
     assert_eq!(done.is_download, Some(true));
     assert_eq!(next(&tab).path.unwrap().file_name().unwrap(), "report (1).bin");

@@ -9,7 +9,7 @@ use crate::support::chrome::{launch, soon};
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
-/// What a document can tell of all that.
+/// The observations of a document.
 const TELL: &str = "(() => { const place = new Promise(done => navigator.geolocation.getCurrentPosition( \
     p => done([p.coords.latitude, p.coords.longitude, p.coords.accuracy]), e => done(e.code), { timeout: 5000 })); \
     const is = query => matchMedia(query).matches; \
@@ -49,7 +49,7 @@ fn refused(tab: &SettleTab, change: Value) -> String {
     error.to_string()
 }
 
-/// A browser of its own: some settings are one thing for a process.
+/// Its own browser: some settings apply to a whole process.
 fn own(name: &str) -> Option<SettleTab> {
     own_with(SupervisorOptions::task(name))
 }
@@ -111,7 +111,7 @@ fn emulation_applies_to_all_frames_and_navigations_until_cleared() {
         assert!(header(&tab, path, "Accept-Language").unwrap().starts_with("de-DE"), "{path}");
     }
 
-    // What is left out stays, what is null goes.
+    // Omitted values stay, null removes a value.
     emulate(&tab, json!({ "timezone": null, "media": { "colorScheme": "dark" } }));
     let now = tab.eval(TELL);
     assert_eq!((&now["zone"], &now["print"], &now["calm"]), (&before["zone"], &json!(false), &before["calm"]));
@@ -141,7 +141,7 @@ fn a_device_sets_screen_and_user_agent() {
     let agent = tab.eval("navigator.userAgent");
     assert!(agent.as_str().unwrap().contains("Android 14; Pixel 7"), "{agent}");
     assert_eq!(header(&tab, "a.localhost/", "User-Agent").as_deref(), agent.as_str());
-    // What is said besides goes before it.
+    // Explicit values take precedence.
     emulate(&tab, json!({ "viewport": { "width": 300, "height": 600, "touch": false }, "userAgent": "Mine/1" }));
     tab.go("/");
     assert_eq!((tab.eval(SCREEN), tab.eval("navigator.userAgent")), (json!([300, 600, 1, 300, 0]), json!("Mine/1")));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::test_tab::TestTab;
 
-/// What a press consists of.
+/// The events of a press.
 const PRESS: &str = "'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'";
 
 /// A button, and a sheet that covers it when the mouse comes. Some events are stopped before any other listener gets them.
@@ -64,6 +64,6 @@ fn a_page_that_stops_events_without_overlay_can_be_used() {
     page.click("#no");
     page.act(json!({ "kind": "click", "selector": "#no", "double": true })).unwrap();
     assert_eq!(page.value("hit"), 3);
-    // What is pressed inside of a frame is no business of the document around it.
+    // A press inside a frame does not concern the parent document.
     page.click("#frame");
 }

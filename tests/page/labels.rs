@@ -23,7 +23,7 @@ fn value(paged: &TestTab, script: &str) -> Value {
     paged.supervisor().evaluate(&paged.top(), script, soon()).unwrap().result.value
 }
 
-/// What the page itself says of the box of an element.
+/// The box of an element according to the page.
 fn box_of(paged: &TestTab, selector: &str) -> Rect {
     let script = format!(
         "(({{x, y, width, height}}) => ({{x, y, width, height}}))(document.querySelector('{selector}').getBoundingClientRect())"
@@ -136,7 +136,7 @@ fn elements_in_cross_origin_frames_are_labelled_in_place() {
         now.frames.iter().any(|frame| frame.url.ends_with("/inner") && frame.session_id.is_some())
     });
     while !paged.snapshot().snapshot.unwrap_or_default().contains("deep") {}
-    // A frame of another process is drawn by it when it comes to that.
+    // A cross-process frame is drawn by its own process later.
     let (_, annotations, pixels) = std::iter::repeat_with(|| shoot(&paged, &labelled()))
         .take(50)
         .find(|(_, _, pixels)| pixels.bounds([255, 0, 0]).is_some())

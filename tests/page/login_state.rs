@@ -9,7 +9,7 @@ use crate::support::chrome::{launch, soon};
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
-/// A browser of its own, with its one tab.
+/// Its own browser, with one tab.
 pub(crate) fn browser(name: &str) -> Option<SettleTab> {
     with(SupervisorOptions::task(name))
 }
@@ -67,7 +67,7 @@ const FILL: &str = r"(async () => {
   return 'filled';
 })()";
 
-/// What a page finds there, as text.
+/// The content that a page sees, as text.
 const SEE: &str = r"(async () => {
   const [known] = (await indexedDB.databases()).filter(({ name }) => name === 'of everything');
   if (!known) return 'no database';
@@ -178,7 +178,7 @@ fn a_login_state_moves_to_another_browser_without_network_requests() {
     // Everything that a cookie has is the same.
     let all = |tab: &SettleTab| {
         let mut all: Vec<Value> = save(tab).state.cookies.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
-        // What was set by a response since counts anew.
+        // Cookies set by later responses are included.
         all.retain(|cookie| !(cookie["domain"] == "a.localhost" && cookie["name"] == "name"));
         all.sort_by_key(ToString::to_string);
         all

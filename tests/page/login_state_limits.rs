@@ -8,7 +8,7 @@ use crate::login_state::{browser, of, through_json};
 use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 
-/// Room for what origins store, with a margin for what is around it.
+/// Size limit for stored data of origins, with a margin for the rest of the file.
 const ROOM: usize = (16 << 20) + (64 << 10);
 
 /// Functions for the scripts below.
@@ -111,7 +111,7 @@ fn unreadable_data_is_not_deleted_by_loading() {
     assert!(of(&loaded, &a).skipped.is_empty(), "{loaded:?}");
     let keys = "const all = []; for (const name of db.objectStoreNames) \
         all.push((await done(db.transaction(name).objectStore(name).getAllKeys())).join()); return all.join(' ')";
-    // What was saved as a whole is replaced, the rest is merged.
+    // Completely saved data is replaced, the rest is merged.
     assert_eq!(run(&tab, keys), "k key,other p");
     assert_eq!(run(&tab, "return Object.keys(localStorage).sort().join()"), "fine,later,lone");
 

@@ -34,7 +34,7 @@ fn status_texts_and_alerts_are_reported_when_they_change() {
             "s.textContent = 'one'; t.textContent = 'two'",
             vec!["alert : two", "status : one"],
         ),
-        // Nothing that a person is not told.
+        // Nothing that is not displayed.
         ("<p role=status id=s>Old</p><p id=t>", "t.textContent = 'x'", vec![]),
         ("<p role=status aria-live=off id=s>", "s.textContent = 'x'", vec![]),
         ("<p role=status id=s hidden>", "s.textContent = 'x'", vec![]),
@@ -134,7 +134,7 @@ fn notices_are_limited_in_number_and_length() {
     let outcome = page.click("#b");
     assert_eq!(outcome.notices.len(), 5);
     for notice in &outcome.notices {
-        // Whole characters: half of one could not be told.
+        // Whole characters only.
         let long = notice.text.encode_utf16().count();
         assert!((290..=300).contains(&long) && notice.text.ends_with("😀…"), "{long} {}", notice.text);
     }

@@ -73,7 +73,7 @@ fn a_highlight_is_not_in_screenshots() {
         seen = paged.snapshot();
     }
     let plain = ScreenshotOptions::default();
-    // The frame is there before it has been drawn.
+    // The frame exists before it has been drawn.
     let (deadline, white) = (soon(), [255, 255, 255]);
     let before = loop {
         let shown = paged.tab.screenshot(&plain, soon()).unwrap();
@@ -108,7 +108,7 @@ fn a_highlight_is_not_in_screenshots() {
     assert!(paged.tab.screenshot(&plain, soon()).unwrap().bytes == before.bytes);
     let changes = paged.supervisor().evaluate(&paged.top(), "changes", soon()).unwrap().result.value;
     assert_eq!(changes, json!(0), "nothing is written into the page");
-    // Its document goes, and nobody is troubled.
+    // Its document is removed without an error.
     paged.tab.highlight(&ref_of(&seen, "\"far\""), [0, 0, 255], soon()).unwrap();
     paged.site.page("/other", "<p>other");
     paged.go("/other");

@@ -27,14 +27,14 @@ fn json_of(paged: &TestTab, script: &str) -> Value {
     paged.supervisor().evaluate(&paged.top(), script, soon()).unwrap().result.value
 }
 
-/// Remembers what the page notices. Whether it is in front is other tests' matter too.
+/// Records what the page notices, except visibility, which other tests change.
 const NOTICE: &str = "window.seen = [];
     for (const name of ['resize', 'scroll'])
         addEventListener(name, () => seen.push(name + innerWidth + 'x' + innerHeight + '@' + scrollX + ',' + scrollY), true);
     const high = innerHeight;
     (function look() { if (innerHeight !== high) seen.push('high' + innerHeight); requestAnimationFrame(look); })();";
 
-/// What the page noticed, after two more frames; a tab that draws none notices nothing later.
+/// What the page noticed, after two more animation frames, if the tab draws any.
 fn noticed(paged: &TestTab) -> Vec<String> {
     let frames = "new Promise(done => {
         requestAnimationFrame(() => requestAnimationFrame(done));
@@ -50,7 +50,7 @@ const WHITE: [u8; 3] = [255; 3];
 
 #[test]
 fn a_viewport_screenshot_is_exact_and_unnoticed_by_the_page() {
-    // Only what is in front draws by itself.
+    // Only foreground tabs draw by themselves.
     let Some(paged) = TestTab::in_front("picture-viewport") else { return };
     paged.site.page(
         "/",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::site::{Answer, Held};
 use crate::support::test_tab::TestTab;
 
-/// Something to drag and a place to drop it, which writes down what it gets.
+/// An element to drag and a drop target that logs its events.
 fn things(left: &str, right: &str) -> String {
     let style = "position: absolute; top: 20px; width: 80px; height: 80px";
     format!(

@@ -105,7 +105,7 @@ fn elements_are_scrolled_into_view_in_all_frames() {
     page.put("/back", &boxed(button));
     page.go("/");
     clicked_in(&page, "/back");
-    // And what a script scrolls away before.
+    // Also after a script scrolls it away.
     page.value("document.querySelector('div').scrollTo(0, 0)");
     clicked_in(&page, "/back");
 }

@@ -44,7 +44,7 @@ fn unanswered_trusted_input_is_replaced_by_script_events_once() {
     let Some(page) = behind("unanswered") else { return };
     page.act(json!({ "kind": "hover", "selector": "iframe" })).unwrap();
     let (inner, id) = (page.frame("/in"), page.id_of("/in"));
-    // Somebody takes the emulated focus away again, in every process of the page, and what makes it draw.
+    // Another client disables the emulated focus again, in every process of the page, and thereby drawing.
     page.supervisor().call(&page.top(), &StopScreencast::new(), soon()).unwrap();
     let emulate = |on: bool| {
         for frame in [&page.top(), &inner] {
@@ -56,7 +56,7 @@ fn unanswered_trusted_input_is_replaced_by_script_events_once() {
     assert_eq!(page.value(hidden), true);
     page.log();
     page.log_of(&inner);
-    // A listener on the window that was there before hears what is kept from the page; one on the element does not.
+    // An earlier listener on the window receives events that are hidden from the page; one on the element does not.
     page.value(
         "window.heard = [], ['pointerover', 'mouseover', 'mousemove'].forEach(kind => b.addEventListener(kind, \
         e => heard.push(`${e.type} ${e.isTrusted}`)))",

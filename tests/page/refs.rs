@@ -79,7 +79,7 @@ fn seed(page: &TestTab) {
     page.value(&format!("seed = {seed}, 1"));
 }
 
-/// What is known of a ref.
+/// The known data of a ref.
 struct Known {
     key: u64,
     role: String,
@@ -100,7 +100,7 @@ fn a_ref_resolves_to_its_own_element_or_fails() {
         for (reference, info) in &seen.refs {
             let number: u64 = reference[1..].parse().unwrap();
             let key = led_to(&page, reference).unwrap_or_else(|error| panic!("{reference} {error}\n{done}"));
-            // What stands around the elements is not in the page's list.
+            // Text around the elements is not in the list of the page.
             let Some(key) = key else { continue };
             let now = Known { key, role: info.role.clone(), name: info.name.clone() };
             match known.insert(number, now) {
@@ -166,7 +166,7 @@ fn deltas_of_random_edits_reproduce_the_new_snapshot() {
     }
 }
 
-/// The lines of a text after what a difference takes and adds.
+/// The lines of a text after applying a delta.
 fn followed(before: &str, diff: &str) -> String {
     let mut lines: Vec<&str> = before.lines().collect();
     for line in diff.lines() {

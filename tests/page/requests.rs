@@ -96,10 +96,10 @@ fn requests_of_frames_and_workers_are_listed_once() {
 fn requests_under_way_are_tracked_until_they_end() {
     let Some(tab) = SettleTab::new("under-way") else { return };
     let held = Held::default();
-    // An icon of its own: the browser would request `/favicon.ico` at any time.
+    // It has an icon, because the browser would request `/favicon.ico` at any time.
     tab.site.page("/", "<link rel=icon href='data:,'>hello");
     tab.site.put("/slow", Answer::html("done").held_by(&held));
-    // It is cut off; the page asks again much later.
+    // It is aborted; the page sends it again much later.
     let stream = "retry: 600000\ndata: 1\n\n";
     tab.site.put("/events", Answer::html(stream).kind("text/event-stream").header("Content-Length", "1000"));
     tab.go("/");
@@ -117,7 +117,7 @@ fn requests_under_way_are_tracked_until_they_end() {
     assert_eq!(ended(&tab, "/slow")[0].status, Some(200));
     assert!(!tab.requests(Some("/events"), false).is_empty(), "listed all the same");
 
-    // What a document leaves behind does not count.
+    // Leftovers of an earlier document are ignored.
     let held = Held::default();
     tab.site.put("/slow", Answer::html("done").held_by(&held));
     // Of two requests for the same address Chromium would let the second wait for the first.

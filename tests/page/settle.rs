@@ -236,7 +236,7 @@ fn a_same_document_navigation_counts_as_navigated() {
         assert!(outcome.navigated && outcome.url.ends_with(end), "{html}: {outcome:?}");
         assert_eq!(page.value("mark"), 1);
     }
-    // One that comes to nothing does not.
+    // A cancelled one does not.
     page.site.put("/none", Answer::html("").status("204 No Content"));
     page.put("/", "<a id=b href='/none'>None</a>");
     page.go("/");

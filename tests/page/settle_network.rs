@@ -148,7 +148,7 @@ fn polled_urls_are_not_awaited() {
     assert_eq!(settled(&page.click("#b")), "requests_pending");
 }
 
-/// A browser of its own: where downloads go is one thing for all of a browser's pages.
+/// Its own browser: all pages of a browser share the download folder.
 fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();

@@ -161,7 +161,7 @@ fn a_focus_change_alone_is_no_delta() {
         assert_eq!((text(&seen), seen.full), ("", false), "{next}");
         assert!(text(&paged.snapshot()).contains("[active]"), "a snapshot as such shows it");
     }
-    // With another change it is told.
+    // With another change it is reported.
     paged.eval("b.focus(); b.value = 'x'");
     let seen = paged.snapshot_with(diff());
     let response: Vec<String> = text(&seen).lines().map(str::to_owned).collect();

@@ -14,7 +14,7 @@ fn items<const N: usize>(items: [(&str, &str); N]) -> BTreeMap<String, String> {
 #[test]
 fn storage_is_that_of_the_page() {
     let Some(tab) = SettleTab::new("storage") else { return };
-    // What the page puts in the way does not matter.
+    // Obstacles created by the page are ignored.
     tab.site.page("/", "<script>Storage.prototype.getItem = () => 'lie'; Storage.prototype.key = () => null</script>");
     tab.go("/");
     for (kind, name) in [(Storage::Local, "localStorage"), (Storage::Session, "sessionStorage")] {

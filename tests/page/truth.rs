@@ -75,7 +75,7 @@ impl Truth {
         Some(Self { paged, nodes })
     }
 
-    /// What the browser says of some nodes.
+    /// The browser's own data of some nodes.
     fn requested(&self, nodes: &[&AriaNode]) -> Vec<AxNode> {
         let mut enabled = Vec::new();
         let mut calls = Vec::new();
@@ -131,7 +131,7 @@ impl Truth {
         assert!(all.len() >= least, "{} nodes", all.len());
         // Of thousands that are alike, some: Chromium takes a while for each.
         let nodes: Vec<&AriaNode> = all.iter().copied().step_by(1 + all.len() / 1000).collect();
-        // What is drawn when it comes into view (`content-visibility: auto`) is nothing to Chromium until a frame later.
+        // Content drawn on demand (`content-visibility: auto`) exists for Chromium only one frame later.
         let mut wrong = self.differences(&nodes, &words);
         for _ in 0..3 {
             if wrong.is_empty() {
@@ -144,7 +144,7 @@ impl Truth {
         assert_eq!(wrong, Vec::<String>::new(), "{} nodes", nodes.len());
     }
 
-    /// What the page itself says is in it.
+    /// The content according to the page.
     fn has_what_is_expected(&self) {
         let evaluate = |script: &str| {
             let response =

@@ -14,7 +14,7 @@ fn waits(staged: &InputStage, mut wait: Value) -> Result<(), Error> {
     staged.try_act(wait).map(|_| ())
 }
 
-/// What is said when it does not come.
+/// The error if it does not arrive.
 fn misses(staged: &InputStage, mut wait: Value) -> String {
     wait["kind"] = json!("wait");
     let error = staged.try_by(wait, Deadline::after_secs(1)).unwrap_err();
@@ -185,7 +185,7 @@ fn wait_for_a_time_is_ended_by_a_dialog() {
         [json!({ "timeMs": 20_000 }), json!({ "text": "never" }), json!({ "fn": "false" }), json!({ "url": "*never*" })]
     {
         staged.eval_value("setTimeout(() => alert('now'), 200); 0");
-        // What was waited for has not come.
+        // The awaited condition did not occur.
         assert_eq!(waits(&staged, wait.clone()).unwrap_err().code(), "BLOCKED_BY_DIALOG", "{wait}");
         assert_eq!(staged.supervisor().view().dialogs.len(), 1, "{wait}");
         assert_eq!(waits(&staged, wait).unwrap_err().code(), "BLOCKED_BY_DIALOG");

@@ -45,7 +45,7 @@ fn guarded() -> Guarded {
 }
 
 impl Guarded {
-    /// Sends a head in which `PORT` stands for ours.
+    /// Sends a head in which `PORT` is replaced by the port of the server.
     #[track_caller]
     fn ask(&self, first: &str, headers: &[&str]) -> Got {
         let head = format!("{first} HTTP/1.1\r\n{}\r\n\r\n", headers.join("\r\n"));
@@ -72,7 +72,7 @@ impl Guarded {
         let ticket = self.tickets.issue().unwrap();
         let body = self.exchange(&ticket, &["Origin: http://127.0.0.1:PORT"]);
         assert_eq!(body, in_());
-        // The handler exchanges it; here the auth stands alone.
+        // The handler exchanges it; here authentication is tested alone.
         format!("Authorization: Bearer {}", self.tickets.exchange(&ticket).unwrap().unwrap())
     }
 

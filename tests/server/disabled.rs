@@ -27,7 +27,7 @@ fn with_the_browser_disabled_every_browser_route_gives_the_same_error() {
         "/get" => json!({ "what": "text", "ref": "e1" }),
         _ => json!({}),
     };
-    // Those that need none: the server, the profiles, and what is known without a browser.
+    // Independent routes: the server, the profiles, and data that needs no browser.
     let without = [
         "GET /",
         "GET /health",

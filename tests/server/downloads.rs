@@ -32,7 +32,7 @@ fn an_action_reports_a_short_download_with_its_path() {
         let (_, ended) = events.next_of("download");
         assert_eq!((&ended["state"], &ended["path"]), (&json!("completed"), &json!(path)), "{ended}");
         assert_eq!((&ended["bytes"], &ended["suggestedFilename"]), (&json!(50_000), &json!("report.bin")), "{ended}");
-        // It can be waited for all the same.
+        // It can be awaited nevertheless.
         assert_eq!(api.post("/wait/download", &json!({})).ok()["download"]["path"], json!(path));
     }
 }

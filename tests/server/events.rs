@@ -53,7 +53,7 @@ fn an_event_id_of_an_earlier_start_gets_a_reset_and_all_kept_events() {
     let mut one = served.api.events(&format!("/events?targetId={target}"), &format!("Last-Event-ID: {old}\r\n"));
     assert_eq!(one.next().0, "reset");
     assert_eq!(one.next().2["targetId"], json!(target));
-    // A profile that is made again has ids of its own.
+    // A recreated profile has new ids.
     let make = || served.api.post("/profiles", &json!({ "name": "other" })).ok();
     let mut ids = Vec::new();
     for _ in 0..2 {
@@ -93,7 +93,7 @@ fn events_can_be_read_from_any_position() {
         (&json!(dialog), &json!("agent"), &json!(true))
     );
 
-    // Whoever comes back sees what was missed, exactly once and in order.
+    // A reconnecting client receives missed events exactly once and in order.
     let mut again = api.events("/events", &format!("Last-Event-ID: {start}-{}\r\n", seq - 1));
     let (_, same_id, same) = again.next();
     assert_eq!((same_id, &same), (id, &opened));
@@ -148,7 +148,7 @@ fn actions_are_logged_without_the_typed_text() {
     assert_eq!((&finished["role"], &finished["name"]), (&json!("textbox"), &json!("Card")), "{finished}");
     assert!(!started.to_string().contains("4111") && !finished.to_string().contains("4111"));
 
-    // One that fails says how; those of a batch are told one by one, inside of it.
+    // A failing one has its error; actions of a batch are logged one by one, inside of it.
     act(json!({ "kind": "click", "selector": "#none", "timeoutMs": 300 })).fails(404, "NOT_FOUND");
     assert_eq!(all.next_of("action_finished").1["outcome"], "NOT_FOUND");
     let actions = json!([{ "kind": "click", "selector": "#b" }, { "kind": "focus", "selector": "#i" }]);

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::raw::{Got, Raw, serve, serve_behind};
 
-/// Says what was asked.
+/// Returns the request as text.
 fn echo(request: Request) -> Answer {
     let body = String::from_utf8(request.body.clone()).unwrap();
     Answer::json(
@@ -30,7 +30,7 @@ fn echoing() -> HttpServer {
     serve(Limits::default(), echo)
 }
 
-/// What one connection is answered to some bytes.
+/// The response to some bytes on one connection.
 #[track_caller]
 fn once(server: &HttpServer, bytes: impl AsRef<[u8]>) -> Got {
     Raw::to(server).send(bytes).answer()
@@ -114,7 +114,7 @@ fn pipelined_requests_are_answered_in_order() {
     for path in &paths {
         assert_eq!(client.answer().json()["path"], path.as_str());
     }
-    // A client that has asked everything may close its way; what it asked is answered.
+    // A client may half-close after its last request; its requests are answered.
     client.send(&all).end();
     for path in &paths {
         assert_eq!(client.answer().json()["path"], path.as_str());
@@ -283,7 +283,7 @@ fn bodies_must_be_json_within_the_size_limit() {
     let most = " ".repeat(1024 * 1024);
     let headers = "Content-Length: 1048576\r\nContent-Type: Application/JSON ; charset=utf-8";
     assert_eq!(once(&server, post(headers, &most)).json()["body"], most.as_str());
-    // No body: it does not matter what it would be.
+    // Without body: its type is irrelevant.
     assert_eq!(once(&server, post("Content-Length: 0\r\nContent-Type: text/plain", "")).status, 200);
     assert_eq!(once(&server, post("X: y", "")).status, 200);
 }
@@ -318,14 +318,14 @@ fn authentication_precedes_the_body() {
     let mut client = Raw::to(&server);
     assert_eq!(client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n").head().status, 401);
     client.end().assert_over();
-    // No `100 Continue` for who is not let in, nor for what is refused anyway.
+    // No `100 Continue` for unauthenticated or refused requests.
     assert_eq!(once(&server, post("no", "Expect: 100-continue\r\n")).status, 401);
     let large = post("yes", "Expect: 100-continue\r\n").replace("Length: 2", "Length: 2000000");
     assert_eq!(once(&server, large).status, 413);
     let mut client = Raw::to(&server);
     assert_eq!(client.send(post("yes", "Expect: 100-continue\r\n")).head().status, 100);
     assert_eq!(client.send("{}").answer().json()["body"], "{}");
-    // Who does not wait is not told to go on.
+    // Without the wait, no `100 Continue` is sent.
     assert_eq!(once(&server, post("yes", "Expect: 100-continue\r\n") + "{}").status, 200);
     assert_eq!(once(&server, post("panic", "")).code(), "INTERNAL");
     assert_eq!(once(&server, post("yes", "") + "{}").status, 200);

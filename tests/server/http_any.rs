@@ -3,7 +3,7 @@
 use cdpilot::http::fuzzing::{Asked, BODY_BYTES, requests};
 use proptest::prelude::*;
 
-/// Pieces of requests, good ones and bad ones, so that most of what is put together of them gets far.
+/// Valid and invalid parts of requests, so that most combinations are parsed far.
 const WORDS: [&str; 30] = [
     "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
     "POST /a?b=c HTTP/1.1\r\nHost: h\r\n",
@@ -40,7 +40,7 @@ const WORDS: [&str; 30] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever comes, in whatever pieces: the same requests, none too large, and nothing behind a refusal.
+    /// Arbitrary bytes in arbitrary chunks: the same requests, none too large, and none after a refusal.
     #[test]
     fn any_bytes_in_any_chunks_are_parsed_alike(
         words in proptest::collection::vec(0..WORDS.len(), 1..14),

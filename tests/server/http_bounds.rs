@@ -63,7 +63,7 @@ fn slow_requests_are_closed() {
         assert_eq!((got.status, got.code().as_str(), got.closes()), (408, "TIMEOUT", true), "{slow:?}");
         client.end().assert_over();
     }
-    // Who asks nothing is told nothing.
+    // Without a request there is no answer.
     Raw::to(&server).assert_over();
     let mut client = Raw::to(&server);
     assert_eq!(client.get("/").answer().status, 200);
@@ -124,7 +124,7 @@ fn at_the_limit_the_longest_idle_connection_is_closed() {
     assert_eq!(fifth.get("/held").until(""), "");
     first.assert_over();
     begun.recv().unwrap();
-    // Now all four are being served: there is nobody to make room.
+    // Now all four are being served: no idle connection can be closed.
     let mut sixth = Raw::to(&server);
     let got = sixth.get("/").answer();
     assert_eq!((got.status, got.code().as_str(), got.closes()), (503, "BUSY", true));
@@ -201,7 +201,7 @@ fn the_total_size_of_bodies_is_limited() {
     assert_eq!((got.status, got.code().as_str(), got.header("retry-after")), (503, "BUSY", Some("1")));
     // What needs no body is served.
     assert_eq!(Raw::to(&server).get("/").answer().status, 200);
-    // A client that leaves gives back what it held.
+    // A disconnecting client frees its bytes.
     drop(slow.pop());
     let whole = head.to_owned() + &" ".repeat(1_000_000);
     soon("room for a body", || Raw::to(&server).send(&whole).answer().status == 200);
@@ -237,7 +237,7 @@ fn a_client_that_does_not_read_blocks_no_thread() {
         assert!(count > 0, "cut short, {left} bytes are missing");
         left -= count;
         pause(Duration::from_millis(1));
-        // What came with the head was taken by then.
+        // Data that came with the head has been read by then.
         if left < 64 * 1024 {
             break;
         }

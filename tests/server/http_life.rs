@@ -107,7 +107,7 @@ fn queued_requests_of_disconnected_clients_are_not_executed() {
 /// Events that a test sends.
 struct Sent {
     events: Receiver<Event>,
-    /// Tells that the source was let go.
+    /// Signals that the source was dropped.
     _dropped: Sender<()>,
 }
 
@@ -122,7 +122,7 @@ impl EventSource for Sent {
     }
 }
 
-/// A server of event streams: for each, what is sent to it and how its source is seen to go.
+/// A server of event streams: for each, its events and a signal when its source is dropped.
 struct Streaming {
     server: HttpServer,
     streams: Receiver<(Sender<Event>, Receiver<()>)>,
@@ -161,7 +161,7 @@ fn data(data: &str) -> Event {
     Event { data: data.to_owned(), ..Event::default() }
 }
 
-/// Waits until the source of a stream was let go.
+/// Waits until the source of a stream was dropped.
 #[track_caller]
 fn assert_let_go(gone: &Receiver<()>) {
     assert_eq!(gone.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
@@ -195,7 +195,7 @@ fn events_are_streamed_as_they_occur() {
     drop(send);
     assert!(client.rest().iter().all(|byte| b":\n".contains(byte)));
     assert_let_go(&gone);
-    // Who comes back says what it saw last.
+    // A reconnecting client sends the last id that it received.
     let mut client = Raw::to(&streaming.server);
     client.send("GET /events HTTP/1.1\r\nHost: h\r\nLast-Event-ID: 41\r\n\r\n");
     client.until("data: since 41\n\n");

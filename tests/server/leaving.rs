@@ -90,7 +90,7 @@ fn a_navigation_aborted_by_the_page_is_sent_again() {
     let api = &served.api;
     served.site.page("/next", "<title>next</title>");
     for round in 0..10 {
-        // The page sets out by itself as soon as its dialog is away, which takes the place of what was asked for.
+        // The page navigates by itself as soon as its dialog is closed, which replaces the requested navigation.
         served.show("<title>page</title><button onclick=\"location.href = '/own'; alert('leaving')\">x</button>");
         served.site.page("/own", "<title>own</title>");
         let response = api.act(&json!({ "kind": "click", "selector": "button" })).ok();

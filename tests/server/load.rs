@@ -24,7 +24,7 @@ const PAGE: &str = "<title>load</title><h1>Load</h1><input id=name aria-label=Na
 /// So many answers there are to be at least, however long that takes.
 const ANSWERS: u32 = 100;
 
-/// What a client asks next.
+/// The next request of a client.
 fn next(turn: u32, tab: &str, url: &str) -> (&'static str, String, Option<Value>) {
     let act = |mut act: Value| {
         act["targetId"] = tab.into();

@@ -149,10 +149,10 @@ fn popups_beyond_the_tab_limit_are_closed_and_reported() {
     let (_, event) = events.next_of("popup_blocked");
     assert_eq!((&event["targetId"], &event["limit"]), (&json!(opener), &json!(5)), "{event}");
 
-    // Nothing of those that were closed was asked for.
+    // The closed pages sent no requests.
     assert_eq!(served.site.heads("a.localhost/pop").len(), opened);
 
-    // The browser goes on, with no more tabs than it may have.
+    // The browser works, within its tab limit.
     for _ in 0..3 {
         assert!(api.get("/tabs").ok()["tabs"].as_array().unwrap().len() <= 5);
         assert_eq!(api.eval("document.title"), "opener");

@@ -40,7 +40,7 @@ fn exactly_the_described_routes_exist() {
         let path = path.replace("{name}", "nobody").replace("{targetId}", "nobody").replace("{id}", "r1");
         for method in ["GET", "POST", "DELETE", "PATCH"] {
             let known = operations.get(method.to_lowercase()).is_some();
-            // Refused for what is unknown in it, before anything is done.
+            // Refused for unknown fields, before any effect.
             let response = match method {
                 "GET" | "DELETE" => served.api.call(method, &format!("{path}?nobody=1"), None),
                 _ => served.api.call(method, &path, Some(r#"{"nobody": 1}"#)),

@@ -30,7 +30,7 @@ impl Faulty {
         Self { at, faults }
     }
 
-    /// The running server, started when there is none.
+    /// The running server, started if necessary.
     fn server(&self) -> (Running, Api) {
         let started = self.at.run(&["browser", "start"]);
         assert_eq!(started.code, Some(0), "{started:?}");

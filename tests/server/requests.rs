@@ -28,7 +28,7 @@ fn visited() -> Option<TestServer> {
     );
     served.api.eval("fetch('/posted?x=1&y=%C3%A9', { method: 'POST', body: new URLSearchParams({ user: 'ada', password: 'lovelace9' }) }).then(r => r.text())");
     served.api.eval("fetch('/bytes').then(r => r.arrayBuffer()).then(() => 1)");
-    // What went over the wire is told by itself, late now and then.
+    // Wire headers are reported by separate events, sometimes late.
     let whole = |response: &Value| {
         let all = response["requests"].as_array().unwrap();
         let leg = |part: &str| all.iter().find(|request| request["url"].as_str().unwrap().contains(part));

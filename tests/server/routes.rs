@@ -275,7 +275,7 @@ fn dialogs_are_listed_and_answered() {
     assert_eq!(api.eval("window.got"), "Bob");
     assert_eq!(api.get(&format!("/dialogs?targetId={target}")).ok()["recent_dialogs"][0]["id"], dialog["id"]);
 
-    // Armed before it opens, and answered without anybody being asked.
+    // Armed before it opens, and used without a caller.
     let armed = api.post("/hooks/dialog", &json!({ "accept": true, "promptText": "Cy", "timeoutMs": 999_999 })).ok();
     assert_eq!((&armed["armed"], &armed["armedForMs"]), (&json!(true), &json!(120_000)));
     let response = api.act(&json!({ "kind": "click", "selector": "#b" })).ok();
@@ -289,7 +289,7 @@ fn dialogs_are_listed_and_answered() {
     api.post("/cdp", &raw).fails(409, "BLOCKED_BY_DIALOG");
     api.post("/hooks/dialog", &json!({ "accept": false })).ok();
 
-    // A page that asks before it is left.
+    // A page with a beforeunload handler.
     served.site.page("/asks", "<script>onbeforeunload = event => event.preventDefault()</script><button>x</button>");
     api.post("/navigate", &json!({ "url": served.site.url("a", "/asks") })).ok();
     api.act(&json!({ "kind": "click", "selector": "button" })).ok();

@@ -55,7 +55,7 @@ fn reads_do_not_change_the_current_tab_of_a_session() {
     let two = second.post("/navigate", &json!({ "url": url("two") })).ok()["targetId"].clone();
     assert_eq!((first.title(), second.title()), (json!("one"), json!("two")));
     assert_ne!(two, one);
-    // The default session goes on as without them: it sees and drives every tab.
+    // The default session behaves as without them: it sees and controls every tab.
     let three = served.open("/three");
     assert_eq!(served.api.eval("document.title"), "three");
     assert_eq!((first.title(), second.title()), (json!("one"), json!("two")));
@@ -101,7 +101,7 @@ fn popups_labels_dialogs_and_armed_answers_belong_to_a_session() {
     assert!(first.get("/snapshot?targetId=main").ok()["url"].as_str().unwrap().ends_with("/pop"));
     assert!(second.get("/snapshot?targetId=main").ok()["url"].as_str().unwrap().ends_with("/ask"));
     served.api.get("/snapshot?targetId=main").fails(409, "AMBIGUOUS_TARGET");
-    // Answers are armed for the tabs of the session, and shown to nobody else.
+    // Answers are armed for the tabs of the session, and other sessions do not see them.
     second.post("/hooks/dialog", &json!({ "accept": true })).ok();
     assert!(first.get("/dialogs").ok()["armed_answers"].is_null());
     assert_eq!(second.get("/dialogs").ok()["armed_answers"].as_array().unwrap().len(), 1);
@@ -220,7 +220,7 @@ fn todo_lists_belong_to_a_session_and_end_with_it() {
     assert_eq!((call(first, json!({})), call(connection, json!({}))), (0, 0));
 }
 
-/// Eight sessions do what they like at the same time: none sees a tab, a current tab, an armed answer or a list of another.
+/// Eight concurrent sessions: none sees a tab, current tab, armed answer or todo list of another.
 /// `CDPILOT_SESSIONS_S` makes it longer than its five seconds.
 #[test]
 fn eight_sessions_do_not_disturb_each_other() {

@@ -43,7 +43,7 @@ fn login_state_secrets_appear_only_in_the_state_file() {
     api.post("/navigate", &json!({ "url": site.url("a", "/") })).ok();
     assert!(site.heads("a.localhost/").last().unwrap().contains("sid=s3cret-cookie"));
 
-    // A faulty state is refused without what is in it.
+    // An invalid state is refused without quoting its content.
     let mut faulty = saved["state"].clone();
     faulty["cookies"][0]["httpOnly"] = json!("s3cret");
     let response = api.post("/state/load", &json!({ "state": faulty })).fails(400, "BAD_REQUEST");
@@ -74,14 +74,14 @@ fn login_state_secrets_appear_only_in_the_state_file() {
 fn only_the_login_state_route_accepts_large_bodies() {
     let served = TestServer::start();
     let api = &served.api;
-    // What is too large is refused before it is sent.
+    // An oversized body is refused before it is sent.
     let response = |path: &str, bytes: usize| {
         api.ask("POST", path, None, &format!("Content-Type: application/json\r\nContent-Length: {bytes}\r\n"))
     };
     response("/cookies", (1 << 20) + 1).fails(413, "BODY_TOO_LARGE");
     let refused = response("/state/load", (48 << 20) + 1).fails(413, "BODY_TOO_LARGE");
     assert!(refused["error"].as_str().unwrap().contains(&(48 << 20).to_string()), "{refused}");
-    // Read, and then refused for what it says.
+    // Read, and then refused for its content.
     let body = format!(r#"{{"state":{{"x":"{}"}}}}"#, "y".repeat(2 << 20));
     let refused = api.call("POST", "/state/load", Some(&body)).fails(400, "BAD_REQUEST");
     assert!(refused["error"].as_str().unwrap().contains("neither a login state"), "{refused}");

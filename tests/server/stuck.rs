@@ -9,12 +9,12 @@ use crate::support::api::{ApiResponse, TestServer};
 use crate::support::busy_machine;
 use crate::support::site::{Answer, Held};
 
-/// What each operation is given.
+/// Deadline of each operation.
 const GIVEN: u64 = 1_500;
-/// What a loaded machine may add.
+/// Additional time for a loaded machine.
 const SLACK: Duration = Duration::from_secs(15);
 
-/// Every route that has to do with a page or waits, with something to ask of it.
+/// Every route that uses a page or waits, with a sample request.
 fn samples(target: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let get = |path: &str| ("GET", path.to_owned(), None);
     let post = |path: &str, body: Value| ("POST", path.to_owned(), Some(body));
@@ -100,7 +100,7 @@ fn every_route_responds_with_a_page_in_an_endless_script() {
     let target = served.show("<button>x</button>");
     served.hang();
     for (method, path, body) in samples(&target) {
-        // What asks the page ends its script; what does not leaves it be.
+        // Routes that call the page terminate its script; others leave it running.
         if path.contains("timeoutMs") || body.as_ref().is_some_and(|body| body["timeoutMs"].is_u64()) {
             served.hang();
         }
@@ -129,7 +129,7 @@ fn a_loop_that_starts_after_an_answer_is_terminated() {
     let api = &served.api;
     served.show("<p>still here</p><button onclick='setTimeout(() => { for (;;); })'>loop</button>");
     for delay in [0, 1, 5, 15, 40] {
-        // It may be the action itself that waits for what it has set off.
+        // The action itself may wait for the loop that it started.
         let script = format!("void setTimeout(() => {{ for (;;); }}, {delay})");
         api.act(&json!({ "kind": "evaluate", "fn": script, "timeoutMs": 60_000 })).ok();
         let response = api.get("/text?timeoutMs=60000").ok();

@@ -125,7 +125,7 @@ fn a_hanging_action_blocks_neither_dialogs_nor_close() {
     let holder = running(&served);
     let waits = api.send("POST", "/act", Some(&typing("#one", "x").to_string()), "");
     let dialog = served.dialog("window.sure = confirm('sure?')");
-    // Who waits for a turn is told of the dialog.
+    // A queued action reports the dialog.
     assert!(read(waits).contains("BLOCKED_BY_DIALOG"));
     api.act(&typing("#one", "x")).fails(409, "BLOCKED_BY_DIALOG");
     let response = api.post("/hooks/dialog", &json!({ "accept": true })).ok();

@@ -103,7 +103,7 @@ fn the_ui_controls_the_browser_and_survives_a_reload() {
     served.api.until("the answer from the UI", "/dialogs", closed);
     until(&task, "!document.querySelector('#dialogs li.dialog')");
 
-    // Loaded again it goes on; in another tab it does not.
+    // It continues after a reload, but not in another tab.
     task.reload(&FrameRef::Top, soon()).unwrap();
     task.loaded(&FrameRef::Top);
     until(&task, "document.getElementById('tabs').textContent.includes('Shown')");

@@ -17,7 +17,7 @@ fn with_policy(name: &str, policy: DialogPolicy) -> Option<Task> {
     Task::shared_with(SupervisorOptions { policy, ..SupervisorOptions::task(name) })
 }
 
-/// One dialog of each type, and what the page got.
+/// One dialog of each type, and the result in the page.
 const ALL: &str = "JSON.stringify([String(alert('one')), confirm('two'), prompt('three', 'preset')])";
 
 #[test]

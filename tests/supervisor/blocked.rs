@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, Task, blocking, soon};
 
-/// Far beyond what a test takes: a call that ends by its deadline fails the test.
+/// Far longer than a test takes: a call that ends at its deadline fails the test.
 fn far() -> Deadline {
     Deadline::after_secs(600)
 }

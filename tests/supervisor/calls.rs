@@ -168,7 +168,7 @@ fn commands_that_would_act_on_another_frame_are_refused() {
         let text = error.to_string();
         assert!(text.contains("Runtime.evaluate") && text.contains("contentDocument"), "the way out: {text}");
     }
-    // A frame with a session of its own takes anything, and it acts on that frame.
+    // A frame with its own session accepts every command, which acts on that frame.
     let tree = task.call_raw(&FrameRef::Id(z.clone()), "Page.getFrameTree", &Value::Null, soon()).unwrap();
     assert_eq!(tree.value().unwrap()["frameTree"]["frame"]["id"], z.as_str());
     let tree = task.call_raw(&FrameRef::Top, "Page.getFrameTree", &Value::Null, soon()).unwrap();

@@ -14,7 +14,7 @@ use crate::support::test_tab::TestTab;
 /// How soon a wait is to end, with room for a machine that is busy.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Starts something that waits for a minute, cancels it once it is under way, and gives what came of it.
+/// Starts an operation that waits for a minute, cancels it once it is under way, and returns its result.
 fn cancelled<T: Send>(paged: &TestTab, under_way: &str, work: impl FnOnce() -> T + Send) -> T {
     let cancel = Cancel::new();
     let outcome = Mutex::new(None);
@@ -77,7 +77,7 @@ fn cancelled_waits_end() {
     let outcome = cancelled(&paged, "", || paged.supervisor().log().wait_since(last + 1000, 1, long()));
     assert!(outcome.entries.is_empty());
     quiet();
-    // The page is as it was, and so is whoever waits without being cancelled.
+    // The page is unchanged, and so are waits that were not cancelled.
     assert_eq!(paged.eval("document.title"), "cancel");
     paged.supervisor().caught_up(soon()).unwrap();
 }

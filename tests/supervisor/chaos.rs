@@ -19,11 +19,11 @@ use crate::support::ledger::{Ledger, count};
 use crate::support::proxy::Proxy;
 use crate::support::site::Site;
 
-/// What each operation is given; and what it may take more on a busy machine.
+/// Deadline of each operation, and additional time for a busy machine.
 const DEADLINE: Duration = Duration::from_secs(3);
 const SLACK: Duration = Duration::from_secs(20);
 
-/// What came of the operations.
+/// Results of the operations.
 #[derive(Default)]
 struct Tally {
     over: AtomicBool,
@@ -169,7 +169,7 @@ fn repeated_connection_losses_lose_nothing() {
             by("lost"),
             by("remote"),
         );
-        // How much goes on between cuts is up to the machine.
+        // The number of operations between cuts depends on the machine.
         assert!(answered > cuts / 4 && by("agent") > 0, "something went on between the cuts");
         let (first, last) = (memories[memories.len() / 2], memories[memories.len() - 1]);
         assert!(last < first + 8 * 1024, "memory grows: {memories:?}");

@@ -15,7 +15,7 @@ fn other_client(browser: &BrowserProcess) -> Connection {
     Connection::connect(&browser.endpoint().unwrap().url(), &ConnectOptions::default()).unwrap()
 }
 
-/// What a script is worth on a page, asked by another client.
+/// Evaluates a script in a page through another client.
 fn ask(client: &Connection, target: &TargetId, script: &str) -> Value {
     let mut attach = AttachToTarget::new(target.clone());
     attach.flatten = Some(true);
@@ -155,7 +155,7 @@ fn pages_of_other_clients_are_left_alone() {
     client.call(&SetDiscoverTargets::new(true), soon()).unwrap();
     let foreign = client.call(&CreateTarget::new(task.site.url("a", "/")), soon()).unwrap().target_id;
     task.site.wait_requested("b.localhost/leaf", 1);
-    // Until it is attached to nobody: a change is told each time somebody comes or goes.
+    // Until no client is attached: a change is reported on each attach and detach.
     loop {
         let info = client.call_raw("Target.getTargetInfo", &json!({ "targetId": foreign }), soon()).unwrap();
         let info = info.value().unwrap()["targetInfo"].clone();

@@ -150,7 +150,7 @@ fn a_dialog_of_a_crashed_page_is_lost() {
     kill(process);
     let now = task.until("the record", |now| !now.recent.is_empty() && now.pages[0].state == PageState::Crashed);
     assert_eq!(now.recent[0].dialog.id, dialog.id);
-    // Chromium tells that it is closed, and then of the crash.
+    // Chromium reports that it is closed, and then the crash.
     assert!(matches!(now.recent[0].closed_by, ClosedBy::Lost | ClosedBy::Remote), "{:?}", now.recent[0]);
     assert!(now.dialogs.is_empty());
     assert!(matches!(task.respond(None, cdpilot::supervisor::DialogAnswer::Dismiss, soon()), Err(Error::NoDialog)));

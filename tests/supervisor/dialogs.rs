@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::{ACCEPT, Task, soon, text};
 use crate::support::site::Site;
 
-/// A script that opens a dialog, the answers to try and what the page gets.
+/// A script that opens a dialog, the answers to try, and the results in the page.
 type Case = (&'static str, DialogType, &'static str, DialogAnswer, Value);
 
 fn cases() -> [Case; 10] {
@@ -52,7 +52,7 @@ fn every_case_in(task: &Task, frame: &FrameId, origin: &str) {
     assert_eq!(task.view().recent.len(), cases().len());
 }
 
-/// A page of three sites in one another, each with a frame of its own process beside it.
+/// Three nested sites, each with an additional frame of its own process.
 fn nested(site: &Site) -> String {
     site.page("/", "<iframe src='@a/same'></iframe><iframe src='@b/one'></iframe>");
     site.page("/same", "same");

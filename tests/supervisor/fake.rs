@@ -21,7 +21,7 @@ fn navigated(fake: &Fake, session: &str, id: &str, parent: Option<&str>, path: &
     fake.emit(Some(session), "Page.frameNavigated", json!({ "frame": frame(id, parent, path), "type": "Navigation" }));
 }
 
-/// A frame gets a process of its own.
+/// A frame gets its own process.
 fn own_process(fake: &Fake, session: &str, id: &str, parent: &str) {
     let path = format!("/{id}");
     fake.on("Page.getFrameTree").in_session(session).reply(tree(&frame(id, Some(parent), &path), &[]));
@@ -82,7 +82,7 @@ fn an_unanswered_attach_delays_nothing() {
     let state = |now: &View, page: &str| now.page(page).map(|page| page.state);
     let now = supervisor.view();
     assert_eq!((state(&now, "P2"), state(&now, PAGE)), (Some(PageState::Unresponsive), Some(PageState::Ready)));
-    // Its dialogs are told all the same.
+    // Its dialogs are reported nevertheless.
     let dialog = crate::support::fake_pages::opening("P2", "alert", "why it hangs");
     fake.emit(Some("S2"), "Page.javascriptDialogOpening", dialog);
     until(&supervisor, "the dialog", |now| now.dialogs.len() == 1);
@@ -96,7 +96,7 @@ fn an_unanswered_attach_delays_nothing() {
 
 #[test]
 fn an_old_frame_tree_does_not_override_newer_events() {
-    // The tree is asked for, a frame moves on, and both wait for the supervisor at the same time.
+    // The tree is requested, a frame navigates, and both are queued for the supervisor at the same time.
     for round in 0..20 {
         let fake = browser();
         fake.on("Page.getFrameTree").in_session(SESSION).with(|request| {
@@ -165,7 +165,7 @@ fn a_frame_that_changes_process_stays() {
         let now = folded(&fake, &supervisor);
         let moved = get(&now, "F").expect(reason);
         assert_eq!((moved.session_id.as_deref(), moved.is_oopif), (Some("S2"), true), "{reason}");
-        // And back: its target goes and the parent's process tells of it again.
+        // And back: its target is detached and the parent's process reports it again.
         target_detached(&fake, "S2", "F");
         frame_attached(&fake, "F", PAGE);
         let now = folded(&fake, &supervisor);
@@ -246,7 +246,7 @@ fn lost_events_cause_a_resync() {
     frame_attached(&fake, "OLD", PAGE);
     own_process(&fake, "S2", "DEAD", PAGE);
     own_process(&fake, "S3", "BACK", PAGE);
-    // Each change of many frames takes a while: the browser tells of more than the supervisor gets to see.
+    // Each change of many frames takes a while: the browser reports more than the supervisor observes.
     let many = 3_000;
     (0..many).for_each(|number| frame_attached(&fake, &format!("F{number}"), PAGE));
     until(&supervisor, "all frames", |now| now.frames.len() == 4 + many);
@@ -262,7 +262,7 @@ fn lost_events_cause_a_resync() {
         "params": { "frameId": "OLD", "url": "http://fake.test/old#x", "navigationType": "fragment" }
     });
     let event = event.to_string();
-    // The log keeps the newest entries only: what was read anew is seen by the frame that is there since.
+    // The log keeps only the newest entries: the resync is detected by the frame that it adds.
     let mut floods = 0;
     while get(&supervisor.view(), "NEW").is_none() {
         floods += 1;

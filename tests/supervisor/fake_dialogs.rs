@@ -239,7 +239,7 @@ fn a_lost_connection_ends_waits_for_an_answer() {
         let closed = matches!(&error, Error::Cdp(error) if error.is_closed());
         assert!(closed || matches!(error, Error::NotActive { .. } | Error::DialogGone { .. }), "{error:?}");
     });
-    // Who waits is told by the answer that failed, which may come before the end of the connection.
+    // The wait ends with the failed answer, which may precede the end of the connection.
     let now = until(&supervisor, "the end", |now| !now.is_active());
     assert_eq!(now.recent[0].closed_by, ClosedBy::Lost);
     let kinds: Vec<EventKind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind()).collect();

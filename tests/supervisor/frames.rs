@@ -19,7 +19,7 @@ fn nested(site: &Site) -> String {
 
 const ADDRESSES: [&str; 7] = ["/", "/same", "/one", "/same?b", "/two", "/three", "/same?c"];
 
-/// Waits until everything of the page above is there.
+/// Waits until the page above is complete.
 fn complete<'a>(supervisor: &'a Supervisor, site: &Site) -> std::sync::Arc<View> {
     let _: &'a Supervisor = supervisor;
     let url = |path: &str| {

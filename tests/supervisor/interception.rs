@@ -17,7 +17,7 @@ use crate::support::site::Answer;
 const LOADED: &str =
     "new Promise(done => document.readyState === 'complete' ? done(1) : addEventListener('load', () => done(1)))";
 
-/// What `fetch` comes to: status and text, or that it failed.
+/// The result of `fetch`: status and text, or the name of its error.
 fn fetch(url: &str, more: &str) -> String {
     format!(
         "fetch('{url}', {{ {more} }}).then(async r => `${{r.status}} ${{await r.text()}}`).catch(error => error.name)"
@@ -33,7 +33,7 @@ fn showing_with(options: SupervisorOptions) -> Option<Task> {
     task.site.page("/", "<title>page</title>");
     task.site.page("/api/x", "of the server");
     task.navigate(&FrameRef::Top, &task.site.url("a", "/"), soon()).unwrap();
-    // What is caught for a document that is being committed, Chromium 156 may miss.
+    // Chromium 156 may not pause requests of a document that is being committed.
     eval_value(&task, LOADED);
     Some(task)
 }
@@ -42,7 +42,7 @@ fn eval_value(task: &Task, script: &str) -> serde_json::Value {
     task.evaluate(&FrameRef::Top, script, soon()).unwrap().result.value
 }
 
-/// Does the same with every request until the interception is over.
+/// Handles the next `times` requests with a closure.
 fn always(interceptor: Interceptor, times: usize, with: impl Fn(InterceptedRequest) + Send + 'static) -> Thread {
     let answer = move || {
         for _ in 0..times {

@@ -70,7 +70,7 @@ fn armed_answers_apply_to_matching_dialogs_oldest_first() {
     task.arm_when(ArmedAnswer::new(ACCEPT).when(DialogMatch::any().from_origin("https://elsewhere.test"))).unwrap();
     let script = "[prompt('a'), prompt('your name'), prompt('b'), prompt('his name')].join()";
     assert_eq!(task.eval(script), "first,for names,second,for names");
-    // What is armed for others stays.
+    // Answers armed for others stay.
     task.run("window.got = [prompt('her name'), confirm('sure?')]");
     assert_eq!(&*task.dialog_saying("her name").message, "her name");
     task.answer(text("by hand"));

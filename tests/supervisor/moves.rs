@@ -103,7 +103,7 @@ fn a_navigation_replaces_all_frames() {
 
 #[test]
 fn going_back_and_forward_restores_the_frames() {
-    // A browser of its own: the shared one may be too busy to keep a page.
+    // Its own browser: the shared one may be too busy to keep a page.
     let Some(browser) = launch(TransportKind::Pipe) else { return };
     let task = Task::over(Supervisor::start(browser, SupervisorOptions::task("back")).unwrap());
     two_frames(&task);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::{ACCEPT, Task, options, soon, top_of};
 use crate::support::site::{Answer, Held, Site};
 
-/// `b.localhost` is where nobody may go.
+/// `b.localhost` is blocked.
 fn without_b(name: &str) -> SupervisorOptions {
     let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
     SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task(name) }
@@ -44,7 +44,7 @@ fn reason<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
     }
 }
 
-/// Waits until the log tells of so many navigations to an address that were blocked.
+/// Waits until the log contains a number of blocked navigations to a URL.
 fn blocked(task: &Task, url: &str, times: usize) -> Value {
     let deadline = soon();
     loop {
@@ -114,7 +114,7 @@ fn a_blocked_navigation_keeps_the_page() {
     task.site.put("/good", redirect(&b("/moved")));
     reason(task.reload(&FrameRef::Top, soon()));
     at(&a("/good"));
-    // And it goes on where it may.
+    // Allowed navigations continue.
     task.site.page("/good", "better");
     task.go(&a("/good"));
     assert_eq!(task.eval("document.body.textContent"), json!("better"));
@@ -193,7 +193,7 @@ fn blocked_documents_without_request_are_replaced() {
         reason(task.open_page(url, None, soon()));
     }
     assert_eq!(task.eval("location.href + document.title"), json!(home));
-    // Past the check, as somebody else's client would: it is not shown, or not for long.
+    // Bypassing the check, as another client would: it is not shown, or replaced soon.
     for url in [&*file, "chrome://version/"] {
         let _ = task.call(&FrameRef::Top, &Navigate::new(url), soon());
         blocked(&task, url, 1);
@@ -216,7 +216,7 @@ fn blocked_documents_without_request_are_replaced() {
     assert_eq!(task.eval(script), json!("inside"));
 }
 
-/// What names of the tests lead to, for us; the browser is told that all of them are this machine.
+/// Addresses of the test host names for cdpilot; the browser resolves all of them to this machine.
 fn names(host: &str) -> Vec<IpAddr> {
     let address = match host {
         "metadata.test" => "169.254.169.254",
@@ -267,7 +267,7 @@ fn host_names_are_resolved_before_a_navigation() {
     }
     site.put("/away", redirect(&at(site, "inner.test", "/secret")));
     reason(task.navigate(&FrameRef::Top, &at(site, "open.test", "/away"), soon()));
-    // A name whose servers take their time holds up nobody but who goes there.
+    // A slow name lookup delays only navigations to that name.
     let slow_page = at(site, "slow.test", "/");
     task.eval(&format!(
         "const f = document.createElement('iframe'); f.src = '{slow_page}'; document.body.append(f); 1"
@@ -323,7 +323,7 @@ fn the_policy_works_with_the_bridge_and_logins() {
             task.site.lock("/locked", "ann:sesame");
             task.go(&task.site.url("a", "/locked"));
             assert_eq!(task.eval("document.body.textContent"), json!("open"));
-            // Everything is caught now, and goes on.
+            // All requests are paused now, and continue.
             task.site.page("/plain", "plain");
             assert_eq!(task.eval("fetch('/plain').then(it => it.text())"), json!("plain"));
         }

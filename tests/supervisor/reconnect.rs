@@ -137,7 +137,7 @@ fn calls_wait_for_a_reconnect_and_those_under_way_fail() {
     assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
     let refused = far.supervisor.respond(None, ACCEPT, soon()).unwrap_err();
     assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
-    // What is known is told meanwhile.
+    // Known data is available meanwhile.
     let now = far.supervisor.view();
     assert_eq!((now.pages.len(), &*now.pages[0].title), (1, "far away"));
     assert_eq!(now.pages[0].state, PageState::Detached);
@@ -169,7 +169,7 @@ fn a_dialog_lost_by_a_reconnect_leaves_its_page_usable() {
         for word in ["navigate", "reload", "close"] {
             assert!(refused.to_string().contains(word), "{refused}");
         }
-        // Another page goes on; cookies and history of this one are told.
+        // Other pages work; cookies and history of this one are available.
         assert_eq!(eval_value(&far.supervisor, "2 * 3"), 6);
         far.supervisor.cookies(&page, &[], soon()).unwrap();
         let history = far.supervisor.history(&page, soon()).unwrap();

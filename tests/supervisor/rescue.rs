@@ -125,7 +125,7 @@ fn a_slow_server_is_not_a_stuck_page() {
         held.release();
         assert!(!going.join().unwrap().unwrap().rescued);
     });
-    // Chromium holds back what is asked after a navigation began. That is no script to be ended either.
+    // Chromium delays commands that follow the start of a navigation. There is no script to terminate then either.
     let held = crate::support::site::Held::default();
     task.site.put("/slower", crate::support::site::Answer::html("<script>n = 1</script>").held_by(&held));
     task.run("location.href = '/slower'");
@@ -193,7 +193,7 @@ fn a_page_with_a_suspended_renderer_is_revived_only_on_request() {
     renderers.iter().for_each(|renderer| renderers::signal(*renderer, rustix::process::Signal::STOP));
     let refused = task.evaluate(&FrameRef::Top, "1", Deadline::after_secs(3)).unwrap_err();
     assert!(matches!(refused, Error::Unresponsive { tried: true, .. }), "{refused}");
-    // Nothing was lost, and what is known or can be told is.
+    // Nothing was lost, and known data is available.
     let now = task.view();
     assert_eq!(&*now.pages[0].title, "stopped");
     assert_eq!(task.last_picture(&now.pages[0].target_id).unwrap().png[..], png[..]);

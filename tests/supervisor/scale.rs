@@ -23,7 +23,7 @@ fn assert_complete(ledger: &Ledger, count: usize, by: &str) {
     }
 }
 
-/// How many dialogs; `CDPILOT_TEST_DIALOGS` asks for more.
+/// Number of dialogs; `CDPILOT_TEST_DIALOGS` sets another.
 fn dialogs() -> usize {
     count("CDPILOT_TEST_DIALOGS", 300)
 }

@@ -57,7 +57,7 @@ fn two_supervisors_of_one_browser_see_only_their_own_pages() {
     assert_eq!((one.eval("document.title"), two.eval("document.title")), (json!("one"), json!("two")));
     one.run("alert('for one')");
     let dialog = one.dialog();
-    // Whatever the second one is told now was told after the dialog opened.
+    // Events that the second client receives now came after the dialog opened.
     two.eval("console.log('later')");
     let now = two.until("the message", |now| !now.console.is_empty());
     assert_eq!((now.dialogs.len(), now.pages.len()), (0, 1));

@@ -40,7 +40,7 @@ fn pages_with_workers_work() {
     let said = now.console.iter().find(|entry| &*entry.text == "worker says hello").unwrap();
     assert_eq!((said.frame_id.as_ref(), &said.target_id), (None, &task.target()));
     assert_eq!(now.frames.len(), 1, "a worker is no frame");
-    // A worker may stand still as it likes.
+    // A worker may be blocked.
     task.eval("stuck = new Worker(URL.createObjectURL(new Blob(['while (true);']))), 1");
     assert_eq!(task.eval("1 + 1"), 2);
     task.eval("stuck.terminate()");

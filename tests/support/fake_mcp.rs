@@ -266,7 +266,7 @@ impl Fake {
 
     fn write(&self, line: &[u8]) {
         let mut stdout = std::io::stdout().lock();
-        // Nobody may be there any more.
+        // The process may have ended already.
         let _ = stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush());
     }
 }

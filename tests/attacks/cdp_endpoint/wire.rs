@@ -14,7 +14,7 @@ use crate::cli_run::Program;
 use crate::support::fake_cdp::{Action, Fake, soon};
 use crate::support::fake_cdp_wire::{self as frames, Frame};
 
-/// An address that is asked for its browser, and one that must not be.
+/// A URL that is used for discovery, and one that must not be.
 pub(super) struct Target {
     endpoint: Endpoint,
     elsewhere: Endpoint,
@@ -186,7 +186,7 @@ fn answers_of_others(_: &Target) -> Result<(), String> {
     for number in 0..20 {
         let (caller, params) = (connection.clone(), json!({ "n": number }));
         let response = in_time("the call", move || caller.call_raw("Test.call", &params, soon()))?;
-        // A message that is no JSON may end the connection, or its call: nothing is made up from it.
+        // A message that is not JSON may end the connection or its call.
         match response.and_then(|reply| reply.value()) {
             Ok(value) if value["of"] == number => {}
             Ok(value) => return Err(format!("call {number} was answered with {value}")),

@@ -25,7 +25,7 @@ fn lines(response: &Value) -> Vec<&str> {
     response["snapshot"].as_str().unwrap().split(ends).map(str::trim_start).collect()
 }
 
-/// A line without what is quoted in it.
+/// A line without its quoted text.
 fn unquoted(line: &str) -> String {
     let plain = line.replace("\\\\", "").replace("\\\"", "");
     plain.split('"').step_by(2).collect()
@@ -309,7 +309,7 @@ const ATTACKS: [Attack<ToolHome>; 13] = [
                         addEventListener('blur', () => {{ if ({steals}) {{ const at = {after}; let n = 0; const timer = setInterval(() => {{ mine.focus(); if (++n > 50) clearInterval(timer) }}, at) }} }})</script>"
                     ),
                 );
-                // The frame has a process of its own, and its content comes when it has come.
+                // The frame has its own process, and its content appears once that has started.
                 on.done("browser_wait", json!({ "text": "Password" }));
                 let response = on.done("browser_snapshot", json!({ "full": true }));
                 let typed = on

@@ -46,7 +46,7 @@ impl Door {
         Self { port, shared, acceptor: Some(acceptor.unwrap()) }
     }
 
-    /// The first line of what was sent over each connection so far.
+    /// The first line received over each connection so far.
     pub(super) fn seen(&self) -> Vec<String> {
         self.shared.seen.lock().clone()
     }

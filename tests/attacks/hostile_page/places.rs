@@ -100,10 +100,10 @@ const CLOUDED: [Attack<Clouded>; 4] = [
     },
 ];
 
-/// Without a browser: each attack has settings of its own.
+/// Without a browser: each attack has its own settings.
 struct Nothing;
 
-/// A document without a site of its own, which may be opened whatever the policy says.
+/// A document without a site, which every policy allows.
 const EMPTY: &str = "data:text/html,<title>empty</title>";
 
 fn shown(home: &TestHome, url: &str) {
@@ -215,7 +215,7 @@ const ALONE: [Attack<Nothing>; 3] = [
                     json!(url)
                 );
                 run(&profile, &tab.target_id, &script);
-                // What comes after it in the same page is shown, so what came before has been decided.
+                // A later part of the same page is shown, so the earlier ones have been decided.
                 let after = home.open("/there");
                 let fine = |url: &str| {
                     ["http:", "about:blank", "about:srcdoc", "blob:http", "chrome-error:"]

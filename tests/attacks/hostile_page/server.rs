@@ -68,7 +68,7 @@ const ATTACKS: [Attack<Everyday>; 6] = [
                         await fetch(`http://${host}:PORT${path}`, { headers: path === '/health' ? {} : { Authorization: 'Bearer TOKEN' } })
                             .then(async answer => got.push(await answer.text()), () => 0)",
             )?;
-            // What a name of the page's own sends arrives with that name.
+            // A request with the page's own name arrives with that name.
             for host in
                 ["evil.localhost", "evil.localhost:80", "127.0.0.1.evil.test", "localhost@evil.test", "127.0.0.1:1"]
             {
@@ -111,7 +111,7 @@ const ATTACKS: [Attack<Everyday>; 6] = [
             let port = format!(":{}/", on.served.api.address.port());
             let now = on.task.view();
             let theirs = now.frames.iter().filter(|frame| frame.url.contains(&port));
-            // An error page of the browser has the address of what it stands for.
+            // An error page of the browser has the URL of the failed document.
             let shown: Vec<_> = theirs
                 .filter(|frame| on.task.eval_in(&frame.frame_id, "!!document.getElementById('facts')") == true)
                 .collect();

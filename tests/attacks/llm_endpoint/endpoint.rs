@@ -144,7 +144,7 @@ impl Shared {
             }
         }
         let _ = socket.shutdown(Shutdown::Write);
-        // What the client still sends is read, so that it reads the answer.
+        // Remaining data of the client is read, so that it reads the response.
         let _ = std::io::copy(&mut socket, &mut std::io::sink());
     }
 }

@@ -72,7 +72,7 @@ fn permissions(_: &()) -> Result<(), String> {
     if open.is_empty() { Ok(()) } else { Err(format!("{open:?}")) }
 }
 
-/// A file that decides what cdpilot does, what is in it, and whether it is believed.
+/// A file that controls cdpilot, its content, and whether it is trusted.
 type Trusted = (fn(&Home) -> PathBuf, String, fn(&Home) -> bool);
 
 fn trusted() -> [Trusted; 4] {
@@ -90,7 +90,7 @@ fn trusted() -> [Trusted; 4] {
             |home| home.run().join("server.json"),
             running.to_string(),
             |home| {
-                // Somebody holds the lock, as a server does.
+                // The lock is held, as by a server.
                 let lock = fs::File::create(home.run().join("server.lock")).unwrap();
                 lock.lock().unwrap();
                 Running::of(home).is_ok_and(|read| read.is_some())

@@ -59,7 +59,7 @@ fn served() -> Vec<u8> {
     http("200 OK", "Content-Type: application/json\r\n", json!({ "ok": true, "profiles": [] }).to_string().as_bytes())
 }
 
-/// A program at the usual port that writes down what it is sent.
+/// A program at the default port that records what it receives.
 struct Squatter {
     heard: Arc<Mutex<String>>,
     over: Arc<AtomicBool>,
@@ -120,7 +120,7 @@ fn takes_the_port(_: &()) -> Result<(), String> {
             return Err(format!("{command:?}: {ran:?}"));
         }
     }
-    // A command that is told to go there does: what was not heard before was not sent.
+    // A command that follows redirects reaches the port: the silence before means that nothing was sent.
     program.run(&["--url", &format!("http://127.0.0.1:{USUAL}"), "browser", "profiles"]);
     assert!(squatter.heard.lock().contains(TOKEN), "{}", squatter.heard.lock());
     Ok(())
@@ -202,7 +202,7 @@ fn planted_browser(_: &()) -> Result<(), String> {
             return Err(format!("PATH={path:?}: {response:?}"));
         }
     }
-    // One that is named with its path is meant.
+    // A path selects that one.
     let response = start("./planted-browser", "/usr/bin:/bin");
     assert!(mark.exists(), "{response:?}");
     Ok(())

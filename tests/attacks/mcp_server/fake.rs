@@ -89,7 +89,7 @@ impl Fake {
     }
 
     fn converse(&self) {
-        // Not locked over a message: some are answered with what is read next.
+        // Not locked while a message is handled: some need the next line as their answer.
         let mut line = String::new();
         while std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0) {
             let line = std::mem::take(&mut line);
@@ -299,7 +299,7 @@ fn pictures(id: &Value) {
     result(id, &json!({ "content": content }));
 }
 
-/// Asks the client something: the line that it answers with.
+/// Sends a request to the client and returns its response line.
 fn ask(method: &str, id: &Value) -> String {
     send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "messages": [], "name": "say" } }));
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
@@ -320,6 +320,6 @@ fn send(message: &Value) {
 
 fn write(line: &[u8]) {
     let mut stdout = std::io::stdout().lock();
-    // Nobody may be there any more.
+    // The process may have ended already.
     let _ = stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush());
 }

@@ -61,7 +61,7 @@ impl Started {
         Self { servers, registry, folder }
     }
 
-    /// Asks for its tools: the error.
+    /// Requests its tools and returns the error.
     fn load(&self) -> Result<Option<String>, String> {
         let registry = Arc::clone(&self.registry);
         let wanted = BTreeSet::from([TOOLSET.to_owned()]);

@@ -195,7 +195,7 @@ const ATTACKS: [Attack<Armed>; 8] = [
             let response = on.done("terminal", json!({ "command": "env; ls -l /proc/$$/fd | sed 's/^/own /'" }));
             let output = response["output"].as_str().unwrap();
             assert!(output.contains("PATH=") && output.contains("own "), "{output}");
-            // What whoever runs the tests has left open is in the parent of this process too.
+            // Descriptors inherited from the test runner are open in the parent process too.
             let parent = format!("/proc/{}/fd", std::os::unix::process::parent_id());
             let open = |folder: &str| -> Vec<String> {
                 let all = std::fs::read_dir(folder).unwrap().flatten();
