@@ -122,7 +122,7 @@ fn an_agent_works_with_a_scripted_model() {
 
     let Some(site) = site() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let overrides = crate::support::controlled::overrides(crate::support::browser_path());
+    let overrides = crate::support::test_home::overrides(crate::support::browser_path());
     let (url, mut steps) = (site.url("a", "/three"), 0);
     let mut model = |tools: &[cdpilot::tools::Tool], last: &serde_json::Value| {
         assert!(tools.iter().any(|tool| &*tool.name == "browser_click"));

@@ -31,7 +31,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_seeds_hold_in_every_target() {
+fn every_fuzz_target_accepts_its_seeds() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     let known: Vec<String> = TARGETS.iter().map(|(target, _)| (*target).to_owned()).collect();
     let targets = names(&fuzz.join("fuzz_targets"));

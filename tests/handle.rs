@@ -38,8 +38,8 @@ fn the_example_of_the_library_works() {
     let (site, browser) = (Site::start(), launched().unwrap());
     site.page("/", FORM);
     let page = browser.page().unwrap();
-    let went = page.goto(&site.url("a", "/")).unwrap();
-    assert_eq!((went.status, went.stayed), (Some(200), false));
+    let navigation = page.goto(&site.url("a", "/")).unwrap();
+    assert_eq!((navigation.status, navigation.stayed), (Some(200), false));
     let seen = page.snapshot().unwrap();
     let (button, _) = seen.refs.iter().find(|(_, info)| info.name == "Go").unwrap();
     page.click(button).unwrap();
@@ -52,7 +52,7 @@ fn the_example_of_the_library_works() {
 }
 
 #[test]
-fn everything_a_person_does_has_a_method() {
+fn every_user_action_has_a_method() {
     let Some(browser) = attached(BrowserOptions::new()) else { return };
     let site = Site::start();
     site.page("/", FORM);
@@ -97,7 +97,7 @@ fn everything_a_person_does_has_a_method() {
 }
 
 #[test]
-fn scripts_give_typed_values() {
+fn scripts_return_typed_values() {
     let Some(browser) = attached(BrowserOptions::new()) else { return };
     let page = browser.page().unwrap();
     let pairs: Vec<(String, u8)> = page.evaluate("[['a', 1], ['b', 2]]").unwrap();
@@ -138,7 +138,7 @@ fn a_scope_narrows_the_deadline() {
 }
 
 #[test]
-fn dialogs_are_waited_for_and_answered() {
+fn dialogs_can_be_awaited_and_answered() {
     let Some(browser) = attached(BrowserOptions::new()) else { return };
     let site = Site::start();
     site.page("/", "<button onclick='document.title = prompt(`Your name?`, `nobody`)'>Ask</button>");
@@ -159,7 +159,7 @@ fn dialogs_are_waited_for_and_answered() {
 }
 
 #[test]
-fn attaching_leaves_the_pages_of_others_alone() {
+fn attaching_leaves_other_pages_alone() {
     let Some(owner) = attached(BrowserOptions::new()) else { return };
     let theirs = owner.new_page().unwrap();
     let Some(guest) = attached(BrowserOptions::new()) else { return };
@@ -176,7 +176,7 @@ fn attaching_leaves_the_pages_of_others_alone() {
 }
 
 #[test]
-fn popups_are_pages_too() {
+fn popups_are_pages() {
     let Some(browser) = attached(BrowserOptions::new()) else { return };
     let page = browser.page().unwrap();
     let known = browser.pages();

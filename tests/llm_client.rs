@@ -9,7 +9,7 @@ use cdpilot::sync::{Cancel, Deadline, spawn};
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::fake_model::{FakeModel, Say};
+use crate::support::fake_model::{FakeModel, ModelAnswer};
 
 const KEY: &str = "sk-secret-of-a-test";
 
@@ -22,9 +22,9 @@ fn hello() -> ChatRequest {
 }
 
 #[test]
-fn a_conversation_with_tools_and_pictures_is_sent_as_it_is() {
-    let there = FakeModel::saying([Say::call("c1", "look", &json!({ "at": 1 })), Say::text("Done.")]);
-    let client = Client::new("one", &model(&there.url())).unwrap();
+fn a_conversation_with_tools_and_images_is_sent_unchanged() {
+    let target = FakeModel::saying([ModelAnswer::call("c1", "look", &json!({ "at": 1 })), ModelAnswer::text("Done.")]);
+    let client = Client::new("one", &model(&target.url())).unwrap();
     let tools =
         vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({ "type": "object" }) }];
     let mut ask = ChatRequest { tools, max_tokens: Some(99), temperature: Some(0.0), ..hello() };
@@ -42,52 +42,52 @@ fn a_conversation_with_tools_and_pictures_is_sent_as_it_is() {
     ask.messages.push(Message::text(Role::User, "And this?").with_image("image/png", vec![1, 2, 3]));
     assert_eq!(client.ask(&ask, soon()).unwrap().text, "Done.");
 
-    let asked = there.asked();
+    let requested = target.requested();
     assert_eq!(
-        (asked[0].path.as_str(), asked[0].authorization.as_deref()),
+        (requested[0].path.as_str(), requested[0].authorization.as_deref()),
         ("/v1/chat/completions", Some(&*format!("Bearer {KEY}")))
     );
-    assert_eq!((&asked[0].body["model"], &asked[0].body["max_tokens"]), (&json!("big-one"), &json!(99)));
-    assert_eq!(asked[0].body["tools"][0]["function"]["name"], "look");
-    let sent = &asked[1].body["messages"];
+    assert_eq!((&requested[0].body["model"], &requested[0].body["max_tokens"]), (&json!("big-one"), &json!(99)));
+    assert_eq!(requested[0].body["tools"][0]["function"]["name"], "look");
+    let sent = &requested[1].body["messages"];
     assert_eq!(sent[1]["tool_calls"][0]["id"], "c1");
     assert_eq!(sent[2], json!({ "role": "tool", "content": "seen", "tool_call_id": "c1" }));
     assert_eq!(sent[3]["content"][1]["image_url"]["url"], "data:image/png;base64,AQID");
 }
 
 #[test]
-fn what_may_go_better_is_tried_again_and_nothing_else() {
-    let there = FakeModel::saying([
-        Say::failing(500, "broken").header("Retry-After", "0"),
-        Say::failing(429, "{}").header("Retry-After", "0"),
-        Say::text("Yes."),
+fn only_transient_failures_are_retried() {
+    let target = FakeModel::saying([
+        ModelAnswer::failing(500, "broken").header("Retry-After", "0"),
+        ModelAnswer::failing(429, "{}").header("Retry-After", "0"),
+        ModelAnswer::text("Yes."),
     ]);
-    let client = Client::new("one", &model(&there.url())).unwrap();
+    let client = Client::new("one", &model(&target.url())).unwrap();
     assert_eq!(client.ask(&hello(), soon()).unwrap().text, "Yes.");
-    assert_eq!(there.asked().len(), 3);
+    assert_eq!(target.requested().len(), 3);
 
-    let told = json!({ "error": { "message": format!("the key {KEY} is wrong") } }).to_string();
-    let there = FakeModel::saying([Say::failing(401, &told)]);
-    let client = Client::new("one", &model(&there.url())).unwrap();
+    let response = json!({ "error": { "message": format!("the key {KEY} is wrong") } }).to_string();
+    let target = FakeModel::saying([ModelAnswer::failing(401, &response)]);
+    let client = Client::new("one", &model(&target.url())).unwrap();
     let refused = client.ask(&hello(), soon()).unwrap_err();
     assert_eq!(refused.to_string(), "127.0.0.1 refused with status 401: the key … is wrong");
-    assert_eq!((refused.code(), there.asked().len()), ("MODEL_ERROR", 1));
+    assert_eq!((refused.code(), target.requested().len()), ("MODEL_ERROR", 1));
 
     // A pause that is longer than there is time is not begun.
-    let there = FakeModel::saying([Say::failing(429, "later").header("Retry-After", "3600")]);
-    let client = Client::new("one", &model(&there.url())).unwrap();
+    let target = FakeModel::saying([ModelAnswer::failing(429, "later").header("Retry-After", "3600")]);
+    let client = Client::new("one", &model(&target.url())).unwrap();
     let refused = client.ask(&hello(), soon()).unwrap_err();
     assert!(matches!(refused, Error::Refused { status: 429, .. }), "{refused}");
 
     // Nor is one that is longer than anybody should wait, however much time there is.
-    let there = FakeModel::saying([Say::failing(429, "later").header("Retry-After", "3600")]);
-    let client = Client::new("one", &model(&there.url())).unwrap();
+    let target = FakeModel::saying([ModelAnswer::failing(429, "later").header("Retry-After", "3600")]);
+    let client = Client::new("one", &model(&target.url())).unwrap();
     let refused = client.ask(&hello(), Deadline::after_secs(300)).unwrap_err();
-    assert!(refused.to_string().contains("3600 s") && there.asked().len() == 1, "{refused}");
+    assert!(refused.to_string().contains("3600 s") && target.requested().len() == 1, "{refused}");
 
     for nonsense in ["", "{}", "[1]", "{\"choices\": []}", "<html>"] {
-        let there = FakeModel::saying([Say::failing(200, nonsense)]);
-        let client = Client::new("one", &model(&there.url())).unwrap();
+        let target = FakeModel::saying([ModelAnswer::failing(200, nonsense)]);
+        let client = Client::new("one", &model(&target.url())).unwrap();
         let wrong = client.ask(&hello(), soon()).unwrap_err();
         assert!(matches!(wrong, Error::Malformed { .. }), "{nonsense}: {wrong}");
         assert!(wrong.to_string().contains(&format!("starts with {nonsense:?}")), "{nonsense}: {wrong}");
@@ -95,19 +95,24 @@ fn what_may_go_better_is_tried_again_and_nothing_else() {
 }
 
 /// What comes of one answer, and how often was asked for it.
-fn answered(say: Say) -> (Result<cdpilot::llm::Answer, Error>, usize) {
-    let there = FakeModel::saying([say]);
-    let client = Client::new("one", &model(&there.url())).unwrap();
+fn answered(say: ModelAnswer) -> (Result<cdpilot::llm::Answer, Error>, usize) {
+    let target = FakeModel::saying([say]);
+    let client = Client::new("one", &model(&target.url())).unwrap();
     let outcome = client.ask(&hello(), soon());
-    (outcome, there.asked().len())
+    (outcome, target.requested().len())
 }
 
 #[test]
-fn a_key_is_not_shown_in_part_either() {
+fn no_part_of_an_api_key_is_shown() {
     for before in 280..302 {
-        let told = json!({ "error": { "message": format!("{} {KEY} is wrong", "x".repeat(before)) } }).to_string();
-        let page = Say::failing(200, &format!("<p>{} {KEY}", "x".repeat(before - 245)));
-        for say in [Say::failing(401, &told), Say::failing(200, &told), Say::failing(403, &format!("{told} .")), page] {
+        let response = json!({ "error": { "message": format!("{} {KEY} is wrong", "x".repeat(before)) } }).to_string();
+        let page = ModelAnswer::failing(200, &format!("<p>{} {KEY}", "x".repeat(before - 245)));
+        for say in [
+            ModelAnswer::failing(401, &response),
+            ModelAnswer::failing(200, &response),
+            ModelAnswer::failing(403, &format!("{response} .")),
+            page,
+        ] {
             let (refused, _) = answered(say);
             let refused = refused.unwrap_err().to_string();
             assert!(!refused.contains("sk-"), "{refused}");
@@ -116,22 +121,22 @@ fn a_key_is_not_shown_in_part_either() {
 }
 
 #[test]
-fn a_key_does_not_follow_a_redirect() {
-    let elsewhere = FakeModel::saying([Say::text("Here.")]);
+fn an_api_key_is_not_sent_to_a_redirect_target() {
+    let elsewhere = FakeModel::saying([ModelAnswer::text("Here.")]);
     for status in [301, 302, 307, 308] {
-        let (refused, asked) = answered(Say::failing(status, "").header("Location", &elsewhere.url()));
+        let (refused, requested) = answered(ModelAnswer::failing(status, "").header("Location", &elsewhere.url()));
         let refused = refused.unwrap_err();
-        assert!(matches!(refused, Error::Refused { status: told, .. } if told == status), "{refused}");
+        assert!(matches!(refused, Error::Refused { status: response, .. } if response == status), "{refused}");
         assert!(refused.to_string().contains("base_url"), "{refused}");
-        assert_eq!((asked, elsewhere.asked().len()), (1, 0));
+        assert_eq!((requested, elsewhere.requested().len()), (1, 0));
     }
 }
 
 #[test]
-fn answers_of_all_kinds_of_endpoints_are_read() {
+fn answers_of_all_endpoint_types_are_parsed() {
     let body = |message: Value, usage: Value| {
         let body = json!({ "choices": [{ "message": message }], "usage": usage });
-        answered(Say::failing(200, &body.to_string())).0.unwrap()
+        answered(ModelAnswer::failing(200, &body.to_string())).0.unwrap()
     };
     let said = json!({ "content": [{ "type": "text", "text": "Y" }, { "type": "thinking" }, { "type": "text", "text": "es." }] });
     let answer = body(
@@ -150,27 +155,27 @@ fn answers_of_all_kinds_of_endpoints_are_read() {
     );
 
     // What a gateway refuses with 200 says why, and what is too large is not asked for again.
-    let (refused, asked) =
-        answered(Say::failing(200, &json!({ "error": { "message": "no credits", "code": 402 } }).to_string()));
-    assert!(refused.unwrap_err().to_string().contains("no credits") && asked == 1);
-    let (refused, asked) = answered(Say::failing(200, &"x".repeat(17 << 20)));
-    assert!(matches!(refused, Err(Error::Malformed { .. })) && asked == 1, "{refused:?}");
+    let (refused, requested) =
+        answered(ModelAnswer::failing(200, &json!({ "error": { "message": "no credits", "code": 402 } }).to_string()));
+    assert!(refused.unwrap_err().to_string().contains("no credits") && requested == 1);
+    let (refused, requested) = answered(ModelAnswer::failing(200, &"x".repeat(17 << 20)));
+    assert!(matches!(refused, Err(Error::Malformed { .. })) && requested == 1, "{refused:?}");
 }
 
 #[test]
-fn nobody_waits_longer_than_is_wanted() {
-    let there = FakeModel::saying([]);
-    let client = Client::new("one", &model(&there.url())).unwrap();
+fn a_model_request_ends_at_its_deadline() {
+    let target = FakeModel::saying([]);
+    let client = Client::new("one", &model(&target.url())).unwrap();
     let late = client.ask(&hello(), Deadline::after_millis(300)).unwrap_err();
     assert!(matches!(&late, Error::Timeout { after, .. } if after.as_millis() >= 300), "{late:?}");
     let cancel = Cancel::new();
-    let (asked, given_up) = (cancel.clone(), crossbeam_channel::bounded(1));
+    let (requested, given_up) = (cancel.clone(), crossbeam_channel::bounded(1));
     let thread = spawn("asks", move || {
-        let outcome = asked.run(|| client.ask(&hello(), soon()));
+        let outcome = requested.run(|| client.ask(&hello(), soon()));
         given_up.0.send(outcome).unwrap();
     });
     let began = Instant::now();
-    while there.asked().len() < 2 && began.elapsed().as_secs() < 20 {
+    while target.requested().len() < 2 && began.elapsed().as_secs() < 20 {
         cdpilot::sync::pause(std::time::Duration::from_millis(5)); // the double tells nobody
     }
     cancel.set();
@@ -180,7 +185,7 @@ fn nobody_waits_longer_than_is_wanted() {
 }
 
 #[test]
-fn an_answer_that_never_ends_ends_with_the_time() {
+fn an_endless_answer_ends_at_the_deadline() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let endless = spawn("endless", move || {
@@ -204,7 +209,7 @@ fn models_are_found_by_their_alias() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
     assert!(matches!(Models::of(&home).unwrap().find(None), Err(Error::None)));
-    let write = |told: Value| std::fs::write(folder.path().join("llm.json"), told.to_string()).unwrap();
+    let write = |response: Value| std::fs::write(folder.path().join("llm.json"), response.to_string()).unwrap();
     let one = json!({ "model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key_env": "CDPILOT_TEST_NO_SUCH_KEY" });
     write(json!({ "models": { "one": one } }));
     let models = Models::of(&home).unwrap();
@@ -222,10 +227,10 @@ fn models_are_found_by_their_alias() {
 }
 
 #[test]
-fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
+fn every_model_field_is_read_and_unknown_ones_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
-    let write = |told: &Value| std::fs::write(folder.path().join("llm.json"), told.to_string()).unwrap();
+    let write = |response: &Value| std::fs::write(folder.path().join("llm.json"), response.to_string()).unwrap();
     let whole = json!({ "models": { "one": {
         "model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key": null, "api_key_env": "KEY", "profile": "small",
         "context_window": 128_000, "vision": false, "max_output_tokens": 4096, "headers": { "X-Team": "seven" },
@@ -244,9 +249,9 @@ fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
         ("", "defualt", "defualt", "did you mean default?"),
         ("/models/one", "zzz", "models.one.zzz", "known fields: model, base_url, api_key"),
     ] {
-        let mut told = whole.clone();
-        told.pointer_mut(pointer).unwrap()[wrong] = json!(1);
-        write(&told);
+        let mut response = whole.clone();
+        response.pointer_mut(pointer).unwrap()[wrong] = json!(1);
+        write(&response);
         let error = Models::of(&home).unwrap_err().to_string();
         assert!(error.contains(&format!("invalid at {at}:")) && error.contains(meant), "{error}");
     }
@@ -255,13 +260,13 @@ fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
 }
 
 #[test]
-fn headers_and_the_limit_of_answers_are_sent() {
-    let there = FakeModel::saying([
-        Say::text("Yes."),
-        Say::text("Yes."),
-        Say::failing(401, "the team seven-of-nine is unknown"),
+fn headers_and_the_answer_limit_are_sent() {
+    let target = FakeModel::saying([
+        ModelAnswer::text("Yes."),
+        ModelAnswer::text("Yes."),
+        ModelAnswer::failing(401, "the team seven-of-nine is unknown"),
     ]);
-    let model: Model = serde_json::from_value(json!({ "model": "m", "base_url": there.url(), "api_key": KEY,
+    let model: Model = serde_json::from_value(json!({ "model": "m", "base_url": target.url(), "api_key": KEY,
         "headers": { "authorization": "Custom abc", "X-Team": "seven-of-nine" }, "max_output_tokens": 50 }))
     .unwrap();
     let client = Client::new("one", &model).unwrap();
@@ -270,10 +275,14 @@ fn headers_and_the_limit_of_answers_are_sent() {
     client.ask(&ChatRequest { max_tokens: Some(20), ..hello() }, soon()).unwrap();
     let refused = client.ask(&hello(), soon()).unwrap_err().to_string();
     assert!(refused.contains("the team … is unknown"), "{refused}");
-    let asked = there.asked();
-    assert_eq!(asked[0].authorization.as_deref(), Some("Custom abc"), "the header of the settings replaces the key's");
-    assert_eq!((&asked[0].body["max_tokens"], &asked[1].body["max_tokens"]), (&json!(50), &json!(20)));
+    let requested = target.requested();
+    assert_eq!(
+        requested[0].authorization.as_deref(),
+        Some("Custom abc"),
+        "the header of the settings replaces the key's"
+    );
+    assert_eq!((&requested[0].body["max_tokens"], &requested[1].body["max_tokens"]), (&json!(50), &json!(20)));
     let bad: Model =
-        serde_json::from_value(json!({ "model": "m", "base_url": there.url(), "headers": { "a b": "x" } })).unwrap();
+        serde_json::from_value(json!({ "model": "m", "base_url": target.url(), "headers": { "a b": "x" } })).unwrap();
     assert!(Client::new("one", &bad).unwrap_err().to_string().contains("\"a b\""));
 }

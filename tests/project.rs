@@ -141,7 +141,7 @@ fn group(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn names_are_found_in_every_form() {
+fn module_names_are_found_in_every_use_syntax() {
     let text =
         "use crate::{a, b::{c, d}, e::f};\nlet x = crate::g::h(); // crate::i\nuse super::super::j;\nuse super::k;";
     let found: Vec<_> = named(text, 2).into_iter().collect();
@@ -149,7 +149,7 @@ fn names_are_found_in_every_form() {
 }
 
 #[test]
-fn modules_use_only_what_stands_below_them() {
+fn modules_use_only_lower_modules() {
     let mut wrong = Vec::new();
     for (module, may) in MODULES {
         for path in sources(&format!("src/{module}")) {
@@ -167,7 +167,7 @@ fn modules_use_only_what_stands_below_them() {
 }
 
 #[test]
-fn the_list_of_modules_runs_upward() {
+fn the_module_list_is_ordered_bottom_up() {
     for (index, (module, may)) in MODULES.iter().enumerate() {
         let below = |name: &&str| MODULES[..index].iter().any(|(other, _)| other == name);
         assert!(may.iter().all(below), "{module} lists a module that does not stand above it");
@@ -199,7 +199,7 @@ fn below_control() -> impl Iterator<Item = PathBuf> {
 }
 
 #[test]
-fn lower_modules_read_no_flag_of_an_entry_point() {
+fn lower_modules_use_no_feature_of_an_entry_point() {
     let flags = ["server", "cli", "page", "default"].map(|flag| format!("feature = \"{flag}\""));
     let wrong = wrong_lines(below_control(), |line| flags.iter().any(|flag| line.contains(flag)));
     assert!(wrong.is_empty(), "features of lower modules name capabilities:\n{}", wrong.join("\n"));
@@ -243,7 +243,7 @@ fn codes_are_compared_as_values() {
 }
 
 #[test]
-fn every_code_that_is_written_is_listed() {
+fn every_error_code_in_use_is_listed() {
     let mut unknown = Vec::new();
     for path in sources("src") {
         for (number, line) in code_of(&path) {
@@ -274,14 +274,14 @@ fn there_is_one_http_client_of_our_own() {
 }
 
 #[test]
-fn the_protocol_knows_no_dialogs() {
+fn the_cdp_module_has_no_dialogs() {
     let is_wrong = |line: &str| line.to_lowercase().replace("handlejavascriptdialog", "").contains("dialog");
     let wrong = wrong_lines(sources("src/cdp"), is_wrong);
     assert!(wrong.is_empty(), "dialogs belong to supervisor:\n{}", wrong.join("\n"));
 }
 
 #[test]
-fn every_module_is_known() {
+fn every_module_is_listed() {
     let folders = fs::read_dir(root().join("src")).unwrap().flatten().filter(|entry| entry.path().is_dir());
     let with_files = folders.filter(|entry| fs::read_dir(entry.path()).unwrap().next().is_some());
     let names: BTreeSet<String> = with_files.map(|entry| entry.file_name().into_string().unwrap()).collect();
@@ -331,7 +331,7 @@ fn no_async_runtime_is_locked() {
 
 #[test]
 #[allow(clippy::print_stderr)] // a skipped check must not go unseen
-fn embedding_stays_light() {
+fn the_number_of_crates_for_embedding_is_limited() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut tree = Command::new(cargo);
     tree.current_dir(root()).args([
@@ -392,7 +392,7 @@ fn every_test_file_is_declared() {
 }
 
 #[test]
-fn nothing_is_left_over_in_any_file() {
+fn no_file_contains_forbidden_text() {
     let mut wrong = Vec::new();
     for path in files(".") {
         // Pictures and other data are no text.

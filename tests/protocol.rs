@@ -1,4 +1,4 @@
-//! The generated protocol types at work, on the items this crate uses.
+//! The generated protocol types, on items that this crate uses.
 
 use cdpilot::cdp::protocol::{page, runtime, target};
 use cdpilot::cdp::rt::{Command, Empty, Event};
@@ -60,7 +60,7 @@ fn events_borrow_from_the_message() {
 }
 
 #[test]
-fn alien_events_are_read() {
+fn events_with_unknown_fields_are_decoded() {
     // An unknown kind, fields of the future, and what older browsers leave out.
     let text = r#"{"novel":{"a":[1,{"b":null}]},"url":"u","message":"m","type":"confetti",
         "hasBrowserHandler":true,"defaultPrompt":null}"#;
@@ -79,7 +79,7 @@ fn alien_events_are_read() {
 }
 
 #[test]
-fn alien_answers_are_read() {
+fn answers_with_unknown_fields_are_decoded() {
     let text = r#"{"result":{"type":"hologram","value":{"a": [1]},"x":1},"exceptionDetails":null}"#;
     let read: runtime::EvaluateReturns = from_str(text).unwrap();
     assert_eq!(read.result.r#type, runtime::RemoteObjectType::Other("hologram".into()));

@@ -1,4 +1,4 @@
-//! Covering secrets in what models read: forms, lines of snapshots, JSON.
+//! Redaction of secrets in answers for models: forms, snapshot lines, JSON.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use cdpilot::page::SnapshotOptions;
 use cdpilot::supervisor::Secrets;
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::soon;
-use crate::support::controlled::worth;
-use crate::support::tooled::{Tooled, ref_in};
+use crate::support::test_home::eval_value;
+use crate::support::tool_home::{ToolHome, ref_in};
 
 /// Login pages, by name.
 fn logins() -> Vec<(String, String)> {
@@ -40,8 +40,8 @@ const FILL: &str = "(() => {
 })()";
 
 #[test]
-fn forty_login_forms_keep_every_line_and_hide_every_secret() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn redaction_keeps_every_line_of_forty_login_forms() {
+    let Some(tooled) = ToolHome::new("") else { return };
     let pages = logins();
     assert_eq!(pages.len(), 40);
     let mut masked = 0;
@@ -50,16 +50,16 @@ fn forty_login_forms_keep_every_line_and_hide_every_secret() {
         tooled.home.site.page(&path, html);
         tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", &path) }));
         let profile = tooled.home.main();
-        let filled = worth(&profile, None, FILL);
+        let filled = eval_value(&profile, None, FILL);
         let secrets: Vec<&str> = filled.as_array().unwrap().iter().map(|secret| secret.as_str().unwrap()).collect();
         assert!(!secrets.is_empty(), "{name}");
         let options = SnapshotOptions { fold: true, max_chars: 0, ..SnapshotOptions::default() };
         let raw = profile.tab(None).unwrap().tab.snapshot(&options, soon()).unwrap().snapshot.unwrap();
         let seen = tooled.done("browser_snapshot", json!({ "full": true }));
-        let told = seen["snapshot"].as_str().unwrap();
+        let response = seen["snapshot"].as_str().unwrap();
         // The secrets that the page shows are covered, and nothing else differs.
         let expected = secrets.iter().fold(raw.clone(), |text, secret| text.replace(secret, "[secret]"));
-        assert_eq!(told, expected, "{name}");
+        assert_eq!(response, expected, "{name}");
         masked += secrets.iter().filter(|secret| !raw.contains(**secret)).count();
         for secret in &secrets {
             assert!(!seen.to_string().contains(secret), "{name}: {secret}");
@@ -69,8 +69,8 @@ fn forty_login_forms_keep_every_line_and_hide_every_secret() {
 }
 
 #[test]
-fn refs_and_lines_after_a_label_survive_in_every_answer() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn redaction_keeps_refs_and_lines_after_a_label() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.site.page(
         "/",
         "<label>Password: <input id=p></label><button onclick='p.value = \"zQ9-secret-1\"; this.textContent = \"Done\"'>Log in</button>
@@ -78,11 +78,11 @@ fn refs_and_lines_after_a_label_survive_in_every_answer() {
     );
     let gone = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
     let seen = tooled.done("browser_snapshot", json!({ "full": true }));
-    for told in [&gone, &seen] {
-        let text = told["snapshot"].as_str().unwrap();
+    for response in [&gone, &seen] {
+        let text = response["snapshot"].as_str().unwrap();
         let line = |part: &str| text.lines().filter(|line| line.contains(part) && line.contains("[ref=e")).count();
         assert_eq!([line("\"Password:\""), line("\"Log in\""), line("\"Token:\""), line("\"Next\"")], [1; 4], "{text}");
-        assert!(!told.to_string().contains("zQ9"), "{told}");
+        assert!(!response.to_string().contains("zQ9"), "{response}");
     }
     assert!(seen["snapshot"].as_str().unwrap().contains("API key: [secret]"), "{seen}");
     let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&seen, "Log in") }));
@@ -101,7 +101,7 @@ fn refs_and_lines_after_a_label_survive_in_every_answer() {
 }
 
 #[test]
-fn redaction_of_text_stays_within_a_line_and_off_refs() {
+fn redaction_stays_within_a_line_and_keeps_refs() {
     let secrets = Secrets::default();
     for (text, expected) in [
         // The quote behind the colon ends the name.
@@ -127,28 +127,28 @@ fn redaction_of_text_stays_within_a_line_and_off_refs() {
         // Covering twice changes nothing.
         ("password: [secret], token=[secret]", None),
     ] {
-        let told = secrets.cover(text);
-        assert_eq!(told, expected.unwrap_or(text), "{text}");
-        assert_eq!(secrets.cover(&told), told, "{text}");
+        let response = secrets.cover(text);
+        assert_eq!(response, expected.unwrap_or(text), "{text}");
+        assert_eq!(secrets.cover(&response), response, "{text}");
     }
 }
 
 #[test]
-fn results_of_scripts_hide_keys_and_fields_named_after_a_secret() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn script_results_redact_keys_and_secret_fields() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.open("/");
     let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
     let script =
         format!("({{ '{token}': 1, password: 'correcthorse', text: '{{password: \"correcthorse\"}}', user: 'ada' }})");
-    let told = tooled.done("browser_evaluate", json!({ "script": script }));
+    let response = tooled.done("browser_evaluate", json!({ "script": script }));
     let expected: Value =
         json!({ "[secret]": 1, "password": "[secret]", "text": "{password: \"[secret]\"}", "user": "ada" });
-    assert_eq!(told["result"], expected);
+    assert_eq!(response["result"], expected);
 }
 
 #[test]
-fn the_text_of_a_page_is_covered_unless_it_is_requested_raw() {
-    let Some(served) = Served::browsing_with(|config, _| {
+fn page_text_is_redacted_unless_requested_raw() {
+    let Some(served) = TestServer::browsing_with(|config, _| {
         let text = "mcp_servers: {notes: {command: x, env: {ACCOUNT: correcthorse, MODE: production}}}";
         config.mcp_servers = Config::parse(text, Path::new("config.yaml")).unwrap().mcp_servers;
     }) else {
@@ -157,9 +157,9 @@ fn the_text_of_a_page_is_covered_unless_it_is_requested_raw() {
     let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
     served.show(&format!("<p>Token: {token}</p><p>password=hunter2</p><p>the correcthorse in production</p><p>end"));
     let text = |query: &str| served.api.get(&format!("/text{query}")).ok();
-    let told = text("");
-    assert_eq!(told["text"], "Token: [secret]\n\npassword=[secret]\n\nthe [secret] in production\n\nend");
-    assert_eq!(told["truncated"], false);
+    let response = text("");
+    assert_eq!(response["text"], "Token: [secret]\n\npassword=[secret]\n\nthe [secret] in production\n\nend");
+    assert_eq!(response["truncated"], false);
     let raw = text("?raw=true");
     assert!(
         raw["text"].as_str().unwrap().contains(&token) && raw["text"].as_str().unwrap().contains("hunter2"),
@@ -169,12 +169,12 @@ fn the_text_of_a_page_is_covered_unless_it_is_requested_raw() {
     let cut = text("?maxChars=13");
     assert_eq!((cut["text"].as_str(), &cut["truncated"]), (Some("Token: [secre"), &json!(true)));
     let whole = text("?maxChars=0");
-    assert_eq!((whole["text"].as_str(), &whole["truncated"]), (told["text"].as_str(), &json!(false)));
+    assert_eq!((whole["text"].as_str(), &whole["truncated"]), (response["text"].as_str(), &json!(false)));
 }
 
 #[test]
-fn what_is_read_of_an_element_is_covered_whatever_its_shape() {
-    let Some(served) = Served::browsing_with(|_, _| {}) else { return };
+fn element_reads_are_redacted_in_every_form() {
+    let Some(served) = TestServer::browsing_with(|_, _| {}) else { return };
     let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
     served.show(&format!(
         "<select multiple aria-label='Keys {token}'><option selected>{token}</option><option selected>plain</option></select>"
@@ -184,9 +184,9 @@ fn what_is_read_of_an_element_is_covered_whatever_its_shape() {
         query.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         served.api.post("/get", &query).ok()
     };
-    let told = get(json!({}));
-    assert_eq!(told["value"], json!(["[secret]", "plain"]), "{told}");
-    assert!(!told.to_string().contains(&token), "{told}");
+    let response = get(json!({}));
+    assert_eq!(response["value"], json!(["[secret]", "plain"]), "{response}");
+    assert!(!response.to_string().contains(&token), "{response}");
     let raw = get(json!({ "raw": true }));
     assert_eq!(raw["value"], json!([token, "plain"]), "{raw}");
 }

@@ -85,12 +85,12 @@ fn attacks_of_a_cdp_endpoint() {
     let top = tabs.supervisor().view().pages[0].target_id.clone();
     let target = Target { tab: tabs.tab(&top).unwrap(), tabs, fake, folder };
     // An honest download is moved to its place: what fails below fails for the attack.
-    let told = target.download("honest", |incoming| {
+    let response = target.download("honest", |incoming| {
         std::fs::write(incoming.join("honest"), "x").unwrap();
         None
     });
     let expected = target.folder.path().join("downloads/name.txt").canonicalize().ok();
-    assert_eq!((told.0, told.1), (DownloadState::Completed, expected));
+    assert_eq!((response.0, response.1), (DownloadState::Completed, expected));
     run_all(&target, ATTACKS);
 }
 
@@ -99,7 +99,7 @@ impl Target {
         self.tabs.supervisor()
     }
 
-    /// The folder that the browser was told to put downloads into.
+    /// The download folder that the browser was given.
     fn incoming(&self) -> std::path::PathBuf {
         let is_told = |request: &&crate::support::fake_cdp::Request| request.params["downloadPath"].is_string();
         self.fake.wait("where downloads go", |log| log.requests.iter().any(|request| is_told(&request)));
@@ -107,7 +107,7 @@ impl Target {
         place.as_str().unwrap().into()
     }
 
-    /// A download with an id, and what comes of it. The file is told with the end.
+    /// A download with its id and outcome. The end reports the file.
     fn download(
         &self,
         guid: &str,
@@ -122,8 +122,8 @@ impl Target {
             end["filePath"] = file.into();
         }
         self.fake.emit(None, "Browser.downloadProgress", end);
-        let told = self.tab.wait_download(None, soon()).unwrap();
-        (told.state, told.path)
+        let response = self.tab.wait_download(None, soon()).unwrap();
+        (response.state, response.path)
     }
 
     /// A file that is not to be touched.
@@ -136,10 +136,10 @@ impl Target {
 }
 
 /// What became of the file that a download named.
-fn untouched(victim: &Path, how: &str, told: &(DownloadState, Option<std::path::PathBuf>)) -> Result<(), String> {
-    match (victim.exists(), told) {
+fn untouched(victim: &Path, how: &str, response: &(DownloadState, Option<std::path::PathBuf>)) -> Result<(), String> {
+    match (victim.exists(), response) {
         (true, (DownloadState::Failed, None)) => Ok(()),
-        (there, told) => Err(format!("{how}: the file is there: {there}, the download: {told:?}")),
+        (target, response) => Err(format!("{how}: the file is there: {target}, the download: {response:?}")),
     }
 }
 
@@ -157,8 +157,8 @@ fn id_leads_out(target: &Target) -> Result<(), String> {
         "a\0b".to_owned(),
         "x".repeat(100_000),
     ] {
-        let told = target.download(&guid, |_| None);
-        untouched(&victim, &guid, &told)?;
+        let response = target.download(&guid, |_| None);
+        untouched(&victim, &guid, &response)?;
     }
     Ok(())
 }
@@ -184,8 +184,8 @@ fn file_elsewhere(target: &Target) -> Result<(), String> {
     .into_iter()
     .enumerate()
     {
-        let told = target.download(&format!("id{number}"), |_| Some(file.clone()));
-        untouched(&victim, &file, &told)?;
+        let response = target.download(&format!("id{number}"), |_| Some(file.clone()));
+        untouched(&victim, &file, &response)?;
     }
     if !pretended.join("key").exists() || !incoming.join(".owner").exists() {
         return Err("another file was moved".to_owned());

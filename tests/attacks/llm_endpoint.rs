@@ -7,11 +7,11 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use super::{Attack, Row, rows, run_all};
-use crate::support::workshop::Workshop;
+use crate::support::tool_workspace::ToolWorkspace;
 pub(super) use endpoint::{Endpoint, http, in_time};
 
 const KEY: &str = concat!("sk", "-attacked-0123456789abcdef");
-/// Bytes that a client may take of an answer without an end: what it reads, and what the system holds between the two.
+/// Bytes that a client may accept of an endless response: those it reads, and those in system buffers.
 pub(super) const TAKEN: usize = 48 << 20;
 
 /// A model behind the endpoint, the same as a tool, and a place that must not learn the key.
@@ -19,7 +19,7 @@ struct Target {
     endpoint: Endpoint,
     elsewhere: Endpoint,
     client: Client,
-    shop: Workshop,
+    shop: ToolWorkspace,
 }
 
 const ATTACKS: &[Attack<Target>] = &[
@@ -90,7 +90,7 @@ fn attacks_of_an_llm_endpoint() {
     let described = json!({ "model": "m", "base_url": endpoint.url("/v1"), "api_key": KEY });
     let model: Model = serde_json::from_value(described.clone()).unwrap();
     let client = Client::new("one", &model).unwrap();
-    let shop = Workshop::with("", |folder, options| {
+    let shop = ToolWorkspace::with("", |folder, options| {
         std::fs::create_dir_all(folder.join("home")).unwrap();
         let file = json!({ "default": "one", "models": { "one": described } });
         std::fs::write(folder.join("home/llm.json"), file.to_string()).unwrap();
@@ -116,13 +116,13 @@ fn says(text: &str) -> Vec<u8> {
 }
 
 impl Target {
-    /// What a call comes to; one that does not return has got through.
+    /// The result of a call; a call that does not return counts as a successful attack.
     fn ask(&self, deadline: Deadline) -> Result<Result<String, Error>, String> {
         let client = self.client.clone();
         in_time("the call", move || client.ask(&hello(), deadline).map(|answer| answer.text))
     }
 
-    /// The error that an answer comes to.
+    /// The error for a response.
     fn fails(&self, status: &str, body: &[u8]) -> Result<Error, String> {
         let answer = http(status, "", body);
         self.endpoint.answers(move || answer.clone());
@@ -187,8 +187,8 @@ fn compresses(target: &Target) -> Result<(), String> {
             return Err(format!("{coding}: {text}"));
         }
     }
-    let asked = |head: &String| head.to_ascii_lowercase().contains("accept-encoding:");
-    if target.endpoint.heads().iter().any(asked) { Err("compression was asked for".to_owned()) } else { Ok(()) }
+    let requested = |head: &String| head.to_ascii_lowercase().contains("accept-encoding:");
+    if target.endpoint.heads().iter().any(requested) { Err("compression was asked for".to_owned()) } else { Ok(()) }
 }
 
 fn repeats_the_key(target: &Target) -> Result<(), String> {
@@ -248,7 +248,7 @@ fn a_year(target: &Target) -> Result<(), String> {
             return Err(text);
         }
         let requests = target.endpoint.heads().len() - before;
-        // What is no number of seconds is as if nothing was said.
+        // An invalid number of seconds is ignored.
         let most = if after == "31536000" { 1 } else { 4 };
         if !(1..=most).contains(&requests) {
             return Err(format!("{after}: {requests} requests"));
@@ -271,7 +271,7 @@ fn headers(target: &Target) -> Result<(), String> {
     Ok(())
 }
 
-/// What the tool returns.
+/// The result of the tool.
 fn analyzed(target: &Target) -> Value {
     target.shop.call("vision_analyze", json!({ "image": "p.png", "question": "What?" }))
 }
@@ -284,13 +284,13 @@ fn floods_the_tool(target: &Target) -> Result<(), String> {
     let body = json!({ "choices": [{ "message": { "content": said, "tool_calls": [call] } }] });
     let answer = http("200 OK", "", body.to_string().as_bytes());
     target.endpoint.answers(move || answer.clone());
-    let told = analyzed(target);
-    let length = told["analysis"].as_str().unwrap_or_default().chars().count();
+    let response = analyzed(target);
+    let length = response["analysis"].as_str().unwrap_or_default().chars().count();
     if planted.exists() {
         return Err("the tool that the endpoint named was called".to_owned());
     }
-    if !(100..20_000).contains(&length) || !told["untrusted"].is_string() {
-        return Err(format!("{length} characters, untrusted: {}", told["untrusted"]));
+    if !(100..20_000).contains(&length) || !response["untrusted"].is_string() {
+        return Err(format!("{length} characters, untrusted: {}", response["untrusted"]));
     }
     Ok(())
 }
@@ -300,9 +300,9 @@ fn repeats_to_the_tool(target: &Target) -> Result<(), String> {
     let refusal = http("401 x", "", json!({ "error": { "message": KEY } }).to_string().as_bytes());
     for answer in [answer, refusal] {
         target.endpoint.answers(move || answer.clone());
-        let told = analyzed(target).to_string();
-        if told.contains("attacked") {
-            return Err(told);
+        let response = analyzed(target).to_string();
+        if response.contains("attacked") {
+            return Err(response);
         }
     }
     Ok(())

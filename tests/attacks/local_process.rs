@@ -9,11 +9,11 @@ use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use super::{Row, rows, run_all};
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 /// A server that holds little, so that little is needed to fill it.
 struct Target {
-    served: Served,
+    served: TestServer,
 }
 
 pub(super) fn listed() -> Vec<Row> {
@@ -23,7 +23,7 @@ pub(super) fn listed() -> Vec<Row> {
 
 #[test]
 fn attacks_of_a_local_process() {
-    let served = Served::with(|_, options| {
+    let served = TestServer::with(|_, options| {
         options.limits.connections = 64;
         options.limits.bodies_bytes = 4 << 20;
     });

@@ -17,11 +17,11 @@ use tempfile::TempDir;
 
 use super::llm_endpoint::in_time;
 use super::{Attack, Row, rows, run_all};
-use crate::support::controlled::overrides;
+use crate::support::test_home::overrides;
 
 /// The test that plays the servers.
 const STAGE: &str = "attacks_of_an_mcp_server";
-/// What the settings give a server.
+/// The settings of a server.
 const KEY: &str = concat!("gh", "p_0123456789abcdefghijklmnopqrstuvwxyz");
 const TOOLSET: &str = "mcp-evil";
 
@@ -154,7 +154,7 @@ impl Target {
         })
     }
 
-    /// What a tool returns, an error too.
+    /// The result of a tool, including errors.
     fn told(&self, name: &str, arguments: &Value) -> Result<Value, String> {
         Ok(match self.call(name, arguments)? {
             Ok(outcome) => outcome.to_value(),
@@ -168,7 +168,7 @@ impl Target {
         told["text"].as_str().map(ToOwned::to_owned).ok_or_else(|| told.to_string())
     }
 
-    /// Whether it still answers to what is asked.
+    /// Whether it still responds.
     fn is_sane(&self) -> Result<(), String> {
         for number in 0..3 {
             let text = format!("answer {number}");
@@ -332,7 +332,7 @@ fn pictures(target: &Target) -> Result<(), String> {
     let kinds: BTreeSet<&str> = outcome.images.iter().map(|image| image.media_type).collect();
     let is_png = |bytes: &[u8]| bytes.starts_with(b"\x89PNG\r\n\x1a\n");
     let all_png = outcome.images.iter().all(|image| is_png(&image.bytes) && image.bytes.len() < 1000);
-    // Those that are PNGs, whatever the server calls them.
+    // PNG files, whatever media type the server declares.
     if all_png && kinds == BTreeSet::from(["image/png"]) && outcome.images.len() <= 8 {
         return Ok(());
     }

@@ -16,9 +16,9 @@ use tempfile::TempDir;
 
 use super::Row;
 use crate::support::chrome;
-use crate::support::controlled::overrides;
 use crate::support::site::Site;
-use crate::support::workshop::called;
+use crate::support::test_home::overrides;
+use crate::support::tool_workspace::called;
 
 /// In every file that a model may not read.
 const CANARY: &str = "canary-7f3b0c";
@@ -93,9 +93,9 @@ impl Armed {
     }
 
     fn done(&self, name: &str, arguments: Value) -> Value {
-        let told = self.call(name, arguments);
-        assert_eq!(told["success"], true, "{name}: {told}");
-        told
+        let response = self.call(name, arguments);
+        assert_eq!(response["success"], true, "{name}: {response}");
+        response
     }
 
     fn cdp(&self, method: &str, params: Value) -> Value {
@@ -110,18 +110,18 @@ impl Armed {
     }
 
     fn eval(&self, script: &str) -> Value {
-        crate::support::controlled::worth(&self.profile(), None, script)
+        crate::support::test_home::eval_value(&self.profile(), None, script)
     }
 }
 
-/// Fails when a result tells what is in a file that may not be read.
-fn hidden(told: &Value, what: &str) -> Result<(), String> {
-    if told.to_string().contains(CANARY) { Err(format!("{what}: {told}")) } else { Ok(()) }
+/// Panics if a result contains the content of a forbidden file.
+fn hidden(response: &Value, what: &str) -> Result<(), String> {
+    if response.to_string().contains(CANARY) { Err(format!("{what}: {response}")) } else { Ok(()) }
 }
 
 /// Fails unless a call was refused.
-fn refused(told: &Value, what: &str) -> Result<(), String> {
-    if told["success"] == false { Ok(()) } else { Err(format!("{what}: {told}")) }
+fn refused(response: &Value, what: &str) -> Result<(), String> {
+    if response["success"] == false { Ok(()) } else { Err(format!("{what}: {response}")) }
 }
 
 pub(super) fn listed() -> Vec<Row> {

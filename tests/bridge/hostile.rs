@@ -1,11 +1,11 @@
-//! The dialog bridge against pages that want to use, read, break or find it.
+//! The dialog bridge with pages that try to use, read, break or detect it.
 
 use std::time::Instant;
 
 use cdpilot::supervisor::bridge::RefusedCall;
 use serde_json::json;
 
-use crate::support::bridged::{ALL, Bridged, Way};
+use crate::support::bridged::{ALL, Bridged, HandledBy};
 use crate::support::chrome::soon;
 
 fn open(html: &str) -> Option<Bridged> {
@@ -19,12 +19,12 @@ fn open(html: &str) -> Option<Bridged> {
 /// The address of the bridge, as a page finds it.
 const FOUND: &str = "performance.getEntriesByType('resource').map(e => e.name).find(n => n.includes('.invalid'))";
 
-fn ways(tab: &mut Bridged) -> Vec<Way> {
+fn ways(tab: &mut Bridged) -> Vec<HandledBy> {
     tab.taken().iter().map(|met| met.way).collect()
 }
 
 #[test]
-fn what_a_page_sees_of_a_call_is_the_address() {
+fn a_page_sees_only_the_url_of_a_bridge_call() {
     let Some(mut tab) = open("page") else { return };
     assert_eq!(tab.eval(FOUND), json!(null), "nothing before the first call");
     tab.eval(
@@ -47,7 +47,7 @@ fn what_a_page_sees_of_a_call_is_the_address() {
 }
 
 #[test]
-fn requests_of_a_page_are_refused_and_answered_with_nothing() {
+fn forged_requests_of_a_page_are_refused_with_an_empty_response() {
     let Some(mut tab) = open("page") else { return };
     tab.eval("alert('true')");
     tab.met.clear();
@@ -76,8 +76,8 @@ fn requests_of_a_page_are_refused_and_answered_with_nothing() {
         assert_eq!(got, "nothing", "{request}");
         // A preflight comes first where one is needed, and is refused as well.
         let ways = ways(&mut tab);
-        assert_eq!(ways.first(), Some(&Way::Refused(refused)), "{request}: {ways:?}");
-        assert!(ways.iter().all(|way| matches!(way, Way::Refused(_))), "{request}");
+        assert_eq!(ways.first(), Some(&HandledBy::Refused(refused)), "{request}: {ways:?}");
+        assert!(ways.iter().all(|way| matches!(way, HandledBy::Refused(_))), "{request}");
     }
     for other in ["u + '?x'", "u + 'x'", "u.replace('https', 'http')", "u.replace('//', '//x.')"] {
         let got = tab.eval(&format!("(u => fetch({other}))({FOUND}).then(() => 'read', () => 'nothing')"));
@@ -86,7 +86,7 @@ fn requests_of_a_page_are_refused_and_answered_with_nothing() {
 }
 
 #[test]
-fn an_old_call_can_be_neither_repeated_nor_changed() {
+fn a_bridge_call_can_be_neither_replayed_nor_modified() {
     let Some(mut tab) = open("page") else { return };
     tab.eval("confirm('first'), confirm('second')");
     let old: Vec<String> = tab.taken().into_iter().map(|met| met.body).collect();
@@ -105,14 +105,14 @@ fn an_old_call_can_be_neither_repeated_nor_changed() {
         (first[..33].to_owned() + &second[33..], RefusedCall::BadCode),
     ] {
         assert_eq!(tab.eval(&send(&body)), "nothing");
-        assert_eq!(ways(&mut tab), [Way::Refused(refused)], "{body}");
+        assert_eq!(ways(&mut tab), [HandledBy::Refused(refused)], "{body}");
     }
     assert_eq!(tab.eval("confirm('third')"), true);
-    assert_eq!(ways(&mut tab), [Way::Bridge]);
+    assert_eq!(ways(&mut tab), [HandledBy::Bridge]);
 }
 
 #[test]
-fn a_flood_of_forged_requests_is_refused_and_changes_nothing() {
+fn a_flood_of_forged_requests_is_refused() {
     let Some(mut tab) = open("page") else { return };
     tab.eval("alert('true')");
     tab.met.clear();
@@ -124,9 +124,9 @@ fn a_flood_of_forged_requests_is_refused_and_changes_nothing() {
     println!("1,000 forged requests took {:?}", began.elapsed());
     let ways = ways(&mut tab);
     assert_eq!(ways.len(), 1_000);
-    assert!(ways.iter().all(|way| *way == Way::Refused(RefusedCall::BadCode)));
+    assert!(ways.iter().all(|way| *way == HandledBy::Refused(RefusedCall::BadCode)));
     assert_eq!(tab.eval("confirm('still')"), true);
-    assert_eq!(tab.taken()[0].short(), (Way::Bridge, "confirm", "still"));
+    assert_eq!(tab.taken()[0].short(), (HandledBy::Bridge, "confirm", "still"));
 }
 
 /// Changes everything a page can change, and notes every use and every text that is seen there.
@@ -166,7 +166,7 @@ const TAMPER: &str = r#"<script>
     </script>"#;
 
 #[test]
-fn tampering_sees_and_breaks_nothing() {
+fn modified_builtins_neither_observe_nor_break_the_bridge() {
     // Declared before use, and applied only when everything is prepared: the loop above uses what it changes.
     let html = TAMPER.replacen("<script>", "<script>var later = [];", 1).replace("    var later;\n", "");
     let Some(mut tab) = open(&html) else { return };
@@ -202,11 +202,18 @@ fn tampering_sees_and_breaks_nothing() {
     assert_eq!(got, "true|true|typed|0|");
     let met = tab.taken();
     let met: Vec<_> = met.iter().map(|met| met.short()).collect();
-    assert_eq!(met, [(Way::Bridge, "alert", "messäge"), (Way::Bridge, "confirm", "ok?"), (Way::Bridge, "prompt", "P")]);
+    assert_eq!(
+        met,
+        [
+            (HandledBy::Bridge, "alert", "messäge"),
+            (HandledBy::Bridge, "confirm", "ok?"),
+            (HandledBy::Bridge, "prompt", "P")
+        ]
+    );
 }
 
 #[test]
-fn no_fresh_window_has_other_functions() {
+fn new_windows_have_the_bridged_functions() {
     let Some(mut tab) = open("<iframe id=f></iframe>") else { return };
     for window in [
         "document.body.appendChild(document.createElement('iframe')).contentWindow",
@@ -220,12 +227,12 @@ fn no_fresh_window_has_other_functions() {
         "(document.getElementById('f').contentDocument.write('<script>parent.got = confirm<' + '/script>'), {confirm: (m) => got(m)})",
     ] {
         assert_eq!(tab.eval(&format!("({window}).confirm('fresh')")), true, "{window}");
-        assert_eq!(ways(&mut tab), [Way::Bridge], "{window}");
+        assert_eq!(ways(&mut tab), [HandledBy::Bridge], "{window}");
     }
 }
 
 #[test]
-fn neither_the_script_nor_the_native_function_can_be_reached() {
+fn a_page_reaches_neither_the_bridge_script_nor_the_native_function() {
     let Some(mut tab) = open("page") else { return };
     let host = tab.bridge.pattern().trim_start_matches("https://").trim_end_matches("/").to_owned();
     // Whatever a page gets hold of while the functions run: as texts, and functions it can call.
@@ -269,11 +276,11 @@ fn neither_the_script_nor_the_native_function_can_be_reached() {
     assert_eq!(natives, 0, "no function of that name but the replaced ones");
     assert!(!texts.contains(&host) && !texts.contains("charCodeAt") && !texts.contains(".invalid"), "{texts}");
     assert!(texts.contains("native code"), "the walk saw something: {texts}");
-    assert!(ways(&mut tab).iter().all(|way| *way == Way::Bridge), "every call that was converted arrived");
+    assert!(ways(&mut tab).iter().all(|way| *way == HandledBy::Bridge), "every call that was converted arrived");
 }
 
 #[test]
-fn a_full_stack_leaves_nothing_behind() {
+fn a_stack_overflow_in_the_bridge_exposes_nothing() {
     let Some(mut tab) = open("page") else { return };
     // The functions are called at every depth near the end of the stack: they may fail in the middle.
     let got = tab.eval(
@@ -289,11 +296,11 @@ fn a_full_stack_leaves_nothing_behind() {
     assert!(!texts.contains(".invalid") && !texts.contains("charCodeAt"), "{texts}");
     tab.taken();
     assert_eq!(tab.eval("confirm('after')"), true);
-    assert_eq!(tab.taken()[0].short(), (Way::Bridge, "confirm", "after"));
+    assert_eq!(tab.taken()[0].short(), (HandledBy::Bridge, "confirm", "after"));
 }
 
 #[test]
-fn a_page_that_changed_things_before_the_script_came_learns_no_key() {
+fn a_page_that_was_modified_before_injection_learns_no_key() {
     // The bridge comes late, to a document that lies in wait for it.
     let Some(mut tab) = Bridged::start(crate::support::bridged::Setup { bridge: false, ..ALL }) else { return };
     tab.site.page("/", "page");
@@ -313,7 +320,7 @@ fn a_page_that_changed_things_before_the_script_came_learns_no_key() {
     let script = json!({"source": &**tab.bridge.source(), "runImmediately": true});
     tab.page.call_raw("Page.addScriptToEvaluateOnNewDocument", &script, soon()).unwrap();
     assert_eq!(tab.eval("confirm('late')"), true);
-    assert_eq!(ways(&mut tab), [Way::Bridge], "the bridge works all the same");
+    assert_eq!(ways(&mut tab), [HandledBy::Bridge], "the bridge works all the same");
     let seen = tab.eval("seen.join('\\n')");
     let seen = seen.as_str().unwrap();
     assert!(seen.contains("late"), "it looked: {seen}");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::bridged::{ALL, Bridged, Setup, Way};
+use crate::support::bridged::{ALL, Bridged, HandledBy, Setup};
 use crate::support::site::Answer;
 
 const WITHOUT: Setup = Setup { bridge: false, ..ALL };
@@ -22,7 +22,7 @@ fn both(scripts: &[String], site: impl Fn(&mut Bridged) -> String) -> Option<Vec
             tab.taken();
             let value = tab.eval(script);
             let met = tab.taken();
-            let way = if setup.bridge { Way::Bridge } else { Way::Native };
+            let way = if setup.bridge { HandledBy::Bridge } else { HandledBy::Native };
             assert!(met.iter().all(|met| met.way == way), "{script}: {met:#?}");
             outcomes.push((value, met.iter().map(|m| format!("{}:{}:{}", m.kind, m.message, m.default)).collect()));
         }
@@ -50,7 +50,7 @@ fn called(call: &str) -> String {
 }
 
 #[test]
-fn arguments_results_and_errors_are_the_natives() {
+fn arguments_results_and_errors_match_the_native_functions() {
     let mut calls: Vec<String> = Vec::new();
     for name in ["alert", "confirm", "prompt"] {
         // `prompt` has all arguments there are; the others show with some that they go the same way.
@@ -130,7 +130,7 @@ fn arguments_results_and_errors_are_the_natives() {
 }
 
 #[test]
-fn the_functions_look_like_the_natives() {
+fn bridged_functions_look_native() {
     let mut looks: Vec<String> = vec!["Object.getOwnPropertyNames(window).join() ".into(), "typeof cdpilot".into()];
     for name in ["alert", "confirm", "prompt"] {
         for look in [
@@ -164,7 +164,7 @@ fn the_functions_look_like_the_natives() {
 }
 
 #[test]
-fn a_second_run_changes_nothing_and_what_the_page_put_there_stays() {
+fn a_second_injection_keeps_functions_that_the_page_replaced() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     let url = page(&mut tab);
     tab.go(&url);
@@ -176,7 +176,7 @@ fn a_second_run_changes_nothing_and_what_the_page_put_there_stays() {
     let met = tab.taken();
     assert_eq!(
         met.iter().map(|met| met.short()).collect::<Vec<_>>(),
-        [(Way::Bridge, "alert", "x"), (Way::Bridge, "confirm", "y")]
+        [(HandledBy::Bridge, "alert", "x"), (HandledBy::Bridge, "confirm", "y")]
     );
 }
 
@@ -192,7 +192,7 @@ const LEAVING: &str = "<script>
     </script>";
 
 #[test]
-fn a_page_that_is_left_asks_nothing() {
+fn an_unloading_page_makes_no_bridge_call() {
     let run = |setup| {
         let mut tab = Bridged::start(setup)?;
         tab.site.page("/leaving", LEAVING);
@@ -211,7 +211,7 @@ fn a_page_that_is_left_asks_nothing() {
 }
 
 #[test]
-fn a_sandboxed_document_is_left_to_the_browser() {
+fn sandboxed_documents_use_native_dialogs() {
     let run = |setup| {
         let mut tab = Bridged::start(setup)?;
         let script = "<script>parent.postMessage(String([location.search, String(alert('A')), confirm('C'), prompt('P')]), '*')</script>";
@@ -246,7 +246,7 @@ fn a_sandboxed_document_is_left_to_the_browser() {
             let met = tab.taken();
             // A policy that is bypassed does not sandbox either.
             let bridged = path == "/policy" && setup.bridge && setup.bypass_csp;
-            let way = if bridged { Way::Bridge } else { Way::Native };
+            let way = if bridged { HandledBy::Bridge } else { HandledBy::Native };
             assert!(met.iter().all(|met| met.way == way), "{sandbox} {address}: {met:?}");
             outcomes.push((sandbox, address.replace(char::is_numeric, ""), got, met.len()));
         }
@@ -257,7 +257,7 @@ fn a_sandboxed_document_is_left_to_the_browser() {
         let without = run(Setup { bypass_csp, ..WITHOUT });
         let (Some(with), Some(without)) = (with, without) else { return };
         assert_eq!(with, without);
-        let asked: Vec<usize> = without.iter().map(|(.., asked)| *asked).collect();
-        assert_eq!(asked, [0, 0, 3, 3, 0, 3, in_policy, 0, 0]);
+        let requested: Vec<usize> = without.iter().map(|(.., requested)| *requested).collect();
+        assert_eq!(requested, [0, 0, 3, 3, 0, 3, in_policy, 0, 0]);
     }
 }

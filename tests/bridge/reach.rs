@@ -1,19 +1,18 @@
-//! The dialog bridge in a real browser: from which documents a call arrives, and where the browser's
-//! own dialog opens instead.
+//! The dialog bridge in a real browser: documents whose calls reach it, and documents with native dialogs.
 
 use std::io::{Read as _, Write as _};
 
 use cdpilot::cdp::Session;
 use serde_json::{Value, json};
 
-use crate::support::bridged::{ALL, Bridged, Met, Setup, Way};
+use crate::support::bridged::{ALL, BridgeCall, Bridged, HandledBy, Setup};
 use crate::support::chrome::soon;
 use crate::support::fake_cdp::Fake;
 use crate::support::site::Answer;
 use crate::support::tls::server;
 
 /// Calls all three functions in a session and says which way they went.
-fn three(tab: &mut Bridged, session: &Session, functions_of: &str) -> (Way, Vec<Met>) {
+fn three(tab: &mut Bridged, session: &Session, functions_of: &str) -> (HandledBy, Vec<BridgeCall>) {
     tab.taken();
     let script = format!("(w => [String(w.alert('A')), w.confirm('C'), w.prompt('P', 'D')])({functions_of})");
     assert_eq!(tab.eval_in(session, &script), json!(["undefined", true, "typed"]), "{script}");
@@ -25,7 +24,7 @@ fn three(tab: &mut Bridged, session: &Session, functions_of: &str) -> (Way, Vec<
     (way, met)
 }
 
-fn way(tab: &mut Bridged, functions_of: &str) -> Way {
+fn way(tab: &mut Bridged, functions_of: &str) -> HandledBy {
     let page = tab.page.clone();
     three(tab, &page, functions_of).0
 }
@@ -36,10 +35,10 @@ fn every_scheme_reaches_the_bridge() {
     tab.site.page("/", "http");
     tab.secure.insert("page".to_owned(), (json!([]), "https".to_owned()));
     let http = tab.site.url("a", "/");
-    assert_eq!(way(&mut tab, "window"), Way::Bridge, "the first empty document");
+    assert_eq!(way(&mut tab, "window"), HandledBy::Bridge, "the first empty document");
     for url in [&*http, "https://secure.test/page", "data:text/html,data", "about:blank", "https://secure.test/page"] {
         tab.go(url);
-        assert_eq!(way(&mut tab, "window"), Way::Bridge, "{url}");
+        assert_eq!(way(&mut tab, "window"), HandledBy::Bridge, "{url}");
         tab.accept = false;
         assert_eq!(tab.eval("[String(alert()), confirm(), prompt()]"), json!(["undefined", false, null]));
         tab.accept = true;
@@ -61,8 +60,8 @@ fn a_page_of_a_tls_server_reaches_the_bridge() {
     tab.page.call_raw("Security.setIgnoreCertificateErrors", &json!({"ignore": true}), soon()).unwrap();
     tab.go(&format!("https://localhost:{}/", site.port()));
     assert_eq!(tab.eval("[location.protocol, isSecureContext, early]"), json!(["https:", true, true]));
-    assert_eq!(way(&mut tab, "window"), Way::Bridge);
-    assert_eq!(way(&mut tab, "frames[0]"), Way::Bridge);
+    assert_eq!(way(&mut tab, "window"), HandledBy::Bridge);
+    assert_eq!(way(&mut tab, "frames[0]"), HandledBy::Bridge);
 }
 
 #[test]
@@ -79,7 +78,7 @@ fn frames_of_the_same_process_reach_the_bridge() {
         let top = way_and_frame(&mut tab, "window");
         for index in 0..6 {
             let (way, frame) = way_and_frame(&mut tab, &format!("frames[{index}]"));
-            assert_eq!(way, Way::Bridge, "frame {index} of {url}");
+            assert_eq!(way, HandledBy::Bridge, "frame {index} of {url}");
             // An empty document that was never loaded shares the network access of the one that made it, and
             // Chromium names that one.
             assert_eq!(frame == top.1, [0, 1, 4].contains(&index), "frame {index} of {url}");
@@ -87,7 +86,7 @@ fn frames_of_the_same_process_reach_the_bridge() {
     }
 }
 
-fn way_and_frame(tab: &mut Bridged, functions_of: &str) -> (Way, String) {
+fn way_and_frame(tab: &mut Bridged, functions_of: &str) -> (HandledBy, String) {
     let page = tab.page.clone();
     let (way, met) = three(tab, &page, functions_of);
     (way, met[0].frame.clone())
@@ -105,11 +104,11 @@ fn frames_of_other_processes_and_popups_reach_the_bridge() {
     tab.site.page("/popup", "popup");
     let url = tab.site.url("a", "/");
     tab.go(&url);
-    assert_eq!(tab.taken()[0].short(), (Way::Bridge, "alert", "data"));
+    assert_eq!(tab.taken()[0].short(), (HandledBy::Bridge, "alert", "data"));
     for frame in ["/one", "/two"] {
         let session = tab.session(frame);
         let (way, met) = three(&mut tab, &session, "window");
-        assert_eq!(way, Way::Bridge, "{frame}");
+        assert_eq!(way, HandledBy::Bridge, "{frame}");
         assert!(!met[0].frame.is_empty());
     }
     // Dialogs before the load of the frame and the popup is over.
@@ -117,21 +116,21 @@ fn frames_of_other_processes_and_popups_reach_the_bridge() {
     let url = tab.site.url("b", "/early");
     tab.eval(&format!("window.opened = [open('/popup'), open('{url}'), open('about:blank')]; 0"));
     tab.until("the early prompt", |tab| tab.met.iter().any(|met| met.message == "early"));
-    assert_eq!(tab.met[0].short(), (Way::Bridge, "prompt", "early"));
+    assert_eq!(tab.met[0].short(), (HandledBy::Bridge, "prompt", "early"));
     for popup in ["/popup", "/early", "about:blank"] {
         let session = tab.session(popup);
-        assert_eq!(three(&mut tab, &session, "window").0, Way::Bridge, "{popup}");
+        assert_eq!(three(&mut tab, &session, "window").0, HandledBy::Bridge, "{popup}");
     }
     // Through the opener's handle, also in one go with the opening.
     for window in
         ["opened[0]", "open('about:blank')", "open('')", "open('/popup')", "open('/popup', '_blank', 'popup')"]
     {
-        assert_eq!(way(&mut tab, window), Way::Bridge, "{window}");
+        assert_eq!(way(&mut tab, window), HandledBy::Bridge, "{window}");
     }
     let written =
         "(w => { w.document.write('<script>opener.got = confirm(1)<' + '/script>'); return got })(open('about:blank'))";
     assert_eq!(tab.eval(written), true);
-    assert_eq!(tab.taken()[0].short(), (Way::Bridge, "confirm", "1"));
+    assert_eq!(tab.taken()[0].short(), (HandledBy::Bridge, "confirm", "1"));
 }
 
 fn with_header(tab: &mut Bridged, name: &str, value: &str) {
@@ -141,20 +140,20 @@ fn with_header(tab: &mut Bridged, name: &str, value: &str) {
 }
 
 #[test]
-fn headers_decide_between_the_bridge_and_the_browser() {
+fn response_headers_select_bridge_or_native_dialog() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     for (name, value, expected) in [
-        ("Content-Security-Policy", "default-src 'none'; connect-src 'self'", Way::Bridge),
-        ("Content-Security-Policy", "require-trusted-types-for 'script'", Way::Bridge),
-        ("Content-Security-Policy", "upgrade-insecure-requests; block-all-mixed-content", Way::Bridge),
-        ("Cross-Origin-Embedder-Policy", "require-corp", Way::Bridge),
-        ("Cross-Origin-Embedder-Policy", "credentialless", Way::Bridge),
-        ("Cross-Origin-Opener-Policy", "same-origin", Way::Bridge),
-        ("Origin-Agent-Cluster", "?1", Way::Bridge),
-        ("Origin-Agent-Cluster", "?0", Way::Bridge),
-        ("Referrer-Policy", "no-referrer", Way::Bridge),
-        ("Document-Policy", "sync-xhr=?0", Way::Bridge),
-        ("Permissions-Policy", "sync-xhr=()", Way::Native),
+        ("Content-Security-Policy", "default-src 'none'; connect-src 'self'", HandledBy::Bridge),
+        ("Content-Security-Policy", "require-trusted-types-for 'script'", HandledBy::Bridge),
+        ("Content-Security-Policy", "upgrade-insecure-requests; block-all-mixed-content", HandledBy::Bridge),
+        ("Cross-Origin-Embedder-Policy", "require-corp", HandledBy::Bridge),
+        ("Cross-Origin-Embedder-Policy", "credentialless", HandledBy::Bridge),
+        ("Cross-Origin-Opener-Policy", "same-origin", HandledBy::Bridge),
+        ("Origin-Agent-Cluster", "?1", HandledBy::Bridge),
+        ("Origin-Agent-Cluster", "?0", HandledBy::Bridge),
+        ("Referrer-Policy", "no-referrer", HandledBy::Bridge),
+        ("Document-Policy", "sync-xhr=?0", HandledBy::Bridge),
+        ("Permissions-Policy", "sync-xhr=()", HandledBy::Native),
     ] {
         with_header(&mut tab, name, value);
         for url in [tab.site.url("a", "/header"), "https://secure.test/header".to_owned()] {
@@ -167,24 +166,24 @@ fn headers_decide_between_the_bridge_and_the_browser() {
 }
 
 #[test]
-fn a_policy_that_is_not_bypassed_leads_to_the_browser() {
+fn a_csp_that_is_not_bypassed_results_in_native_dialogs() {
     let Some(mut tab) = Bridged::start(Setup { bypass_csp: false, ..ALL }) else { return };
     with_header(&mut tab, "Content-Security-Policy", "connect-src 'self'");
     tab.go("https://secure.test/header");
-    assert_eq!(way(&mut tab, "window"), Way::Native);
+    assert_eq!(way(&mut tab, "window"), HandledBy::Native);
 }
 
 #[test]
-fn without_interception_the_browser_asks() {
+fn without_interception_dialogs_are_native() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.secure.insert("page".to_owned(), (json!([]), "https".to_owned()));
     tab.go("https://secure.test/page");
     tab.page.call_raw("Fetch.disable", &json!({}), soon()).unwrap();
-    assert_eq!(way(&mut tab, "window"), Way::Native);
+    assert_eq!(way(&mut tab, "window"), HandledBy::Native);
 }
 
 #[test]
-fn an_answer_that_leaves_it_to_the_browser_or_was_changed_opens_its_dialog() {
+fn a_fallback_or_modified_answer_opens_the_native_dialog() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.site.page("/", "page");
     let url = tab.site.url("a", "/");
@@ -196,16 +195,16 @@ fn an_answer_that_leaves_it_to_the_browser_or_was_changed_opens_its_dialog() {
         };
         assert_eq!(reply, json!("typed"), "{change}");
         let met = tab.taken();
-        let ways: Vec<Way> = met.iter().map(|met| met.way).collect();
-        assert_eq!(ways, [Way::Bridge, Way::Native], "{change}: {met:?}");
+        let ways: Vec<HandledBy> = met.iter().map(|met| met.way).collect();
+        assert_eq!(ways, [HandledBy::Bridge, HandledBy::Native], "{change}: {met:?}");
         assert_eq!((&*met[1].message, &*met[1].default), ("message", "default"));
     }
     tab.spoil = None;
-    assert_eq!(way(&mut tab, "window"), Way::Bridge);
+    assert_eq!(way(&mut tab, "window"), HandledBy::Bridge);
 }
 
 #[test]
-fn long_texts_arrive_up_to_the_limit() {
+fn long_texts_are_transferred_up_to_the_limit() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.site.page("/", "page");
     let url = tab.site.url("a", "/");
@@ -224,7 +223,7 @@ fn long_texts_arrive_up_to_the_limit() {
 }
 
 #[test]
-fn texts_of_all_kinds_come_and_go_unchanged() {
+fn texts_of_all_kinds_are_transferred_unchanged() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.site.page("/", "page");
     let url = tab.site.url("a", "/");
@@ -235,7 +234,7 @@ fn texts_of_all_kinds_come_and_go_unchanged() {
         let quoted = Value::from(sample);
         assert_eq!(tab.eval(&format!("prompt({quoted}, {quoted})")), quoted);
         let met = tab.taken();
-        assert_eq!((met[0].way, &*met[0].message, &*met[0].default), (Way::Bridge, sample, sample));
+        assert_eq!((met[0].way, &*met[0].message, &*met[0].default), (HandledBy::Bridge, sample, sample));
     }
     tab.eval("alert('\\ud800x')");
     assert_eq!(tab.taken()[0].message, "\u{fffd}x");
@@ -256,26 +255,26 @@ fn waiting() -> Option<Bridged> {
         let before = tab.met.len();
         tab.until("the call", |tab| tab.met.len() > before);
     }
-    assert!(tab.met.iter().all(|met| met.way == Way::Bridge));
+    assert!(tab.met.iter().all(|met| met.way == HandledBy::Bridge));
     Some(tab)
 }
 
 #[test]
-fn a_page_that_waits_for_an_answer_is_left_when_it_has_it() {
+fn a_page_waiting_for_an_answer_navigates_after_the_answer() {
     // Chromium does not finish a navigation to the same site before; nor does it tell anybody why.
     let Some(mut tab) = waiting() else { return };
     let (next, loads) = (tab.site.url("a", "/next"), tab.loads);
     let left = tab.page.send_raw("Page.navigate", &json!({"url": next})).unwrap();
-    tab.site.wait_asked("a.localhost/next", 1);
-    tab.let_go();
+    tab.site.wait_requested("a.localhost/next", 1);
+    tab.release();
     tab.until("the next page", |tab| tab.loads > loads);
     left.wait_raw(soon()).unwrap();
     assert_eq!(tab.eval("document.body.textContent"), "next");
-    assert_eq!(way(&mut tab, "window"), Way::Bridge);
+    assert_eq!(way(&mut tab, "window"), HandledBy::Bridge);
 }
 
 #[test]
-fn a_page_that_waits_for_an_answer_can_be_closed() {
+fn a_page_waiting_for_an_answer_can_be_closed() {
     let Some(mut tab) = waiting() else { return };
     let target = tab.page.call_raw("Target.getTargetInfo", &json!({}), soon()).unwrap().value().unwrap();
     let target = json!({"targetId": target["targetInfo"]["targetId"]});
@@ -286,10 +285,10 @@ fn a_page_that_waits_for_an_answer_can_be_closed() {
 }
 
 #[test]
-fn an_interception_that_ends_leaves_waiting_calls_to_the_browser() {
+fn when_interception_ends_pending_calls_open_native_dialogs() {
     let Some(mut tab) = waiting() else { return };
     tab.met.clear();
     tab.page.call_raw("Fetch.disable", &json!({}), soon()).unwrap();
     tab.until("the browser's own dialog", |tab| !tab.met.is_empty());
-    assert_eq!(tab.met[0].short(), (Way::Native, "confirm", "held"));
+    assert_eq!(tab.met[0].short(), (HandledBy::Native, "confirm", "held"));
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use cdpilot::supervisor::bridge::RefusedCall;
 
-use crate::support::bridged::{ALL, Bridged, Setup, Way};
+use crate::support::bridged::{ALL, Bridged, HandledBy, Setup};
 use crate::support::site::Answer;
 
 /// A page that was loaded under the control of this service worker.
@@ -27,7 +27,7 @@ fn controlled(setup: Setup, worker: &str) -> Option<Bridged> {
 }
 
 #[test]
-fn a_service_worker_is_not_asked_about_a_call() {
+fn service_workers_do_not_see_bridge_calls() {
     // It passes everything on, answers everything, fails everything.
     for does in ["caches.match('/').then(() => fetch(e.request))", "new Response('made up')", "Response.error()"] {
         let worker = format!(
@@ -38,7 +38,7 @@ fn a_service_worker_is_not_asked_about_a_call() {
         let Some(mut tab) = controlled(Setup { workers: false, ..ALL }, &worker) else { return };
         tab.eval("fetch('/other').catch(() => 0).then(() => 0)");
         assert_eq!(tab.eval("[String(alert('A')), confirm('C'), prompt('P')]"), json!(["undefined", true, "typed"]));
-        assert!(tab.taken().iter().all(|met| met.way == Way::Bridge), "{does}");
+        assert!(tab.taken().iter().all(|met| met.way == HandledBy::Bridge), "{does}");
         let seen = tab.eval(
             "new Promise(done => { navigator.serviceWorker.onmessage = e => done(e.data.join(' '));
                 navigator.serviceWorker.controller.postMessage('tell') })",
@@ -49,10 +49,10 @@ fn a_service_worker_is_not_asked_about_a_call() {
 }
 
 #[test]
-fn requests_of_a_service_worker_bring_it_nothing() {
+fn bridge_requests_of_service_workers_are_refused() {
     let worker = "addEventListener('message', e => fetch(e.data[0], {method: 'POST', body: e.data[1]})
         .then(() => 'read', () => 'nothing').then(got => e.source.postMessage(got)));";
-    for (workers, expected) in [(true, vec![Way::Refused(RefusedCall::Repeated)]), (false, vec![])] {
+    for (workers, expected) in [(true, vec![HandledBy::Refused(RefusedCall::Repeated)]), (false, vec![])] {
         let Some(mut tab) = controlled(Setup { workers, ..ALL }, worker) else { return };
         tab.eval("alert('once')");
         let old = tab.taken()[0].body.clone();
@@ -61,7 +61,7 @@ fn requests_of_a_service_worker_bring_it_nothing() {
             "new Promise(done => {{ navigator.serviceWorker.onmessage = e => done(e.data);
                 navigator.serviceWorker.controller.postMessage({message}) }})"
         ));
-        let ways: Vec<Way> = tab.taken().iter().map(|met| met.way).collect();
+        let ways: Vec<HandledBy> = tab.taken().iter().map(|met| met.way).collect();
         assert_eq!((got, ways), (json!("nothing"), expected), "intercepted: {workers}");
     }
 }

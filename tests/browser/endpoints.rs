@@ -1,4 +1,4 @@
-//! Addresses of browsers: read, redacted, and resolved by asking.
+//! Browser endpoints: parsed, redacted, and resolved.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use cdpilot::browser::{Endpoint, Error, Resolve, redact, resolve};
 use cdpilot::sync::{Deadline, Thread, spawn};
 
 #[test]
-fn addresses_are_read() {
+fn endpoint_urls_are_parsed() {
     let read = |text| Endpoint::parse(text).map(|e| e.url()).unwrap();
     assert_eq!(read("ws://h:1/devtools/browser/x?token=t"), "ws://h:1/devtools/browser/x?token=t");
     assert_eq!(read("wss://h"), "wss://h:443/");
@@ -29,7 +29,7 @@ fn addresses_are_read() {
 }
 
 #[test]
-fn a_printed_address_holds_no_secret() {
+fn a_displayed_endpoint_contains_no_secret() {
     let endpoint = Endpoint::parse("wss://me:hush@grid.example:7/devtools/browser/hush?token=hush").unwrap();
     assert_eq!(endpoint.to_string(), "wss://grid.example:7/…");
     assert!(!format!("{endpoint:?}").contains("hush"));
@@ -93,13 +93,13 @@ fn resolved(url: &str, profiles: Vec<PathBuf>) -> Result<Endpoint, Error> {
 }
 
 #[test]
-fn a_websocket_address_needs_no_question() {
+fn a_websocket_url_needs_no_discovery_request() {
     let url = "ws://127.0.0.1:1/devtools/browser/x";
     assert_eq!(resolved(url, vec![]).unwrap().url(), url);
 }
 
 #[test]
-fn the_browser_is_asked_and_its_inner_name_is_replaced() {
+fn discovery_replaces_the_host_that_the_browser_reports() {
     let (port, thread, heads) = http(vec![version("ws://chrome-7.inner:9333/devtools/browser/abc")]);
     let found = resolved(&format!("http://127.0.0.1:{port}"), vec![]).unwrap();
     assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/devtools/browser/abc"));
@@ -110,7 +110,7 @@ fn the_browser_is_asked_and_its_inner_name_is_replaced() {
 }
 
 #[test]
-fn token_user_and_path_of_the_address_are_kept() {
+fn token_user_and_path_of_the_url_are_kept() {
     let (port, thread, heads) = http(vec![version("ws://inner:1/devtools/browser/abc")]);
     let found = resolved(&format!("http://me:pw@127.0.0.1:{port}/chrome/?token=t"), vec![]).unwrap();
     assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/chrome/devtools/browser/abc?token=t"));
@@ -122,7 +122,7 @@ fn token_user_and_path_of_the_address_are_kept() {
 }
 
 #[test]
-fn a_path_that_has_the_prefix_already_gets_it_once() {
+fn a_path_prefix_is_not_duplicated() {
     let (port, thread, heads) = http(vec![version("ws://inner:1/p/devtools/browser/abc?k=1")]);
     let found = resolved(&format!("http://127.0.0.1:{port}/p/json/version?token=t"), vec![]).unwrap();
     assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/p/devtools/browser/abc?k=1"), "its own query wins");
@@ -131,7 +131,7 @@ fn a_path_that_has_the_prefix_already_gets_it_once() {
 }
 
 #[test]
-fn without_json_version_the_profile_tells_the_address() {
+fn without_json_version_the_url_comes_from_devtools_active_port() {
     let folder = tempfile::tempdir().unwrap();
     let (port, thread, _heads) = http(vec![answer("404 Not Found", ""), answer("404 Not Found", "")]);
     let other = tempfile::tempdir().unwrap();
@@ -148,7 +148,7 @@ fn without_json_version_the_profile_tells_the_address() {
 }
 
 #[test]
-fn who_is_not_a_browser_is_told_apart_from_who_is_not_there() {
+fn non_browsers_and_closed_ports_are_different_errors() {
     let answers = [
         answer("200 OK", "<html>hello</html>"),
         answer("200 OK", "{}"),
@@ -171,7 +171,7 @@ fn who_is_not_a_browser_is_told_apart_from_who_is_not_there() {
 }
 
 #[test]
-fn a_name_that_chrome_refuses_is_asked_for_by_its_address() {
+fn a_host_name_that_chromium_rejects_is_requested_by_ip_address() {
     let refusal = "Host header is specified and is not an IP address or localhost.";
     let inner = version("ws://127.0.0.1:1/devtools/browser/abc");
     let (port, thread, heads) = http(vec![answer("500 Internal Server Error", refusal), inner]);
@@ -183,12 +183,12 @@ fn a_name_that_chrome_refuses_is_asked_for_by_its_address() {
 }
 
 #[test]
-fn a_silent_server_costs_no_more_than_the_deadline() {
+fn a_silent_server_fails_at_the_deadline() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let asked = Endpoint::parse(&listener.local_addr().unwrap().to_string()).unwrap();
+    let requested = Endpoint::parse(&listener.local_addr().unwrap().to_string()).unwrap();
     let began = Instant::now();
     let how = Resolve { headers: &[], roots: &[], profiles: vec![], deadline: Deadline::after_millis(300) };
-    let error = resolve(&asked, &how).unwrap_err();
+    let error = resolve(&requested, &how).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }

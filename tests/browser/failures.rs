@@ -1,4 +1,4 @@
-//! Browsers that do not start, die or outlive their owner: a real Chromium, and scripts in its place.
+//! Browsers that fail to start, die or outlive their owner: a real Chromium, and scripts in its place.
 #![cfg(unix)]
 
 use std::net::TcpListener;
@@ -38,7 +38,7 @@ fn failed(options: &LaunchOptions) -> (Error, Duration) {
 }
 
 #[test]
-fn an_exit_while_starting_is_told_at_once_with_its_last_words() {
+fn an_exit_during_launch_fails_at_once_and_quotes_stderr() {
     for transport in TRANSPORTS {
         let what = "for a; do case $a in --user-data-dir=*) echo my folder is ${a#*=} >&2; esac; done
             echo something broke >&2; echo DevTools at ws://u:hush@h/devtools/browser/hush >&2; exit 3";
@@ -60,7 +60,7 @@ fn an_exit_while_starting_is_told_at_once_with_its_last_words() {
 }
 
 #[test]
-fn the_quoted_words_are_the_last_two_thousand_characters() {
+fn quoted_stderr_is_limited_to_the_last_two_thousand_characters() {
     let what = "i=0; while [ $i -lt 9000 ]; do echo \"line ü $i\"; i=$((i+1)); done >&2; echo the end >&2; exit 1";
     let (error, _) = failed(&script(what));
     let Error::Exited { stderr, .. } = &error else { panic!("{error:?}") };
@@ -69,7 +69,7 @@ fn the_quoted_words_are_the_last_two_thousand_characters() {
 }
 
 #[test]
-fn a_browser_that_never_answers_is_stopped_with_all_it_started() {
+fn a_browser_that_never_responds_is_killed_with_its_children() {
     for transport in TRANSPORTS {
         // A helper that ignores the gentle signal, and one that has lost its parent.
         let what = "echo pid $$ >&2; trap '' TERM; sh -c 'trap \"\" TERM; sleep 61' & (sleep 62 &); sleep 63";
@@ -84,7 +84,7 @@ fn a_browser_that_never_answers_is_stopped_with_all_it_started() {
 }
 
 #[test]
-fn known_complaints_have_an_error_of_their_own() {
+fn known_launch_failures_have_their_own_errors() {
     let complain = |words: &str| failed(&script(&format!("echo '{words}' >&2; exit 1"))).0;
     let root = complain("Running as root without --no-sandbox is not supported.");
     assert!(matches!(&root, Error::Sandbox { root: true, .. }) && root.to_string().contains("no_sandbox"), "{root}");
@@ -95,7 +95,7 @@ fn known_complaints_have_an_error_of_their_own() {
 }
 
 #[test]
-fn what_cannot_be_executed_is_refused_before_anything_starts() {
+fn a_file_that_is_not_executable_is_refused_before_launch() {
     let folder = tempfile::tempdir().unwrap();
     let plain = folder.path().join("plain");
     std::fs::write(&plain, "").unwrap();
@@ -108,7 +108,7 @@ fn what_cannot_be_executed_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn a_real_browser_says_why_it_cannot_open_a_window_or_use_its_sandbox() {
+fn missing_display_and_missing_sandbox_are_reported() {
     let Some(options) = options(TransportKind::Pipe) else { return };
     if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
         let (error, took) = failed(&LaunchOptions { headless: Switch::Off, ..options.clone() });
@@ -122,7 +122,7 @@ fn a_real_browser_says_why_it_cannot_open_a_window_or_use_its_sandbox() {
 }
 
 #[test]
-fn a_hidden_listening_line_is_made_up_for_by_the_port() {
+fn a_missing_listening_line_is_replaced_by_the_port_file() {
     let Some(options) = options(TransportKind::Port(0)) else { return };
     let real = options.executable.clone().unwrap();
     let hide = format!("exec {} \"$@\" 2>/dev/null", real.display());
@@ -137,7 +137,7 @@ fn a_hidden_listening_line_is_made_up_for_by_the_port() {
 // ---- ends that are not ours to choose ----------------------------------------------------------
 
 #[test]
-fn temporary_profiles_of_killed_owners_are_swept_up() {
+fn temporary_profiles_of_killed_owners_are_removed() {
     let Some(options) = options(TransportKind::Pipe) else { return };
     let make = |name: &str| {
         let folder = std::env::temp_dir().join(format!("cdpilot-browser-{name}{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! A fleet: a real Selenium Grid of a hub and two nodes. Left out, and said so, where `scripts/ensure-grid.sh` has not been run.
+//! A real Selenium Grid with a hub and two nodes. Skipped with a message unless `scripts/ensure-grid.sh` has been run.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use crossbeam_channel::bounded;
 use serde_json::json;
 
 use crate::support::busy_machine;
-use crate::support::controlled::{Homely, worth};
 use crate::support::grid::{Grid, Setup};
+use crate::support::test_home::{TestHome, eval_value};
 
 /// Enough for a session on a machine that has much to do.
 fn soon() -> Deadline {
@@ -26,13 +26,13 @@ fn options() -> AttachOptions {
     options
 }
 
-fn home(grid: &Grid, profile: &str) -> Homely {
+fn home(grid: &Grid, profile: &str) -> TestHome {
     let overrides = Overrides { cdp_url: Some(grid.address()), ..Overrides::default() };
-    Homely::without_browser(profile, overrides)
+    TestHome::without_browser(profile, overrides)
 }
 
 #[test]
-fn eight_tasks_run_over_two_nodes_and_a_ninth_is_told_that_there_is_no_room() {
+fn eight_tasks_run_on_two_nodes_and_a_ninth_is_refused() {
     let _busy = busy_machine();
     let Some(grid) = Grid::start(Setup { nodes: 2, slots: 4, session_timeout: 300, queue: 300, login: None }) else {
         return;
@@ -85,7 +85,7 @@ fn eight_tasks_run_over_two_nodes_and_a_ninth_is_told_that_there_is_no_room() {
 }
 
 #[test]
-fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
+fn a_failing_node_ends_only_its_own_tasks() {
     let _busy = busy_machine();
     let login = Some(("fleet", "s3cret"));
     let setup = Setup { nodes: 2, slots: 1, session_timeout: 300, queue: 60, login };
@@ -119,22 +119,22 @@ fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
     assert!(error.code() == "CONFLICT" && error.to_string().contains("stop it first"), "{error}");
     assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
     main.open_tab(cdpilot::control::NewTab { url: "about:blank".to_owned(), ..Default::default() }, soon()).unwrap();
-    assert_eq!(worth(&main, None, "6 * 7"), 42);
+    assert_eq!(eval_value(&main, None, "6 * 7"), 42);
     let placed = grid.sessions();
     let (first, _) = placed.iter().find(|(_, sessions)| !sessions.is_empty()).unwrap();
 
     // Its node fails while a script runs.
     let tab = main.tab(None).unwrap().tab;
-    let (send, told) = bounded(1);
+    let (send, response) = bounded(1);
     let (supervisor, target) = (std::sync::Arc::clone(tab.supervisor()), tab.target().clone());
     let caller = spawn("fleet-call", move || {
         let forever = "new Promise(() => globalThis.waits = true)";
         let _ = send.send(supervisor.evaluate(&FrameRef::TopOf(target), forever, Deadline::after_secs(30)).map(drop));
     });
-    let waits = || worth(&main, None, "globalThis.waits === true") == true;
+    let waits = || eval_value(&main, None, "globalThis.waits === true") == true;
     while !waits() {}
     grid.kill(first);
-    let error = told.recv_deadline(soon().instant()).expect("the call ends by itself").unwrap_err();
+    let error = response.recv_deadline(soon().instant()).expect("the call ends by itself").unwrap_err();
     // A Grid may leave the connection open: then the call ends at its deadline.
     assert!(
         matches!(error.code(), "BROWSER_NOT_RUNNING" | "BROWSER_ERROR" | "TAB_NOT_FOUND" | "TIMEOUT"),
@@ -147,7 +147,7 @@ fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
     let _ = main.stop(soon());
     main.start(None, soon()).unwrap();
     main.open_tab(cdpilot::control::NewTab { url: "about:blank".to_owned(), ..Default::default() }, soon()).unwrap();
-    assert_eq!(worth(&main, None, "6 * 7"), 42);
+    assert_eq!(eval_value(&main, None, "6 * 7"), 42);
     let placed = grid.sessions();
     let second: Vec<&String> =
         placed.iter().filter(|(uri, _)| *uri != first).flat_map(|(_, sessions)| sessions).collect();
@@ -158,7 +158,7 @@ fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
 }
 
 #[test]
-fn a_session_that_the_grid_ended_is_an_error_and_the_next_start_works() {
+fn after_the_grid_ends_a_session_the_next_start_works() {
     let _busy = busy_machine();
     let setup = Setup { nodes: 1, slots: 1, session_timeout: 5, queue: 60, login: None };
     let Some(grid) = Grid::start(setup) else { return };

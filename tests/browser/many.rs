@@ -1,4 +1,4 @@
-//! Many browsers at once on one machine, and two that want one profile.
+//! Many concurrent browsers on one machine, and two that request one profile.
 #![allow(clippy::print_stdout)] // figures
 
 use std::collections::BTreeSet;
@@ -38,12 +38,12 @@ fn memory(pid: u32) -> u64 {
 }
 
 #[test]
-fn twenty_browsers_start_at_once_answer_and_leave_nothing() {
+fn twenty_browsers_start_at_once_and_leave_nothing() {
     const MANY: usize = 20;
     /// Two cores, and others at work on them.
     const LONG: Duration = Duration::from_secs(150);
     let _alone = busy_machine();
-    alone(module_path!(), "twenty_browsers_start_at_once_answer_and_leave_nothing", || {
+    alone(module_path!(), "twenty_browsers_start_at_once_and_leave_nothing", || {
         let Some(options) = options(TransportKind::Pipe) else { return };
         // The tests beside this one have deadlines to keep.
         let _ = rustix::process::nice(5);
@@ -84,7 +84,7 @@ fn twenty_browsers_start_at_once_answer_and_leave_nothing() {
 }
 
 #[test]
-fn of_two_that_want_one_profile_at_the_same_moment_one_gets_it() {
+fn one_of_two_simultaneous_launches_gets_the_profile() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut options) = options(TransportKind::Pipe) else { return };
     options.user_data_dir = Some(folder.path().join("profile"));

@@ -84,7 +84,7 @@ pub(crate) fn later(what: &str, temp: &Path) -> String {
     let output = command.env("CDPILOT_TEST_LATER", what).env("TMPDIR", temp).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    text.split_once("told ").map(|(_, told)| told.lines().next().unwrap().to_owned()).unwrap_or_default()
+    text.split_once("told ").map(|(_, response)| response.lines().next().unwrap().to_owned()).unwrap_or_default()
 }
 
 /// A process that holds a browser.
@@ -174,7 +174,7 @@ fn signal(signal: &str, ids: Vec<u32>) {
 // ---- the owner is killed -----------------------------------------------------------------------
 
 #[test]
-fn a_browser_dies_with_us_in_time_and_its_profile_goes() {
+fn a_killed_owner_takes_its_browser_and_temporary_profile_along() {
     let _alone = busy_machine();
     if browser_path().is_none() {
         return;
@@ -188,7 +188,7 @@ fn a_browser_dies_with_us_in_time_and_its_profile_goes() {
 }
 
 #[test]
-fn a_stopped_browser_dies_with_us_all_the_same() {
+fn a_suspended_browser_dies_with_its_owner() {
     let _alone = busy_machine();
     if browser_path().is_none() {
         return;
@@ -204,7 +204,7 @@ fn a_stopped_browser_dies_with_us_all_the_same() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn the_program_leaves_no_browser_under_a_page_that_hangs() {
+fn a_killed_program_leaves_no_browser_with_a_hanging_page() {
     let _alone = busy_machine();
     use crate::cli_run::Program;
     if browser_path().is_none() {
@@ -227,7 +227,7 @@ fn the_program_leaves_no_browser_under_a_page_that_hangs() {
 }
 
 #[test]
-fn killed_while_it_starts_a_browser_we_leave_none() {
+fn a_kill_during_launch_leaves_no_browser() {
     let _alone = busy_machine();
     let Some(real) = browser_path() else { return };
     let scripts = temp();
@@ -273,7 +273,7 @@ fn killed_while_it_starts_a_browser_we_leave_none() {
 // ---- the guard is killed along with the owner --------------------------------------------------
 
 #[test]
-fn without_its_guard_a_browser_ends_when_its_pipe_closes() {
+fn without_its_reaper_a_browser_ends_when_its_pipe_closes() {
     let _alone = busy_machine();
     if browser_path().is_none() {
         return;
@@ -298,9 +298,9 @@ fn adopt_orphans() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn without_its_guard_a_stopped_browser_is_ended_by_the_next_start() {
+fn without_its_reaper_a_suspended_browser_is_killed_by_the_next_start() {
     let _alone = busy_machine();
-    alone(module_path!(), "without_its_guard_a_stopped_browser_is_ended_by_the_next_start", || {
+    alone(module_path!(), "without_its_reaper_a_suspended_browser_is_killed_by_the_next_start", || {
         adopt_orphans();
         if browser_path().is_none() {
             return;
@@ -310,23 +310,23 @@ fn without_its_guard_a_stopped_browser_is_ended_by_the_next_start() {
             signal("-STOP", vec![held.browser]);
             held.kill(&[held.guard()]);
             assert!(group(held.browser).contains(&held.browser), "stopped, it cannot see its pipe close");
-            let told = later(what, held.temp.path());
-            assert!(what == "launch" || told.contains(&format!("ended: [{}]", held.browser)), "{told}");
-            held.gone_within(LIMIT, &format!("stopped, without a guard, after {what}: {told}"));
+            let response = later(what, held.temp.path());
+            assert!(what == "launch" || response.contains(&format!("ended: [{}]", held.browser)), "{response}");
+            held.gone_within(LIMIT, &format!("stopped, without a guard, after {what}: {response}"));
             if what == "launch" && held.left_in_temp() != NOTHING {
                 held.age(); // a start waits for two seconds only and leaves the rest to the next
                 later("reap", held.temp.path());
             }
-            assert_eq!(held.left_in_temp(), NOTHING, "{told}");
+            assert_eq!(held.left_in_temp(), NOTHING, "{response}");
         }
     });
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_profile_whose_last_browser_hangs_without_an_owner_can_be_used_again() {
+fn a_profile_with_a_hanging_orphaned_browser_can_be_started() {
     let _alone = busy_machine();
-    alone(module_path!(), "a_profile_whose_last_browser_hangs_without_an_owner_can_be_used_again", || {
+    alone(module_path!(), "a_profile_with_a_hanging_orphaned_browser_can_be_started", || {
         adopt_orphans();
         let Some(options) = options(TransportKind::Pipe) else { return };
         let folder = tempfile::tempdir().unwrap();

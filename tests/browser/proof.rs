@@ -1,4 +1,4 @@
-//! What is not proven to be ours is never touched: markers that tell the truth, and others.
+//! Only processes proven to be ours are touched: correct and incorrect markers.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -56,8 +56,8 @@ impl Case {
     }
 
     fn lives(&mut self) -> (bool, String) {
-        let told = later("reap", self.temp.path());
-        (self.process.try_wait().unwrap().is_none(), told)
+        let response = later("reap", self.temp.path());
+        (self.process.try_wait().unwrap().is_none(), response)
     }
 }
 
@@ -81,16 +81,16 @@ fn age(folder: &Path) {
 }
 
 #[test]
-fn the_truth_is_a_proof() {
+fn a_correct_marker_proves_ownership() {
     let mut case = Case::new(None);
     let truth = case.truth();
-    let (lives, told) = case.lives_with(&truth);
-    assert!(!lives && told.contains(&format!("ended: [{}]", case.process.id())), "{told}");
+    let (lives, response) = case.lives_with(&truth);
+    assert!(!lives && response.contains(&format!("ended: [{}]", case.process.id())), "{response}");
     assert!(!case.folder.exists());
 }
 
 #[test]
-fn anything_else_is_none() {
+fn an_incorrect_marker_proves_nothing() {
     let mut case = Case::new(None);
     let truth = case.truth();
     let with = |path: &str, value: Value| {
@@ -107,66 +107,72 @@ fn anything_else_is_none() {
         ("it is not a marker", json!("what?")),
     ];
     for (why, marker) in untrue {
-        let (lives, told) = case.lives_with(&marker);
-        assert!(lives && told.contains("ended: []"), "{why}: {told}");
+        let (lives, response) = case.lives_with(&marker);
+        assert!(lives && response.contains("ended: []"), "{why}: {response}");
     }
     // Somebody else's words: a link to them is not followed.
     let elsewhere = case.temp.path().join("words");
     fs::write(&elsewhere, truth.to_string()).unwrap();
     fs::remove_file(case.marker()).unwrap();
     symlink(&elsewhere, case.marker()).unwrap();
-    let (lives, told) = case.lives();
-    assert!(lives, "{told}");
+    let (lives, response) = case.lives();
+    assert!(lives, "{response}");
 
     // Old, it is told, and still left alone with its folder.
     age(&case.folder);
-    let (lives, told) = case.lives();
-    assert!(lives && told.contains(&case.process.id().to_string()) && told.contains("not proven"), "{told}");
+    let (lives, response) = case.lives();
+    assert!(
+        lives && response.contains(&case.process.id().to_string()) && response.contains("not proven"),
+        "{response}"
+    );
     assert!(case.folder.exists());
     // Somebody owns the folder: not even that.
     let mark = fs::File::open(case.folder.join("owner")).unwrap();
     rustix::fs::flock(&mark, rustix::fs::FlockOperation::LockExclusive).unwrap();
     fs::remove_file(case.marker()).unwrap();
-    let (lives, told) = case.lives_with(&truth);
-    assert!(lives && told.contains("left: []"), "{told}");
+    let (lives, response) = case.lives_with(&truth);
+    assert!(lives && response.contains("left: []"), "{response}");
 }
 
 #[test]
-fn the_profile_on_the_command_line_must_be_this_one() {
+fn a_marker_requires_its_profile_on_the_command_line() {
     for named in ["/somewhere/else", "/somewhere/else --user-data-dir=", ""] {
         let mut case = Case::new(Some(named));
         let truth = case.truth();
-        let (lives, told) = case.lives_with(&truth);
-        assert!(lives, "{named}: {told}");
+        let (lives, response) = case.lives_with(&truth);
+        assert!(lives, "{named}: {response}");
     }
     let mut case = Case::new(None);
     let longer = format!("{}-and-more", case.folder.join("profile").display());
     let other = Case::new(Some(&longer));
     let mut marker = case.truth();
     marker["browser"] = other.truth()["browser"].clone();
-    let (_, told) = case.lives_with(&marker);
-    assert!(told.contains("ended: []"), "{told}");
+    let (_, response) = case.lives_with(&marker);
+    assert!(response.contains("ended: []"), "{response}");
 }
 
 #[cfg(feature = "cli")]
 #[test]
-fn the_doctor_tells_what_was_left_behind() {
+fn the_doctor_reports_orphaned_browsers() {
     use crate::cli_run::Program;
     let check = |case: &Case| {
         let program = Program::new().env("TMPDIR", case.temp.path().to_str().unwrap()).env("CDPILOT_BROWSER", "/none");
-        let told = program.run(&["doctor", "--json"]).json();
-        told["checks"].as_array().unwrap().iter().find(|check| check["id"] == "leftovers").unwrap().clone()
+        let response = program.run(&["doctor", "--json"]).json();
+        response["checks"].as_array().unwrap().iter().find(|check| check["id"] == "leftovers").unwrap().clone()
     };
     let mut case = Case::new(None);
     assert_eq!(check(&case)["status"], "pass", "nothing is known of it, and it is young");
     age(&case.folder);
-    let told = check(&case);
-    assert_eq!(told["status"], "warn", "{told}");
-    assert!(told["summary"].as_str().unwrap().contains("not proven") && told["fixHint"].is_string(), "{told}");
+    let response = check(&case);
+    assert_eq!(response["status"], "warn", "{response}");
+    assert!(
+        response["summary"].as_str().unwrap().contains("not proven") && response["fixHint"].is_string(),
+        "{response}"
+    );
     let truth = case.truth();
     fs::write(case.marker(), truth.to_string()).unwrap();
-    let told = check(&case);
-    assert!(told["status"] == "warn" && told["summary"].as_str().unwrap().contains("ended 1"), "{told}");
+    let response = check(&case);
+    assert!(response["status"] == "warn" && response["summary"].as_str().unwrap().contains("ended 1"), "{response}");
     assert!(case.process.wait().is_ok() && !case.folder.exists());
     assert_eq!(check(&case)["status"], "pass");
 }

@@ -1,4 +1,4 @@
-//! The browser room with a real Chromium: starting, closing, attaching, contexts.
+//! The browser module with a real Chromium: launch, close, attach, contexts.
 #![cfg(unix)]
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a skipped test says so; a helper process reports
 
@@ -63,7 +63,7 @@ fn pages(browser: &BrowserProcess) -> usize {
 }
 
 #[test]
-fn every_transport_starts_and_closes_without_a_trace() {
+fn every_transport_launches_and_closes_cleanly() {
     for transport in TRANSPORTS {
         let Some(options) = options(transport) else { return };
         let browser = BrowserProcess::launch(&options).unwrap();
@@ -82,7 +82,7 @@ fn every_transport_starts_and_closes_without_a_trace() {
 }
 
 #[test]
-fn dropping_is_closing_and_returns_quickly() {
+fn dropping_a_browser_closes_it_quickly() {
     for transport in TRANSPORTS {
         let Some(options) = options(transport) else { return };
         let browser = BrowserProcess::launch(&options).unwrap();
@@ -97,7 +97,7 @@ fn dropping_is_closing_and_returns_quickly() {
 }
 
 #[test]
-fn a_fixed_port_is_used_and_a_taken_one_refused() {
+fn a_fixed_port_is_used_and_an_occupied_one_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let Some(options) = options(TransportKind::Port(port)) else { return };
@@ -109,7 +109,7 @@ fn a_fixed_port_is_used_and_a_taken_one_refused() {
 }
 
 #[test]
-fn a_profile_of_ones_own_stays_and_keeps_its_state() {
+fn a_permanent_profile_keeps_its_state() {
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("profile");
     let Some(mut options) = options(TransportKind::Pipe) else { return };
@@ -144,7 +144,7 @@ fn a_profile_in_use_is_refused_and_its_browser_left_alone() {
 }
 
 #[test]
-fn a_lock_that_was_left_behind_does_not_count() {
+fn a_stale_profile_lock_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut options) = options(TransportKind::Pipe) else { return };
     options.user_data_dir = Some(folder.path().to_owned());
@@ -189,7 +189,7 @@ fn a_killed_browser_leaves_no_lock_and_is_reaped() {
 }
 
 #[test]
-fn a_stopped_browser_is_killed_in_time() {
+fn a_suspended_browser_is_killed_within_the_deadline() {
     let Some(options) = options(TransportKind::Pipe) else { return };
     let browser = BrowserProcess::launch(&options).unwrap();
     let (pid, root) = (browser.pid().unwrap(), root_of(&browser));
@@ -203,7 +203,7 @@ fn a_stopped_browser_is_killed_in_time() {
 // ---- attaching ---------------------------------------------------------------------------------
 
 #[test]
-fn attaching_finds_the_browser_and_never_ends_it() {
+fn an_attached_browser_is_never_ended() {
     let Some(options) = options(TransportKind::PipeAndPort(0)) else { return };
     let ours = BrowserProcess::launch(&options).unwrap();
     let endpoint = ours.endpoint().unwrap();
@@ -231,7 +231,7 @@ fn attaching_finds_the_browser_and_never_ends_it() {
 // ---- contexts ----------------------------------------------------------------------------------
 
 #[test]
-fn contexts_keep_their_cookies_to_themselves_and_close_their_pages() {
+fn contexts_have_separate_cookies_and_close_their_pages() {
     let Some(options) = options(TransportKind::Pipe) else { return };
     let browser = BrowserProcess::launch(&options).unwrap();
     let connection = browser.connection();
@@ -266,8 +266,8 @@ fn contexts_keep_their_cookies_to_themselves_and_close_their_pages() {
 // ---- leaks -------------------------------------------------------------------------------------
 
 #[test]
-fn browsers_leave_no_thread_descriptor_or_process() {
-    alone(module_path!(), "browsers_leave_no_thread_descriptor_or_process", || {
+fn browsers_leak_no_thread_descriptor_or_process() {
+    alone(module_path!(), "browsers_leak_no_thread_descriptor_or_process", || {
         let Some(options) = options(TransportKind::Pipe) else { return };
         BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
         let baseline = Baseline::now();

@@ -1,4 +1,4 @@
-//! The parts of the browser room that need no browser: finding, installing, deciding, flags.
+//! The parts of the browser module that need no browser: search, installation, decisions, switches.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,31 +11,31 @@ use cdpilot::browser::{Error, Facts, LaunchOptions, Surroundings, Switch, Transp
 
 // ---- finding -----------------------------------------------------------------------------------
 
-fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], there: &[&str]) -> Result<Found, Error> {
+fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], target: &[&str]) -> Result<Found, Error> {
     let env: HashMap<&str, &str> = env.iter().copied().collect();
     search(&Sources {
         os,
         explicit: explicit.map(Path::new),
         env: &|name| env.get(name).map(OsString::from),
         usable: &|path| {
-            let is_there = there.iter().any(|t| Path::new(t) == path);
+            let is_there = target.iter().any(|t| Path::new(t) == path);
             if is_there { Ok(()) } else { Err("there is no such file".to_owned()) }
         },
     })
 }
 
 #[test]
-fn an_explicit_path_wins_over_the_environment_and_that_over_the_system() {
-    let there = ["/a/chrome", "/b/chrome", "/usr/bin/chromium"];
+fn an_explicit_path_precedes_environment_and_system_paths() {
+    let target = ["/a/chrome", "/b/chrome", "/usr/bin/chromium"];
     let env = [("CDPILOT_BROWSER", "/b/chrome"), ("PATH", "/usr/bin")];
-    let at = |explicit, env: &[_]| found(Os::Linux, explicit, env, &there).unwrap();
+    let at = |explicit, env: &[_]| found(Os::Linux, explicit, env, &target).unwrap();
     assert_eq!(at(Some("/a/chrome"), &env), Found { path: "/a/chrome".into(), origin: Origin::Explicit });
     assert_eq!(at(None, &env), Found { path: "/b/chrome".into(), origin: Origin::Environment });
     assert_eq!(at(None, &env[1..]), Found { path: "/usr/bin/chromium".into(), origin: Origin::System });
 }
 
 #[test]
-fn a_browser_that_was_asked_for_is_never_replaced_by_another() {
+fn a_requested_browser_is_never_replaced() {
     let env = [("CDPILOT_BROWSER", "/gone/chrome"), ("PATH", "/usr/bin")];
     let error = found(Os::Linux, None, &env, &["/usr/bin/chromium"]).unwrap_err();
     assert!(matches!(&error, Error::Executable { path, .. } if path == Path::new("/gone/chrome")));
@@ -45,7 +45,7 @@ fn a_browser_that_was_asked_for_is_never_replaced_by_another() {
 }
 
 #[test]
-fn a_name_is_looked_up_in_the_path_and_a_bundle_is_opened() {
+fn a_name_is_resolved_in_path_and_in_app_bundles() {
     let env = [("PATH", "/usr/local/bin:/usr/bin")];
     let name = found(Os::Linux, Some("brave"), &env, &["/usr/bin/brave"]).unwrap();
     assert_eq!(name.path, Path::new("/usr/bin/brave"));
@@ -55,9 +55,9 @@ fn a_name_is_looked_up_in_the_path_and_a_bundle_is_opened() {
 }
 
 #[test]
-fn linux_prefers_the_earlier_name_over_the_earlier_folder() {
+fn linux_search_orders_by_name_before_folder() {
     let env = [("PATH", "/a:/b")];
-    let at = |there: &[&str]| found(Os::Linux, None, &env, there).unwrap().path;
+    let at = |target: &[&str]| found(Os::Linux, None, &env, target).unwrap().path;
     assert_eq!(at(&["/a/google-chrome", "/b/chromium"]), Path::new("/b/chromium"));
     assert_eq!(at(&["/a/brave-browser", "/b/google-chrome"]), Path::new("/b/google-chrome"));
     assert_eq!(at(&["/snap/bin/chromium"]), Path::new("/snap/bin/chromium"));
@@ -72,9 +72,9 @@ fn macos_takes_canary_then_chromium_then_chrome() {
     let chrome = app("/Applications", "Google Chrome");
     let own_chrome = app("/Users/me/Applications", "Google Chrome");
     let edge = app("/Applications", "Microsoft Edge");
-    let at = |there: &[&String]| {
-        let there: Vec<&str> = there.iter().map(|s| s.as_str()).collect();
-        found(Os::Mac, None, &[("HOME", "/Users/me")], &there).unwrap().path
+    let at = |target: &[&String]| {
+        let target: Vec<&str> = target.iter().map(|s| s.as_str()).collect();
+        found(Os::Mac, None, &[("HOME", "/Users/me")], &target).unwrap().path
     };
     assert_eq!(at(&[&edge, &own_chrome, &chrome, &chromium, &canary]), PathBuf::from(&canary));
     assert_eq!(at(&[&edge, &own_chrome, &chrome, &chromium]), PathBuf::from(&chromium));
@@ -84,9 +84,9 @@ fn macos_takes_canary_then_chromium_then_chrome() {
 }
 
 #[test]
-fn windows_looks_into_the_three_program_folders() {
+fn windows_search_covers_the_three_program_folders() {
     let env = [("ProgramFiles", r"C:\P"), ("ProgramFiles(x86)", r"C:\P86"), ("LOCALAPPDATA", r"C:\L")];
-    let at = |there: &[&str]| found(Os::Windows, None, &env, there).unwrap().path;
+    let at = |target: &[&str]| found(Os::Windows, None, &env, target).unwrap().path;
     let chromium = r"C:\L\Chromium\Application\chrome.exe";
     let chrome = r"C:\P86\Google\Chrome\Application\chrome.exe";
     let edge = r"C:\P86\Microsoft\Edge\Application\msedge.exe";
@@ -96,7 +96,7 @@ fn windows_looks_into_the_three_program_folders() {
 }
 
 #[test]
-fn nothing_found_lists_what_was_tried_and_says_what_to_do() {
+fn a_failed_search_lists_the_tried_paths_with_advice() {
     let error = found(Os::Linux, None, &[("PATH", "/a:/b")], &[]).unwrap_err();
     let Error::NotFound { tried, .. } = &error else { panic!("{error:?}") };
     assert_eq!(tried.iter().filter(|t| *t == "chromium").count(), 1, "a name is listed once: {tried:?}");
@@ -146,7 +146,7 @@ fn ubuntu_gets_the_snap() {
 }
 
 #[test]
-fn a_plan_runs_step_by_step_and_stops_at_the_first_that_fails() {
+fn an_installation_stops_at_the_first_failing_step() {
     let step = |script: &str| install::Step { program: "sh".into(), args: vec!["-c".into(), script.into()] };
     let steps = vec![step("echo one; echo two >&2"), step("echo three; exit 7"), step("echo never")];
     let plan = install::InstallPlan { manager: "sh", steps, note: Some("ask the owner") };
@@ -168,22 +168,22 @@ fn plain() -> Surroundings {
 }
 
 #[test]
-fn headless_is_asked_for_or_told_by_the_environment_or_follows_the_display() {
+fn headless_comes_from_option_environment_or_display() {
     let none: [String; 0] = [];
     let no_display = Surroundings { display: false, ..plain() };
     assert!(!plain().headless(Switch::Auto, &none).on);
     assert!(no_display.headless(Switch::Auto, &none).on);
-    let told = |value: &str, display| Surroundings { headless_env: Some(value.into()), display, ..plain() };
-    assert!(told("1", true).headless(Switch::Auto, &none).on);
-    assert!(!told("false", false).headless(Switch::Auto, &none).on);
-    assert!(told("auto", false).headless(Switch::Auto, &none).on, "anything else leaves it to the display");
-    assert!(!told("1", false).headless(Switch::Off, &none).on);
-    assert!(told("0", true).headless(Switch::On, &none).on);
+    let response = |value: &str, display| Surroundings { headless_env: Some(value.into()), display, ..plain() };
+    assert!(response("1", true).headless(Switch::Auto, &none).on);
+    assert!(!response("false", false).headless(Switch::Auto, &none).on);
+    assert!(response("auto", false).headless(Switch::Auto, &none).on, "anything else leaves it to the display");
+    assert!(!response("1", false).headless(Switch::Off, &none).on);
+    assert!(response("0", true).headless(Switch::On, &none).on);
     assert!(plain().headless(Switch::Auto, &["--headless=new".into()]).on);
 }
 
 #[test]
-fn the_sandbox_is_left_out_only_for_root_in_a_container() {
+fn the_sandbox_is_disabled_only_for_root_in_a_container() {
     let none: [String; 0] = [];
     let at = |root, container: Option<&str>, os| {
         let container = container.map(str::to_owned);
@@ -200,7 +200,7 @@ fn the_sandbox_is_left_out_only_for_root_in_a_container() {
 }
 
 #[test]
-fn signs_of_a_container() {
+fn containers_are_detected() {
     let sign = |files: &[(&str, &str)], vars: &[&str]| {
         let read = |path: &Path| files.iter().find(|(f, _)| Path::new(f) == path).map(|(_, text)| (*text).to_owned());
         container_sign(&|name| vars.contains(&name), &read)
@@ -240,7 +240,7 @@ fn the_transport_decides_the_debugging_switches() {
 }
 
 #[test]
-fn what_is_decided_and_asked_for_is_on_the_command_line() {
+fn decisions_and_options_appear_on_the_command_line() {
     let mut options = with_args(&["--lang=de", "--no-sandbox", "--headless=new"]);
     options.window_size = Some((1280, 720));
     let all = lines(&options, Os::Linux).unwrap();
@@ -258,7 +258,7 @@ fn what_is_decided_and_asked_for_is_on_the_command_line() {
 }
 
 #[test]
-fn features_that_are_turned_off_become_one_list() {
+fn disabled_features_are_merged_into_one_switch() {
     let all = lines(&with_args(&["--disable-features=Mine,Yours"]), Os::Linux).unwrap();
     let lists: Vec<_> = all.iter().filter(|flag| flag.starts_with("--disable-features")).collect();
     assert_eq!(lists.len(), 1, "Chromium takes the last such switch only");
@@ -266,7 +266,7 @@ fn features_that_are_turned_off_become_one_list() {
 }
 
 #[test]
-fn arguments_that_take_the_browser_out_of_our_hands_are_refused() {
+fn arguments_that_break_control_of_the_browser_are_refused() {
     let refused = [
         "--remote-debugging-port=1",
         "--remote-debugging-pipe",

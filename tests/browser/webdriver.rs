@@ -8,7 +8,7 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::fake_cdp::{Fake, soon};
-use crate::support::fake_grid::{Answer, Grid, ID, Seen, refusal, session};
+use crate::support::fake_grid::{Answer, Grid, GridRequest, ID, refusal, session};
 use crate::support::leaks::{Baseline, alone};
 
 fn browser() -> Fake {
@@ -44,7 +44,7 @@ fn problem(error: Error) -> WebDriverProblem {
 }
 
 #[test]
-fn addresses_are_told_apart() {
+fn webdriver_and_cdp_urls_are_distinguished() {
     let kind = |text: &str| Backend::parse(text).map(|backend| backend.to_string());
     assert_eq!(kind("wss://u:hush@h/hush?hush").unwrap(), "wss://h:443/…");
     assert_eq!(kind("4000").unwrap(), "http://127.0.0.1:4000/…");
@@ -80,15 +80,15 @@ fn without_cdp_there_is_no_supervision() {
 }
 
 #[test]
-fn a_session_from_its_opening_to_its_end() {
+fn a_session_is_created_used_and_deleted() {
     let fake = browser();
     let grid = Grid::with_session(Some(&fake), session(inner()));
     let url = format!("webdriver+http://me:hush@127.0.0.1:{}/wd/hub/?token=hush-query", grid.port());
-    let mut asked = options();
-    asked.webdriver.capabilities.insert("se:name".to_owned(), "mine".into());
-    asked.webdriver.capabilities.insert("unhandledPromptBehavior".to_owned(), "accept".into());
-    assert!(!format!("{asked:?}").contains("hush") && !format!("{asked:?}").contains("mine"));
-    let browser = BrowserProcess::attach_with(&url, &asked).unwrap();
+    let mut requested = options();
+    requested.webdriver.capabilities.insert("se:name".to_owned(), "mine".into());
+    requested.webdriver.capabilities.insert("unhandledPromptBehavior".to_owned(), "accept".into());
+    assert!(!format!("{requested:?}").contains("hush") && !format!("{requested:?}").contains("mine"));
+    let browser = BrowserProcess::attach_with(&url, &requested).unwrap();
 
     assert!(browser.is_ours() && browser.pid().is_none());
     assert_eq!(browser.webdriver().unwrap().origin(), format!("http://127.0.0.1:{}", grid.port()));
@@ -128,8 +128,8 @@ fn a_session_from_its_opening_to_its_end() {
 fn a_token_in_the_reported_address_is_kept() {
     let fake = browser();
     // A name from a network of containers, behind a proxy that puts a path before everything.
-    let told = json!({ "se:cdp": format!("ws://node-chrome:5555/session/{ID}/se/cdp?k=own") });
-    let grid = Grid::with_session(Some(&fake), session(told));
+    let response = json!({ "se:cdp": format!("ws://node-chrome:5555/session/{ID}/se/cdp?k=own") });
+    let grid = Grid::with_session(Some(&fake), session(response));
     let browser =
         BrowserProcess::attach_with(&format!("{}/grid/wd/hub/session?token=t", grid.address()), &options()).unwrap();
     let place = format!("ws://127.0.0.1:{}/grid/session/{ID}/se/cdp?k=own", grid.port());
@@ -139,13 +139,13 @@ fn a_token_in_the_reported_address_is_kept() {
 }
 
 #[test]
-fn another_place_is_taken_as_it_is_and_gets_no_secret() {
+fn a_cdp_url_on_another_host_is_used_unchanged_without_secrets() {
     let fake = browser();
-    let told = format!("ws://localhost:{}/cdp/of/mine?own=1", fake.port());
-    let grid = Grid::with_session(None, session(json!({ "se:cdp": told })));
+    let response = format!("ws://localhost:{}/cdp/of/mine?own=1", fake.port());
+    let grid = Grid::with_session(None, session(json!({ "se:cdp": response })));
     let url = format!("webdriver+http://me:hush@127.0.0.1:{}/?token=hush", grid.port());
     let browser = BrowserProcess::attach_with(&url, &options()).unwrap();
-    assert_eq!(browser.endpoint().unwrap().url(), told);
+    assert_eq!(browser.endpoint().unwrap().url(), response);
     fake.log(|log| {
         let (path, headers) = &log.handshakes[0];
         assert_eq!(path, "/cdp/of/mine?own=1");
@@ -153,8 +153,8 @@ fn another_place_is_taken_as_it_is_and_gets_no_secret() {
     });
     // Nor is a public name replaced, though the path is the grid's. No address is at hand that would
     // answer: port 9 of a network for examples.
-    let told = json!({ "se:cdp": format!("ws://203.0.113.7:9/session/{ID}/se/cdp") });
-    let grid = Grid::with_session(Some(&fake), session(told));
+    let response = json!({ "se:cdp": format!("ws://203.0.113.7:9/session/{ID}/se/cdp") });
+    let grid = Grid::with_session(Some(&fake), session(response));
     let mut hasty = options();
     hasty.connect.connect_timeout = Duration::from_millis(300);
     let error = failed(&grid.address(), &hasty);
@@ -164,11 +164,11 @@ fn another_place_is_taken_as_it_is_and_gets_no_secret() {
 }
 
 #[test]
-fn a_debugger_address_is_asked_for_its_websocket() {
+fn a_debugger_address_is_resolved_to_its_websocket_url() {
     let fake = browser();
     let version = json!({ "webSocketDebuggerUrl": format!("ws://127.0.0.1:{}/devtools/browser/x", fake.port()) });
     // The same port plays driver and browser here.
-    let grid = Grid::start(Some(&fake), move |seen: &Seen| match (seen.method.as_str(), seen.path.as_str()) {
+    let grid = Grid::start(Some(&fake), move |seen: &GridRequest| match (seen.method.as_str(), seen.path.as_str()) {
         ("GET", "/json/version") => Answer::Json(200, version.clone()),
         ("POST", _) => {
             let place = seen.header("host").unwrap();
@@ -176,9 +176,9 @@ fn a_debugger_address_is_asked_for_its_websocket() {
         }
         _ => Answer::Json(200, json!({ "value": null })),
     });
-    let mut asked = options();
-    asked.webdriver.capabilities.insert("browserName".to_owned(), "MicrosoftEdge".into());
-    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
+    let mut requested = options();
+    requested.webdriver.capabilities.insert("browserName".to_owned(), "MicrosoftEdge".into());
+    let browser = BrowserProcess::attach_with(&grid.address(), &requested).unwrap();
     assert_eq!(browser.endpoint().unwrap().url(), format!("ws://127.0.0.1:{}/devtools/browser/x", grid.port()));
     let wanted = &grid.seen()[0].body["capabilities"]["alwaysMatch"];
     assert!(wanted.get("ms:edgeOptions").is_some() && wanted.get("goog:chromeOptions").is_none(), "{wanted}");
@@ -187,9 +187,9 @@ fn a_debugger_address_is_asked_for_its_websocket() {
 /// Linux connects to this machine at 0.0.0.0, which is not a loopback address by its name.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_loopback_of_another_machine_is_told() {
-    let told = json!({ "goog:chromeOptions": { "debuggerAddress": "localhost:40001" } });
-    let grid = Grid::with_session(None, session(told));
+fn a_loopback_address_of_a_remote_server_is_reported() {
+    let response = json!({ "goog:chromeOptions": { "debuggerAddress": "localhost:40001" } });
+    let grid = Grid::with_session(None, session(response));
     let error = failed(&format!("webdriver+http://0.0.0.0:{}", grid.port()), &options());
     assert!(matches!(error, Error::NotCdp { .. }) && error.to_string().contains("se:cdp"), "{error}");
     assert_eq!(grid.count("DELETE"), 1);
@@ -198,15 +198,15 @@ fn the_loopback_of_another_machine_is_told() {
 
     // A grid that thinks it is asked from its own machine.
     let fake = browser();
-    let told = json!({ "se:cdp": format!("ws://localhost:4444/session/{ID}/se/cdp") });
-    let grid = Grid::with_session(Some(&fake), session(told));
+    let response = json!({ "se:cdp": format!("ws://localhost:4444/session/{ID}/se/cdp") });
+    let grid = Grid::with_session(Some(&fake), session(response));
     let browser =
         BrowserProcess::attach_with(&format!("webdriver+http://0.0.0.0:{}", grid.port()), &options()).unwrap();
     assert_eq!(browser.endpoint().unwrap().port(), grid.port());
 }
 
 #[test]
-fn a_refusal_is_told_without_secrets() {
+fn a_refused_session_is_reported_without_secrets() {
     let message = "Could not start a new session. New session request rejected: the queue is full for hush-header, \
         hush-query, wss://me:hush@grid/session/hush\nBuild info: hush\nHost info: hush";
     let grid = Grid::with_session(None, refusal(500, "session not created", message));
@@ -220,7 +220,7 @@ fn a_refusal_is_told_without_secrets() {
 }
 
 #[test]
-fn who_is_no_webdriver_server_is_told_apart() {
+fn non_webdriver_servers_are_reported() {
     let raw = |status: &str, body: &str| {
         Answer::Raw(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
     };
@@ -236,8 +236,8 @@ fn who_is_no_webdriver_server_is_told_apart() {
         let grid = Grid::with_session(None, answer);
         let error = failed(&grid.address(), &options());
         assert!(error.to_string().contains(word), "{error}");
-        let WebDriverProblem::Answer { status: told, .. } = problem(error) else { panic!("{status:?}") };
-        assert_eq!(told, status);
+        let WebDriverProblem::Answer { status: response, .. } = problem(error) else { panic!("{status:?}") };
+        assert_eq!(response, status);
     }
     let port = Grid::with_session(None, Answer::Never).port();
     let error = failed(&format!("webdriver+http://127.0.0.1:{port}"), &options());
@@ -245,9 +245,9 @@ fn who_is_no_webdriver_server_is_told_apart() {
 }
 
 #[test]
-fn older_grids_are_found_below_their_path() {
+fn older_grids_are_found_at_their_path_prefix() {
     let fake = browser();
-    let grid = Grid::start(Some(&fake), |seen: &Seen| match (seen.method.as_str(), seen.path.as_str()) {
+    let grid = Grid::start(Some(&fake), |seen: &GridRequest| match (seen.method.as_str(), seen.path.as_str()) {
         ("POST", "/session") => refusal(404, "unknown command", "unknown command: session"),
         ("POST", _) => session(inner()),
         _ => Answer::Json(200, json!({ "value": null })),
@@ -258,25 +258,25 @@ fn older_grids_are_found_below_their_path() {
 }
 
 #[test]
-fn a_slow_session_is_waited_for() {
+fn a_slow_session_start_succeeds() {
     let fake = browser();
     let (go, gate) = crossbeam_channel::bounded(1);
     let grid = Grid::with_session(Some(&fake), Answer::After(gate, Box::new(session(inner()))));
-    let mut asked = options();
+    let mut requested = options();
     // Connecting has a limit of its own, which waiting in a queue does not use up.
-    asked.connect.connect_timeout = Duration::from_secs(5);
-    asked.webdriver.session_timeout = soon().left();
+    requested.connect.connect_timeout = Duration::from_secs(5);
+    requested.webdriver.session_timeout = soon().left();
     let opener = cdpilot::sync::spawn("test-go", move || {
         cdpilot::sync::pause(Duration::from_millis(300));
         go.send(()).unwrap();
     });
-    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
+    let browser = BrowserProcess::attach_with(&grid.address(), &requested).unwrap();
     browser.close(soon()).unwrap();
     opener.unwrap().join();
 }
 
 #[test]
-fn a_session_that_comes_too_late_is_deleted() {
+fn a_session_created_after_the_deadline_is_deleted() {
     let (go, gate) = crossbeam_channel::bounded(1);
     let grid = Grid::with_session(None, Answer::After(gate, Box::new(session(inner()))));
     let mut hasty = options();
@@ -290,7 +290,7 @@ fn a_session_that_comes_too_late_is_deleted() {
 }
 
 #[test]
-fn a_session_whose_browser_cannot_be_reached_is_deleted_first() {
+fn a_session_with_an_unreachable_browser_is_deleted() {
     // The grid answers the handshake with 502.
     let grid = Grid::with_session(None, session(inner()));
     let error = failed(&grid.address(), &options());
@@ -311,17 +311,17 @@ fn a_session_whose_browser_cannot_be_reached_is_deleted_first() {
 }
 
 #[test]
-fn a_session_is_kept_alive_beside_an_idle_connection() {
+fn a_session_with_an_idle_connection_is_kept_alive() {
     let fake = browser();
-    let grid = Grid::start(Some(&fake), |seen: &Seen| match seen.method.as_str() {
+    let grid = Grid::start(Some(&fake), |seen: &GridRequest| match seen.method.as_str() {
         "POST" => session(inner()),
         // It goes on through trouble.
         "GET" => refusal(500, "unknown error", "the node is busy"),
         _ => Answer::Json(200, json!({ "value": null })),
     });
-    let mut asked = options();
-    asked.webdriver.keep_alive = Some(Duration::from_millis(20));
-    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
+    let mut requested = options();
+    requested.webdriver.keep_alive = Some(Duration::from_millis(20));
+    let browser = BrowserProcess::attach_with(&grid.address(), &requested).unwrap();
     let before = fake.log(|log| log.requests.len());
     grid.wait("GET", 5);
     assert!(
@@ -335,15 +335,15 @@ fn a_session_is_kept_alive_beside_an_idle_connection() {
 }
 
 #[test]
-fn a_session_that_ended_by_itself_is_no_trouble() {
+fn closing_a_session_that_already_ended_succeeds() {
     let fake = browser();
-    let grid = Grid::start(Some(&fake), |seen: &Seen| match seen.method.as_str() {
+    let grid = Grid::start(Some(&fake), |seen: &GridRequest| match seen.method.as_str() {
         "POST" => session(inner()),
         _ => refusal(404, "invalid session id", "no such session"),
     });
-    let mut asked = options();
-    asked.webdriver.keep_alive = Some(Duration::from_millis(20));
-    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
+    let mut requested = options();
+    requested.webdriver.keep_alive = Some(Duration::from_millis(20));
+    let browser = BrowserProcess::attach_with(&grid.address(), &requested).unwrap();
     grid.wait("GET", 1);
     browser.close(soon()).unwrap();
     assert_eq!(grid.count("GET"), 1, "nobody asks again");
@@ -352,13 +352,13 @@ fn a_session_that_ended_by_itself_is_no_trouble() {
 #[test]
 fn a_close_takes_no_longer_than_its_deadline() {
     let fake = browser();
-    let grid = Grid::start(Some(&fake), |seen: &Seen| match seen.method.as_str() {
+    let grid = Grid::start(Some(&fake), |seen: &GridRequest| match seen.method.as_str() {
         "POST" => session(inner()),
         _ => Answer::Never,
     });
-    let mut asked = options();
-    asked.webdriver.keep_alive = Some(Duration::from_millis(20));
-    let browser = BrowserProcess::attach_with(&grid.address(), &asked).unwrap();
+    let mut requested = options();
+    requested.webdriver.keep_alive = Some(Duration::from_millis(20));
+    let browser = BrowserProcess::attach_with(&grid.address(), &requested).unwrap();
     grid.wait("GET", 1); // under way, and never answered
     let began = Instant::now();
     let error = browser.close(Deadline::after_millis(300)).unwrap_err();
@@ -368,15 +368,15 @@ fn a_close_takes_no_longer_than_its_deadline() {
 }
 
 #[test]
-fn nothing_is_left_of_sessions() {
-    alone(module_path!(), "nothing_is_left_of_sessions", || {
+fn webdriver_sessions_leak_nothing() {
+    alone(module_path!(), "webdriver_sessions_leak_nothing", || {
         let fake = browser();
         let grid = Grid::with_session(Some(&fake), session(inner()));
         let dead = Grid::with_session(None, session(inner()));
-        let mut asked = options();
-        asked.webdriver.keep_alive = Some(Duration::from_millis(20));
+        let mut requested = options();
+        requested.webdriver.keep_alive = Some(Duration::from_millis(20));
         let around = |url: &str| {
-            drop(BrowserProcess::attach_with(url, &asked));
+            drop(BrowserProcess::attach_with(url, &requested));
             let _ = BrowserProcess::attach(url, &ConnectOptions::default());
         };
         let ours = |line: &String| line.contains("wd-") || line.contains("cdp-");

@@ -18,7 +18,7 @@ fn options() -> AttachOptions {
 }
 
 #[test]
-fn dialogs_are_left_to_the_supervisor() {
+fn webdriver_leaves_dialogs_to_the_supervisor() {
     let Some(driver) = Driver::start() else { return };
     let browser = BrowserProcess::attach_with(&driver.address(), &options()).unwrap();
     assert!(browser.is_ours() && browser.pid().is_none());
@@ -39,8 +39,8 @@ fn dialogs_are_left_to_the_supervisor() {
 
     // One before a page is left: drivers tend to close those by themselves.
     supervisor.evaluate(&FrameRef::Top, "onbeforeunload = event => event.preventDefault()", soon()).unwrap();
-    let told = supervisor.navigate(&FrameRef::Top, "data:text/html,next", soon());
-    assert!(told.unwrap_err().is_blocked_by_dialog());
+    let response = supervisor.navigate(&FrameRef::Top, "data:text/html,next", soon());
+    assert!(response.unwrap_err().is_blocked_by_dialog());
     cdpilot::sync::pause(Duration::from_millis(200));
     let now = supervisor.view();
     assert_eq!(now.dialogs.first().map(|dialog| dialog.kind), Some(DialogType::BeforeUnload));
@@ -57,7 +57,7 @@ fn dialogs_are_left_to_the_supervisor() {
 }
 
 #[test]
-fn a_dropped_browser_is_gone_too() {
+fn dropping_a_webdriver_browser_ends_it() {
     let Some(driver) = Driver::start() else { return };
     drop(BrowserProcess::attach_with(&driver.address(), &options()).unwrap());
     driver.assert_no_browser();
@@ -76,7 +76,7 @@ fn a_dropped_browser_is_gone_too() {
 
 #[cfg(all(unix, feature = "cli"))]
 #[test]
-fn supervise_takes_a_browser_from_a_driver() {
+fn supervise_attaches_to_a_webdriver_browser() {
     let Some(driver) = Driver::start() else { return };
     let program = crate::cli_run::Program::new();
     let (mut session, ready) = program.supervise(&["--cdp-url", &driver.address()]);

@@ -1,4 +1,4 @@
-//! Answers: in any order, late, doubled, unknown, refused, malformed, and given up.
+//! Answers: in any order, late, duplicate, unknown, refused, malformed, and dropped.
 
 use std::thread::scope;
 
@@ -28,7 +28,7 @@ fn answers_out_of_order_reach_their_callers() {
 }
 
 #[test]
-fn a_thousand_calls_are_sent_before_the_last_is_waited_for() {
+fn a_thousand_calls_are_pipelined() {
     let fake = Fake::start();
     fake.on("Test.echo").echo();
     let connection = fake.connect();
@@ -43,7 +43,7 @@ fn a_thousand_calls_are_sent_before_the_last_is_waited_for() {
 }
 
 #[test]
-fn eight_threads_with_a_thousand_calls_each_get_their_own_answers() {
+fn eight_threads_receive_their_own_answers() {
     let fake = Fake::start();
     fake.on("Test.echo").echo();
     let connection = fake.connect();
@@ -65,7 +65,7 @@ fn eight_threads_with_a_thousand_calls_each_get_their_own_answers() {
 }
 
 #[test]
-fn threads_that_pipeline_and_wait_in_turn_lose_nothing() {
+fn threads_that_pipeline_and_wait_alternately_lose_no_answer() {
     let fake = Fake::start();
     fake.on("Test.echo").echo();
     let connection = fake.connect();
@@ -90,7 +90,7 @@ fn threads_that_pipeline_and_wait_in_turn_lose_nothing() {
 }
 
 #[test]
-fn an_answer_doubled_is_taken_once_and_counted() {
+fn a_duplicate_answer_is_ignored_and_counted() {
     let fake = Fake::start();
     fake.on("Test.twice").twice().reply(json!({ "n": 1 }));
     let connection = fake.connect();
@@ -100,7 +100,7 @@ fn an_answer_doubled_is_taken_once_and_counted() {
 }
 
 #[test]
-fn answers_to_ids_never_used_are_counted() {
+fn answers_to_unknown_ids_are_counted() {
     let fake = Fake::start();
     let connection = fake.connect();
     for id in ["0", "4711", "9223372036854775807", "18446744073709551615"] {
@@ -151,7 +151,7 @@ fn an_error_object_becomes_a_typed_error() {
 }
 
 #[test]
-fn odd_error_objects_keep_what_they_say() {
+fn malformed_error_objects_keep_their_text() {
     let fake = Fake::start();
     let connection = fake.connect();
     let ask = |error: Value| {
@@ -171,7 +171,7 @@ fn odd_error_objects_keep_what_they_say() {
 }
 
 #[test]
-fn an_error_of_null_is_no_error() {
+fn a_null_error_is_no_error() {
     let fake = Fake::start();
     fake.on("Test.null")
         .with(|r| vec![Action::Text(json!({"id": r.id, "error": null, "result": {"n": 1}}).to_string())]);
@@ -180,7 +180,7 @@ fn an_error_of_null_is_no_error() {
 }
 
 #[test]
-fn an_id_written_as_a_fraction_is_understood() {
+fn an_integer_id_in_float_notation_is_accepted() {
     let fake = Fake::start();
     fake.on("Test.echo").with(|r| vec![Action::Text(format!(" {{ \"result\" : {{}} , \"id\" : {}.0 }} ", r.id))]);
     let connection = fake.connect();
@@ -188,7 +188,7 @@ fn an_id_written_as_a_fraction_is_understood() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_names_method_and_path() {
+fn a_decoding_error_names_method_and_json_path() {
     let fake = Fake::start();
     let version = |revision: Value| json!({"protocolVersion": "1.3", "product": "Fake/1", "revision": revision, "userAgent": "", "jsVersion": "1"});
     fake.on("Browser.getVersion").times(1).reply(version(json!(7)));
@@ -208,7 +208,7 @@ fn an_answer_that_does_not_fit_names_method_and_path() {
 }
 
 #[test]
-fn a_call_that_is_not_answered_ends_at_its_deadline() {
+fn an_unanswered_call_fails_at_its_deadline() {
     let fake = Fake::start();
     let gate = Gate::default();
     fake.on("Test.never").late(&gate).reply(json!({}));
@@ -227,7 +227,7 @@ fn a_call_that_is_not_answered_ends_at_its_deadline() {
 }
 
 #[test]
-fn an_answer_that_is_there_is_taken_even_past_the_deadline() {
+fn a_received_answer_is_returned_even_after_the_deadline() {
     let fake = Fake::start();
     let connection = fake.connect();
     let reply = connection.session("S").send_raw("Test.first", &json!({})).unwrap();
@@ -237,7 +237,7 @@ fn an_answer_that_is_there_is_taken_even_past_the_deadline() {
 }
 
 #[test]
-fn polling_gives_the_handle_back_until_the_answer_is_there() {
+fn polling_returns_the_handle_until_the_answer_arrives() {
     let fake = Fake::start();
     let gate = Gate::default();
     fake.on("Test.late").late(&gate).reply(json!({ "n": 5 }));
@@ -259,7 +259,7 @@ fn polling_gives_the_handle_back_until_the_answer_is_there() {
 }
 
 #[test]
-fn a_reply_dropped_leaves_the_table() {
+fn a_dropped_reply_is_removed_from_the_pending_table() {
     let fake = Fake::start();
     let gate = Gate::default();
     fake.on("Test.late").late(&gate).reply(json!({}));
@@ -275,7 +275,7 @@ fn a_reply_dropped_leaves_the_table() {
 }
 
 #[test]
-fn what_cannot_be_written_as_json_is_told_and_harms_nothing() {
+fn parameters_that_cannot_be_serialised_fail_only_their_call() {
     let fake = Fake::start();
     let connection = fake.connect();
     let bad = std::collections::HashMap::from([((1, 2), 3)]);
@@ -290,7 +290,7 @@ fn what_cannot_be_written_as_json_is_told_and_harms_nothing() {
 }
 
 #[test]
-fn a_scripted_browser_can_hold_a_small_dialogue() {
+fn a_scripted_peer_answers_a_sequence_of_calls() {
     // What tests of the rooms above build on: sessions made on demand, with rules of their own.
     let fake = Fake::start();
     fake.on("Target.attachToTarget").with(|request| {

@@ -1,4 +1,4 @@
-//! How connections begin and end: addresses, handshakes, silence, peers that do not read, closing.
+//! How connections begin and end: URLs, handshakes, silence, peers that do not read, closing.
 
 use std::io::{Read as _, Write as _};
 use std::thread::scope;
@@ -30,7 +30,7 @@ fn refused(answer: &'static [u8]) -> String {
 }
 
 #[test]
-fn a_refused_handshake_says_why() {
+fn a_refused_handshake_reports_the_reason() {
     let problem = refused(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\n\r\nnope");
     assert!(problem.contains("403"), "{problem}");
     let problem = refused(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
@@ -41,7 +41,7 @@ fn a_refused_handshake_says_why() {
 }
 
 #[test]
-fn a_closed_port_is_no_connection() {
+fn a_closed_port_is_a_connection_error() {
     let address = Fake::start().address(); // gone again
     match Connection::connect(&address, &ConnectOptions::default()) {
         Err(Error::Connect { problem }) => assert!(problem.contains("refused"), "{problem}"),
@@ -50,7 +50,7 @@ fn a_closed_port_is_no_connection() {
 }
 
 #[test]
-fn unusable_addresses_are_told_apart_from_dead_ones() {
+fn invalid_and_unreachable_urls_are_different_errors() {
     for address in ["", "x", "http://127.0.0.1:1/", "127.0.0.1:9222", "ws://", "ws:///path", "ws://a b/", "file:///x"] {
         let error = Connection::connect(address, &ConnectOptions::default()).unwrap_err();
         assert!(matches!(error, Error::Address { .. }), "{address}: {error:?}");
@@ -58,7 +58,7 @@ fn unusable_addresses_are_told_apart_from_dead_ones() {
 }
 
 #[test]
-fn localhost_and_headers_are_understood() {
+fn localhost_and_extra_headers_are_supported() {
     let fake = Fake::start();
     let options =
         ConnectOptions { headers: vec![("Authorization".into(), "Bearer abc".into())], ..ConnectOptions::default() };
@@ -87,7 +87,7 @@ fn assert_redacted(shown: &str) {
 }
 
 #[test]
-fn nothing_that_is_shown_contains_the_address() {
+fn displayed_connections_and_errors_contain_no_url() {
     let fake = Fake::start();
     let silent = Fake::silent_handshake();
     let forbidding = Fake::script(|mut socket| {
@@ -129,7 +129,7 @@ fn nothing_that_is_shown_contains_the_address() {
 }
 
 #[test]
-fn a_silent_peer_leaves_calls_to_their_deadlines() {
+fn calls_to_a_silent_peer_fail_at_their_deadlines() {
     let fake = Fake::upgraded(|mut socket| {
         let _ = std::io::copy(&mut socket, &mut std::io::sink()); // reads and says nothing
     });
@@ -145,7 +145,7 @@ fn a_silent_peer_leaves_calls_to_their_deadlines() {
 #[test]
 fn unanswered_pings_end_the_connection() {
     for calling in [false, true] {
-        let (send, heard) = crossbeam_channel::bounded(1);
+        let (send, received) = crossbeam_channel::bounded(1);
         let fake = Fake::upgraded(move |mut socket| {
             let mut all = Vec::new();
             let _ = socket.read_to_end(&mut all);
@@ -160,7 +160,7 @@ fn unanswered_pings_end_the_connection() {
         }
         assert!(events.next(soon()).is_err());
         assert_eq!(connection.close_reason(), Some(CloseReason::Silent));
-        let bytes = heard.recv_deadline(soon().instant()).unwrap();
+        let bytes = received.recv_deadline(soon().instant()).unwrap();
         // Masked pings without a payload are six bytes each.
         let pings = bytes.windows(2).filter(|head| *head == [0x89, 0x80]).count();
         assert!(pings >= 2, "{pings} pings went out before the end");
@@ -172,14 +172,14 @@ const STOPPED: &str = "CDPILOT_TEST_STOPPED";
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_process_that_was_stopped_for_a_while_keeps_its_connection() {
+fn a_resumed_process_keeps_its_connection() {
     use rustix::process::{Pid, Signal, kill_process};
     if let Ok(address) = std::env::var(STOPPED) {
         return stopped_process(&address);
     }
     let fake = Fake::start();
     fake.on("Test.ready").never();
-    let mut child = leaks::rerun(module_path!(), "a_process_that_was_stopped_for_a_while_keeps_its_connection")
+    let mut child = leaks::rerun(module_path!(), "a_resumed_process_keeps_its_connection")
         .env(STOPPED, fake.address())
         .spawn()
         .unwrap();
@@ -204,7 +204,7 @@ fn stopped_process(address: &str) {
 }
 
 #[test]
-fn a_peer_that_does_not_read_holds_nobody_past_the_deadline() {
+fn sending_to_a_peer_that_does_not_read_fails_at_the_deadline() {
     let fake = Fake::start();
     fake.on("Test.big").with(|_| Vec::new());
     fake.stop_reading();
@@ -258,7 +258,7 @@ fn a_peer_that_does_not_read_holds_nobody_past_the_deadline() {
 }
 
 #[test]
-fn a_full_queue_makes_senders_wait_until_their_deadline() {
+fn senders_wait_for_a_full_queue_until_their_deadline() {
     let fake = Fake::start();
     fake.on("*").never();
     fake.stop_reading();
@@ -306,7 +306,7 @@ impl cdpilot::cdp::rt::Command for Big<'_> {
 }
 
 #[test]
-fn dropping_the_connection_ends_a_wait_in_another_thread() {
+fn dropping_the_connection_ends_waits_of_other_threads() {
     for _ in 0..30 {
         let fake = Fake::start();
         fake.on("Test.never").never();
@@ -345,7 +345,7 @@ fn closing_ends_every_waiting_caller() {
 }
 
 #[test]
-fn after_an_error_that_says_closed_the_connection_is_closed() {
+fn after_a_closed_error_the_connection_is_closed() {
     for _ in 0..200 {
         let fake = Fake::upgraded(|socket| {
             let _ = socket.peek(&mut [0]); // until the call is there
@@ -369,7 +369,7 @@ fn after_an_error_that_says_closed_the_connection_is_closed() {
 }
 
 #[test]
-fn a_frame_is_what_it_says() {
+fn received_frames_are_decoded_exactly() {
     // The tests stand on this encoder.
     assert_eq!(Frame::of(1).encode(b"hi"), b"\x81\x02hi");
     assert_eq!(

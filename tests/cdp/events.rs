@@ -1,4 +1,4 @@
-//! Subscriptions: what they let through, what they drop, and how they end.
+//! Subscriptions: filters, losses, and ends.
 
 use std::thread::scope;
 
@@ -33,7 +33,7 @@ fn number(item: &Item) -> u64 {
 }
 
 #[test]
-fn a_subscription_lets_through_its_sessions_and_methods() {
+fn a_subscription_filters_by_session_and_method() {
     let fake = Fake::start();
     let connection = fake.connect();
     let all = Capacity::default;
@@ -57,7 +57,7 @@ fn a_subscription_lets_through_its_sessions_and_methods() {
 }
 
 #[test]
-fn a_full_queue_drops_the_oldest_and_says_how_many() {
+fn a_full_queue_drops_the_oldest_events_and_counts_them() {
     let fake = Fake::start();
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity::of(10));
@@ -79,7 +79,7 @@ fn a_full_queue_drops_the_oldest_and_says_how_many() {
 }
 
 #[test]
-fn the_byte_limit_drops_as_well() {
+fn the_byte_limit_drops_events() {
     let fake = Fake::start();
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity { events: 1000, bytes: 10_000 });
@@ -118,7 +118,7 @@ fn latest_keeps_the_newest() {
 }
 
 #[test]
-fn no_capacity_is_room_for_one() {
+fn a_capacity_of_zero_keeps_one_event() {
     let fake = Fake::start();
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity { events: 0, bytes: 0 });
@@ -128,7 +128,7 @@ fn no_capacity_is_room_for_one() {
 }
 
 #[test]
-fn what_was_queued_is_received_after_the_end() {
+fn queued_events_are_received_after_the_connection_ends() {
     let fake = Fake::start();
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity::of(3));
@@ -148,11 +148,11 @@ fn a_waiting_consumer_is_woken_by_an_event_and_by_the_end() {
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
     scope(|threads| {
-        let (told, seen) = crossbeam_channel::bounded(1);
+        let (response, seen) = crossbeam_channel::bounded(1);
         let events = &events;
         let consumer = threads.spawn(move || {
             let first = number(&events.next(soon()).unwrap());
-            told.send(()).unwrap();
+            response.send(()).unwrap();
             (first, events.next(soon()).unwrap_err())
         });
         fake.flood(1, 0);
@@ -177,7 +177,7 @@ fn events_and_the_answers_between_them_keep_their_order() {
 }
 
 #[test]
-fn a_flood_comes_whole_and_in_order_while_calls_go_on() {
+fn a_flood_of_events_is_complete_and_ordered_during_calls() {
     let fake = Fake::start();
     fake.on("Test.echo").echo();
     let connection = fake.connect();
@@ -198,7 +198,7 @@ fn a_flood_comes_whole_and_in_order_while_calls_go_on() {
 }
 
 #[test]
-fn what_a_caller_leaves_behind_is_read_without_more_traffic() {
+fn bytes_buffered_by_a_finished_caller_are_processed() {
     // Two answers and a crowd of events in one write, then silence. Whichever caller reads leaves with
     // its answer and most of the crowd unread; nothing else will ever wake the reader.
     let fake = Fake::start();
@@ -227,7 +227,7 @@ fn what_a_caller_leaves_behind_is_read_without_more_traffic() {
 }
 
 #[test]
-fn consumers_may_come_and_go_during_a_flood() {
+fn subscriptions_can_change_during_a_flood() {
     let fake = Fake::start();
     let connection = fake.connect();
     let (count, steady) = (5000, connection.subscribe(Watch::everything(), Capacity::of(5000)));

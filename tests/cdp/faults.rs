@@ -13,7 +13,7 @@ use crate::support::fake_cdp::{Action, Fake, Gate, soon};
 use crate::support::leaks::{self, Baseline};
 
 #[test]
-fn fault_01_a_slow_read_does_not_hold_up_a_write() {
+fn fault_01_a_slow_read_does_not_delay_a_write() {
     let fake = Fake::start();
     let gate = Gate::default();
     fake.on("Test.slow").late(&gate).reply(json!({ "slow": true }));
@@ -34,7 +34,7 @@ fn fault_01_a_slow_read_does_not_hold_up_a_write() {
 }
 
 #[test]
-fn fault_02_a_consumer_of_events_may_call() {
+fn fault_02_an_event_consumer_may_make_calls() {
     let fake = Fake::start();
     fake.on("Test.echo").echo();
     let connection = fake.connect();
@@ -50,7 +50,7 @@ fn fault_02_a_consumer_of_events_may_call() {
 }
 
 #[test]
-fn fault_03_silence_is_not_death() {
+fn fault_03_a_silent_connection_stays_open() {
     // Many keepalive intervals without a word but pongs, with a caller waiting and with none.
     let fake = Fake::start();
     let gate = Gate::default();
@@ -108,7 +108,7 @@ fn fault_06_an_unknown_enum_value_passes() {
 }
 
 #[test]
-fn fault_06_bad_parameters_fail_only_who_decodes_them() {
+fn fault_06_invalid_parameters_fail_only_their_decoder() {
     let fake = Fake::start();
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
@@ -159,7 +159,7 @@ fn fault_08_threads_end_with_the_last_handle() {
 }
 
 #[test]
-fn fault_10_subscribing_while_events_come_does_not_hang() {
+fn fault_10_subscribing_during_events_does_not_hang() {
     let fake = Fake::start();
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity::of(500));
@@ -174,7 +174,7 @@ fn fault_10_subscribing_while_events_come_does_not_hang() {
 }
 
 #[test]
-fn fault_12_a_slow_subscriber_is_told_what_it_lost() {
+fn fault_12_a_slow_subscriber_receives_the_number_of_lost_events() {
     let fake = Fake::start();
     fake.on("Test.echo").echo();
     let connection = fake.connect();
@@ -236,7 +236,7 @@ fn fault_13_connecting_has_a_deadline() {
 }
 
 #[test]
-fn fault_13_one_unanswered_command_blocks_no_other() {
+fn fault_13_an_unanswered_command_does_not_block_others() {
     let fake = Fake::start();
     fake.on("Page.enable").in_session("frozen").never();
     let connection = fake.connect();
@@ -276,8 +276,8 @@ fn fault_15_a_message_over_100_mib_is_refused() {
     let limit = 100 * 1024 * 1024;
     let error = connection.call_raw("Test.huge", &"x".repeat(limit), soon()).unwrap_err();
     match &error {
-        Error::TooLarge { method, bytes, limit: told } => {
-            assert_eq!((&**method, *told), ("Test.huge", limit));
+        Error::TooLarge { method, bytes, limit: response } => {
+            assert_eq!((&**method, *response), ("Test.huge", limit));
             assert!(*bytes > limit);
         }
         other => panic!("{other:?}"),
@@ -288,7 +288,7 @@ fn fault_15_a_message_over_100_mib_is_refused() {
 }
 
 #[test]
-fn fault_15_a_large_message_leaves_as_one_frame() {
+fn fault_15_a_large_message_is_sent_as_one_frame() {
     let (send, head) = crossbeam_channel::bounded(1);
     let fake = Fake::upgraded(move |mut socket| {
         let mut head = [0; 10];
@@ -306,7 +306,7 @@ fn fault_15_a_large_message_leaves_as_one_frame() {
 }
 
 #[test]
-fn fault_15_large_binary_answers_are_taken() {
+fn fault_15_large_binary_answers_are_accepted() {
     let fake = Fake::start();
     fake.on("Test.picture")
         .with(|request| vec![Action::Binary(request.answer(&json!({ "data": "p".repeat(5_000_000) })).into_bytes())]);

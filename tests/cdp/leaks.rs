@@ -1,4 +1,4 @@
-//! Nothing is left over: threads, descriptors and processes go back to what they were.
+//! No leaks: threads, descriptors and processes return to the baseline.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::support::fake_cdp::{Fake, soon};
 use crate::support::leaks::{Baseline, alone};
 
 #[test]
-fn the_gate_sees_what_is_left_over() {
-    alone(module_path!(), "the_gate_sees_what_is_left_over", || {
+fn the_leak_check_detects_leaks() {
+    alone(module_path!(), "the_leak_check_detects_leaks", || {
         let baseline = Baseline::now();
         if baseline == Baseline::default() {
             return; // no /proc
@@ -24,12 +24,12 @@ fn the_gate_sees_what_is_left_over() {
         .unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
-        let told = |baseline: &Baseline| {
+        let response = |baseline: &Baseline| {
             let gate = std::panic::AssertUnwindSafe(|| baseline.assert_back(Deadline::after_millis(50)));
             let panic = std::panic::catch_unwind(gate).expect_err("the gate let it pass");
             panic.downcast_ref::<String>().cloned().unwrap()
         };
-        let said = told(&baseline);
+        let said = response(&baseline);
         let name = file.path().display().to_string();
         for left in ["thread", "left-thread", &name, "cat"] {
             assert!(said.contains(left), "{left} is not in: {said}");
@@ -38,7 +38,7 @@ fn the_gate_sees_what_is_left_over() {
         // Ended, but nobody has waited for it.
         let said = std::panic::AssertUnwindSafe(|| {
             loop {
-                let said = told(&baseline);
+                let said = response(&baseline);
                 if said.contains("not waited for") || soon().passed() {
                     return said;
                 }
@@ -51,8 +51,8 @@ fn the_gate_sees_what_is_left_over() {
 }
 
 #[test]
-fn a_hundred_connections_leave_nothing() {
-    alone(module_path!(), "a_hundred_connections_leave_nothing", || {
+fn a_hundred_connections_leak_nothing() {
+    alone(module_path!(), "a_hundred_connections_leak_nothing", || {
         let fake = Fake::start();
         drop(fake.connect());
         fake.wait("the first to be gone", |log| log.gone == 1);
@@ -73,8 +73,8 @@ fn a_hundred_connections_leave_nothing() {
 }
 
 #[test]
-fn connections_that_never_came_about_leave_nothing() {
-    alone(module_path!(), "connections_that_never_came_about_leave_nothing", || {
+fn failed_connections_leak_nothing() {
+    alone(module_path!(), "failed_connections_leak_nothing", || {
         let baseline = Baseline::now();
         let options = ConnectOptions { connect_timeout: Duration::from_millis(20), ..ConnectOptions::default() };
         let silent = Fake::silent_handshake();
@@ -92,8 +92,8 @@ fn connections_that_never_came_about_leave_nothing() {
 }
 
 #[test]
-fn ends_in_mid_call_leave_nothing() {
-    alone(module_path!(), "ends_in_mid_call_leave_nothing", || {
+fn connections_that_end_during_a_call_leak_nothing() {
+    alone(module_path!(), "connections_that_end_during_a_call_leak_nothing", || {
         let baseline = Baseline::now();
         for n in 0..60 {
             let fake = Fake::start();
@@ -120,8 +120,8 @@ fn ends_in_mid_call_leave_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn pipes_leave_nothing() {
-    alone(module_path!(), "pipes_leave_nothing", || {
+fn pipes_leak_nothing() {
+    alone(module_path!(), "pipes_leak_nothing", || {
         let baseline = Baseline::now();
         for n in 0..60 {
             let (fake, connection) = Fake::over_pipe(&ConnectOptions::default());
@@ -140,8 +140,8 @@ fn pipes_leave_nothing() {
 }
 
 #[test]
-fn a_socket_of_ours_is_gone_with_the_last_handle() {
-    alone(module_path!(), "a_socket_of_ours_is_gone_with_the_last_handle", || {
+fn the_socket_is_closed_with_the_last_handle() {
+    alone(module_path!(), "the_socket_is_closed_with_the_last_handle", || {
         let (send, ended) = crossbeam_channel::bounded(1);
         let fake = Fake::upgraded(move |mut socket| {
             let mut all = Vec::new();

@@ -13,7 +13,7 @@ fn pipe() -> (Fake, Connection) {
 }
 
 #[test]
-fn calls_and_events_pass() {
+fn calls_and_events_work_over_a_pipe() {
     let (fake, connection) = pipe();
     fake.on("Test.echo").after_event("Test.event", json!({ "n": 1 })).echo();
     let events = connection.subscribe(Watch::session("S"), Capacity::default());
@@ -25,7 +25,7 @@ fn calls_and_events_pass() {
 }
 
 #[test]
-fn threads_share_it() {
+fn threads_share_a_pipe_connection() {
     let (fake, connection) = pipe();
     fake.on("Test.echo").echo();
     scope(|threads| {
@@ -44,7 +44,7 @@ fn threads_share_it() {
 }
 
 #[test]
-fn messages_split_at_every_byte_come_whole() {
+fn messages_split_at_every_byte_are_reassembled() {
     let (fake, connection) = pipe();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
     let message = |n: usize| format!("{{\"method\":\"Test.event\",\"params\":{{\"n\":{n}}}}}\0");
@@ -62,7 +62,7 @@ fn messages_split_at_every_byte_come_whole() {
 }
 
 #[test]
-fn large_messages_pass_both_ways() {
+fn large_messages_are_transferred_in_both_directions() {
     let (fake, connection) = pipe();
     fake.on("Test.echo").echo();
     let params = json!({ "data": "q".repeat(5_000_000) });
@@ -70,7 +70,7 @@ fn large_messages_pass_both_ways() {
 }
 
 #[test]
-fn a_message_over_the_limit_fails_its_call_alone() {
+fn a_message_over_the_limit_fails_only_its_call() {
     let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 500, ..ConnectOptions::default() });
     fake.on("Test.echo").echo();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
@@ -91,7 +91,7 @@ fn a_message_over_the_limit_fails_its_call_alone() {
 }
 
 #[test]
-fn a_message_without_end_ends_it() {
+fn an_unterminated_message_ends_the_connection() {
     let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 100, ..ConnectOptions::default() });
     fake.on("Test.big").act(Action::Raw(vec![b' '; 1601]));
     let error = connection.call_raw("Test.big", &json!({}), soon()).unwrap_err();
@@ -108,7 +108,7 @@ fn garbage_is_counted() {
 }
 
 #[test]
-fn the_end_of_the_browser_is_the_end() {
+fn the_end_of_the_browser_ends_the_connection() {
     let (fake, connection) = pipe();
     fake.on("Test.never").act(Action::Cut);
     let events = connection.subscribe(Watch::everything(), Capacity::default());
@@ -118,7 +118,7 @@ fn the_end_of_the_browser_is_the_end() {
 }
 
 #[test]
-fn our_end_is_seen_by_the_browser_while_a_caller_waits() {
+fn the_browser_sees_the_pipe_close_while_a_caller_waits() {
     for _ in 0..20 {
         let (fake, connection) = pipe();
         fake.on("Test.never").never();
@@ -134,7 +134,7 @@ fn our_end_is_seen_by_the_browser_while_a_caller_waits() {
 }
 
 #[test]
-fn closing_wakes_a_caller_though_the_browser_does_not_notice() {
+fn closing_ends_a_waiting_call_of_an_unresponsive_browser() {
     let (fake, connection) = pipe();
     fake.on("Test.freeze").act(Action::StopReading);
     let deadline = soon();
@@ -148,7 +148,7 @@ fn closing_wakes_a_caller_though_the_browser_does_not_notice() {
 }
 
 #[test]
-fn silence_is_legal_without_pings() {
+fn a_silent_pipe_stays_open() {
     let options = ConnectOptions { keepalive: Some(std::time::Duration::from_millis(20)), ..ConnectOptions::default() };
     let (fake, connection) = Fake::over_pipe(&options);
     let gate = Gate::default();
@@ -161,7 +161,7 @@ fn silence_is_legal_without_pings() {
 }
 
 #[test]
-fn a_browser_that_does_not_read_holds_nobody_past_the_deadline() {
+fn sending_to_a_browser_that_does_not_read_fails_at_the_deadline() {
     let (fake, connection) = pipe();
     fake.on("Test.big").never();
     fake.stop_reading();
@@ -183,7 +183,7 @@ fn a_browser_that_does_not_read_holds_nobody_past_the_deadline() {
 }
 
 #[test]
-fn a_flood_comes_whole_and_in_order() {
+fn a_flood_of_events_is_complete_and_ordered() {
     let (fake, connection) = pipe();
     fake.on("Test.echo").echo();
     let events = connection.subscribe(Watch::everything(), Capacity::of(5000));

@@ -1,4 +1,4 @@
-//! Properties: whatever comes off the wire, reading it neither panics nor hangs nor mixes up messages.
+//! Property tests: reading arbitrary input neither panics nor hangs nor mixes up messages.
 
 use std::io::Write as _;
 
@@ -122,13 +122,13 @@ proptest! {
     }
 
     #[test]
-    fn a_message_cut_short_is_refused(object in object(), at: prop::sample::Index) {
+    fn a_truncated_message_is_rejected(object in object(), at: prop::sample::Index) {
         let text = Value::Object(object).to_string();
         prop_assert!(!fuzzing::envelope(&text.as_bytes()[..at.index(text.len())]));
     }
 
     #[test]
-    fn bytes_put_into_a_message_do_not_panic(object in object(), at: prop::sample::Index, with in vec(any::<u8>(), 1..4)) {
+    fn inserted_bytes_do_not_panic(object in object(), at: prop::sample::Index, with in vec(any::<u8>(), 1..4)) {
         let mut text = Value::Object(object).to_string().into_bytes();
         let at = at.index(text.len());
         text.splice(at..at, with);
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn a_valid_stream_in_any_pieces_gives_the_same_messages(
+    fn a_valid_stream_in_any_chunks_gives_the_same_messages(
         messages in vec((padding(), 1..5usize, any::<bool>()), 1..8),
         cuts in vec(any::<prop::sample::Index>(), 0..12),
     ) {
@@ -195,7 +195,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_pipe_in_any_pieces_gives_the_same_messages(
+    fn a_pipe_in_any_chunks_gives_the_same_messages(
         sizes in vec(padding(), 1..8),
         cuts in vec(any::<prop::sample::Index>(), 0..12),
     ) {

@@ -46,7 +46,7 @@ fn setting() -> (Fake, Connection) {
 }
 
 #[test]
-fn an_unknown_session_is_gone_and_the_connection_is_fine() {
+fn an_unknown_session_fails_only_its_call() {
     let (fake, connection) = setting();
     fake.on("Page.enable").error(-32001, "Session with given id not found.");
     let error = connection.session("S1").call_raw("Page.enable", &json!({}), soon()).unwrap_err();
@@ -58,7 +58,7 @@ fn an_unknown_session_is_gone_and_the_connection_is_fine() {
 }
 
 #[test]
-fn a_detach_fails_the_calls_of_that_session_alone() {
+fn a_detach_fails_only_the_calls_of_its_session() {
     let (fake, connection) = setting();
     attach(&fake, None, "S1");
     attach(&fake, None, "S2");
@@ -74,7 +74,7 @@ fn a_detach_fails_the_calls_of_that_session_alone() {
 }
 
 #[test]
-fn a_detach_takes_sessions_along_that_were_attached_through_it() {
+fn a_detach_ends_child_sessions() {
     let (fake, connection) = setting();
     attach(&fake, None, "page");
     attach(&fake, Some("page"), "frame");
@@ -96,7 +96,7 @@ fn a_detach_takes_sessions_along_that_were_attached_through_it() {
 }
 
 #[test]
-fn a_session_id_used_again_is_a_new_session() {
+fn a_reused_session_id_is_a_new_session() {
     let (fake, connection) = setting();
     attach(&fake, None, "page");
     attach(&fake, Some("page"), "frame");
@@ -120,7 +120,7 @@ fn an_inspector_detach_ends_its_own_session() {
 }
 
 #[test]
-fn a_crash_fails_what_needs_the_renderer_until_it_is_back() {
+fn a_crash_fails_renderer_calls_until_the_renderer_returns() {
     let (fake, connection) = setting();
     fake.on("Page.navigate").never();
     let (session, other) = (connection.session("S1"), connection.session("S2"));
@@ -149,7 +149,7 @@ fn a_crash_fails_what_needs_the_renderer_until_it_is_back() {
 }
 
 #[test]
-fn a_detach_forgets_the_crash() {
+fn a_detach_clears_the_crash() {
     let (fake, connection) = setting();
     attach(&fake, None, "S1");
     fake.emit(Some("S1"), "Inspector.targetCrashed", json!({}));
@@ -159,7 +159,7 @@ fn a_detach_forgets_the_crash() {
 }
 
 #[test]
-fn lifecycle_events_that_do_not_fit_harm_nobody() {
+fn unexpected_lifecycle_events_are_ignored() {
     let (fake, connection) = setting();
     let reply = hang(&connection.session("S1"));
     for method in
@@ -175,7 +175,7 @@ fn lifecycle_events_that_do_not_fit_harm_nobody() {
 }
 
 #[test]
-fn a_session_keeps_the_connection_open_and_a_reply_does_not() {
+fn a_session_keeps_the_connection_open_but_a_reply_does_not() {
     let (fake, connection) = setting();
     let session = connection.session("S1");
     drop(connection);

@@ -62,7 +62,7 @@ fn call(connection: &Connection, method: &'static str) -> Value {
 }
 
 #[test]
-fn calls_go_through() {
+fn calls_work_over_tls() {
     let fake = browser();
     let connection = connect(&fake);
     for _ in 0..100 {
@@ -86,7 +86,7 @@ fn calls_go_through() {
 }
 
 #[test]
-fn large_messages_go_through_in_both_directions() {
+fn large_messages_work_over_tls_in_both_directions() {
     let fake = browser();
     let connection = connect(&fake);
     for _ in 0..2 {
@@ -98,7 +98,7 @@ fn large_messages_go_through_in_both_directions() {
 }
 
 #[test]
-fn what_the_peer_does_not_take_is_finished_later() {
+fn partial_tls_writes_are_completed() {
     let (go, gate) = crossbeam_channel::bounded::<()>(1);
     let fake = Fake::script(move |socket| {
         let Ok(mut socket) = tungstenite::accept(server(socket)) else { return };
@@ -122,7 +122,7 @@ fn what_the_peer_does_not_take_is_finished_later() {
 }
 
 #[test]
-fn a_der_root_will_do() {
+fn a_root_certificate_in_der_is_accepted() {
     let fake = browser();
     let der = CertificateDer::from_pem_slice(ROOT).unwrap().to_vec();
     let options = ConnectOptions { tls_roots: vec![der], ..ConnectOptions::default() };
@@ -130,7 +130,7 @@ fn a_der_root_will_do() {
 }
 
 #[test]
-fn keys_may_change() {
+fn key_updates_are_supported() {
     let fake = browser();
     let connection = connect(&fake);
     for _ in 0..3 {
@@ -140,7 +140,7 @@ fn keys_may_change() {
 }
 
 #[test]
-fn either_side_may_close() {
+fn either_side_may_close_the_connection() {
     let fake = browser();
     let connection = connect(&fake);
     connection.close();
@@ -180,7 +180,7 @@ fn a_certificate_for_another_name_is_refused() {
 }
 
 #[test]
-fn a_bad_root_is_told() {
+fn an_invalid_root_certificate_is_reported() {
     let fake = browser();
     for root in [b"nothing".to_vec(), Vec::new(), b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_vec()]
     {
@@ -191,7 +191,7 @@ fn a_bad_root_is_told() {
 }
 
 #[test]
-fn who_speaks_no_tls_is_told_apart() {
+fn a_peer_without_tls_is_reported() {
     let fake = Fake::script(|mut socket| {
         let mut some = [0; 16];
         let _ = socket.read(&mut some);
@@ -214,7 +214,7 @@ fn a_silent_handshake_ends_at_the_deadline() {
 }
 
 #[test]
-fn https_documents_are_fetched() {
+fn https_discovery_works() {
     let fake = Fake::script(|socket| {
         let mut tls = server(socket);
         let mut some = [0; 1024];
@@ -233,7 +233,7 @@ fn https_documents_are_fetched() {
 #[test]
 fn webdriver_sessions_work_over_tls() {
     use cdpilot::browser::{AttachOptions, BrowserProcess};
-    let (tell, told) = crossbeam_channel::bounded(8);
+    let (tell, answer) = crossbeam_channel::bounded(8);
     let turn = std::sync::atomic::AtomicUsize::new(0);
     let fake = Fake::script(move |socket| {
         let mut tls = server(socket);
@@ -275,7 +275,7 @@ fn webdriver_sessions_work_over_tls() {
     assert_eq!(browser.endpoint().unwrap().to_string(), format!("wss://localhost:{}/…", fake.port()));
     browser.close(Deadline::after_secs(20)).unwrap();
     for start in ["POST /session?token=t", "/session/abc/se/cdp?token=t", "DELETE /session/abc?token=t"] {
-        let came: String = told.recv().unwrap();
+        let came: String = answer.recv().unwrap();
         assert!(came.starts_with(start), "{came}");
         let lower = came.to_ascii_lowercase();
         assert!(

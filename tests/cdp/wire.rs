@@ -1,4 +1,4 @@
-//! Framing: pieces of any size, fragments, control frames, and peers that break the protocol.
+//! Framing: chunks of any size, fragments, control frames, and peers that violate the protocol.
 
 use std::io::{Read as _, Write as _};
 
@@ -44,7 +44,7 @@ fn dialogue() -> Vec<u8> {
 }
 
 #[test]
-fn messages_split_at_every_byte_come_whole_and_in_order() {
+fn messages_split_at_every_byte_are_reassembled_in_order() {
     let whole = dialogue();
     for at in 1..whole.len() {
         let fake = Fake::start();
@@ -64,7 +64,7 @@ fn messages_split_at_every_byte_come_whole_and_in_order() {
 }
 
 #[test]
-fn a_message_byte_by_byte_comes_whole() {
+fn a_message_sent_byte_by_byte_is_reassembled() {
     let fake = Fake::start();
     let connection = fake.connect();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
@@ -73,7 +73,7 @@ fn a_message_byte_by_byte_comes_whole() {
 }
 
 #[test]
-fn messages_right_behind_the_handshake_are_not_lost() {
+fn messages_sent_with_the_handshake_are_not_lost() {
     let fake = Fake::start();
     let event = |n: usize, pad: usize| Action::event("Test.event", json!({ "n": n, "pad": "x".repeat(pad) }));
     fake.greet(vec![event(0, 1), event(1, 10_000), event(2, 1)]);
@@ -87,7 +87,7 @@ fn messages_right_behind_the_handshake_are_not_lost() {
 }
 
 #[test]
-fn a_ping_is_answered_while_nobody_calls() {
+fn a_ping_is_answered_without_a_caller() {
     let fake = Fake::start();
     let _connection = fake.connect();
     fake.ping(b"are you there");
@@ -114,7 +114,7 @@ fn a_ping_is_answered_while_a_caller_waits() {
 }
 
 #[test]
-fn a_fragmented_message_comes_whole_around_a_ping() {
+fn a_fragmented_message_interleaved_with_a_ping_is_reassembled() {
     let fake = Fake::start();
     fake.on("Test.big").with(|request| {
         let text = request.answer(&json!({ "text": "y".repeat(300_000) }));
@@ -146,7 +146,7 @@ fn ends_with(bytes: &[u8], options: &ConnectOptions) -> CloseReason {
 }
 
 #[test]
-fn broken_frames_end_the_connection_as_protocol() {
+fn malformed_frames_end_the_connection_with_a_protocol_error() {
     let text = Frame::of(wire::TEXT);
     let part = Frame { fin: false, ..text }.encode(b"{");
     let cases = [
@@ -168,7 +168,7 @@ fn broken_frames_end_the_connection_as_protocol() {
 }
 
 #[test]
-fn nothing_behind_a_broken_frame_is_read() {
+fn data_after_a_malformed_frame_is_ignored() {
     let fake_answer = |request: &crate::support::fake_cdp::Request| {
         let mut bytes = Frame::of(wire::CONTINUATION).encode(b"{}");
         bytes.extend(wire::text(&wire::event(None, "Test.event", &json!({}))));
@@ -205,7 +205,7 @@ fn the_close_code_is_reported() {
 }
 
 #[test]
-fn a_close_is_answered_and_ends_all_at_once() {
+fn a_close_frame_is_answered_and_ends_all_calls() {
     let fake = Fake::start();
     fake.on("Test.never").never();
     let connection = fake.connect();
@@ -221,7 +221,7 @@ fn a_close_is_answered_and_ends_all_at_once() {
 }
 
 #[test]
-fn an_end_in_mid_frame_is_the_peers() {
+fn an_end_inside_a_frame_is_reported_as_the_peers_end() {
     let fake = Fake::start();
     fake.on("Test.never").never();
     let connection = fake.connect();
@@ -233,7 +233,7 @@ fn an_end_in_mid_frame_is_the_peers() {
 }
 
 #[test]
-fn a_message_far_over_the_limit_ends_the_connection_before_it_is_read() {
+fn a_message_far_over_the_limit_ends_the_connection_unread() {
     let options = ConnectOptions { max_message: 1000, ..ConnectOptions::default() };
     // Heads alone: not a byte of the payload is sent.
     assert_eq!(ends_with(&Frame::of(wire::TEXT).head(16_001), &options), CloseReason::TooLarge);
@@ -245,7 +245,7 @@ fn a_message_far_over_the_limit_ends_the_connection_before_it_is_read() {
 }
 
 #[test]
-fn a_message_over_the_limit_is_skipped_with_what_is_inside() {
+fn a_message_over_the_limit_is_skipped_with_interleaved_frames() {
     let fake = Fake::start();
     let options = ConnectOptions { max_message: 1000, ..ConnectOptions::default() };
     let connection = fake.connect_with(&options);
@@ -267,7 +267,7 @@ fn a_message_over_the_limit_is_skipped_with_what_is_inside() {
 }
 
 #[test]
-fn a_message_of_just_the_limit_passes_with_a_ping_inside() {
+fn a_message_of_exactly_the_limit_with_a_ping_inside_is_accepted() {
     let fake = Fake::start();
     let text = wire::event(None, "Test.event", &json!({ "n": 1 }));
     let options = ConnectOptions { max_message: text.len(), ..ConnectOptions::default() };
@@ -283,7 +283,7 @@ fn a_message_of_just_the_limit_passes_with_a_ping_inside() {
 }
 
 #[test]
-fn endless_empty_fragments_do_not_hold_a_caller_past_its_deadline() {
+fn endless_empty_fragments_do_not_extend_a_deadline() {
     let fake = Fake::upgraded(|mut socket| {
         let _ = socket.read(&mut [0; 100]); // the call is there, and its caller reads
         let first = Frame { fin: false, ..Frame::of(wire::TEXT) }.encode(b"{");

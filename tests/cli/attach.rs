@@ -1,10 +1,10 @@
-//! `cdpilot supervise` on browsers elsewhere: headers, tokens and kinds of addresses.
+//! `cdpilot supervise` with other endpoints: headers, tokens and kinds of URLs.
 
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, Ran};
 use crate::support::fake_cdp::Fake;
-use crate::support::fake_grid::{Answer, Grid, ID, Seen, refusal, session};
+use crate::support::fake_grid::{Answer, Grid, GridRequest, ID, refusal, session};
 
 fn browser() -> Fake {
     let fake = Fake::start();
@@ -16,7 +16,7 @@ fn browser() -> Fake {
 
 /// A grid that also answers as a browser's HTTP endpoint.
 fn grid(fake: &Fake) -> Grid {
-    Grid::start(Some(fake), |seen: &Seen| match (seen.method.as_str(), seen.path.split('?').next()) {
+    Grid::start(Some(fake), |seen: &GridRequest| match (seen.method.as_str(), seen.path.split('?').next()) {
         ("GET", Some("/json/version")) => {
             Answer::Json(200, json!({ "webSocketDebuggerUrl": "ws://inner:1/devtools/browser/hush-path" }))
         }
@@ -40,7 +40,7 @@ fn has(headers: &[(String, String)], name: &str, value: &str) -> bool {
 }
 
 #[test]
-fn headers_go_along_and_no_secret_shows() {
+fn attach_sends_headers_and_prints_no_secret() {
     for kind in ["http", "webdriver+http", "ws"] {
         let fake = browser();
         let grid = grid(&fake);
@@ -66,7 +66,7 @@ fn headers_go_along_and_no_secret_shows() {
 }
 
 #[test]
-fn bad_headers_are_wrong_usage_and_not_repeated() {
+fn invalid_headers_are_usage_errors_and_not_quoted() {
     let program = Program::new();
     let bad =
         ["hush", "hush hush: x", ": hush", "X-Hush:", "X: hush\nY: hush", "Host: hush", "Sec-WebSocket-Key: hush"];
@@ -86,13 +86,13 @@ fn bad_headers_are_wrong_usage_and_not_repeated() {
 }
 
 #[test]
-fn failures_of_other_backends_have_codes() {
-    let told = |url: &str| -> (Option<i32>, Value) {
+fn failures_of_webdriver_backends_have_codes() {
+    let response = |url: &str| -> (Option<i32>, Value) {
         let ran = Program::new().run(&["supervise", "--json", "--timeout", "2000", "--cdp-url", url]);
         assert!(!format!("{ran:?}").contains("hush"), "{ran:?}");
         (ran.code, ran.json())
     };
-    let (exit, rest) = told("rest+https://me:hush@127.0.0.1:1/hush");
+    let (exit, rest) = response("rest+https://me:hush@127.0.0.1:1/hush");
     assert_eq!((exit, &rest["code"]), (Some(3), &json!("BROWSER_ERROR")), "{rest}");
     assert!(rest["error"].as_str().unwrap().contains("supervision is not available"), "{rest}");
     let cases = [
@@ -102,7 +102,7 @@ fn failures_of_other_backends_have_codes() {
     ];
     for (answer, code) in cases {
         let grid = Grid::with_session(None, answer);
-        let (exit, failure) = told(&format!("webdriver+http://me:hush@127.0.0.1:{}/hush", grid.port()));
+        let (exit, failure) = response(&format!("webdriver+http://me:hush@127.0.0.1:{}/hush", grid.port()));
         assert_eq!((exit, &failure["code"]), (Some(3), &json!(code)), "{failure}");
     }
 }

@@ -1,4 +1,4 @@
-//! `cdpilot bench`: what it measures, what it leaves alone, how it ends. Figures themselves are not judged.
+//! `cdpilot bench`: measurements, untouched pages, ends. The figures are not checked.
 
 use cdpilot::sync::{Deadline, pause};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
 }
 
 #[test]
-fn everything_is_measured_and_nothing_is_left() {
+fn bench_measures_every_workload_and_cleans_up() {
     if !has_browser() {
         return;
     }
@@ -48,13 +48,13 @@ fn everything_is_measured_and_nothing_is_left() {
     let mut report = Value::Null;
     for half in ["memory,tabs,browsers", "contexts,startup,calls,events,dialogs"] {
         let ran = program.run(&[&LITTLE as &[&str], &["--json", "--only", half]].concat());
-        let mut told = ran.json();
-        assert_eq!((ran.code, &told["ok"], &told["error"]), (Some(0), &json!(true), &Value::Null), "{ran:?}");
+        let mut response = ran.json();
+        assert_eq!((ran.code, &response["ok"], &response["error"]), (Some(0), &json!(true), &Value::Null), "{ran:?}");
         assert!(ran.stderr.is_empty(), "progress is for terminals: {ran:?}");
         if let Some(first) = report["rows"].as_array_mut() {
-            first.append(told["rows"].as_array_mut().unwrap());
+            first.append(response["rows"].as_array_mut().unwrap());
         } else {
-            report = told;
+            report = response;
         }
     }
     assert!(report["browser"].as_str().unwrap().starts_with("Chrome/"), "{report}");
@@ -120,7 +120,7 @@ fn everything_is_measured_and_nothing_is_left() {
 }
 
 #[test]
-fn people_get_a_table_in_plain_text_when_piped() {
+fn bench_prints_a_plain_text_table_when_piped() {
     if !has_browser() {
         return;
     }
@@ -147,7 +147,7 @@ fn people_get_a_table_in_plain_text_when_piped() {
 }
 
 #[test]
-fn a_running_browser_is_measured_and_its_pages_are_left_alone() {
+fn bench_leaves_pages_of_a_running_browser_alone() {
     if !has_browser() {
         return;
     }
@@ -171,7 +171,7 @@ fn a_running_browser_is_measured_and_its_pages_are_left_alone() {
 }
 
 #[test]
-fn wrong_usage_starts_nothing() {
+fn bench_usage_errors_start_no_browser() {
     let program = Program::new();
     let cases: [(&[&str], &str); 6] = [
         (&["--only", "weather"], "weather"),
@@ -186,8 +186,8 @@ fn wrong_usage_starts_nothing() {
         assert_eq!((ran.code, &ran.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{args:?} {ran:?}");
         assert!(ran.json()["error"].as_str().unwrap().contains(named), "{args:?} {ran:?}");
     }
-    let nowhere = Program::new().env("CDPILOT_BROWSER", "/nonexistent/browser").run(&["bench", "--json"]);
-    assert_eq!((nowhere.code, &nowhere.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{nowhere:?}");
+    let no_scope = Program::new().env("CDPILOT_BROWSER", "/nonexistent/browser").run(&["bench", "--json"]);
+    assert_eq!((no_scope.code, &no_scope.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{no_scope:?}");
     let nobody = program.run(&["bench", "--json", "--cdp-url", "ftp://localhost"]);
     assert_eq!((nobody.code, &nobody.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{nobody:?}");
     let help = program.run(&["bench", "--help", "--json"]).json();
@@ -197,7 +197,7 @@ fn wrong_usage_starts_nothing() {
 }
 
 #[test]
-fn the_time_for_the_whole_run_is_kept() {
+fn bench_respects_its_total_time() {
     if !has_browser() {
         return;
     }
@@ -216,7 +216,7 @@ fn the_time_for_the_whole_run_is_kept() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_it_in_order() {
+fn a_signal_ends_the_command_cleanly() {
     if !has_browser() {
         return;
     }

@@ -1,11 +1,11 @@
-//! Finding the server, exit codes, what is printed where.
+//! Finding the server, exit statuses, stdout and stderr.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::cli_fake_server::{Asked, FakeServer, TOKEN, ok, program};
+use crate::cli_fake_server::{FakeServer, ReceivedRequest, TOKEN, ok, program};
 use crate::cli_run::Program;
 
 fn failure(code: &str) -> Value {
@@ -17,7 +17,7 @@ fn home(program: &Program) -> std::path::PathBuf {
 }
 
 #[test]
-fn codes_have_their_exit_status_and_their_sentence() {
+fn error_codes_have_an_exit_status_and_advice() {
     for (code, status, exit) in [
         ("BAD_REQUEST", 400, 2),
         ("UNKNOWN_FIELD", 400, 2),
@@ -37,17 +37,20 @@ fn codes_have_their_exit_status_and_their_sentence() {
         assert_eq!(text.code, Some(exit), "{code} {text:?}");
         assert!(text.stdout.is_empty() && text.stderr.contains("it went wrong"), "{code} {text:?}");
         let object = program.run(&["--json", "browser", "click", "3"]);
-        let mut told = object.json();
+        let mut response = object.json();
         // What to do is added for the command line.
-        assert!(told["error"].as_str().unwrap().starts_with(failure(code)["error"].as_str().unwrap()), "{object:?}");
-        told["error"] = failure(code)["error"].clone();
-        assert_eq!((object.code, told), (Some(exit), failure(code)), "{object:?}");
+        assert!(
+            response["error"].as_str().unwrap().starts_with(failure(code)["error"].as_str().unwrap()),
+            "{object:?}"
+        );
+        response["error"] = failure(code)["error"].clone();
+        assert_eq!((object.code, response), (Some(exit), failure(code)), "{object:?}");
         assert!(object.stderr.is_empty(), "{object:?}");
     }
 }
 
 #[test]
-fn a_dialog_in_the_way_is_told_with_what_to_do() {
+fn a_blocking_dialog_is_reported_with_advice() {
     let dialog = json!({ "id": "d-1", "type": "confirm", "message": "Sure?\u{1b}[2J" });
     let mut answer = failure("BLOCKED_BY_DIALOG");
     answer["details"] = json!({ "pending_dialogs": [dialog] });
@@ -65,28 +68,28 @@ fn a_dialog_in_the_way_is_told_with_what_to_do() {
 }
 
 #[test]
-fn the_token_comes_from_the_environment_or_the_home_and_is_never_told() {
+fn the_token_comes_from_environment_or_home_and_is_never_printed() {
     let server = FakeServer::always(401, failure("UNAUTHORIZED"));
     let ran = server.program().env("CDPILOT_TOKEN", "other").run(&["browser", "status"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("CDPILOT_TOKEN"), "{ran:?}");
-    assert_eq!(server.asked()[0].header("authorization"), Some("Bearer other"));
+    assert_eq!(server.requested()[0].header("authorization"), Some("Bearer other"));
     let program = server.program();
     let ran = program.run(&["browser", "status", "-vv"]);
-    assert_eq!(server.asked()[0].header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
+    assert_eq!(server.requested()[0].header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
     assert!(!format!("{ran:?}").contains(TOKEN));
     fs::remove_file(home(&program).join("token")).unwrap();
     program.run(&["browser", "status"]);
-    assert_eq!(server.asked()[0].header("authorization"), None);
+    assert_eq!(server.requested()[0].header("authorization"), None);
     fs::write(home(&program).join("token"), "no token").unwrap();
     let ran = program.run(&["browser", "status"]);
-    assert_eq!((ran.code, server.asked().len()), (Some(1), 0), "{ran:?}");
+    assert_eq!((ran.code, server.requested().len()), (Some(1), 0), "{ran:?}");
     let odd = server.program().env("CDPILOT_TOKEN", "a\nb").run(&["browser", "status"]);
-    assert_eq!((odd.code, server.asked().len()), (Some(2), 0), "{odd:?}");
+    assert_eq!((odd.code, server.requested().len()), (Some(2), 0), "{odd:?}");
 }
 
 #[test]
-fn a_flag_comes_before_the_environment_and_that_before_settings() {
+fn flags_precede_environment_variables_and_settings() {
     let [one, two, three] = [1, 2, 3].map(|number| FakeServer::always(200, json!({ "ok": true, "number": number })));
     let asks = |program: &Program, args: &[&str]| {
         program.run(&[&["--json", "browser"], args].concat()).json()["number"].clone()
@@ -108,22 +111,22 @@ fn a_flag_comes_before_the_environment_and_that_before_settings() {
     // The address of a page and that of the server beside each other.
     let ran = program().run(&["--url", &one.url(), "browser", "wait", "--url", "**/x"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(one.asked().last().unwrap().body["url"], "**/x");
+    assert_eq!(one.requested().last().unwrap().body["url"], "**/x");
 }
 
 #[test]
-fn profile_and_timeout_come_from_the_environment_too() {
+fn profile_and_timeout_can_come_from_the_environment() {
     let server = FakeServer::always(200, ok());
     let program = server.program().env("CDPILOT_PROFILE", "work").env("CDPILOT_TIMEOUT_MS", "700");
     assert_eq!(program.run(&["browser", "press", "a"]).code, Some(0));
     assert_eq!(program.run(&["browser", "press", "a", "--profile", "b", "--timeout", "5000"]).code, Some(0));
-    let asked = server.asked();
-    assert_eq!((asked[0].url.as_str(), &asked[0].body["timeoutMs"]), ("/act?profile=work", &json!(700)));
-    assert_eq!((asked[1].url.as_str(), &asked[1].body["timeoutMs"]), ("/act?profile=b", &json!(5000)));
+    let requested = server.requested();
+    assert_eq!((requested[0].url.as_str(), &requested[0].body["timeoutMs"]), ("/act?profile=work", &json!(700)));
+    assert_eq!((requested[1].url.as_str(), &requested[1].body["timeoutMs"]), ("/act?profile=b", &json!(5000)));
 }
 
 #[test]
-fn nobody_there_is_code_3_and_nothing_is_started() {
+fn an_unreachable_server_is_status_3_and_starts_nothing() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{nobody}");
     for args in [
@@ -169,13 +172,13 @@ fn nobody_there_is_code_3_and_nothing_is_started() {
 }
 
 #[test]
-fn somebody_else_is_told_from_a_server_and_redirects_are_not_followed() {
+fn other_servers_are_recognised_and_redirects_not_followed() {
     let other = FakeServer::new(|_| (200, "{\"hello\": 1}".to_owned()));
     let ran = other.program().run(&["browser", "status", "--json"]);
     assert_eq!((ran.code, &ran.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{ran:?}");
     let moved = FakeServer::always(302, json!({}));
     assert_eq!(moved.program().run(&["browser", "status"]).code, Some(3));
-    assert_eq!(moved.asked().len(), 1);
+    assert_eq!(moved.requested().len(), 1);
     for (address, word) in
         [("https://127.0.0.1:1", "https"), ("http://u:hunter2@127.0.0.1:1", "user name"), ("ftp://x", "http")]
     {
@@ -186,7 +189,7 @@ fn somebody_else_is_told_from_a_server_and_redirects_are_not_followed() {
 }
 
 #[test]
-fn wrong_usage_is_told_before_anything_is_asked() {
+fn usage_errors_are_reported_before_any_request() {
     let server = FakeServer::always(200, ok());
     let program = server.program();
     for (line, named) in [
@@ -233,16 +236,16 @@ fn wrong_usage_is_told_before_anything_is_asked() {
         let object = program.run(&[&args[..], &["--json"]].concat());
         assert_eq!((object.code, &object.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{line} {object:?}");
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requested().is_empty());
 }
 
 #[test]
-fn answers_are_one_object_or_text_without_what_commands_a_terminal() {
+fn output_is_one_json_object_or_text_without_control_sequences() {
     let evil = "a\u{1b}]0;x\u{7}b\u{202e}c\u{9b}2J";
-    let answer = move |asked: &Asked| {
+    let answer = move |requested: &ReceivedRequest| {
         let tab = json!({ "targetId": "ABCDEF0123456789", "tabId": "t1", "label": "main", "title": evil, "url": "http://a/",
             "type": "page", "active": true });
-        let told = match asked.url.split('?').next().unwrap() {
+        let response = match requested.url.split('?').next().unwrap() {
             "/tabs" => json!({ "ok": true, "running": true, "tabs": [tab] }),
             "/snapshot" => {
                 json!({ "ok": true, "snapshot": format!("- button \"{evil}\" [ref=e1]\n- link"), "refs": {} })
@@ -253,7 +256,7 @@ fn answers_are_one_object_or_text_without_what_commands_a_terminal() {
             "/act" => json!({ "ok": true, "result": evil, "navigated": true, "url": evil }),
             _ => json!({ "ok": true }),
         };
-        (200, told.to_string())
+        (200, response.to_string())
     };
     let server = FakeServer::new(answer);
     let program = server.program();
@@ -278,20 +281,20 @@ fn answers_are_one_object_or_text_without_what_commands_a_terminal() {
 }
 
 #[test]
-fn a_batch_with_a_failed_action_is_a_failure() {
-    let told = |results: Value, failed: u64| {
+fn a_batch_with_a_failed_action_fails() {
+    let response = |results: Value, failed: u64| {
         FakeServer::always(200, json!({ "ok": true, "results": results, "failed": failed }))
     };
     let run = |server: &FakeServer| server.program().run(&["browser", "batch", "--actions", r#"[{"kind": "click"}]"#]);
-    assert_eq!(run(&told(json!([{ "ok": true }]), 0)).code, Some(0));
-    let ran = run(&told(json!([{ "ok": true }, { "ok": false, "code": "STALE_REF", "error": "gone" }]), 1));
+    assert_eq!(run(&response(json!([{ "ok": true }]), 0)).code, Some(0));
+    let ran = run(&response(json!([{ "ok": true }, { "ok": false, "code": "STALE_REF", "error": "gone" }]), 1));
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stdout.ends_with("2: failed: gone\n"), "{ran:?}");
-    assert_eq!(run(&told(json!([{ "ok": false, "code": "BLOCKED_BY_DIALOG", "error": "x" }]), 1)).code, Some(4));
+    assert_eq!(run(&response(json!([{ "ok": false, "code": "BLOCKED_BY_DIALOG", "error": "x" }]), 1)).code, Some(4));
 }
 
 #[test]
-fn long_lists_may_come_from_files() {
+fn long_lists_can_be_read_from_files() {
     let server = FakeServer::always(200, ok());
     let program = server.program();
     let file = program.temp.path().join("list.json");
@@ -300,9 +303,9 @@ fn long_lists_may_come_from_files() {
     assert_eq!(program.run(&["browser", "batch", "--actions-file", path]).code, Some(0));
     fs::write(&file, r#"[{"ref": "@e4", "value": "x"}]"#).unwrap();
     assert_eq!(program.run(&["browser", "fill", "--fields-file", path]).code, Some(0));
-    let asked = server.asked();
-    assert_eq!(asked[0].body["actions"], json!([{ "kind": "press", "key": "a" }]));
-    assert_eq!(asked[1].body["fields"], json!([{ "ref": "e4", "value": "x" }]));
+    let requested = server.requested();
+    assert_eq!(requested[0].body["actions"], json!([{ "kind": "press", "key": "a" }]));
+    assert_eq!(requested[1].body["fields"], json!([{ "ref": "e4", "value": "x" }]));
     // Standard input is empty here.
     assert_eq!(program.run(&["browser", "fill", "--fields", "-"]).code, Some(2));
     fs::write(&file, "x".repeat((1 << 20) + 1)).unwrap();
@@ -311,17 +314,17 @@ fn long_lists_may_come_from_files() {
 }
 
 #[test]
-fn files_of_answers_are_put_where_they_are_wanted() {
+fn output_files_are_written_to_the_requested_path() {
     let made = tempfile::NamedTempFile::new().unwrap();
     fs::write(made.path(), "PDF").unwrap();
     let paper = made.path().to_str().unwrap().to_owned();
-    let server = FakeServer::new(move |asked| {
-        let told = match asked.url.as_str() {
+    let server = FakeServer::new(move |requested| {
+        let response = match requested.url.as_str() {
             "/screenshot" => json!({ "ok": true, "data": "UE5H", "width": 2, "height": 3 }),
             "/pdf" => json!({ "ok": true, "path": paper }),
             _ => json!({ "ok": true, "snapshot": "- link" }),
         };
-        (200, told.to_string())
+        (200, response.to_string())
     });
     let program = server.program();
     for (command, content) in [("screenshot", "PNG"), ("pdf", "PDF"), ("snapshot", "- link\n")] {
@@ -331,20 +334,20 @@ fn files_of_answers_are_put_where_they_are_wanted() {
         assert_eq!(ran.json()["path"], out.to_str().unwrap(), "{ran:?}");
         assert_eq!(fs::read_to_string(&out).unwrap(), content);
     }
-    assert_eq!(server.asked()[0].body, json!({ "inline": true }));
+    assert_eq!(server.requested()[0].body, json!({ "inline": true }));
     // The extension says the format; a contradiction is an error before anything is requested.
     for (name, kind) in [("x.jpg", "jpeg"), ("x.JPEG", "jpeg"), ("x.png", "png")] {
         let out = program.temp.path().join(name);
         let ran = program.run(&["browser", "screenshot", "-o", out.to_str().unwrap()]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert_eq!(server.asked()[0].body, json!({ "inline": true, "type": kind }), "{name}");
+        assert_eq!(server.requested()[0].body, json!({ "inline": true, "type": kind }), "{name}");
     }
     for (name, kind) in [("y.png", "jpeg"), ("y.jpg", "png")] {
         let out = program.temp.path().join(name);
         let ran = program.run(&["browser", "screenshot", "-o", out.to_str().unwrap(), "--type", kind]);
         assert!(ran.code == Some(2) && ran.stderr.contains("--type") && !out.exists(), "{ran:?}");
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requested().is_empty());
     let ran = program.run(&["browser", "screenshot", "-o", "/nonexistent/x.png"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
 }
@@ -359,14 +362,14 @@ fn uploads_are_copied_and_files_of_the_home_are_refused() {
     let upload = |path: &Path| program.run(&["browser", "upload", path.to_str().unwrap(), "--ref", "4", "--json"]);
     let ran = upload(&file);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let asked = server.asked();
-    assert_eq!((asked[0].url.as_str(), &asked[0].body["ref"]), ("/hooks/file-chooser", &json!("e4")));
-    let copy = Path::new(asked[0].body["paths"][0].as_str().unwrap()).to_owned();
+    let requested = server.requested();
+    assert_eq!((requested[0].url.as_str(), &requested[0].body["ref"]), ("/hooks/file-chooser", &json!("e4")));
+    let copy = Path::new(requested[0].body["paths"][0].as_str().unwrap()).to_owned();
     assert!(copy.starts_with(home.join("uploads")) && copy.ends_with("my report.txt"), "{copy:?}");
     assert_eq!(fs::read_to_string(&copy).unwrap(), "report");
     // What is below uploads/ already may go again.
     assert_eq!(upload(&copy).code, Some(0));
-    server.asked();
+    server.requested();
     let mut secrets = vec![home.join("token"), home.join("uploads/../token"), home.join("profiles/x")];
     fs::write(home.join("profiles/x"), "cookies").unwrap();
     #[cfg(unix)]
@@ -381,11 +384,11 @@ fn uploads_are_copied_and_files_of_the_home_are_refused() {
         let ran = upload(&secret);
         assert_eq!((ran.code, &ran.json()["code"]), (Some(1), &json!("PATH_REFUSED")), "{secret:?} {ran:?}");
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requested().is_empty());
 }
 
 #[test]
-fn frames_stand_below_those_that_they_are_in() {
+fn frames_are_listed_below_their_parents() {
     let frame = |id: &str, parent: &str, oopif: bool| {
         let url = format!("http://{}/", id.to_lowercase());
         json!({ "frame_id": id, "url": url, "origin": "", "is_oopif": oopif, "parent_frame_id": parent })
@@ -399,7 +402,7 @@ fn frames_stand_below_those_that_they_are_in() {
 }
 
 #[test]
-fn an_upload_is_told_with_what_it_did() {
+fn an_upload_prints_files_and_outcome() {
     let element = json!({ "ref": "e4", "role": "button", "name": "CV\u{1b}[2J" });
     let done =
         json!({ "ok": true, "armed": false, "targetId": "T", "files": ["a.txt"], "count": 1, "element": element });
@@ -422,17 +425,18 @@ fn an_upload_is_told_with_what_it_did() {
 }
 
 #[test]
-fn what_a_snapshot_lacks_is_told_beside_it() {
-    for (flag, told) in [("loading", "has not answered yet"), ("full", "full snapshot"), ("truncated", "there is more")]
+fn omitted_parts_of_a_snapshot_are_reported() {
+    for (flag, response) in
+        [("loading", "has not answered yet"), ("full", "full snapshot"), ("truncated", "there is more")]
     {
         let server = FakeServer::always(200, json!({ "ok": true, "snapshot": "- link", flag: true }));
         let ran = server.program().run(&["browser", "snapshot"]);
-        assert!(ran.stdout == "- link\n" && ran.stderr.contains(told), "{ran:?}");
+        assert!(ran.stdout == "- link\n" && ran.stderr.contains(response), "{ran:?}");
     }
 }
 
 #[test]
-fn events_are_followed() {
+fn events_are_streamed() {
     let stream = ": hello\n\nevent: console\nid: a1-4\ndata: {\"seq\":4,\"ts\":1.5,\"type\":\"console\",\"text\":\"a\\u001bb\"}\n\n\
                   event: navigated\nid: 5\ndata: {\"seq\":5,\"ts\":2,\"type\":\"navigated\",\"url\":\"http://a/\"}\n\n";
     let server = FakeServer::new(move |_| (200, stream.to_owned()));
@@ -441,10 +445,13 @@ fn events_are_followed() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["seq"], &lines[1]["type"]), (2, &json!(4), &json!("navigated")));
-    let asked = server.asked();
-    assert_eq!((asked[0].url.as_str(), asked[0].header("last-event-id")), ("/events?targetId=t1&since=3", None));
+    let requested = server.requested();
+    assert_eq!(
+        (requested[0].url.as_str(), requested[0].header("last-event-id")),
+        ("/events?targetId=t1&since=3", None)
+    );
     assert_eq!(lines[0]["eventId"], "a1-4");
-    assert_eq!(asked[0].header("accept"), Some("text/event-stream"));
+    assert_eq!(requested[0].header("accept"), Some("text/event-stream"));
     let text = program.run(&["browser", "events", "--type", "navigated", "--count", "1"]);
     assert!(text.stdout.contains("5 navigated") && text.stdout.contains("http://a/"), "{text:?}");
     // It ends before there were so many.
@@ -456,5 +463,5 @@ fn the_ui_is_opened_with_a_ticket() {
     let server = FakeServer::always(200, json!({ "ok": true, "ticket": "t", "url": "http://127.0.0.1:1/?ticket=t" }));
     let ran = server.program().run(&["ui", "--profile", "x"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "http://127.0.0.1:1/?ticket=t\n"), "{ran:?}");
-    assert_eq!((server.asked()[0].url.as_str()), "/ui/ticket");
+    assert_eq!((server.requested()[0].url.as_str()), "/ui/ticket");
 }

@@ -73,7 +73,7 @@ pub(crate) fn reference(snapshot: &str, text: &str) -> String {
 }
 
 #[test]
-fn an_action_says_what_followed() {
+fn an_action_prints_its_outcome() {
     if !has_browser() {
         return;
     }
@@ -90,9 +90,9 @@ fn an_action_says_what_followed() {
     assert_eq!(at.does("click --selector #s"), "done\nstatus: Saved\n");
     let refused = at.does("click --selector #f");
     assert!(refused.starts_with("done\ninvalid \"Name\": "), "{refused}");
-    let (code, told) = at.asks(&["click", "--selector", "#s"]);
+    let (code, response) = at.asks(&["click", "--selector", "#s"]);
     assert_eq!(
-        (code, &told["settled"], &told["notices"][0]["text"]),
+        (code, &response["settled"], &response["notices"][0]["text"]),
         (Some(0), &json!("page_settled"), &json!("Saved"))
     );
     assert_eq!(at.does("click --selector #g"), format!("done: navigated to {gone} (404)\n"));
@@ -132,9 +132,9 @@ fn the_quick_reference_works_line_by_line() {
     at.does(&format!("focus {}", &target[..8]));
     // Inspection.
     for line in ["screenshot", "screenshot --full-page", "pdf"] {
-        let told = at.does(line);
-        let path = Path::new(told.split("  ").next().unwrap().trim());
-        assert!(path.starts_with(at.home.media()) && fs::metadata(path).unwrap().len() > 100, "{line}: {told}");
+        let response = at.does(line);
+        let path = Path::new(response.split("  ").next().unwrap().trim());
+        assert!(path.starts_with(at.home.media()) && fs::metadata(path).unwrap().len() > 100, "{line}: {response}");
     }
     let snapshot = at.does("snapshot --format ai");
     let of = |text: &str| reference(&snapshot, text);
@@ -284,7 +284,7 @@ fn commands_that_race_start_one_server() {
 }
 
 #[test]
-fn signals_end_a_server_in_order() {
+fn signals_end_a_server_cleanly() {
     for signal in ["-INT", "-TERM"] {
         let at = AtHome::new("");
         let ran = at.program.run_and(&["serve", "--headless", "--json"], |id| {
@@ -307,7 +307,7 @@ fn signals_end_a_server_in_order() {
 }
 
 #[test]
-fn a_server_that_cannot_start_says_why() {
+fn a_server_that_cannot_start_reports_the_reason() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let at = AtHome::new("");

@@ -1,4 +1,4 @@
-//! What each command of `cdpilot browser` asks of the server: one request, as it is in the contract.
+//! The request that each command of `cdpilot browser` sends, as in the contract.
 
 use serde_json::{Value, json};
 
@@ -39,9 +39,9 @@ fn check(cases: Vec<Case>) {
         let line = words(&line);
         let line: Vec<&str> = line.iter().map(String::as_str).collect();
         let ran = program.run(&line);
-        let asked = server.asked();
-        let [one] = asked.as_slice() else {
-            wrong.push(format!("{line:?}: {} requests, {ran:?}", asked.len()));
+        let requested = server.requested();
+        let [one] = requested.as_slice() else {
+            wrong.push(format!("{line:?}: {} requests, {ran:?}", requested.len()));
             continue;
         };
         if (one.method.as_str(), one.url.as_str(), &one.body) != (method, url, &body) || ran.code != Some(0) {
@@ -57,7 +57,7 @@ fn check(cases: Vec<Case>) {
 const NONE: Value = Value::Null;
 
 #[test]
-fn the_quick_reference_is_understood_line_by_line() {
+fn the_quick_reference_is_parsed_line_by_line() {
     let act = |value: Value| ("POST", "/act", value);
     let with = |line, (method, url, body)| (line, method, url, body);
     check(vec![
@@ -104,7 +104,7 @@ fn the_quick_reference_is_understood_line_by_line() {
 }
 
 #[test]
-fn the_browser_and_its_tabs() {
+fn browser_and_tab_commands_send_their_requests() {
     check(vec![
         ("start --headless", "POST", "/start", json!({"headless": true})),
         (
@@ -153,7 +153,7 @@ fn the_browser_and_its_tabs() {
 }
 
 #[test]
-fn what_a_tab_shows() {
+fn read_commands_send_their_requests() {
     check(vec![
         ("snapshot", "GET", "/snapshot", NONE),
         (
@@ -279,7 +279,7 @@ fn actions() {
 }
 
 #[test]
-fn dialogs_storage_emulation_and_the_rest() {
+fn other_commands_send_their_requests() {
     check(vec![
         (
             "dialog --accept --prompt 'my name' --id d-1 --target t1 --timeout 1000",
@@ -364,7 +364,7 @@ fn dialogs_storage_emulation_and_the_rest() {
 }
 
 #[test]
-fn every_command_is_in_these_tables() {
+fn every_command_is_covered_by_a_request_test() {
     let program = crate::cli_run::Program::new();
     let help = program.run(&["browser", "--help"]).stdout;
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -384,7 +384,7 @@ fn every_command_is_in_these_tables() {
 }
 
 #[test]
-fn routes_of_requests() {
+fn route_commands_send_their_requests() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made.json");
     std::fs::write(&file, "{}").unwrap();
@@ -421,7 +421,7 @@ fn routes_of_requests() {
 }
 
 #[test]
-fn routes_that_cannot_be_are_usage_errors() {
+fn invalid_routes_are_usage_errors() {
     let server = FakeServer::always(200, ok());
     let program = server.program();
     for line in [
@@ -442,11 +442,11 @@ fn routes_that_cannot_be_are_usage_errors() {
     std::fs::File::create(&file).unwrap().set_len(768_001).unwrap();
     let ran = program.run(&["browser", "route", "add", "/x", "--fulfil", file.to_str().unwrap()]);
     assert!(ran.code == Some(1) && ran.stderr.contains("768000"), "{ran:?}");
-    assert!(server.asked().is_empty());
+    assert!(server.requested().is_empty());
 }
 
 #[test]
-fn requests_in_detail_and_slower_networks() {
+fn request_detail_and_throttling_commands_send_their_requests() {
     check(vec![
         ("requests --headers", "GET", "/requests?headers=true", NONE),
         ("requests --headers --raw --filter api", "GET", "/requests?filter=api&headers=true&raw=true", NONE),

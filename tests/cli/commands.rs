@@ -11,7 +11,7 @@ fn step<'a>(report: &'a Value, id: &str) -> &'a Value {
 }
 
 #[test]
-fn wrong_usage_is_code_2_and_one_object_with_json() {
+fn usage_errors_are_status_2_and_one_json_object() {
     let program = Program::new();
     let cases: [(&[&str], &str); 9] = [
         (&["frobnicate"], "frobnicate"),
@@ -30,18 +30,18 @@ fn wrong_usage_is_code_2_and_one_object_with_json() {
         assert!(text.stdout.is_empty() && text.stderr.contains(named), "{args:?} {text:?}");
         let as_json = program.run(&[args, &["--json"]].concat());
         assert_eq!(as_json.code, Some(2), "{args:?} {as_json:?}");
-        let told = as_json.json();
-        assert_eq!((&told["ok"], &told["code"]), (&json!(false), &json!("BAD_REQUEST")), "{args:?} {told}");
-        assert!(told["error"].as_str().unwrap().contains(named), "{args:?} {told}");
+        let response = as_json.json();
+        assert_eq!((&response["ok"], &response["code"]), (&json!(false), &json!("BAD_REQUEST")), "{args:?} {response}");
+        assert!(response["error"].as_str().unwrap().contains(named), "{args:?} {response}");
         assert!(as_json.stderr.is_empty(), "{args:?} {as_json:?}");
     }
     assert_eq!(program.run(&[]).code, Some(2));
     assert_eq!(program.run(&["--json"]).json()["code"], "BAD_REQUEST");
     for args in [["doctor", "--json"], ["serve", "--json"], ["demo", "--json"], ["ui", "--json"]] {
         let odd = Program::new().env("CDPILOT_HEADLESS", "maybe").run(&args);
-        let told = odd.json();
-        assert_eq!((odd.code, &told["code"]), (Some(2), &serde_json::json!("BAD_REQUEST")), "{args:?} {odd:?}");
-        let error = told["error"].as_str().unwrap();
+        let response = odd.json();
+        assert_eq!((odd.code, &response["code"]), (Some(2), &serde_json::json!("BAD_REQUEST")), "{args:?} {odd:?}");
+        let error = response["error"].as_str().unwrap();
         assert!(error.contains("CDPILOT_HEADLESS") && error.contains("maybe") && error.contains("true"), "{error}");
     }
     let odd = Program::new().env("CDPILOT_TIMEOUT_MS", "soon").run(&["doctor", "--json"]);
@@ -64,7 +64,7 @@ fn help_and_version_are_text_or_json() {
 }
 
 #[test]
-fn completions_are_made_for_every_shell() {
+fn completions_are_generated_for_every_shell() {
     let program = Program::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let made = program.run(&["completions", shell]);
@@ -77,7 +77,7 @@ fn completions_are_made_for_every_shell() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_stdout_is_no_error() {
     let program = env!("CARGO_BIN_EXE_cdpilot");
     let script = format!("{program} completions zsh | true; echo ${{PIPESTATUS[0]}}");
     let Ok(ran) = std::process::Command::new("bash").args(["-c", &script]).output() else { return };
@@ -86,14 +86,18 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn without_a_browser_it_is_code_3() {
+fn a_missing_browser_is_status_3() {
     let program = Program::new().env("CDPILOT_BROWSER", NOWHERE);
     for args in [&["demo"] as &[&str], &["supervise", "--launch"]] {
         let text = program.run(args);
         assert_eq!(text.code, Some(3), "{args:?} {text:?}");
         assert!(text.stdout.is_empty() && text.stderr.contains(NOWHERE), "{args:?} {text:?}");
-        let told = program.run(&[args, &["--json"]].concat());
-        assert_eq!((told.code, &told.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{args:?} {told:?}");
+        let response = program.run(&[args, &["--json"]].concat());
+        assert_eq!(
+            (response.code, &response.json()["code"]),
+            (Some(3), &json!("BROWSER_NOT_RUNNING")),
+            "{args:?} {response:?}"
+        );
     }
     // A flag comes before the variable.
     let flag = Program::new().run(&["demo", "--browser", "/nonexistent/other", "--json"]);
@@ -103,7 +107,7 @@ fn without_a_browser_it_is_code_3() {
 }
 
 #[test]
-fn an_endpoint_that_nobody_answers_is_code_3_and_its_secret_is_not_told() {
+fn an_unreachable_endpoint_is_status_3_without_its_secret() {
     // A port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("ws://someone:pa55word@127.0.0.1:{port}/devtools/browser/t0ken");
@@ -120,14 +124,14 @@ fn an_endpoint_that_nobody_answers_is_code_3_and_its_secret_is_not_told() {
 }
 
 #[test]
-fn the_doctor_tells_what_is_wrong() {
+fn the_doctor_reports_problems() {
     let program = Program::new().env("CDPILOT_BROWSER", NOWHERE).env("CDPILOT_HOME", "/dev/null/home");
     let ran = program.run(&["doctor", "--json"]);
-    let told = ran.json();
-    assert_eq!((ran.code, &told["ok"]), (Some(1), &json!(false)), "{told}");
-    assert_eq!(told["code"], "BROWSER_NOT_RUNNING");
+    let response = ran.json();
+    assert_eq!((ran.code, &response["ok"]), (Some(1), &json!(false)), "{response}");
+    assert_eq!(response["code"], "BROWSER_NOT_RUNNING");
     for id in ["browser", "home"] {
-        let check = told["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
+        let check = response["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
         assert_eq!(check["status"], "fail", "{check}");
         assert!(check["fixHint"].is_string(), "{check}");
     }
@@ -137,16 +141,16 @@ fn the_doctor_tells_what_is_wrong() {
 }
 
 #[test]
-fn the_doctor_is_content_with_a_browser() {
+fn the_doctor_passes_with_a_browser() {
     if !has_browser() {
         return;
     }
     let home = tempfile::tempdir().unwrap();
     let new = home.path().join("new");
     let program = Program::new().env("CDPILOT_HOME", new.to_str().unwrap());
-    let told = program.run(&["doctor", "--json"]).json();
-    assert_eq!(told["ok"], true, "{told}");
-    let checks = told["checks"].as_array().unwrap();
+    let response = program.run(&["doctor", "--json"]).json();
+    assert_eq!(response["ok"], true, "{response}");
+    let checks = response["checks"].as_array().unwrap();
     for check in checks {
         assert!(["pass", "warn"].iter().any(|status| check["status"] == *status), "{check}");
         assert!(check["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{check}");
@@ -159,24 +163,24 @@ fn the_doctor_is_content_with_a_browser() {
 }
 
 #[test]
-fn install_says_what_it_would_run() {
-    let told = Program::new().run(&["install", "--dry-run", "--json"]);
-    match told.code {
-        Some(0) => assert!(!told.json()["commands"].as_array().unwrap().is_empty(), "{told:?}"),
+fn install_prints_the_commands_it_would_run() {
+    let response = Program::new().run(&["install", "--dry-run", "--json"]);
+    match response.code {
+        Some(0) => assert!(!response.json()["commands"].as_array().unwrap().is_empty(), "{response:?}"),
         // There is no package manager that it knows.
-        _ => assert_eq!(told.json()["code"], "NOT_FOUND"),
+        _ => assert_eq!(response.json()["code"], "NOT_FOUND"),
     }
     if has_browser() {
-        let there = Program::new().run(&["install", "--json"]).json();
-        assert_eq!((&there["ok"], &there["installed"]), (&json!(true), &json!(false)));
-        assert_eq!(there["commands"], json!([]));
+        let target = Program::new().run(&["install", "--json"]).json();
+        assert_eq!((&target["ok"], &target["installed"]), (&json!(true), &json!(false)));
+        assert_eq!(target["commands"], json!([]));
     }
     let named = Program::new().env("CDPILOT_BROWSER", NOWHERE).run(&["install", "--json"]);
     assert_eq!(named.code, Some(3), "nothing is installed beside a wish that cannot be met: {named:?}");
 }
 
 #[test]
-fn the_demo_proves_what_it_shows() {
+fn the_demo_verifies_every_step() {
     if !has_browser() {
         return;
     }
@@ -208,7 +212,7 @@ fn the_demo_proves_what_it_shows() {
 }
 
 #[test]
-fn the_demo_tells_a_person_in_plain_text_when_piped() {
+fn the_demo_prints_plain_text_when_piped() {
     if !has_browser() {
         return;
     }
@@ -223,7 +227,7 @@ fn the_demo_tells_a_person_in_plain_text_when_piped() {
 }
 
 #[test]
-fn a_demo_that_fails_says_so_and_leaves_nothing() {
+fn a_failing_demo_reports_it_and_cleans_up() {
     if !has_browser() {
         return;
     }

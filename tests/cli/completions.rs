@@ -1,4 +1,4 @@
-//! Completions as real shells get them: bash everywhere, fish and zsh where they are installed.
+//! Completions in real shells: bash everywhere, fish and zsh where installed.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -47,8 +47,8 @@ fn bash(program: &Program, words: &[&str]) -> Vec<String> {
         quoted.join(" "),
         words.len() - 1,
     );
-    let told = shell(program, &["bash", "--norc", "-c"], &script).unwrap_or_default();
-    told.lines().map(str::to_owned).collect()
+    let response = shell(program, &["bash", "--norc", "-c"], &script).unwrap_or_default();
+    response.lines().map(str::to_owned).collect()
 }
 
 fn known() -> Value {
@@ -64,7 +64,7 @@ fn known() -> Value {
 }
 
 #[test]
-fn bash_completes_commands_and_what_a_server_knows() {
+fn bash_completes_commands_and_values_of_the_server() {
     let server = FakeServer::always(200, known());
     let program = server.program();
     if bash(&program, &["cdpilot", "comp"]) != ["completions"] {
@@ -74,7 +74,7 @@ fn bash_completes_commands_and_what_a_server_knows() {
     assert_eq!(bash(&program, &["cdpilot", "snaps"]), ["snapshot"], "without the word browser");
     assert_eq!(bash(&program, &["cdpilot", "browser", "snaps"]), ["snapshot"]);
     assert_eq!(bash(&program, &["cdpilot", "text", "--max"]), ["--max-chars"]);
-    assert_eq!(server.asked(), [], "nothing is asked for what the program knows itself");
+    assert_eq!(server.requested(), [], "nothing is asked for what the program knows itself");
 
     assert_eq!(bash(&program, &["cdpilot", "text", "--target", ""]), ["t1", "t2", "login"]);
     assert_eq!(bash(&program, &["cdpilot", "text", "--target", "lo"]), ["login"]);
@@ -91,12 +91,12 @@ fn bash_completes_commands_and_what_a_server_knows() {
         bash(&program, &["cdpilot", "emulate", "--device", "iPhone 14"]),
         ["iPhone\\ 14", "iPhone\\ 14\\ Pro\\ Max"]
     );
-    server.asked();
+    server.requested();
 
     // The tab and the profile of the command line count.
     bash(&program, &["cdpilot", "--profile", "work", "click", "--target", "t2", "e"]);
-    let asked = server.asked();
-    assert_eq!(asked[0].url, "/refs?profile=work&targetId=t2", "{asked:?}");
+    let requested = server.requested();
+    assert_eq!(requested[0].url, "/refs?profile=work&targetId=t2", "{requested:?}");
     // An address is one word for the program, whatever bash makes of it.
     let url = server.url();
     let port = url.rsplit(':').next().unwrap();
@@ -105,7 +105,7 @@ fn bash_completes_commands_and_what_a_server_knows() {
 }
 
 #[test]
-fn nothing_is_started_or_said_without_a_server() {
+fn completion_without_a_server_starts_and_prints_nothing() {
     let program = program();
     let home = program.temp.path().join("home");
     let words = ["cdpilot", "click", "e"];
@@ -163,7 +163,7 @@ fn hostile() -> Value {
 }
 
 #[test]
-fn names_of_pages_do_not_get_at_the_shell() {
+fn page_titles_are_not_executed_by_the_shell() {
     let server = FakeServer::always(200, hostile());
     let program = server.program();
     std::fs::write(program.temp.path().join("afile"), "").unwrap();
@@ -186,8 +186,8 @@ fn names_of_pages_do_not_get_at_the_shell() {
 
 fn fish(program: &Program, line: &str) -> Vec<String> {
     let script = format!("cdpilot completions fish | source; complete -C '{line}'");
-    let told = shell(program, &["fish", "--no-config", "-c"], &script).unwrap_or_default();
-    told.lines().map(str::to_owned).collect()
+    let response = shell(program, &["fish", "--no-config", "-c"], &script).unwrap_or_default();
+    response.lines().map(str::to_owned).collect()
 }
 
 /// What is handed to zsh's own `_describe`: values and descriptions, with a colon between them.
@@ -200,12 +200,12 @@ fn zsh(program: &Program, line: &str) -> Vec<String> {
         quoted.join(" "),
         words.len(),
     );
-    let told = shell(program, &["zsh", "-f", "-c"], &script).unwrap_or_default();
-    told.lines().map(str::to_owned).collect()
+    let response = shell(program, &["zsh", "-f", "-c"], &script).unwrap_or_default();
+    response.lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn fish_and_zsh_show_what_a_value_is() {
+fn fish_and_zsh_describe_values() {
     let server = FakeServer::always(200, known());
     let program = server.program();
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
@@ -223,7 +223,7 @@ fn fish_and_zsh_show_what_a_value_is() {
 }
 
 #[test]
-fn refs_of_the_last_snapshot_complete_until_the_page_is_another() {
+fn refs_are_completed_until_the_page_changes() {
     if !has_browser() || Command::new("bash").arg("--version").output().is_err() {
         return;
     }

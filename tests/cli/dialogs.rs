@@ -1,5 +1,4 @@
-//! Commands and dialogs: what a dialog keeps from being done, answers given beforehand, file choosers, and pages that
-//! do not load.
+//! Commands and dialogs: blocked commands, armed answers, file choosers, and pages that do not load.
 
 use std::fs;
 use std::net::TcpListener;
@@ -15,7 +14,7 @@ const DRAFT: &str = "<title>Draft</title><button id=b onclick=\"window.addEventL
     <a id=away href='/'>Away</a>";
 
 #[test]
-fn a_page_with_unsaved_changes_stops_every_navigation_at_once() {
+fn unsaved_changes_stop_every_navigation_at_once() {
     if !has_browser() {
         return;
     }
@@ -41,9 +40,15 @@ fn a_page_with_unsaved_changes_stops_every_navigation_at_once() {
         assert!(!ran.stderr.contains("Runtime.") && !ran.stderr.contains("act is"), "{ran:?}");
         at.does("dialog --dismiss");
     }
-    let (code, told) = at.asks(&["reload"]);
+    let (code, response) = at.asks(&["reload"]);
     assert_eq!(
-        (code, &told["ok"], &told["navigated"], &told["blockedByDialog"], &told["pending_dialogs"][0]["type"]),
+        (
+            code,
+            &response["ok"],
+            &response["navigated"],
+            &response["blockedByDialog"],
+            &response["pending_dialogs"][0]["type"]
+        ),
         (Some(0), &json!(true), &json!(false), &json!(true), &json!("beforeunload"))
     );
     // Which leaves the page when it is accepted.
@@ -52,7 +57,7 @@ fn a_page_with_unsaved_changes_stops_every_navigation_at_once() {
 }
 
 #[test]
-fn what_a_dialog_keeps_from_being_printed_is_not_on_standard_output() {
+fn output_blocked_by_a_dialog_is_not_on_stdout() {
     if !has_browser() {
         return;
     }
@@ -68,12 +73,12 @@ fn what_a_dialog_keeps_from_being_printed_is_not_on_standard_output() {
         assert!(ran.stderr.contains("prompt") && ran.stderr.contains("your name"), "{command:?}: {ran:?}");
         assert!(ran.stderr.contains("--prompt TEXT"), "{command:?}: {ran:?}");
     }
-    let (code, told) = at.asks(&["snapshot"]);
-    assert_eq!((code, &told["ok"], &told["blockedByDialog"]), (Some(0), &json!(true), &json!(true)));
+    let (code, response) = at.asks(&["snapshot"]);
+    assert_eq!((code, &response["ok"], &response["blockedByDialog"]), (Some(0), &json!(true), &json!(true)));
 }
 
 #[test]
-fn a_page_that_does_not_load_is_no_success() {
+fn a_page_that_does_not_load_is_a_failure() {
     if !has_browser() {
         return;
     }
@@ -94,13 +99,13 @@ fn a_page_that_does_not_load_is_no_success() {
     fails(&["reload"], &dead, "net::ERR_CONNECTION_REFUSED");
     fails(&["navigate", &dead], &dead, "net::ERR_CONNECTION_REFUSED");
     fails(&["open", &dead], &dead, "net::ERR_CONNECTION_REFUSED");
-    let went = at.does(&format!("navigate {home}"));
-    assert!(went.starts_with("done: navigated"), "{went}");
+    let navigation = at.does(&format!("navigate {home}"));
+    assert!(navigation.starts_with("done: navigated"), "{navigation}");
     fails(&["back"], &dead, "net::ERR_CONNECTION_REFUSED");
     at.does(&format!("navigate {home}"));
-    let (code, told) = at.asks(&["click", "--selector", "#dead"]);
+    let (code, response) = at.asks(&["click", "--selector", "#dead"]);
     assert_eq!(
-        (code, &told["ok"], &told["url"], &told["failedLoad"]),
+        (code, &response["ok"], &response["url"], &response["failedLoad"]),
         (Some(0), &json!(true), &json!(dead), &json!({ "url": dead, "error": "net::ERR_CONNECTION_REFUSED" }))
     );
     at.does(&format!("navigate {home}"));
@@ -110,7 +115,7 @@ fn a_page_that_does_not_load_is_no_success() {
 }
 
 #[test]
-fn an_answer_given_beforehand_is_shown_taken_back_and_reported() {
+fn an_armed_answer_is_listed_removed_and_reported() {
     if !has_browser() {
         return;
     }
@@ -121,15 +126,15 @@ fn an_answer_given_beforehand_is_shown_taken_back_and_reported() {
     assert!(armed.contains("120 s") && armed.contains("--disarm"), "{armed}");
     let shown = at.does("dialogs");
     assert!(shown.contains("armed for t1: accept the next dialog"), "{shown}");
-    let (_, told) = at.asks(&["dialogs"]);
-    let one = &told["armed_answers"][0];
-    assert_eq!((&one["accept"], told["armed_answers"].as_array().unwrap().len()), (&json!(true), 1), "{told}");
-    assert!(one["expires_in_ms"].as_u64().is_some_and(|left| left <= 120_000), "{told}");
+    let (_, response) = at.asks(&["dialogs"]);
+    let one = &response["armed_answers"][0];
+    assert_eq!((&one["accept"], response["armed_answers"].as_array().unwrap().len()), (&json!(true), 1), "{response}");
+    assert!(one["expires_in_ms"].as_u64().is_some_and(|left| left <= 120_000), "{response}");
     assert_eq!(at.does("dialog --disarm"), "disarmed: 1 answer\n");
     assert_eq!(at.asks(&["dialogs"]).1.get("armed_answers"), None);
     assert_eq!(at.does("dialog --disarm"), "no armed answers\n");
-    let asked = at.does("click --selector #b");
-    assert!(asked.starts_with("done (a dialog opened)"), "{asked}");
+    let requested = at.does("click --selector #b");
+    assert!(requested.starts_with("done (a dialog opened)"), "{requested}");
     at.does("dialog --dismiss");
 
     at.does("dialog --accept");
@@ -137,8 +142,8 @@ fn an_answer_given_beforehand_is_shown_taken_back_and_reported() {
     assert!(clicked.starts_with("done (confirm \"Sure?\" accepted by the armed answer)\n"), "{clicked}");
     assert_eq!(at.asks(&["dialogs"]).1.get("armed_answers"), None);
     at.does("dialog --dismiss");
-    let (_, told) = at.asks(&["click", "--selector", "#b"]);
-    let answered = &told["answered_dialogs"][0];
+    let (_, response) = at.asks(&["click", "--selector", "#b"]);
+    let answered = &response["answered_dialogs"][0];
     assert_eq!(
         (&answered["message"], &answered["accepted"], &answered["closed_by"]),
         (&json!("Sure?"), &json!(false), &json!("armed"))
@@ -146,7 +151,7 @@ fn an_answer_given_beforehand_is_shown_taken_back_and_reported() {
 }
 
 #[test]
-fn a_click_says_what_became_of_a_file_chooser() {
+fn a_click_reports_a_file_chooser() {
     if !has_browser() {
         return;
     }
@@ -162,12 +167,12 @@ fn a_click_says_what_became_of_a_file_chooser() {
     assert!(ran.code == Some(0) && ran.stdout.contains("120 s"), "{ran:?}");
     let clicked = at.does("click --selector #f");
     assert!(clicked.contains("file chooser opened, files set: sample.bin"), "{clicked}");
-    let (_, told) = at.asks(&["click", "--selector", "#f"]);
-    assert_eq!(told["fileChoosers"], json!([{ "files": [] }]), "{told}");
+    let (_, response) = at.asks(&["click", "--selector", "#f"]);
+    assert_eq!(response["fileChoosers"], json!([{ "files": [] }]), "{response}");
 }
 
 #[test]
-fn session_cookies_outlive_the_last_tab() {
+fn session_cookies_survive_closing_the_last_tab() {
     if !has_browser() {
         return;
     }
@@ -177,7 +182,7 @@ fn session_cookies_outlive_the_last_tab() {
     // Cookies are the browser's: no tab has to be open, and the browser is started.
     at.does(&format!("cookies set sid 1 --for {home}"));
     at.does(&format!("open {home}"));
-    let names = |told: &serde_json::Value| told["cookies"][0]["name"].clone();
+    let names = |response: &serde_json::Value| response["cookies"][0]["name"].clone();
     assert_eq!(names(&at.asks(&["cookies", "list", &home]).1), "sid");
     at.does("close");
     assert_eq!(names(&at.asks(&["cookies", "list", &home]).1), "sid");
@@ -189,7 +194,7 @@ fn session_cookies_outlive_the_last_tab() {
 }
 
 #[test]
-fn a_download_is_copied_and_named_in_the_list_of_requests() {
+fn a_download_is_copied_and_listed_with_the_requests() {
     if !has_browser() {
         return;
     }
@@ -217,7 +222,7 @@ fn a_download_is_copied_and_named_in_the_list_of_requests() {
 }
 
 #[test]
-fn copies_of_files_to_upload_go_with_the_server() {
+fn upload_copies_are_removed_with_the_server() {
     if !has_browser() {
         return;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli_run::Program;
 
 #[test]
-fn the_commands_are_described_as_they_are() {
+fn cli_md_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
     let ran = Program::new().run(&["man", "--markdown"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -14,9 +14,11 @@ fn the_commands_are_described_as_they_are() {
         fs::write(&path, &ran.stdout).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    let mut differing = ran.stdout.lines().zip(written.lines()).filter(|(told, written)| told != written);
-    let first =
-        differing.next().map(|(told, written)| format!("\n  is: {written}\n  should be: {told}")).unwrap_or_default();
+    let mut differing = ran.stdout.lines().zip(written.lines()).filter(|(response, written)| response != written);
+    let first = differing
+        .next()
+        .map(|(response, written)| format!("\n  is: {written}\n  should be: {response}"))
+        .unwrap_or_default();
     assert!(
         ran.stdout == written,
         "docs/cli.md is out of date; `UPDATE_DOCS=1 cargo test cli_docs` regenerates it{first}"
@@ -27,7 +29,7 @@ fn the_commands_are_described_as_they_are() {
 }
 
 #[test]
-fn manual_pages_are_made() {
+fn manual_pages_are_generated() {
     let program = Program::new();
     let page = program.run(&["man"]);
     assert!(page.code == Some(0) && page.stdout.contains(".TH cdpilot"), "{page:?}");

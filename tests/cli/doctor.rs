@@ -1,4 +1,4 @@
-//! `cdpilot doctor` beside a server, and without one.
+//! `cdpilot doctor` with and without a server.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,13 +10,18 @@ use crate::cli_run::has_browser;
 use crate::support::api::Api;
 
 /// Ids and statuses, in order.
-fn results(told: &Value) -> Vec<(String, String)> {
+fn results(response: &Value) -> Vec<(String, String)> {
     let text = |check: &Value, name: &str| check[name].as_str().unwrap().to_owned();
-    told["checks"].as_array().unwrap().iter().map(|check| (text(check, "id"), text(check, "status"))).collect()
+    response["checks"].as_array().unwrap().iter().map(|check| (text(check, "id"), text(check, "status"))).collect()
 }
 
-fn check<'a>(told: &'a Value, id: &str) -> &'a Value {
-    told["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap_or_else(|| panic!("{id}: {told}"))
+fn check<'a>(response: &'a Value, id: &str) -> &'a Value {
+    response["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["id"] == id)
+        .unwrap_or_else(|| panic!("{id}: {response}"))
 }
 
 /// A client of the server that serves a home.
@@ -27,7 +32,7 @@ fn api(at: &AtHome) -> Api {
 }
 
 #[test]
-fn the_command_and_the_route_agree() {
+fn doctor_command_and_route_agree() {
     if !has_browser() {
         return;
     }
@@ -38,13 +43,13 @@ fn the_command_and_the_route_agree() {
     for command in ["start", "stop"] {
         assert_eq!(at.run(&["browser", command]).code, Some(0));
         let ran = at.run(&["doctor", "--json"]);
-        let (told, asked) = (ran.json(), api(&at).get("/doctor").ok());
-        assert_eq!(results(&told), results(&asked), "after {command}");
-        assert_eq!((ran.code, told["ok"].as_bool()), (Some(0), Some(true)), "after {command}: {told:#}");
-        let server = check(&told, "server")["summary"].as_str().unwrap().to_owned();
+        let (response, requested) = (ran.json(), api(&at).get("/doctor").ok());
+        assert_eq!(results(&response), results(&requested), "after {command}");
+        assert_eq!((ran.code, response["ok"].as_bool()), (Some(0), Some(true)), "after {command}: {response:#}");
+        let server = check(&response, "server")["summary"].as_str().unwrap().to_owned();
         assert!(server.contains(&at.running().unwrap().url), "{server}");
     }
-    let ids = |told: &Value| results(told).into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+    let ids = |response: &Value| results(response).into_iter().map(|(id, _)| id).collect::<Vec<_>>();
     assert_eq!(ids(&alone.json()), ids(&api(&at).get("/doctor").ok()));
 }
 
@@ -54,15 +59,15 @@ fn the_configured_port_is_tested() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     fs::write(at.home.config(), format!("server: {{port: {port}}}\n")).unwrap();
-    let told = at.run(&["doctor", "--json"]).json();
-    let server = check(&told, "server");
+    let response = at.run(&["doctor", "--json"]).json();
+    let server = check(&response, "server");
     assert_eq!(server["status"], "warn", "{server}");
     assert!(server["summary"].as_str().unwrap().contains(&port.to_string()), "{server}");
-    assert!(!told.to_string().contains("18791"), "{told}");
+    assert!(!response.to_string().contains("18791"), "{response}");
     #[cfg(target_os = "linux")]
     assert!(server["summary"].as_str().unwrap().contains(&format!("process {}", std::process::id())), "{server}");
     drop(taken);
-    let told = at.run(&["doctor", "--json"]).json();
-    let server = check(&told, "server");
+    let response = at.run(&["doctor", "--json"]).json();
+    let server = check(&response, "server");
     assert!(server["status"] == "pass" && server["summary"].as_str().unwrap().contains(&port.to_string()), "{server}");
 }

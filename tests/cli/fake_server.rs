@@ -1,4 +1,4 @@
-//! A server that writes down what it is asked and answers as it is told.
+//! A server that records its requests and sends prepared answers.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff0011223344556677
 
 /// What was asked.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     /// Path and query.
     pub(crate) url: String,
@@ -23,23 +23,23 @@ pub(crate) struct Asked {
     pub(crate) headers: Vec<(String, String)>,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-type Answers = Box<dyn Fn(&Asked) -> (u16, String) + Send>;
+type Answers = Box<dyn Fn(&ReceivedRequest) -> (u16, String) + Send>;
 
 pub(crate) struct FakeServer {
     port: u16,
     server: Arc<Server>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requested: Arc<Mutex<Vec<ReceivedRequest>>>,
     _thread: Thread,
 }
 
 impl FakeServer {
-    pub(crate) fn new(answers: impl Fn(&Asked) -> (u16, String) + Send + 'static) -> Self {
+    pub(crate) fn new(answers: impl Fn(&ReceivedRequest) -> (u16, String) + Send + 'static) -> Self {
         Self::boxed(Box::new(answers))
     }
 
@@ -51,15 +51,15 @@ impl FakeServer {
     fn boxed(answers: Answers) -> Self {
         let server = Arc::new(Server::http(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap());
         let port = server.server_addr().to_ip().unwrap().port();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (serving, writing) = (Arc::clone(&server), Arc::clone(&asked));
+        let requested = Arc::new(Mutex::new(Vec::new()));
+        let (serving, writing) = (Arc::clone(&server), Arc::clone(&requested));
         let thread = spawn("fake-server", move || {
             for mut request in serving.incoming_requests() {
                 let mut text = String::new();
                 let _ = request.as_reader().read_to_string(&mut text);
                 let header =
                     |header: &Header| (header.field.as_str().as_str().to_lowercase(), header.value.to_string());
-                let one = Asked {
+                let one = ReceivedRequest {
                     method: request.method().to_string(),
                     url: request.url().to_owned(),
                     body: serde_json::from_str(&text).unwrap_or_default(),
@@ -72,7 +72,7 @@ impl FakeServer {
                 let _ = request.respond(Response::from_string(answer).with_status_code(status).with_header(kind));
             }
         });
-        Self { port, server, asked, _thread: thread.unwrap() }
+        Self { port, server, requested, _thread: thread.unwrap() }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -80,8 +80,8 @@ impl FakeServer {
     }
 
     /// What was asked since the last time.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut *self.asked.lock())
+    pub(crate) fn requested(&self) -> Vec<ReceivedRequest> {
+        std::mem::take(&mut *self.requested.lock())
     }
 
     /// The program with a home of its own and this server.

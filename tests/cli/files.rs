@@ -1,4 +1,4 @@
-//! Files that commands write: whole or not there, and those with secrets for their owner only.
+//! Output files of commands: written atomically, and private if they contain secrets.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::support::site::Site;
 
 #[cfg(unix)]
 #[test]
-fn files_are_replaced_and_those_with_secrets_are_private() {
+fn output_files_are_replaced_and_secret_ones_are_private() {
     use std::os::unix::fs::PermissionsExt as _;
 
     if !has_browser() {

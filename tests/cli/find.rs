@@ -7,7 +7,7 @@ use crate::cli_run::has_browser;
 use crate::support::site::Site;
 
 #[test]
-fn elements_are_named_found_and_read() {
+fn elements_are_located_and_read() {
     if !has_browser() {
         return;
     }
@@ -47,8 +47,8 @@ fn elements_are_named_found_and_read() {
     let several = at.run(&["click", "role=button", "--json"]);
     assert_eq!((several.code, &several.json()["code"]), (Some(1), &json!("AMBIGUOUS_LOCATOR")));
     does(&["click", "role=button", "--nth", "0", "--settle", "none"]);
-    let told = does(&["browser", "click", "text=Next"]);
-    assert!(told.contains("/two"), "{told}");
+    let response = does(&["browser", "click", "text=Next"]);
+    assert!(response.contains("/two"), "{response}");
     assert!(!does(&["back"]).contains("/two"));
     assert!(does(&["forward"]).contains("/two"));
     assert!(does(&["reload", "--until", "domcontentloaded"]).contains("/two"));

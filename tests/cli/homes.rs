@@ -1,4 +1,4 @@
-//! Several homes on one machine, and a server's port that is taken.
+//! Several homes on one machine, and an occupied server port.
 
 use std::fs;
 use std::net::TcpListener;
@@ -40,17 +40,17 @@ fn two_homes_with_the_same_port_work_side_by_side() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn serve_keeps_its_port_and_names_who_has_it() {
+fn serve_fails_on_an_occupied_port_and_names_its_owner() {
     let port = free_port();
     let (first, second) = (at_port(port), at_port(port));
     assert_eq!(first.run(&["browser", "profiles"]).code, Some(0));
     let pid = first.running().unwrap().pid;
     for args in [&["serve"][..], &["serve", "--json"]] {
         let ran = second.run(args);
-        let told = format!("{}{}", ran.stdout, ran.stderr);
+        let response = format!("{}{}", ran.stdout, ran.stderr);
         assert_eq!(ran.code, Some(1), "{ran:?}");
         for part in [&port.to_string(), &format!("process {pid}"), "cdpilot", "--port"] {
-            assert!(told.contains(part), "{part}: {ran:?}");
+            assert!(response.contains(part), "{part}: {ran:?}");
         }
     }
     assert_eq!(second.running(), None);

@@ -1,4 +1,4 @@
-//! The real program, run as a person or another program runs it.
+//! Runs the real program as a user or another program does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ fn said(value: &Value, words: &str) {
 }
 
 #[test]
-fn a_state_goes_to_a_file_and_back() {
+fn a_login_state_is_saved_to_and_loaded_from_a_file() {
     if !has_browser() {
         return;
     }
@@ -69,12 +69,12 @@ fn a_state_goes_to_a_file_and_back() {
     let text = fs::read_to_string(&sealed).unwrap();
     assert!(text.contains("argon2id") && !text.contains("s3cret") && !text.contains("localhost"), "{text}");
     evaluate("localStorage.clear(), 1");
-    let (code, told) = asks(&["state", "load", &sealed, "--passphrase-file", &other]);
+    let (code, response) = asks(&["state", "load", &sealed, "--passphrase-file", &other]);
     assert_eq!(code, Some(1));
-    said(&told, "passphrase is wrong");
-    let (code, told) = asks(&["state", "load", &sealed]);
-    assert_eq!(code, Some(2), "{told}");
-    said(&told, "CDPILOT_STATE_PASSPHRASE");
+    said(&response, "passphrase is wrong");
+    let (code, response) = asks(&["state", "load", &sealed]);
+    assert_eq!(code, Some(2), "{response}");
+    said(&response, "CDPILOT_STATE_PASSPHRASE");
     let home = at.home.root().to_str().unwrap().to_owned();
     let with_word = Program::new().env("CDPILOT_HOME", &home).env("CDPILOT_STATE_PASSPHRASE", "correct horse");
     let ran = with_word.run(&["browser", "state", "load", &sealed]);
@@ -84,16 +84,16 @@ fn a_state_goes_to_a_file_and_back() {
     // A file that is something else is kept.
     let precious = path("precious.txt");
     fs::write(&precious, "precious").unwrap();
-    let (code, told) = asks(&["state", "save", &precious]);
-    assert_eq!((code, &told["code"]), (Some(1), &json!("PATH_REFUSED")));
-    said(&told, "--force");
+    let (code, response) = asks(&["state", "save", &precious]);
+    assert_eq!((code, &response["code"]), (Some(1), &json!("PATH_REFUSED")));
+    said(&response, "--force");
     assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
     assert_eq!(asks(&["state", "save", &precious, "--force"]).0, Some(0));
     assert_eq!(asks(&["state", "save", &sealed]).0, Some(0), "a state is overwritten");
     for (name, text, exit) in [("no.json", "{}", 2), ("no.txt", "text", 1), ("list.json", "[1]", 1)] {
         fs::write(path(name), text).unwrap();
-        let (code, told) = asks(&["state", "load", &path(name)]);
-        assert_eq!(code, Some(exit), "{name} {told}");
+        let (code, response) = asks(&["state", "load", &path(name)]);
+        assert_eq!(code, Some(exit), "{name} {response}");
     }
     said(&asks(&["state", "load", &path("missing")]).1, "cannot read");
 }

@@ -18,7 +18,7 @@ fn code(answer: &Value) -> &str {
 }
 
 #[test]
-fn a_session_from_hello_to_quit() {
+fn supervise_runs_from_hello_to_quit() {
     if !has_browser() {
         return;
     }
@@ -91,7 +91,7 @@ fn a_session_from_hello_to_quit() {
 }
 
 #[test]
-fn objects_run_side_by_side_and_bring_their_id_back() {
+fn json_commands_run_concurrently_and_return_their_id() {
     if !has_browser() {
         return;
     }
@@ -137,7 +137,7 @@ fn objects_run_side_by_side_and_bring_their_id_back() {
 }
 
 #[test]
-fn the_end_of_stdin_finishes_what_was_asked() {
+fn commands_under_way_finish_after_the_end_of_stdin() {
     if !has_browser() {
         return;
     }
@@ -156,7 +156,7 @@ fn the_end_of_stdin_finishes_what_was_asked() {
 }
 
 #[test]
-fn policies_answer_by_themselves() {
+fn supervise_applies_dialog_policies() {
     if !has_browser() {
         return;
     }
@@ -175,7 +175,7 @@ fn policies_answer_by_themselves() {
 }
 
 #[test]
-fn a_signal_ends_it_in_order_even_under_a_dialog() {
+fn a_signal_ends_supervise_cleanly_under_a_dialog() {
     if !has_browser() {
         return;
     }
@@ -194,7 +194,7 @@ fn a_signal_ends_it_in_order_even_under_a_dialog() {
 }
 
 #[test]
-fn killed_outright_it_leaves_no_browser() {
+fn a_killed_supervise_leaves_no_browser() {
     if !has_browser() {
         return;
     }
@@ -207,7 +207,7 @@ fn killed_outright_it_leaves_no_browser() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it() {
+fn a_closed_stdout_ends_supervise() {
     if !has_browser() {
         return;
     }
@@ -222,7 +222,7 @@ fn a_reader_that_goes_away_ends_it() {
 }
 
 #[test]
-fn two_sessions_share_a_browser_and_the_guest_leaves_it_alone() {
+fn two_supervise_processes_share_a_browser() {
     if !has_browser() {
         return;
     }

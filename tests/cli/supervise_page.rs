@@ -1,4 +1,4 @@
-//! Seeing and acting from the shell: commands to the page layer.
+//! `cdpilot supervise`: commands to the page layer.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn code(answer: &Value) -> &str {
     answer["code"].as_str().unwrap()
 }
 
-/// The ref in the line that holds `part`.
+/// The ref in the line that contains `part`.
 fn ref_of(seen: &Value, part: &str) -> String {
     let text = seen["snapshot"].as_str().unwrap();
     let line = text.lines().find(|line| line.contains(part) && line.contains("[ref="));
@@ -27,7 +27,7 @@ fn ref_of(seen: &Value, part: &str) -> String {
 }
 
 #[test]
-fn a_page_is_seen_and_acted_on_from_the_shell() {
+fn supervise_takes_snapshots_and_acts() {
     if !has_browser() {
         return;
     }
@@ -107,8 +107,8 @@ fn a_page_is_seen_and_acted_on_from_the_shell() {
     for blocked in ["screenshot", "pdf", "text", "press Tab", "emulate {\"offline\": true}"] {
         assert_eq!(code(&session.ask(blocked)), "BLOCKED_BY_DIALOG", "{blocked}");
     }
-    for told in ["console", "requests", "cookies", "downloads"] {
-        ok(session.ask(told));
+    for response in ["console", "requests", "cookies", "downloads"] {
+        ok(session.ask(response));
     }
     ok(session.ask("accept Ada"));
     assert!(ok(session.ask("text"))["text"].as_str().unwrap().contains("Ada"));

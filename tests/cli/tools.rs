@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli_fake_server::FakeServer;
 use crate::cli_run::{Program, Ran};
-use crate::support::fake_model::{FakeModel, Say};
+use crate::support::fake_model::{FakeModel, ModelAnswer};
 
 /// The program, and a home with settings.
 struct Homed {
@@ -81,7 +81,7 @@ tools:
 ";
 
 #[test]
-fn tools_are_listed_with_what_they_need() {
+fn tools_are_listed_with_their_requirements() {
     let at = Homed::new(Some("mcp_servers: {files: {command: x}}\ncustom_toolsets: {mine: [file, nosuch]}\n"));
     let click = at.tool("cli", "browser_click");
     assert_eq!((&click["toolset"], &click["on"], &click["available"]), (&json!("browser"), &json!(true), &json!(true)));
@@ -117,7 +117,7 @@ fn tools_are_listed_with_what_they_need() {
 }
 
 #[test]
-fn tools_that_a_backend_without_cdp_never_has_are_named() {
+fn tools_unavailable_without_cdp_are_named() {
     let rest = Homed::new(Some("browser: {cdp_url: 'rest+https://me:hush@browsers.example/v1'}\n"));
     let never = |name: &str| rest.tool("cli", name)["why"].as_str().unwrap_or_default().to_owned();
     for name in ["browser_cdp", "browser_dialog"] {
@@ -136,7 +136,7 @@ fn tools_that_a_backend_without_cdp_never_has_are_named() {
 }
 
 #[test]
-fn what_is_turned_is_saved_beside_config_yaml() {
+fn enabled_and_disabled_tools_are_saved_beside_config_yaml() {
     let at = Homed::new(Some(COMMENTED));
     assert_eq!(at.tool("cli", "browser_cdp")["from"], "default");
     assert_eq!(at.does("tools disable browser_cdp memory"), "browser_cdp: off everywhere\nmemory: off everywhere\n");
@@ -183,7 +183,7 @@ fn what_is_turned_is_saved_beside_config_yaml() {
 }
 
 #[test]
-fn what_config_yaml_says_can_be_overridden_and_is_taken_back_by_hand() {
+fn config_yaml_can_be_overridden_and_restored() {
     let at = Homed::new(Some("tools: {disabled: [todo, memory]}\n"));
     assert_eq!(at.tool("cli", "todo")["from"], "config.yaml");
     at.does("tools enable todo");
@@ -204,7 +204,7 @@ fn what_config_yaml_says_can_be_overridden_and_is_taken_back_by_hand() {
 }
 
 #[test]
-fn a_home_without_settings_gets_some() {
+fn tool_switches_are_saved_in_a_new_home() {
     let at = Homed::new(None);
     at.does("tools disable todo");
     assert_eq!((at.text(), at.tool("cli", "todo")["on"].clone()), (String::new(), json!(false)));
@@ -218,7 +218,7 @@ fn a_home_without_settings_gets_some() {
 }
 
 #[test]
-fn what_is_wrong_changes_nothing() {
+fn invalid_switches_change_nothing() {
     let at = Homed::new(Some(COMMENTED));
     let cases = [
         ("tools disable memory browser_clik", 2, "browser_click"),
@@ -255,7 +255,7 @@ fn what_is_wrong_changes_nothing() {
 }
 
 #[test]
-fn several_at_once_lose_nothing() {
+fn concurrent_switches_lose_nothing() {
     let at = Homed::new(Some("# kept\n"));
     let names = ["todo", "memory", "clarify", "cronjob", "browser_cdp", "rl"];
     std::thread::scope(|scope| {
@@ -281,7 +281,7 @@ fn told(structured: Value) -> Value {
 }
 
 #[test]
-fn a_tool_is_called_as_a_model_calls_it() {
+fn tool_call_returns_the_result_for_models() {
     let server =
         FakeServer::always(200, told(json!({ "success": true, "snapshot": "- heading\n- button\u{1b}[2J", "n": 1 })));
     let program = server.program().env("CDPILOT_PROFILE", "work");
@@ -291,16 +291,16 @@ fn a_tool_is_called_as_a_model_calls_it() {
         (Some(0), "{\n  \"n\": 1,\n  \"success\": true\n}\n\nsnapshot:\n- heading\n- button[2J\n"),
         "{ran:?}"
     );
-    let asked = server.asked().remove(0);
+    let requested = server.requested().remove(0);
     assert_eq!(
-        (asked.method.as_str(), asked.url.as_str()),
+        (requested.method.as_str(), requested.url.as_str()),
         ("POST", "/mcp?platform=cli&toolsets=browser%2Ctodo&profile=work")
     );
-    let header = |name: &str| asked.header(name).unwrap_or_default().to_owned();
+    let header = |name: &str| requested.header(name).unwrap_or_default().to_owned();
     assert_eq!(header("mcp-protocol-version"), "2026-07-28");
     assert_eq!((header("mcp-method"), header("mcp-name")), ("tools/call".to_owned(), "browser_snapshot".to_owned()));
     assert!(header("accept").contains("application/json") && header("authorization").starts_with("Bearer "));
-    let params = &asked.body["params"];
+    let params = &requested.body["params"];
     assert_eq!((&params["name"], &params["arguments"]), (&json!("browser_snapshot"), &json!({ "full": true })));
     assert_eq!(params["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
     let ran = program.run(&["tool", "browser_snapshot", "--json"]);
@@ -308,7 +308,7 @@ fn a_tool_is_called_as_a_model_calls_it() {
 }
 
 #[test]
-fn what_a_tool_refuses_is_the_exit_status() {
+fn a_refused_tool_call_sets_the_exit_status() {
     for (code, exit) in [("STALE_REF", 1), ("BLOCKED_BY_DIALOG", 4), ("BROWSER_NOT_RUNNING", 3), ("BAD_REQUEST", 2)] {
         let refused = json!({ "success": false, "error": "It did not work.", "code": code, "ref": "e3" });
         let server = FakeServer::always(200, told(refused.clone()));
@@ -328,7 +328,7 @@ fn what_a_tool_refuses_is_the_exit_status() {
 }
 
 #[test]
-fn a_picture_is_saved() {
+fn an_image_result_is_saved() {
     let server = FakeServer::new(|_| {
         let result = json!({
             "content": [{ "type": "text", "text": "{}" }, { "type": "image", "mimeType": "image/png", "data": "cGljdHVyZQ==" }],
@@ -349,7 +349,7 @@ fn a_picture_is_saved() {
 }
 
 #[test]
-fn arguments_that_cannot_be_read_show_how_they_are_written() {
+fn invalid_arguments_show_an_example() {
     let server = FakeServer::always(200, told(json!({ "success": true })));
     let program = server.program();
     for (arguments, named) in [("{\"ref\": e3}", "line 1 column 9"), ("[]", "not an object"), ("", "line 1 column 0")] {
@@ -357,19 +357,19 @@ fn arguments_that_cannot_be_read_show_how_they_are_written() {
         assert!(ran.code == Some(2) && ran.stderr.contains(named), "{arguments} {ran:?}");
         assert!(ran.stderr.contains("cdpilot tool browser_click '{\"ref\":\"e3\"}'"), "{ran:?}");
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requested().is_empty());
     // Nothing on stdin is nothing to say.
     assert_eq!(program.run(&["tool", "browser_click", "-"]).code, Some(0));
-    assert_eq!(server.asked()[0].body["params"]["arguments"], json!({}));
+    assert_eq!(server.requested()[0].body["params"]["arguments"], json!({}));
 }
 
 #[test]
-fn a_tool_that_is_not_there_says_why() {
-    let server = FakeServer::new(|asked| {
+fn an_unavailable_tool_reports_the_reason() {
+    let server = FakeServer::new(|requested| {
         let fault =
             json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32602, "message": "there is no such tool" } });
         let tools = json!({ "tools": [{ "name": "browser_click", "description": "Click.", "inputSchema": {} }, { "name": "files_read", "description": "Reads.", "inputSchema": { "properties": { "path": { "type": "string" } }, "required": ["path"] } }] });
-        match asked.body["method"].as_str() {
+        match requested.body["method"].as_str() {
             Some("tools/list") => (200, answered(tools).to_string()),
             _ => (400, fault.to_string()),
         }
@@ -411,8 +411,8 @@ fn tools_are_described_without_a_server() {
 
 /// A file is in the folder that the command was typed in, wherever the browser's server is; an address is the server's.
 #[test]
-fn a_picture_in_a_file_is_looked_at_where_the_command_is() {
-    let eyes = FakeModel::saying([Say::text("a cat")]);
+fn an_image_path_is_relative_to_the_working_directory() {
+    let eyes = FakeModel::saying([ModelAnswer::text("a cat")]);
     let at = Homed::new(None);
     let models = json!({ "models": { "eyes": { "model": "m", "base_url": eyes.url() } } });
     fs::write(at.config.with_file_name("llm.json"), models.to_string()).unwrap();
@@ -428,13 +428,13 @@ fn a_picture_in_a_file_is_looked_at_where_the_command_is() {
     let told: Value = serde_json::from_slice(&file.stdout).unwrap_or_else(|_| panic!("{file:?}"));
     assert_eq!((file.status.code(), &told["analysis"]), (Some(0), &json!("a cat")), "{told}");
     assert_eq!(look("http://127.0.0.1:1/cat.png").status.code(), Some(3));
-    assert_eq!(eyes.asked().len(), 1);
+    assert_eq!(eyes.requested().len(), 1);
 }
 
 /// Each command is a process of its own; the browser stays.
 #[cfg(unix)]
 #[test]
-fn one_browser_for_one_command_after_the_other() {
+fn consecutive_commands_share_one_browser() {
     use crate::cli_browser_real::{AtHome, reference};
     use crate::support::site::Site;
 
@@ -472,7 +472,7 @@ fn one_browser_for_one_command_after_the_other() {
 
 /// Its server here is the program itself.
 #[test]
-fn tools_that_only_their_server_knows_can_be_named() {
+fn tools_of_mcp_servers_can_be_named() {
     let at = Homed::new(None);
     let other = at.program.temp.path().join("other");
     let settings = json!({ "mcp_servers": { "other": {

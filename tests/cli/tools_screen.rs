@@ -1,4 +1,4 @@
-//! `cdpilot tools` as a person at a terminal has it.
+//! The interactive screen of `cdpilot tools`, in a terminal.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ const ENTER: &str = "\r";
 const ESC: &str = "\x1b";
 
 #[test]
-fn a_person_turns_tools_on_and_off() {
+fn the_tools_screen_switches_tools() {
     let program = Program::new();
     let home = program.temp.path().join("home");
     fs::create_dir(&home).unwrap();
@@ -29,8 +29,8 @@ fn a_person_turns_tools_on_and_off() {
     terminal.types(" ");
     terminal.shows(&["[x] todo"]);
     terminal.types(ENTER);
-    let told = terminal.shows(&["on:  todo", "Save the changes?"]);
-    assert!(!told.contains("off:"), "{told}");
+    let response = terminal.shows(&["on:  todo", "Save the changes?"]);
+    assert!(!response.contains("off:"), "{response}");
     assert_eq!(fs::read_to_string(&config).unwrap(), before);
     terminal.types(ENTER);
     terminal.shows(&["saved to", "Choose a platform:", "13 of"]);

@@ -1,10 +1,10 @@
-//! How big the pages of a headless browser are, and what it calls itself.
+//! Viewport size and user agent of a headless browser.
 
 use cdpilot::control::{Navigate, Profile};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, worth};
 use crate::support::site::{Answer, Site};
+use crate::support::test_home::{TestHome, eval_value};
 
 const AGENTS: &str = "(async () => {
     const ask = worker => new Promise(done => { (worker.port ?? worker).onmessage = event => done(event.data) });
@@ -18,7 +18,7 @@ fn agents(profile: &Profile, site: &Site) -> (Vec<String>, Vec<String>) {
     site.put("/worker.js", Answer::script("postMessage(navigator.userAgent)"));
     site.put("/shared.js", Answer::script("onconnect = event => event.ports[0].postMessage(navigator.userAgent)"));
     profile.navigate(Navigate { url: site.url("a", "/"), ..Navigate::default() }, soon()).unwrap();
-    let said = worth(profile, None, AGENTS);
+    let said = eval_value(profile, None, AGENTS);
     let said = said.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect();
     let paths = ["a.localhost/", "a.localhost/worker.js", "a.localhost/shared.js"];
     let heads = paths.iter().flat_map(|path| site.heads(path)).collect();
@@ -26,8 +26,8 @@ fn agents(profile: &Profile, site: &Site) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn a_page_is_as_big_as_its_settings_say_and_its_browser_is_not_called_headless() {
-    let Some(home) = Homely::new("") else { return };
+fn viewport_size_follows_the_settings_and_the_user_agent_is_not_headless() {
+    let Some(home) = TestHome::new("") else { return };
     let profile = home.main();
     let (said, heads) = agents(&profile, &home.site);
     let product = profile.status().browser.unwrap();
@@ -42,22 +42,24 @@ fn a_page_is_as_big_as_its_settings_say_and_its_browser_is_not_called_headless()
         assert!(head.contains(&format!("User-Agent: {}", said[0])) && !head.contains("Headless"), "{head}");
     }
     let size = "`${innerWidth}x${innerHeight} ${screen.width >= innerWidth && screen.height >= innerHeight}`";
-    assert_eq!(worth(&profile, None, size), "1280x800 true");
+    assert_eq!(eval_value(&profile, None, size), "1280x800 true");
     let second = home.open("/");
-    assert_eq!(worth(&profile, Some(&second.target_id), size), "1280x800 true");
+    assert_eq!(eval_value(&profile, Some(&second.target_id), size), "1280x800 true");
     let tab = profile.tab(None).unwrap().tab;
     let picture = tab.screenshot(&Default::default(), soon()).unwrap();
     assert_eq!((picture.width, picture.height), (1280, 800));
 }
 
 #[test]
-fn size_and_name_are_those_of_the_settings() {
-    let Some(home) = Homely::new("viewport: {width: 900, height: 700}, user_agent: 'Probe/1.0 (test)'") else { return };
+fn window_size_and_user_agent_come_from_the_settings() {
+    let Some(home) = TestHome::new("viewport: {width: 900, height: 700}, user_agent: 'Probe/1.0 (test)'") else {
+        return;
+    };
     let (said, heads) = agents(&home.main(), &home.site);
     assert_eq!(said[..3], ["Probe/1.0 (test)"; 3]);
     assert!(heads.iter().all(|head| head.contains("User-Agent: Probe/1.0 (test)\r\n")), "{heads:?}");
-    assert_eq!(worth(&home.main(), None, "`${innerWidth}x${innerHeight}`"), "900x700");
-    let home = home.again("user_agent: native", crate::support::controlled::overrides(crate::support::browser_path()));
+    assert_eq!(eval_value(&home.main(), None, "`${innerWidth}x${innerHeight}`"), "900x700");
+    let home = home.again("user_agent: native", crate::support::test_home::overrides(crate::support::browser_path()));
     let (said, _) = agents(&home.main(), &home.site);
     assert!(said[..3].iter().all(|text| text.contains("HeadlessChrome/")), "{said:?}");
 }

@@ -6,11 +6,11 @@ use cdpilot::control::{DialogOutcome, DialogReply};
 use cdpilot::supervisor::ClosedBy;
 
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, run, seen, worth};
+use crate::support::test_home::{TestHome, eval_value, run, seen};
 
 #[test]
-fn a_pending_dialog_is_answered_or_else_the_next_one() {
-    let Some(home) = Homely::new("") else { return };
+fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
+    let Some(home) = TestHome::new("") else { return };
     home.site.page("/", "<title>page</title>");
     home.site.page("/two", "<title>two</title>");
     let profile = home.main();
@@ -35,7 +35,7 @@ fn a_pending_dialog_is_answered_or_else_the_next_one() {
     assert_eq!(answer(short).unwrap(), DialogOutcome::Armed(Duration::from_secs(60)));
     let missing = answer(DialogReply { dialog_id: Some("d-99".to_owned()), ..reply(true) }).unwrap_err();
     assert_eq!(missing.code(), "DIALOG_NOT_FOUND", "{missing}");
-    assert_eq!(worth(&profile, Some(&one), "prompt('name?')"), "Ada");
+    assert_eq!(eval_value(&profile, Some(&one), "prompt('name?')"), "Ada");
     seen(&profile, "its record", |now| !now.recent.is_empty());
     let (pending, recent) = profile.dialogs(Some(&one)).unwrap();
     assert!(pending.is_empty() && recent[0].closed_by == ClosedBy::Armed && recent.len() == 1, "{recent:?}");
@@ -60,8 +60,8 @@ fn a_pending_dialog_is_answered_or_else_the_next_one() {
     };
     assert_eq!((&*closed.dialog.id, closed.accepted, closed.closed_by), (&*second, false, ClosedBy::Agent));
     assert!(matches!(answer(reply(true)).unwrap(), DialogOutcome::Answered(closed) if closed.accepted));
-    assert_eq!(worth(&profile, Some(&one), "window.sure"), true);
-    assert_eq!(worth(&profile, Some(&two), "window.sure"), false);
+    assert_eq!(eval_value(&profile, Some(&one), "window.sure"), true);
+    assert_eq!(eval_value(&profile, Some(&two), "window.sure"), false);
 
     // Armed for a tab, it is for no other one.
     assert!(matches!(
@@ -69,7 +69,7 @@ fn a_pending_dialog_is_answered_or_else_the_next_one() {
         DialogOutcome::Armed(_)
     ));
     let other = open(&one, "alert('mine')");
-    assert_eq!(worth(&profile, Some(&two), "confirm('theirs')"), true);
+    assert_eq!(eval_value(&profile, Some(&two), "confirm('theirs')"), true);
     answer(DialogReply { dialog_id: Some(other), ..reply(true) }).unwrap();
     assert_eq!(profile.status().pending_dialogs, 0);
     profile.stop(soon()).unwrap();

@@ -4,15 +4,15 @@ use cdpilot::control::{Check, CheckStatus, Overrides};
 
 use crate::support::browser_path;
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, overrides};
+use crate::support::test_home::{TestHome, overrides};
 
 fn check<'a>(checks: &'a [Check], id: &str) -> &'a Check {
     checks.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("no {id}: {checks:#?}"))
 }
 
 #[test]
-fn a_home_is_looked_through_with_its_browser_down_and_up() {
-    let Some(home) = Homely::new("transport: port") else { return };
+fn the_doctor_checks_a_home_with_and_without_its_browser() {
+    let Some(home) = TestHome::new("transport: port") else { return };
     let down = home.doctor(soon());
     for id in ["home", "token", "disk", "browser", "profile", "port", "display", "server", "version"] {
         assert_eq!(check(&down, id).status, CheckStatus::Pass, "{down:#?}");
@@ -26,7 +26,7 @@ fn a_home_is_looked_through_with_its_browser_down_and_up() {
 
     // Another home that wants the same folder and port.
     let folder = home.path().join("profiles/cdpilot");
-    let other = Homely::without_browser(
+    let other = TestHome::without_browser(
         &format!(
             "transport: port, cdp_port: {port}, default_profile: thief, profiles: {{thief: {{user_data_dir: '{}'}}}}",
             folder.display()
@@ -39,22 +39,22 @@ fn a_home_is_looked_through_with_its_browser_down_and_up() {
     assert!(taken.status == CheckStatus::Fail && taken.fix_hint.is_some(), "{checks:#?}");
 
     // The default profile's port is taken: the next free one is used, and that is said; asked for by name, it is not.
-    let other = Homely::without_browser(&format!("transport: port, cdp_port: {port}"), overrides(browser_path()));
+    let other = TestHome::without_browser(&format!("transport: port, cdp_port: {port}"), overrides(browser_path()));
     let status = other.main().start(None, soon()).unwrap();
     assert!(status.cdp_port.is_some_and(|taken| taken != port), "{status:?}");
     assert!(status.notes.iter().any(|note| note.contains(&format!("port {port} is in use"))), "{status:?}");
-    let asked = Overrides { cdp_port: Some(port), ..overrides(browser_path()) };
-    let asked = Homely::without_browser("", asked);
-    let refused = asked.main().start(None, soon()).unwrap_err();
+    let requested = Overrides { cdp_port: Some(port), ..overrides(browser_path()) };
+    let requested = TestHome::without_browser("", requested);
+    let refused = requested.main().start(None, soon()).unwrap_err();
     assert!(refused.to_string().contains(&format!("port {port} is in use")), "{refused}");
 }
 
 #[cfg(unix)]
 #[test]
-fn what_is_open_to_others_is_found_and_put_right() {
+fn the_doctor_fixes_file_permissions() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let missing = Overrides { executable: Some("/does/not/exist".into()), ..Overrides::default() };
-    let home = Homely::without_browser("enabled: false", missing);
+    let home = TestHome::without_browser("enabled: false", missing);
     let token = cdpilot::config::Token::of(home.home()).unwrap();
     let (path, downloads) = (home.path().join("token"), home.path().join("downloads"));
     for (path, mode) in [(home.path(), 0o755), (&*path, 0o644), (&*downloads, 0o777)] {

@@ -7,14 +7,14 @@ use std::time::Duration;
 use cdpilot::control::{FileKind, Overrides};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::Homely;
+use crate::support::test_home::TestHome;
 
-fn bare(browser: &str) -> Homely {
-    Homely::without_browser(browser, Overrides::default())
+fn bare(browser: &str) -> TestHome {
+    TestHome::without_browser(browser, Overrides::default())
 }
 
 #[test]
-fn pictures_are_written_whole_and_kept_for_a_day() {
+fn screenshots_are_written_atomically_and_kept_for_a_day() {
     let home = bare("");
     let files = home.files();
     let path = files.save(FileKind::Media, "png", b"picture").unwrap();
@@ -50,7 +50,7 @@ fn pictures_are_written_whole_and_kept_for_a_day() {
 
 #[cfg(unix)]
 #[test]
-fn only_plain_files_below_the_roots_may_be_uploaded() {
+fn only_regular_files_below_the_upload_folders_may_be_uploaded() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();
     let root = outside.path().join("given");

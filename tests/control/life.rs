@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::support::browser_path;
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, event, overrides, seen, worth};
 use crate::support::driver::Driver;
+use crate::support::test_home::{TestHome, eval_value, event, overrides, seen};
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).unwrap()
@@ -25,8 +25,8 @@ fn look(folder: &Path) -> (Value, Value, Value) {
 }
 
 #[test]
-fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
-    let Some(home) = Homely::new("transport: port, extra_args: ['--lang=de']") else { return };
+fn a_browser_starts_reports_its_status_and_stops() {
+    let Some(home) = TestHome::new("transport: port, extra_args: ['--lang=de']") else { return };
     let profile = home.main();
     assert!(!profile.status().running);
     // Many callers, one browser.
@@ -57,7 +57,7 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
     assert!(other.running && other.cdp_port != Some(port) && other.pid != Some(pid), "{other:?}");
     let list = home.profiles();
     assert!(list.iter().all(|profile| profile.running && profile.cdp_port.is_some()), "{list:?}");
-    let home2 = Homely::without_browser(
+    let home2 = TestHome::without_browser(
         &format!("profiles: {{thief: {{user_data_dir: '{}'}}}}", folder.display()),
         overrides(browser_path()),
     );
@@ -68,7 +68,7 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
     assert_eq!(second.start(None, soon()).unwrap_err().code(), "CONFLICT");
 
     // Attached to by another home, which neither looks after it nor ends it.
-    let attached = Homely::without_browser(
+    let attached = TestHome::without_browser(
         "",
         Overrides { cdp_url: Some(format!("http://127.0.0.1:{port}")), ..Overrides::default() },
     );
@@ -113,8 +113,8 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
 }
 
 #[test]
-fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
-    let Some(home) = Homely::new("transport: pipe") else { return };
+fn an_ended_browser_is_restarted_on_demand() {
+    let Some(home) = TestHome::new("transport: pipe") else { return };
     home.site.page("/", "<title>one</title>");
     let profile = home.started();
     let before = profile.status();
@@ -146,9 +146,12 @@ fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
     let gone = profile.tab(None).unwrap_err();
     assert!(gone.code() == "TAB_GONE" && gone.to_string().contains("t3"), "{gone}");
     let url = home.site.url("a", "/");
-    let went = profile.navigate(Navigate { url: url.clone(), ..Navigate::default() }, soon()).unwrap();
-    assert_eq!((went.url.as_str(), went.title.as_str(), went.status), (url.as_str(), "one", Some(200)));
-    assert_eq!(worth(&profile, None, "document.title"), "one");
+    let navigation = profile.navigate(Navigate { url: url.clone(), ..Navigate::default() }, soon()).unwrap();
+    assert_eq!(
+        (navigation.url.as_str(), navigation.title.as_str(), navigation.status),
+        (url.as_str(), "one", Some(200))
+    );
+    assert_eq!(eval_value(&profile, None, "document.title"), "one");
     let end = profile.events().last();
     home.control.stop(soon());
     assert!(profile.events().has_ended() && profile.events().last() > end);
@@ -156,8 +159,8 @@ fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
 }
 
 #[test]
-fn options_of_a_start_that_a_running_browser_does_not_have_are_refused() {
-    let Some(home) = Homely::new("transport: port") else { return };
+fn start_options_that_differ_from_the_running_browser_are_refused() {
+    let Some(home) = TestHome::new("transport: port") else { return };
     let profile = home.main();
     let capabilities = serde_json::json!({ "platformName": "linux" }).as_object().unwrap().clone();
     let capable = StartWith { capabilities, ..StartWith::default() };
@@ -176,7 +179,7 @@ fn options_of_a_start_that_a_running_browser_does_not_have_are_refused() {
 
     // Nor is a window a matter of a browser that somebody else started.
     let url = format!("http://127.0.0.1:{}", status.cdp_port.unwrap());
-    let attached = Homely::without_browser("", Overrides { cdp_url: Some(url), ..Overrides::default() });
+    let attached = TestHome::without_browser("", Overrides { cdp_url: Some(url), ..Overrides::default() });
     for when in ["stopped", "running"] {
         let error = attached.main().start(Some(false), soon()).unwrap_err();
         assert!(error.code() == "BAD_REQUEST" && error.to_string().contains("headless"), "{when}: {error}");
@@ -185,10 +188,10 @@ fn options_of_a_start_that_a_running_browser_does_not_have_are_refused() {
 }
 
 #[test]
-fn capabilities_of_a_start_are_refused_while_the_session_runs() {
+fn start_capabilities_are_refused_while_the_session_runs() {
     let Some(driver) = Driver::start() else { return };
     let overrides = Overrides { cdp_url: Some(driver.address()), ..Overrides::default() };
-    let home = Homely::without_browser("", overrides);
+    let home = TestHome::without_browser("", overrides);
     let capabilities = serde_json::json!({ "browserName": "chrome" }).as_object().unwrap().clone();
     let capable = StartWith { capabilities, ..StartWith::default() };
     let profile = home.main();

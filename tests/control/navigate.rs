@@ -7,8 +7,8 @@ use cdpilot::supervisor::DialogAnswer;
 use cdpilot::sync::{Deadline, spawn};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, run, seen, worth};
 use crate::support::site::{Answer, Held};
+use crate::support::test_home::{TestHome, eval_value, run, seen};
 
 fn go(profile: &Profile, url: &str, wait_until: WaitUntil, deadline: Deadline) -> Result<Navigated, Error> {
     profile.navigate(Navigate { url: url.to_owned(), wait_until, ..Navigate::default() }, deadline)
@@ -19,21 +19,21 @@ fn load(profile: &Profile, url: &str) -> Navigated {
 }
 
 #[test]
-fn a_navigation_waits_as_is_wished_and_tells_the_status() {
-    let Some(home) = Homely::new("") else { return };
+fn a_navigation_waits_as_requested_and_returns_the_status() {
+    let Some(home) = TestHome::new("") else { return };
     let profile = home.main();
     let site = &home.site;
     site.page("/", "<title>home</title>");
     site.put("/missing", Answer::html("<title>none</title>").status("404 Not Found"));
     site.put("/moved", Answer::html("").status("302 Found").header("Location", "/missing"));
-    let went = load(&profile, &site.url("a", "/"));
+    let navigation = load(&profile, &site.url("a", "/"));
     assert_eq!(
-        (went.status, went.title.as_str(), went.navigated, went.blocked_by_dialog),
+        (navigation.status, navigation.title.as_str(), navigation.navigated, navigation.blocked_by_dialog),
         (Some(200), "home", None, false)
     );
     assert_eq!(profile.tabs().len(), 1, "the page that the browser opens with");
-    let went = load(&profile, &site.url("a", "/moved"));
-    assert_eq!((went.status, went.url), (Some(404), site.url("a", "/missing")));
+    let navigation = load(&profile, &site.url("a", "/moved"));
+    assert_eq!((navigation.status, navigation.url), (Some(404), site.url("a", "/missing")));
     // In the same document there is no other status.
     assert_eq!(load(&profile, &site.url("a", "/missing#part")).status, None);
     assert_eq!(load(&profile, "data:text/html,<title>d</title>").title, "d");
@@ -45,15 +45,15 @@ fn a_navigation_waits_as_is_wished_and_tells_the_status() {
     let slow = site.url("a", "/slow");
     let late = go(&profile, &slow, WaitUntil::DomContentLoaded, Deadline::after_secs(1)).unwrap_err();
     assert_eq!(late.code(), "TIMEOUT", "{late}");
-    script.let_go();
+    script.release();
     let parsed = go(&profile, &slow, WaitUntil::DomContentLoaded, soon()).unwrap();
-    assert_eq!((parsed.status, worth(&profile, None, "window.late")), (Some(200), 1.into()));
-    assert_eq!(worth(&profile, None, "document.readyState"), "interactive");
+    assert_eq!((parsed.status, eval_value(&profile, None, "window.late")), (Some(200), 1.into()));
+    assert_eq!(eval_value(&profile, None, "document.readyState"), "interactive");
     let late = go(&profile, &slow, WaitUntil::Load, Deadline::after_secs(1)).unwrap_err();
     assert_eq!(late.code(), "TIMEOUT", "{late}");
-    picture.let_go();
+    picture.release();
     load(&profile, &slow);
-    assert_eq!(worth(&profile, None, "document.readyState"), "complete");
+    assert_eq!(eval_value(&profile, None, "document.readyState"), "complete");
 
     // With nothing waited for, the answer comes before the server's.
     let document = Held::default();
@@ -61,8 +61,8 @@ fn a_navigation_waits_as_is_wished_and_tells_the_status() {
     let held = site.url("a", "/held");
     let under_way = go(&profile, &held, WaitUntil::None, soon()).unwrap();
     assert_eq!((under_way.url.as_str(), under_way.blocked_by_dialog), (slow.as_str(), false));
-    site.wait_asked("a.localhost/held", 1);
-    document.let_go();
+    site.wait_requested("a.localhost/held", 1);
+    document.release();
     seen(&profile, "the held page", |now| now.pages.iter().any(|page| *page.url == *held));
 
     let refused = go(&profile, "http://127.0.0.1:1/", WaitUntil::Load, soon()).unwrap_err();
@@ -72,8 +72,8 @@ fn a_navigation_waits_as_is_wished_and_tells_the_status() {
 }
 
 #[test]
-fn dialogs_on_the_way_are_a_success_that_says_so() {
-    let Some(home) = Homely::new("") else { return };
+fn a_navigation_that_opens_a_dialog_succeeds_and_reports_it() {
+    let Some(home) = TestHome::new("") else { return };
     let (profile, site) = (home.main(), &home.site);
     site.page("/", "<title>home</title>");
     site.page("/stay", "<title>stay</title><button>b</button><script>addEventListener('beforeunload', e => e.preventDefault())</script>");
@@ -88,18 +88,21 @@ fn dialogs_on_the_way_are_a_success_that_says_so() {
         button: Default::default(),
     });
     profile.tab(None).unwrap().tab.act(&touch, soon()).unwrap();
-    let asked = load(&profile, &other);
-    assert_eq!((asked.navigated, asked.blocked_by_dialog, asked.url.as_str()), (Some(false), true, stay.as_str()));
-    assert_eq!(asked.pending_dialogs.len(), 1);
-    let json = serde_json::to_value(&asked).unwrap();
+    let requested = load(&profile, &other);
+    assert_eq!(
+        (requested.navigated, requested.blocked_by_dialog, requested.url.as_str()),
+        (Some(false), true, stay.as_str())
+    );
+    assert_eq!(requested.pending_dialogs.len(), 1);
+    let json = serde_json::to_value(&requested).unwrap();
     assert_eq!(
         (&json["navigated"], &json["blockedByDialog"], &json["pending_dialogs"][0]["type"]),
         (&false.into(), &true.into(), &"beforeunload".into())
     );
     let supervisor = Arc::clone(profile.running().unwrap().supervisor());
     supervisor.respond(None, DialogAnswer::Dismiss, soon()).unwrap();
-    let asked = go(&profile, &other, WaitUntil::None, soon()).unwrap();
-    assert_eq!((asked.navigated, asked.blocked_by_dialog), (Some(false), true));
+    let requested = go(&profile, &other, WaitUntil::None, soon()).unwrap();
+    assert_eq!((requested.navigated, requested.blocked_by_dialog), (Some(false), true));
     supervisor.respond(None, DialogAnswer::Accept(None), soon()).unwrap();
     seen(&profile, "the other page", |now| now.pages.iter().any(|page| *page.url == *other));
 
@@ -111,9 +114,12 @@ fn dialogs_on_the_way_are_a_success_that_says_so() {
     let refused = go(&profile, &other, WaitUntil::Load, soon()).unwrap_err();
     assert!(refused.code() == "BLOCKED_BY_DIALOG" && refused.to_string().contains("hello"), "{refused}");
     let to = Navigate { url: other.clone(), dismiss_dialogs: true, ..Navigate::default() };
-    let went = profile.navigate(to, soon()).unwrap();
-    assert_eq!(&*went.dismissed_dialogs[0].dialog.message, "hello");
-    assert_eq!((went.blocked_by_dialog, went.pending_dialogs.len(), went.title.as_str()), (false, 0, "home"));
+    let navigation = profile.navigate(to, soon()).unwrap();
+    assert_eq!(&*navigation.dismissed_dialogs[0].dialog.message, "hello");
+    assert_eq!(
+        (navigation.blocked_by_dialog, navigation.pending_dialogs.len(), navigation.title.as_str()),
+        (false, 0, "home")
+    );
 
     // A new tab is there although its page shows a dialog.
     let opened = profile.open_tab(NewTab { url: site.url("a", "/alert"), ..NewTab::default() }, soon()).unwrap();
@@ -126,20 +132,20 @@ fn dialogs_on_the_way_are_a_success_that_says_so() {
     profile.dialogs(None).unwrap().0.iter().for_each(|dialog| {
         supervisor.respond(Some(&dialog.id), DialogAnswer::Dismiss, soon()).unwrap();
     });
-    let went = profile.navigate(to, soon()).unwrap();
-    assert_eq!((went.title.as_str(), went.rescued), ("home", true));
+    let navigation = profile.navigate(to, soon()).unwrap();
+    assert_eq!((navigation.title.as_str(), navigation.rescued), ("home", true));
 }
 
 #[test]
-fn where_pages_may_not_go_no_door_leads() {
-    let Some(home) = Homely::new("navigation: {block: ['b.localhost']}") else { return };
+fn the_navigation_policy_applies_to_every_entry_point() {
+    let Some(home) = TestHome::new("navigation: {block: ['b.localhost']}") else { return };
     let (profile, site) = (home.started(), &home.site);
     site.page("/", "<title>home</title>");
-    let (here, there) = (site.url("a", "/"), site.url("b", "/"));
+    let (here, target) = (site.url("a", "/"), site.url("b", "/"));
     load(&profile, &here);
     let pages = profile.tabs().len();
     for url in [
-        &*there,
+        &*target,
         "javascript:alert(1)",
         "chrome://version/",
         "file:///etc/passwd",
@@ -161,7 +167,7 @@ fn where_pages_may_not_go_no_door_leads() {
         }
     }
     assert_eq!((profile.tabs().len(), profile.tabs()[0].url.as_str()), (pages, here.as_str()));
-    site.put("/moved", Answer::html("").status("302 Found").header("Location", &there));
+    site.put("/moved", Answer::html("").status("302 Found").header("Location", &target));
     let moved = go(&profile, &site.url("a", "/moved"), WaitUntil::Load, soon()).unwrap_err();
     assert_eq!(moved.code(), "NAVIGATION_BLOCKED", "{moved}");
     assert!(moved.details().unwrap()["reason"].is_string());
@@ -175,12 +181,12 @@ fn where_pages_may_not_go_no_door_leads() {
     assert_eq!(&*profile.running().unwrap().supervisor().view().page(made).unwrap().url, "about:blank");
     let opened = profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap_err();
     assert_eq!(opened.code(), "NAVIGATION_BLOCKED", "{opened}");
-    assert_eq!(site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]
-fn callers_at_the_same_time_share_a_start() {
-    let Some(home) = Homely::new("") else { return };
+fn concurrent_callers_share_a_start() {
+    let Some(home) = TestHome::new("") else { return };
     home.site.page("/", "<title>home</title>");
     let (profile, url) = (home.main(), home.site.url("a", "/"));
     let opens: Vec<_> = (0..4)

@@ -7,18 +7,18 @@ use cdpilot::control::{Control, NewProfile, NewTab, Overrides};
 use cdpilot::sync::Deadline;
 
 use crate::support::chrome::soon;
-use crate::support::controlled::Homely;
+use crate::support::test_home::TestHome;
 
 fn named(name: &str) -> NewProfile {
     NewProfile { name: name.to_owned(), ..NewProfile::default() }
 }
 
-fn bare(browser: &str) -> Homely {
-    Homely::without_browser(browser, Overrides::default())
+fn bare(browser: &str) -> TestHome {
+    TestHome::without_browser(browser, Overrides::default())
 }
 
 #[test]
-fn profiles_come_from_the_settings_and_from_requests_and_stay() {
+fn profiles_come_from_settings_and_requests_and_persist() {
     let settings = "cdp_port: 28792, profiles: {work: {cdp_port: 28801, color: '#00AA00'}, far: {cdp_url: 'ws://10.0.0.1:1/devtools/browser/secret'}}";
     let home = bare(settings);
     let made = home
@@ -26,7 +26,7 @@ fn profiles_come_from_the_settings_and_from_requests_and_stay() {
         .unwrap();
     assert_eq!((made.color.as_str(), made.running, made.is_remote), ("#0000FF", false, false));
     assert!(Path::new(&made.user_data_dir).ends_with("profiles/made-1"), "{}", made.user_data_dir);
-    let shown = |home: &Homely| -> Vec<_> {
+    let shown = |home: &TestHome| -> Vec<_> {
         home.profiles().into_iter().map(|p| (p.name, p.cdp_port, p.is_default, p.is_remote)).collect()
     };
     let expected = [
@@ -59,7 +59,7 @@ fn profiles_come_from_the_settings_and_from_requests_and_stay() {
 }
 
 #[test]
-fn what_cannot_be_a_profile_is_refused() {
+fn invalid_profiles_are_refused() {
     let home = bare("profiles: {work: {}}");
     for name in ["", "Work", "a b", "../x", "ä", &"x".repeat(41)] {
         assert_eq!(home.create_profile(named(name)).unwrap_err().code(), "BAD_REQUEST", "{name}");
@@ -92,7 +92,7 @@ fn what_cannot_be_a_profile_is_refused() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_not_written_over() {
+fn an_unreadable_profile_file_is_not_overwritten() {
     let home = bare("");
     home.create_profile(named("first")).unwrap();
     let file = home.path().join("profiles.json");
@@ -111,7 +111,7 @@ fn a_file_that_cannot_be_read_is_not_written_over() {
 }
 
 #[test]
-fn what_is_switched_off_starts_nothing() {
+fn a_disabled_browser_is_not_started() {
     let home = bare("enabled: false");
     let profile = home.main();
     assert_eq!(profile.start(None, soon()).unwrap_err().code(), "BROWSER_DISABLED");
@@ -139,7 +139,7 @@ fn what_is_switched_off_starts_nothing() {
 }
 
 #[test]
-fn a_persons_own_browser_profile_is_never_used() {
+fn the_default_profile_of_the_user_is_never_used() {
     let own = cdpilot::browser::default_profiles().into_iter().next().expect("there are such folders");
     for folder in [own.clone(), own.join("Default"), own.join("../").join(own.file_name().unwrap())] {
         let home = bare(&format!("profiles: {{mine: {{user_data_dir: '{}'}}}}", folder.display()));
@@ -151,7 +151,7 @@ fn a_persons_own_browser_profile_is_never_used() {
 
 #[cfg(unix)]
 #[test]
-fn a_browser_that_does_not_start_is_left_alone_for_a_while() {
+fn repeated_failed_starts_are_paused() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let (program, starts) = (folder.path().join("chrome"), folder.path().join("starts"));
@@ -159,7 +159,7 @@ fn a_browser_that_does_not_start_is_left_alone_for_a_while() {
         .unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
     let overrides = Overrides { executable: Some(program), headless: Some(true), ..Overrides::default() };
-    let home = Homely::without_browser("user_agent: native", overrides); // which needs no version
+    let home = TestHome::without_browser("user_agent: native", overrides); // which needs no version
     let profile = home.main();
     let count = || std::fs::read_to_string(&starts).unwrap().len();
     let start = || profile.start(None, soon()).unwrap_err();

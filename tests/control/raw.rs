@@ -4,7 +4,7 @@ use cdpilot::control::{Error, Profile, RawCall, RawLevel, raw_methods};
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, seen};
+use crate::support::test_home::{TestHome, seen};
 
 fn call(
     profile: &Profile,
@@ -19,8 +19,8 @@ fn call(
 }
 
 #[test]
-fn a_command_goes_where_it_is_sent_and_brings_no_secret_back() {
-    let Some(home) = Homely::new("") else { return };
+fn a_raw_command_reaches_its_target_and_returns_no_secret() {
+    let Some(home) = TestHome::new("") else { return };
     home.site
         .page("/", "<title>top</title><iframe name=near src='/near'></iframe><iframe name=far src='@b/far'></iframe>");
     home.site.page("/near", "<title>near</title>");
@@ -36,11 +36,11 @@ fn a_command_goes_where_it_is_sent_and_brings_no_secret_back() {
     let near = now.frames.iter().find(|frame| &*frame.name == "near").unwrap().frame_id.to_string();
     let far = now.frames.iter().find(|frame| frame.is_oopif).unwrap().frame_id.to_string();
     for (frame, expected) in [(None, "top"), (Some(&*near), "near"), (Some(&*far), "far")] {
-        let told = call(&profile, "Runtime.evaluate", title.clone(), None, frame).unwrap();
-        assert_eq!(told["result"]["value"], expected, "{told}");
+        let response = call(&profile, "Runtime.evaluate", title.clone(), None, frame).unwrap();
+        assert_eq!(response["result"]["value"], expected, "{response}");
     }
-    let told = call(&profile, "Page.getFrameTree", Value::Null, Some("t1"), Some(&far)).unwrap();
-    assert!(told["frameTree"]["frame"]["url"].as_str().unwrap().ends_with("/far"), "{told}");
+    let response = call(&profile, "Page.getFrameTree", Value::Null, Some("t1"), Some(&far)).unwrap();
+    assert!(response["frameTree"]["frame"]["url"].as_str().unwrap().ends_with("/far"), "{response}");
     let wrong = call(&profile, "Page.getFrameTree", json!({}), None, Some(&near)).unwrap_err();
     assert!(wrong.code() == "BAD_REQUEST" && wrong.to_string().contains("shares the session of frame"), "{wrong}");
     assert_eq!(
@@ -56,8 +56,8 @@ fn a_command_goes_where_it_is_sent_and_brings_no_secret_back() {
     let picture = call(&profile, "Page.captureScreenshot", json!({}), None, None).unwrap();
     assert!(picture["data"].as_str().unwrap().starts_with("iVBOR"), "bytes are as they were");
     let secret = json!({ "expression": "'ws://127.0.0.1:1/devtools/browser/abc Bearer abcdef123456'" });
-    let told = call(&profile, "Runtime.evaluate", secret, None, None).unwrap();
-    assert_eq!(told["result"]["value"], "ws://127.0.0.1:1/… Bearer [secret]");
+    let response = call(&profile, "Runtime.evaluate", secret, None, None).unwrap();
+    assert_eq!(response["result"]["value"], "ws://127.0.0.1:1/… Bearer [secret]");
 
     let unknown = call(&profile, "Page.doesNotExist", json!({}), None, None).unwrap_err();
     assert!(unknown.code() == "BAD_REQUEST" && unknown.to_string().contains("docs/raw-cdp.md"), "{unknown}");
@@ -77,8 +77,8 @@ fn a_command_goes_where_it_is_sent_and_brings_no_secret_back() {
 }
 
 #[test]
-fn what_is_switched_off_is_refused() {
-    let Some(home) = Homely::new("evaluate_enabled: false") else { return };
+fn raw_commands_are_refused_when_disabled() {
+    let Some(home) = TestHome::new("evaluate_enabled: false") else { return };
     let profile = home.started();
     for method in ["Runtime.evaluate", "Runtime.callFunctionOn", "Page.addScriptToEvaluateOnNewDocument"] {
         assert_eq!(call(&profile, method, json!({}), None, None).unwrap_err().code(), "EVALUATE_DISABLED", "{method}");
@@ -89,8 +89,8 @@ fn what_is_switched_off_is_refused() {
 }
 
 #[test]
-fn a_page_is_given_no_other_files_than_may_be_uploaded() {
-    let Some(home) = Homely::new("") else { return };
+fn raw_commands_accept_only_files_that_may_be_uploaded() {
+    let Some(home) = TestHome::new("") else { return };
     home.site.page("/", "<input type=file id=f>");
     std::fs::write(home.path().join("uploads/a.txt"), "x").unwrap();
     let (profile, token) = (home.main(), home.path().join("token"));
@@ -110,8 +110,8 @@ fn a_page_is_given_no_other_files_than_may_be_uploaded() {
 }
 
 #[test]
-fn what_would_get_around_the_policy_or_the_supervisor_is_never_sent() {
-    let Some(home) = Homely::new("navigation: {block: [b.localhost]}") else { return };
+fn raw_commands_that_bypass_policy_or_supervisor_are_refused() {
+    let Some(home) = TestHome::new("navigation: {block: [b.localhost]}") else { return };
     home.site.page("/", "start");
     home.open("/");
     let (profile, blocked) = (home.main(), home.site.url("b", "/"));
@@ -133,25 +133,25 @@ fn what_would_get_around_the_policy_or_the_supervisor_is_never_sent() {
         ("PWA.launch", json!({ "manifestId": "x" })),
     ] {
         for target in [None, Some("t1")] {
-            let told = call(&profile, method, params.clone(), target, None).unwrap_err();
-            assert_eq!(told.code(), "BAD_REQUEST", "{method}: {told}");
+            let response = call(&profile, method, params.clone(), target, None).unwrap_err();
+            assert_eq!(response.code(), "BAD_REQUEST", "{method}: {response}");
         }
     }
     for target in [None, Some("t1")] {
-        let told = call(&profile, "Target.createTarget", json!({ "url": blocked }), target, None).unwrap_err();
-        assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{told}");
+        let response = call(&profile, "Target.createTarget", json!({ "url": blocked }), target, None).unwrap_err();
+        assert_eq!(response.code(), "NAVIGATION_BLOCKED", "{response}");
         // What leads there is opened, and refused on its way.
         home.site.leads("/leads");
         let leading = home.site.url("a", &format!("/leads?{blocked}"));
         call(&profile, "Target.createTarget", json!({ "url": leading }), target, None).unwrap();
     }
     seen(&profile, "both refused", |now| now.pages.iter().filter(|page| page.blocked.is_some()).count() == 2);
-    assert_eq!(home.site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(home.site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]
-fn without_scripts_of_callers_no_command_runs_one() {
-    let Some(home) = Homely::new("evaluate_enabled: false") else { return };
+fn with_scripts_disabled_no_raw_command_runs_a_script() {
+    let Some(home) = TestHome::new("evaluate_enabled: false") else { return };
     home.site.page("/", "<p>text</p>");
     home.open("/");
     let profile = home.main();
@@ -174,19 +174,22 @@ fn without_scripts_of_callers_no_command_runs_one() {
 }
 
 #[test]
-fn a_level_admits_reading_or_acting_alone() {
-    let Some(home) = Homely::new("raw_cdp_enabled: read") else { return };
+fn an_access_level_admits_only_its_commands() {
+    let Some(home) = TestHome::new("raw_cdp_enabled: read") else { return };
     home.site.page("/", "text");
     home.open("/");
     let profile = home.main();
     call(&profile, "DOM.getDocument", json!({}), None, None).unwrap();
-    let told = call(&profile, "Input.insertText", json!({ "text": "x" }), None, None).unwrap_err();
-    assert!(told.code() == "RAW_CDP_DISABLED" && told.to_string().contains("raw_cdp_enabled: act"), "{told}");
+    let response = call(&profile, "Input.insertText", json!({ "text": "x" }), None, None).unwrap_err();
+    assert!(
+        response.code() == "RAW_CDP_DISABLED" && response.to_string().contains("raw_cdp_enabled: act"),
+        "{response}"
+    );
 }
 
 /// `docs/raw-cdp.md` is the table in the code. `UPDATE_DOCS=1` writes it anew.
 #[test]
-fn the_page_of_raw_commands_is_the_table() {
+fn the_documentation_of_raw_commands_is_up_to_date() {
     const HEAD: &str = "\
 # Raw CDP commands
 
@@ -220,7 +223,7 @@ This page is generated by a test.
 
 /// Somebody has thought of each command of the pinned protocol.
 #[test]
-fn every_command_of_the_protocol_stands_in_the_table() {
+fn every_protocol_command_is_classified() {
     let listed: Vec<String> = raw_methods().into_iter().map(|(method, _)| method).collect();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cdp-gen/protocol");
     let mut missing = Vec::new();

@@ -31,7 +31,7 @@ fn library() -> Option<String> {
 }
 
 #[test]
-fn a_clock_that_jumps_by_a_day_loses_nothing() {
+fn a_clock_jump_of_a_day_loses_nothing() {
     if !has_browser() {
         return;
     }
@@ -87,8 +87,8 @@ fn a_clock_that_jumps_by_a_day_loses_nothing() {
     let mut last_id = 0;
     let mut events = |since: u64| {
         does("browser evaluate console.log('x')");
-        let told = does(&format!("browser events --since {since} --count 1 --json")).stdout;
-        let event: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+        let response = does(&format!("browser events --since {since} --count 1 --json")).stdout;
+        let event: Value = serde_json::from_str(response.lines().next().unwrap()).unwrap();
         println!("event after {since}: {event}");
         let id = event["seq"].as_u64().unwrap_or_else(|| panic!("{event}"));
         assert!(id > last_id, "{event}");
@@ -118,7 +118,8 @@ fn a_clock_that_jumps_by_a_day_loses_nothing() {
         // A dialog and a link to the UI of before the next jump, which is back.
         let link = does("ui").stdout.trim().to_owned();
         does("browser click --selector #ask");
-        let open = |told: &Value| (told["open"].as_array().map(Vec::len), told["open"][0]["openedAt"].clone());
+        let open =
+            |response: &Value| (response["open"].as_array().map(Vec::len), response["open"][0]["openedAt"].clone());
         let before = does("browser dialogs --json").json();
         set("+0");
         let seen = does("browser dialogs --json").json();
@@ -145,8 +146,8 @@ fn a_clock_that_jumps_by_a_day_loses_nothing() {
     does("serve --stop");
 }
 
-fn picture(told: &Value) -> String {
-    told["path"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+fn picture(response: &Value) -> String {
+    response["path"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
 /// The milliseconds in the name of a file.

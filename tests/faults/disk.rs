@@ -52,17 +52,17 @@ fn fill(path: &Path) {
 
 /// Whether an error says in plain words that the disk is full.
 fn says_full(ran: &Ran) -> bool {
-    let told = format!("{}{}", ran.stdout, ran.stderr).to_lowercase();
-    told.contains("disk is full") || told.contains("no space left")
+    let response = format!("{}{}", ran.stdout, ran.stderr).to_lowercase();
+    response.contains("disk is full") || response.contains("no space left")
 }
 
 #[test]
-fn on_a_full_disk_nothing_acknowledged_is_lost() {
+fn a_full_disk_loses_nothing_acknowledged() {
     if !has_browser() {
         return;
     }
     let Some(disk) = std::env::var_os(DISK).map(PathBuf::from) else {
-        with_disk("on_a_full_disk_nothing_acknowledged_is_lost");
+        with_disk("a_full_disk_loses_nothing_acknowledged");
         return;
     };
     let program = Program::new();
@@ -125,10 +125,10 @@ fn on_a_full_disk_nothing_acknowledged_is_lost() {
     for (path, content) in files.iter().zip(&contents) {
         assert!(fs::read(path).unwrap() == *content, "{path} has changed");
     }
-    for (line, told) in acknowledged {
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap_or_default();
-        if let Some(path) = told["path"].as_str() {
-            assert!(fs::metadata(path).unwrap().len() > 100, "{line}: {told}");
+    for (line, response) in acknowledged {
+        let response: serde_json::Value = serde_json::from_str(&response).unwrap_or_default();
+        if let Some(path) = response["path"].as_str() {
+            assert!(fs::metadata(path).unwrap().len() > 100, "{line}: {response}");
         }
     }
     let profiles = does("browser profiles --json").stdout;

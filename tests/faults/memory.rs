@@ -1,5 +1,5 @@
-//! The memory of a server after hostile pages: within 20 MB of before. Of a release build (`make faults`); a build without
-//! optimisation has other figures.
+//! The memory of a server after hostile pages: within 20 MB of the baseline. Needs a release build (`make faults`): without
+//! optimisation the figures differ.
 #![allow(clippy::print_stdout)] // figures
 
 use std::fs;
@@ -38,7 +38,7 @@ fn memory(pid: u64) -> (u64, u64) {
 }
 
 #[test]
-fn memory_after_hostile_pages_is_that_of_before() {
+fn memory_after_hostile_pages_returns_to_the_baseline() {
     let _alone = busy_machine();
     if !has_browser() {
         return;
@@ -63,7 +63,7 @@ fn memory_after_hostile_pages_is_that_of_before() {
     let pid = server["pid"].as_u64().unwrap();
     let visit = |path: &str| {
         let opened = (0..CLIENTS).map(|_| does(&format!("browser open {} --json", site.url("a", path))).json());
-        let tabs: Vec<String> = opened.map(|told| told["targetId"].as_str().unwrap().to_owned()).collect();
+        let tabs: Vec<String> = opened.map(|response| response["targetId"].as_str().unwrap().to_owned()).collect();
         let clients: Vec<_> = tabs
             .iter()
             .map(|tab| {

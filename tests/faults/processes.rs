@@ -21,8 +21,8 @@ use serde_json::Value;
 
 use crate::cli_run::{Program, Ran, has_browser};
 use crate::support::busy_machine;
+use crate::support::home_processes::{Kind, Process, files, processes, until};
 use crate::support::site::{Answer, Held, Site};
-use crate::support::struck::{Kind, Process, files, processes, until};
 
 /// After this nothing is left, except for what the next start and `doctor --fix` remove.
 const LEFT_AFTER: Duration = Duration::from_secs(3);
@@ -108,7 +108,7 @@ impl Struck {
 
 impl Drop for Struck {
     fn drop(&mut self) {
-        self.slow.let_go();
+        self.slow.release();
         // For the test that failed.
         let until = Deadline::after_secs(5);
         while !until.passed() {
@@ -136,11 +136,11 @@ impl Acknowledged {
         at.does(&format!("browser open {}", at.site.url("a", "/")));
         at.does("browser label t1 kept");
         at.does(&format!("browser open {}", at.site.url("a", "/other")));
-        let told = at.does("browser click --selector #d --target kept --json").json();
-        let path = told["downloads"][0]["path"].as_str().map(str::to_owned);
+        let response = at.does("browser click --selector #d --target kept --json").json();
+        let path = response["downloads"][0]["path"].as_str().map(str::to_owned);
         let path = path.unwrap_or_else(|| {
-            let told = at.does("browser download --json").json();
-            told["download"]["path"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+            let response = at.does("browser download --json").json();
+            response["download"]["path"].as_str().unwrap_or_else(|| panic!("{response}")).to_owned()
         });
         Self { download: path.into() }
     }
@@ -185,7 +185,7 @@ fn moment(
         }
         Phase::Navigation => {
             let command = at.begin(&format!("browser navigate {} --target kept", at.site.url("a", "/slow")));
-            at.site.wait_asked("a.localhost/slow", 1);
+            at.site.wait_requested("a.localhost/slow", 1);
             Some(command)
         }
         Phase::Close => {
@@ -267,7 +267,7 @@ fn round(phase: Phase, victim: Kind, signal: Signal, seed: u64) -> Row {
         let _ = command.kill();
         let _ = command.wait();
     }
-    at.slow.let_go();
+    at.slow.release();
 
     // The next steps of a person.
     let started = at.run("browser start");
@@ -303,8 +303,8 @@ fn round(phase: Phase, victim: Kind, signal: Signal, seed: u64) -> Row {
     }
     if started.code != Some(0) {
         // Where a start does not help it says what does.
-        let told = format!("{}{}", started.stdout, started.stderr);
-        assert!(told.contains("doctor --fix"), "{what}: a start fails and does not say what helps: {started:?}");
+        let response = format!("{}{}", started.stdout, started.stderr);
+        assert!(response.contains("doctor --fix"), "{what}: a start fails and does not say what helps: {started:?}");
     }
     let fixed = at.run("doctor --fix --json");
     if !after_start.is_empty() {
@@ -328,16 +328,16 @@ fn round(phase: Phase, victim: Kind, signal: Signal, seed: u64) -> Row {
     // And nothing is left at the end.
     at.does("serve --stop");
     let nothing = || (at.processes(), files(at.temp(), &at.home));
-    let (alive, there) =
-        until(Deadline::after_secs(12), nothing, |(alive, there)| alive.is_empty() && there.is_empty());
-    assert!(alive.is_empty(), "{what}: left at the end: {alive:#?} {there:?}");
-    if !there.is_empty() {
+    let (alive, target) =
+        until(Deadline::after_secs(12), nothing, |(alive, target)| alive.is_empty() && target.is_empty());
+    assert!(alive.is_empty(), "{what}: left at the end: {alive:#?} {target:?}");
+    if !target.is_empty() {
         // A stop that takes too long is cut off by the server's own limit; the next start removes its files.
-        println!("{what}: left by a stop that was cut off: {there:?}");
+        println!("{what}: left by a stop that was cut off: {target:?}");
         at.does("browser start");
         at.does("serve --stop");
-        let there = until(Deadline::after_secs(12), || files(at.temp(), &at.home), Vec::is_empty);
-        assert!(there.is_empty(), "{what}: left at the end: {there:?}");
+        let target = until(Deadline::after_secs(12), || files(at.temp(), &at.home), Vec::is_empty);
+        assert!(target.is_empty(), "{what}: left at the end: {target:?}");
     }
     let left = match (hit, first.is_empty()) {
         (false, _) => "(it had ended before the signal)".to_owned(),
@@ -363,7 +363,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_fault_leaves_nothing_that_the_next_start_does_not_remove() {
+fn everything_that_a_fault_leaves_is_removed_by_the_next_start() {
     let _alone = busy_machine();
     if !has_browser() {
         return;

@@ -1,4 +1,4 @@
-//! Our client and servers that do what real ones do only now and then.
+//! The MCP client with servers that hang, crash or send invalid messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::support::fake_mcp::{noted, play, server};
 use crate::support::leaks::{Baseline, alone, rerun};
-use crate::support::workshop::nowhere;
+use crate::support::tool_workspace::no_scope;
 
 /// The test that plays the servers of all of them.
 const STAGE: &str = "tools_of_a_server_are_listed_and_called";
@@ -91,7 +91,7 @@ impl Staged {
 
 fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
     let arguments = Map::from_iter([("text".to_owned(), json!(text))]);
-    let call = ToolContext { session: &Session::default(), scope: &nowhere(), deadline, cancel, progress: &|_| {} };
+    let call = ToolContext { session: &Session::default(), scope: &no_scope(), deadline, cancel, progress: &|_| {} };
     let outcome = registry.call(name, &call, arguments)?;
     Ok(outcome.fields["text"].as_str().unwrap().to_owned())
 }
@@ -116,21 +116,21 @@ fn tools_of_a_server_are_listed_and_called() {
     let enabled = Enabled { toolsets: vec!["fake".to_owned()], off: BTreeSet::new() };
     assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
     let names: BTreeSet<String> =
-        enabled.tools(&toolsets, &staged.registry, &nowhere()).iter().map(|tool| tool.name.to_string()).collect();
+        enabled.tools(&toolsets, &staged.registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect();
     assert!(names.contains("say") && names.contains("hang"), "{names:?}");
     assert_eq!(staged.call("say", "hello").unwrap(), "say: hello");
     assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
     assert_eq!(staged.starts(), 1, "{:?}", staged.noted(""));
-    let heard = staged.noted("heard");
+    let received = staged.noted("heard");
     let expected = ["server/discover modern", "initialize", "notifications/initialized", "tools/list", "tools/call"];
-    assert_eq!(heard, expected.map(|method| format!("heard {method}")), "probed as the newer revision asks");
+    assert_eq!(received, expected.map(|method| format!("heard {method}")), "probed as the newer revision asks");
     let Staged { servers, registry, folder: _folder } = staged;
     drop(servers);
     assert!(registry.all().is_empty() && registry.sources().is_empty());
 }
 
 #[test]
-fn a_crash_costs_the_calls_under_way_and_nothing_else() {
+fn a_crash_fails_only_the_calls_under_way() {
     let staged = Staged::listed("");
     let registry = Arc::clone(&staged.registry);
     let (send, other) = crossbeam_channel::bounded(1);
@@ -148,7 +148,7 @@ fn a_crash_costs_the_calls_under_way_and_nothing_else() {
 }
 
 #[test]
-fn a_call_that_takes_too_long_is_cancelled_and_the_server_goes_on() {
+fn a_late_call_is_cancelled_and_the_server_keeps_running() {
     let staged = Staged::listed("");
     let late = staged.call_by("hang", "", Deadline::after_millis(300), &Cancel::new()).unwrap_err();
     assert_eq!(late.code, "TIMEOUT", "{late:?}");
@@ -169,7 +169,7 @@ fn a_call_that_takes_too_long_is_cancelled_and_the_server_goes_on() {
 }
 
 #[test]
-fn a_server_that_reads_no_more_is_ended_and_started_again() {
+fn a_server_that_stops_reading_is_restarted() {
     let limits = Limits { alive: Duration::from_millis(200), patience: Duration::from_millis(100), ..limits() };
     let staged = Staged::with("", limits, |_| {});
     staged.load(soon()).unwrap();
@@ -181,7 +181,7 @@ fn a_server_that_reads_no_more_is_ended_and_started_again() {
 }
 
 #[test]
-fn what_does_not_fit_a_full_pipe_does_not_hold_the_caller() {
+fn a_full_pipe_does_not_block_the_caller() {
     let limits = Limits { alive: Duration::from_millis(200), patience: Duration::from_millis(100), ..limits() };
     let staged = Staged::with("", limits, |_| {});
     staged.load(soon()).unwrap();
@@ -194,7 +194,7 @@ fn what_does_not_fit_a_full_pipe_does_not_hold_the_caller() {
 }
 
 #[test]
-fn nonsense_and_lines_without_an_end_are_passed_over() {
+fn invalid_and_unterminated_lines_are_skipped() {
     let staged = Staged::listed("");
     assert_eq!(staged.call("nonsense", "").unwrap(), "still sane");
     assert_eq!(staged.call("giant", "").unwrap(), "after a giant line");
@@ -205,7 +205,7 @@ fn nonsense_and_lines_without_an_end_are_passed_over() {
 }
 
 #[test]
-fn results_that_are_none_cost_one_error() {
+fn an_invalid_result_fails_only_its_call() {
     let staged = Staged::listed("");
     for odd in ["5", "\"text\"", "[1]", "true", "null", "{\"content\": 7, \"isError\": true}"] {
         assert_eq!(staged.call("odd", odd).unwrap_err().code, "MCP_TOOL_ERROR", "{odd}");
@@ -220,7 +220,7 @@ fn results_that_are_none_cost_one_error() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_decoded_fails_its_call_at_once() {
+fn an_undecodable_answer_fails_its_call_at_once() {
     let staged = Staged::listed("");
     let cancel = Cancel::new();
     std::thread::scope(|scope| {
@@ -245,7 +245,7 @@ fn an_answer_that_cannot_be_decoded_fails_its_call_at_once() {
 }
 
 #[test]
-fn a_flood_of_changes_is_combined_and_the_last_one_counts() {
+fn a_flood_of_change_notifications_is_coalesced() {
     let staged = Staged::listed("");
     staged.call("flood", "fresh").unwrap();
     until("the new tool", || staged.names().contains("fresh"));
@@ -254,7 +254,7 @@ fn a_flood_of_changes_is_combined_and_the_last_one_counts() {
 }
 
 #[test]
-fn hidden_characters_of_a_server_are_shown() {
+fn invisible_characters_of_a_server_are_escaped() {
     let staged = Staged::listed("sly");
     assert!(staged.names().contains("re_u202e_ad"), "{:?}", staged.names());
     let tool = staged.registry.get("re_u202e_ad").unwrap();
@@ -264,7 +264,7 @@ fn hidden_characters_of_a_server_are_shown() {
 }
 
 #[test]
-fn tools_come_and_go_while_the_server_runs() {
+fn tools_can_be_added_and_removed_at_run_time() {
     for behaviour in ["", "modern"] {
         let staged = Staged::listed(behaviour);
         let before = staged.registry.generation();
@@ -280,7 +280,7 @@ fn tools_come_and_go_while_the_server_runs() {
 }
 
 #[test]
-fn all_pages_are_read_but_not_for_ever() {
+fn all_pages_of_a_tool_list_are_read_up_to_a_limit() {
     let paged = Staged::listed("pages");
     assert_eq!(paged.names(), Staged::listed("").names());
     let endless = Staged::listed("pages endless");
@@ -289,7 +289,7 @@ fn all_pages_are_read_but_not_for_ever() {
 }
 
 #[test]
-fn names_of_others_are_not_taken_and_only_what_is_let_in_comes() {
+fn existing_tool_names_are_kept_and_filters_apply() {
     let staged = Staged::with("tool:browser_click tool:read_file tool:with.dot", limits(), |server| {
         let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         server.tools.include = list(&["browser_click", "read_file", "with.dot", "say"]);
@@ -305,7 +305,7 @@ fn names_of_others_are_not_taken_and_only_what_is_let_in_comes() {
 }
 
 #[test]
-fn of_very_many_tools_those_that_are_let_in_are_found() {
+fn allowed_tools_are_found_among_very_many() {
     let all = Staged::listed("many");
     assert_eq!(all.names().len(), 500);
     let few = Staged::with("many", limits(), |server| {
@@ -316,7 +316,7 @@ fn of_very_many_tools_those_that_are_let_in_are_found() {
 }
 
 #[test]
-fn a_slow_start_goes_on_behind_and_holds_up_nobody() {
+fn a_slow_start_continues_in_the_background() {
     let staged = Staged::new("slow");
     let (quick, folder) = (tempfile::tempdir().unwrap(), staged.folder.path());
     let other = BTreeMap::from([("quick".to_owned(), server(module_path!(), STAGE, "", quick.path()))]);
@@ -335,7 +335,7 @@ fn a_slow_start_goes_on_behind_and_holds_up_nobody() {
 }
 
 #[test]
-fn a_start_that_hangs_is_given_up() {
+fn a_hanging_start_is_abandoned() {
     let limits = Limits {
         start: Duration::from_millis(500),
         patience: Duration::from_millis(50),
@@ -349,7 +349,7 @@ fn a_start_that_hangs_is_given_up() {
 }
 
 #[test]
-fn one_that_cannot_be_started_says_why_without_secrets() {
+fn a_server_that_cannot_be_started_reports_the_reason_without_secrets() {
     let limits = Limits { first_pause: Duration::from_secs(600), ..limits() };
     let staged = Staged::with("broken", limits.clone(), |server| {
         server.env.insert("FAKE_KEY".to_owned(), "open sesame".to_owned());
@@ -368,39 +368,39 @@ fn one_that_cannot_be_started_says_why_without_secrets() {
 }
 
 #[test]
-fn servers_of_all_eras_are_understood() {
-    let heard = |staged: &Staged| {
+fn servers_of_all_protocol_revisions_work() {
+    let received = |staged: &Staged| {
         staged.call("say", "").unwrap();
         staged.noted("heard").iter().map(|line| line.trim_start_matches("heard ").to_owned()).collect::<Vec<_>>()
     };
     let legacy = ["initialize", "notifications/initialized", "tools/list", "tools/call"];
     let modern = ["server/discover modern", "subscriptions/listen modern", "tools/list modern", "tools/call modern"];
-    assert_eq!(heard(&Staged::listed("modern")), modern);
+    assert_eq!(received(&Staged::listed("modern")), modern);
     let silent = Staged::with("silent", Limits { probe: Duration::from_millis(200), ..limits() }, |_| {});
     silent.load(soon()).unwrap();
-    assert_eq!(heard(&silent)[1..], legacy);
+    assert_eq!(received(&silent)[1..], legacy);
     // Known for what it is, it is not probed again.
     assert_eq!(silent.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
-    assert_eq!(heard(&silent).iter().filter(|line| line.contains("discover")).count(), 1);
+    assert_eq!(received(&silent).iter().filter(|line| line.contains("discover")).count(), 1);
     let touchy = Staged::listed("touchy");
-    assert_eq!(heard(&touchy)[1..], legacy, "one that ends at the probe is started without");
+    assert_eq!(received(&touchy)[1..], legacy, "one that ends at the probe is started without");
     assert_eq!(touchy.starts(), 2);
     let failed = Staged::new("future").load(soon()).unwrap_err();
     assert!(failed.message.contains("2099-01-01") && failed.message.contains("2025-11-25"), "{failed:?}");
 }
 
 #[test]
-fn what_a_server_asks_is_answered() {
+fn requests_of_a_server_are_answered() {
     let staged = Staged::listed("");
-    let told = |method: &str| serde_json::from_str::<Value>(&staged.call("ask", method).unwrap()).unwrap();
-    assert_eq!(told("ping"), json!({ "result": {}, "error": null }));
+    let response = |method: &str| serde_json::from_str::<Value>(&staged.call("ask", method).unwrap()).unwrap();
+    assert_eq!(response("ping"), json!({ "result": {}, "error": null }));
     for method in ["roots/list", "sampling/createMessage", "elicitation/create"] {
-        assert_eq!(told(method)["error"]["code"], -32601, "{method}");
+        assert_eq!(response(method)["error"]["code"], -32601, "{method}");
     }
 }
 
 #[test]
-fn a_server_gets_little_of_our_environment() {
+fn a_server_gets_a_minimal_environment() {
     let staged = Staged::with("", limits(), |server| drop(server.env.insert("MINE".to_owned(), "1".to_owned())));
     staged.load(soon()).unwrap();
     let names = staged.call("env", "").unwrap();
@@ -411,8 +411,8 @@ fn a_server_gets_little_of_our_environment() {
 }
 
 #[test]
-fn nothing_of_a_server_is_left_over() {
-    alone(module_path!(), "nothing_of_a_server_is_left_over", || {
+fn a_stopped_server_leaks_nothing() {
+    alone(module_path!(), "a_stopped_server_leaks_nothing", || {
         let baseline = Baseline::now();
         for behaviour in ["", "stubborn", "slow", "deaf"] {
             let limits = Limits { patience: Duration::from_millis(100), ..limits() };
@@ -432,8 +432,8 @@ fn nothing_of_a_server_is_left_over() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_server_does_not_outlive_us() {
-    const NAME: &str = "a_server_does_not_outlive_us";
+fn a_server_does_not_outlive_its_client() {
+    const NAME: &str = "a_server_does_not_outlive_its_client";
     const DOOMED: &str = "FAKE_MCP_DOOMED";
     if let Some(folder) = std::env::var_os(DOOMED) {
         let fake = server(module_path!(), STAGE, "stubborn", Path::new(&folder));

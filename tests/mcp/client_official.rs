@@ -1,4 +1,4 @@
-//! Official MCP servers, driven by our client: those of the TypeScript SDK, of both Python SDKs, and two that people use.
+//! Official MCP servers, used by our client: those of the TypeScript SDK, of both Python SDKs, and two widely used ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::leaks::{Baseline, alone};
 use crate::support::mcp_peers::Peers;
-use crate::support::workshop::nowhere;
+use crate::support::tool_workspace::no_scope;
 
 /// A few tools of the Python SDK, as its documentation writes servers.
 const PYTHON: &str = r#"
@@ -94,7 +94,7 @@ impl Driven {
     ) -> Result<Outcome, ToolError> {
         let call = ToolContext {
             session: &Session::default(),
-            scope: &nowhere(),
+            scope: &no_scope(),
             deadline: Deadline::after_secs(60),
             cancel,
             progress,
@@ -115,7 +115,7 @@ impl Driven {
 }
 
 #[test]
-fn the_server_that_has_everything_is_driven() {
+fn the_official_everything_server_works() {
     let Some(peers) = Peers::find() else { return };
     let script = peers.script("mcp-server-everything");
     let driven = Driven::new("everything", &peers.node(), &[script.to_str().unwrap()]);
@@ -135,11 +135,11 @@ fn the_server_that_has_everything_is_driven() {
     assert!(structured.fields["structured"]["temperature"].is_number(), "{structured:?}");
     let linked = driven.text("get-resource-links", json!({ "count": 2 }));
     assert!(linked.contains("://"), "{linked}");
-    let told = Mutex::new(Vec::new());
+    let response = Mutex::new(Vec::new());
     let steps = json!({ "duration": 1, "steps": 4 });
-    driven.call_with("trigger-long-running-operation", steps, &Cancel::new(), &|p| told.lock().push(p)).unwrap();
-    let told = told.into_inner();
-    assert!(told.len() >= 3 && told.iter().all(|progress| progress.total == Some(4.0)), "{told:?}");
+    driven.call_with("trigger-long-running-operation", steps, &Cancel::new(), &|p| response.lock().push(p)).unwrap();
+    let response = response.into_inner();
+    assert!(response.len() >= 3 && response.iter().all(|progress| progress.total == Some(4.0)), "{response:?}");
     // What nobody wants any more is given up, and the server goes on answering.
     let cancel = Cancel::new();
     let long = json!({ "duration": 600, "steps": 6000 });
@@ -151,7 +151,7 @@ fn the_server_that_has_everything_is_driven() {
 }
 
 #[test]
-fn files_are_written_read_and_listed_by_the_official_server() {
+fn the_official_filesystem_server_works() {
     let Some(peers) = Peers::find() else { return };
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
@@ -173,7 +173,7 @@ fn files_are_written_read_and_listed_by_the_official_server() {
 }
 
 #[test]
-fn servers_of_both_python_sdks_are_driven() {
+fn servers_of_both_python_sdks_work() {
     let Some(peers) = Peers::find() else { return };
     for python in [peers.python(), peers.legacy_python()] {
         let driven = Driven::new("sums", &python, &["-c", PYTHON]);
@@ -181,9 +181,9 @@ fn servers_of_both_python_sdks_are_driven() {
         assert_eq!(driven.names(), BTreeSet::from(expected));
         let sum = driven.call("add", json!({ "a": 2, "b": 40 })).unwrap();
         assert_eq!((&sum.fields["text"], &sum.fields["structured"]), (&json!("42"), &json!({ "result": 42 })));
-        let told = Mutex::new(Vec::new());
-        driven.call_with("count", json!({ "to": 3 }), &Cancel::new(), &|p| told.lock().push(p.done)).unwrap();
-        assert_eq!(*told.lock(), [1.0, 2.0, 3.0]);
+        let response = Mutex::new(Vec::new());
+        driven.call_with("count", json!({ "to": 3 }), &Cancel::new(), &|p| response.lock().push(p.done)).unwrap();
+        assert_eq!(*response.lock(), [1.0, 2.0, 3.0]);
         driven.text("learn", json!({ "name": "fresh" }));
         let deadline = Deadline::after_secs(30);
         while !driven.names().contains("fresh") {
@@ -198,12 +198,12 @@ fn servers_of_both_python_sdks_are_driven() {
 }
 
 #[test]
-fn servers_that_people_use_are_driven() {
+fn widely_used_servers_work() {
     let Some(peers) = Peers::find() else { return };
     let time = Driven::new("time", &peers.python(), &["-m", "mcp_server_time", "--local-timezone", "Europe/Berlin"]);
-    let asked = json!({ "source_timezone": "Asia/Kolkata", "time": "12:00", "target_timezone": "Asia/Tokyo" });
-    let told = time.text("convert_time", asked);
-    assert!(told.contains("15:30"), "{told}");
+    let requested = json!({ "source_timezone": "Asia/Kolkata", "time": "12:00", "target_timezone": "Asia/Tokyo" });
+    let response = time.text("convert_time", requested);
+    assert!(response.contains("15:30"), "{response}");
 
     let folder = tempfile::tempdir().unwrap();
     let git = |args: &[&str]| {
@@ -221,9 +221,9 @@ fn servers_that_people_use_are_driven() {
 }
 
 #[test]
-fn nothing_of_an_official_server_is_left_over() {
+fn a_stopped_official_server_leaks_nothing() {
     let Some(peers) = Peers::find() else { return };
-    alone(module_path!(), "nothing_of_an_official_server_is_left_over", || {
+    alone(module_path!(), "a_stopped_official_server_leaks_nothing", || {
         let baseline = Baseline::now();
         let script = peers.script("mcp-server-everything");
         let driven = Driven::new("everything", &peers.node(), &[script.to_str().unwrap()]);

@@ -6,7 +6,7 @@ use cdpilot::mcp::MODERN;
 use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
-use crate::support::api::{Served, Told};
+use crate::support::api::{ApiResponse, TestServer};
 use crate::support::chrome::soon;
 
 fn message(method: &str, params: Value) -> Value {
@@ -19,7 +19,7 @@ fn modern(method: &str, mut params: Value) -> Value {
     message(method, params)
 }
 
-fn post(served: &Served, headers: &str, body: &Value) -> Told {
+fn post(served: &TestServer, headers: &str, body: &Value) -> ApiResponse {
     served.api.ask("POST", "/mcp", Some(&body.to_string()), headers)
 }
 
@@ -29,43 +29,46 @@ fn headers(method: &str) -> String {
 }
 
 #[test]
-fn a_custom_toolset_that_is_wrong_leaves_all_usable() {
-    let served = Served::with(|config, _| {
+fn an_invalid_custom_toolset_leaves_the_others_usable() {
+    let served = TestServer::with(|config, _| {
         for (name, parts) in [("a", ["b", "file"]), ("b", ["a", "todo"]), ("odd", ["fiel", "todo"])] {
             config.custom_toolsets.insert(name.to_owned(), parts.map(str::to_owned).to_vec());
         }
     });
     let list = |toolsets: &str| {
         let path = format!("/mcp?toolsets={toolsets}");
-        let told = served.api.ask("POST", &path, Some(&message("tools/list", json!({})).to_string()), "");
-        told.json()
+        let response = served.api.ask("POST", &path, Some(&message("tools/list", json!({})).to_string()), "");
+        response.json()
     };
-    let count = |told: &Value| told["result"]["tools"].as_array().map_or(0, Vec::len);
+    let count = |response: &Value| response["result"]["tools"].as_array().map_or(0, Vec::len);
     for all in ["all", "*", "all,todo"] {
         assert!(count(&list(all)) > 20, "{all}: {}", list(all));
     }
     // What is asked for by name is still named when it is wrong.
-    for (asked, part) in [("a", "a → b → a"), ("all,fiel", "file"), ("hermes-cli", "cdpilot-cli")] {
-        let told = list(asked);
-        assert!(told["error"]["message"].as_str().is_some_and(|error| error.contains(part)), "{asked}: {told}");
+    for (requested, part) in [("a", "a → b → a"), ("all,fiel", "file"), ("hermes-cli", "cdpilot-cli")] {
+        let response = list(requested);
+        assert!(
+            response["error"]["message"].as_str().is_some_and(|error| error.contains(part)),
+            "{requested}: {response}"
+        );
     }
 }
 
 #[test]
-fn the_era_of_initialize_needs_no_session() {
-    let served = Served::start();
+fn the_initialize_revision_needs_no_session() {
+    let served = TestServer::start();
     let hello = message("initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
-    let told = served.api.post("/mcp", &hello);
-    assert!(told.status == 200 && told.head.to_ascii_lowercase().contains("mcp-session-id: "), "{told:?}");
-    assert_eq!(told.json()["result"]["protocolVersion"], "2025-11-25");
+    let response = served.api.post("/mcp", &hello);
+    assert!(response.status == 200 && response.head.to_ascii_lowercase().contains("mcp-session-id: "), "{response:?}");
+    assert_eq!(response.json()["result"]["protocolVersion"], "2025-11-25");
     let version = "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: nobody\r\n";
-    for told in [
+    for response in [
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
         json!({ "jsonrpc": "2.0", "id": 5, "result": {} }),
     ] {
-        let answer = post(&served, version, &told);
-        assert_eq!((answer.status, answer.text.as_str()), (202, ""), "{told}");
+        let answer = post(&served, version, &response);
+        assert_eq!((answer.status, answer.text.as_str()), (202, ""), "{response}");
     }
     let list = post(&served, version, &message("tools/list", json!({}))).json();
     assert_eq!(list["result"]["tools"].as_array().map(Vec::len), Some(11), "{list}");
@@ -83,15 +86,20 @@ fn the_era_of_initialize_needs_no_session() {
 }
 
 #[test]
-fn headers_have_to_say_what_the_body_says() {
-    let served = Served::start();
+fn headers_must_match_the_body() {
+    let served = TestServer::start();
     let named = |name: &str| headers("tools/call") + &format!("Mcp-Name: {name}\r\n");
     let call = modern("tools/call", json!({ "name": "browser_tabs", "arguments": { "action": "list" } }));
     let found = post(&served, &headers("server/discover"), &modern("server/discover", json!({})));
     assert_eq!((found.status, &found.json()["result"]["resultType"]), (200, &json!("complete")));
     for name in ["browser_tabs", "=?base64?YnJvd3Nlcl90YWJz?="] {
-        let told = post(&served, &named(name), &call);
-        assert_eq!((told.status, told.json()["result"]["isError"].is_boolean()), (200, true), "{name}: {}", told.text);
+        let response = post(&served, &named(name), &call);
+        assert_eq!(
+            (response.status, response.json()["result"]["isError"].is_boolean()),
+            (200, true),
+            "{name}: {}",
+            response.text
+        );
     }
     let mut unsupported = call.clone();
     unsupported["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2199-01-01");
@@ -116,20 +124,24 @@ fn headers_have_to_say_what_the_body_says() {
         (headers("subscriptions/listen"), &modern("subscriptions/listen", json!({ "notifications": {} })), 406, -32600),
         (headers("x"), &json!({ "jsonrpc": "2.0", "id": 1, "result": {} }), 400, -32600),
     ] {
-        let told = post(&served, &headers, body);
-        let found = told.json();
-        assert_eq!((told.status, found["error"]["code"].as_i64()), (status, Some(code)), "{headers}{body}: {found}");
+        let response = post(&served, &headers, body);
+        let found = response.json();
+        assert_eq!(
+            (response.status, found["error"]["code"].as_i64()),
+            (status, Some(code)),
+            "{headers}{body}: {found}"
+        );
         assert_eq!(found["id"], 1);
     }
     for (body, code) in [("{", -32700), ("[]", -32600), ("{}", -32600)] {
-        let told = served.api.ask("POST", "/mcp", Some(body), "");
-        assert_eq!((told.status, told.json()["error"]["code"].as_i64()), (400, Some(code)), "{body}");
+        let response = served.api.ask("POST", "/mcp", Some(body), "");
+        assert_eq!((response.status, response.json()["error"]["code"].as_i64()), (400, Some(code)), "{body}");
     }
 }
 
 #[test]
-fn who_may_ask_and_for_what() {
-    let served = Served::start();
+fn access_is_checked_by_host_origin_and_token() {
+    let served = TestServer::start();
     let ping = message("ping", json!({})).to_string();
     let mut stranger = served.api.clone();
     stranger.token = "wrong".to_owned();
@@ -138,18 +150,18 @@ fn who_may_ask_and_for_what() {
     served.api.ask("POST", "/mcp?toolset=browser", Some(&ping), "").fails(400, "UNKNOWN_FIELD");
     assert_eq!(served.api.ask("POST", "/mcp", None, "").json()["error"]["code"], -32700);
     let list = |query: &str| {
-        let told = served.api.post(&format!("/mcp?{query}"), &message("tools/list", json!({})));
-        (told.status, told.json())
+        let response = served.api.post(&format!("/mcp?{query}"), &message("tools/list", json!({})));
+        (response.status, response.json())
     };
-    let (status, told) = list("toolsets=browser_tabs,browser_wait&profile=cdpilot");
+    let (status, response) = list("toolsets=browser_tabs,browser_wait&profile=cdpilot");
     let names: Vec<&str> =
-        told["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        response["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!((status, names), (200, vec!["browser_tabs", "browser_wait"]));
-    let (status, told) = list("toolsets=brwser_tabs");
-    assert_eq!((status, &told["error"]["code"]), (400, &json!(-32602)));
-    assert!(told["error"]["message"].as_str().unwrap().contains("\"browser_tabs\""), "{told}");
-    let (status, told) = list("profile=nobody");
-    assert_eq!((status, &told["error"]["code"]), (404, &json!(-32602)));
+    let (status, response) = list("toolsets=brwser_tabs");
+    assert_eq!((status, &response["error"]["code"]), (400, &json!(-32602)));
+    assert!(response["error"]["message"].as_str().unwrap().contains("\"browser_tabs\""), "{response}");
+    let (status, response) = list("profile=nobody");
+    assert_eq!((status, &response["error"]["code"]), (404, &json!(-32602)));
 }
 
 /// The next message of a stream.
@@ -173,17 +185,17 @@ fn followed() -> usize {
 }
 
 #[test]
-fn a_call_that_brings_other_tools_tells_so_to_who_listens_nowhere_else() {
+fn a_call_that_changes_the_tools_notifies_clients_without_a_stream() {
     let open = |meta: Value| {
         let arguments = json!({ "action": "open", "url": "about:blank" });
         message("tools/call", json!({ "name": "browser_tabs", "arguments": arguments, "_meta": meta })).to_string()
     };
     let both = "Accept: application/json, text/event-stream\r\n";
     for meta in [json!({}), json!({ "progressToken": 1 })] {
-        let Some(served) = Served::browsing_with(|_, _| {}) else { return };
-        let mut told = BufReader::new(served.api.send("POST", "/mcp", Some(&open(meta.clone())), both));
+        let Some(served) = TestServer::browsing_with(|_, _| {}) else { return };
+        let mut response = BufReader::new(served.api.send("POST", "/mcp", Some(&open(meta.clone())), both));
         let mut came = Vec::new();
-        while let Some(one) = event(&mut told) {
+        while let Some(one) = event(&mut response) {
             came.push(one);
         }
         let came: Vec<Value> = came.into_iter().filter(|one| one["method"] != "notifications/progress").collect();
@@ -193,14 +205,14 @@ fn a_call_that_brings_other_tools_tells_so_to_who_listens_nowhere_else() {
         let next = served.api.ask("POST", "/mcp", Some(&open(json!({}))), both);
         assert!(next.head.contains("application/json") && next.status == 200, "{}", next.head);
     }
-    let Some(served) = Served::browsing_with(|_, _| {}) else { return };
+    let Some(served) = TestServer::browsing_with(|_, _| {}) else { return };
     let plain = served.api.ask("POST", "/mcp", Some(&open(json!({}))), "Accept: application/json\r\n");
     assert_eq!(plain.json()["result"]["isError"], false);
 }
 
 #[test]
-fn streams_tell_and_who_hangs_up_cancels() {
-    let Some(served) = Served::browsing_with(|_, options| options.limits.action_threads = 1) else { return };
+fn streams_deliver_notifications_and_a_disconnect_cancels() {
+    let Some(served) = TestServer::browsing_with(|_, options| options.limits.action_threads = 1) else { return };
     let accept = "Accept: application/json, text/event-stream\r\n";
     let body = modern("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } })).to_string();
     let wanted = headers("subscriptions/listen") + accept;
@@ -219,10 +231,10 @@ fn streams_tell_and_who_hangs_up_cancels() {
     };
     let never = json!({ "text": "never", "timeout_ms": 110_000 });
     let quick = called("browser_snapshot", json!({}));
-    let mut told = BufReader::new(served.api.send("POST", "/mcp", Some(&quick), accept));
-    let answer = event(&mut told).unwrap();
+    let mut response = BufReader::new(served.api.send("POST", "/mcp", Some(&quick), accept));
+    let answer = event(&mut response).unwrap();
     assert!(answer["result"]["structuredContent"]["snapshot"].as_str().unwrap().contains("Press"), "{answer}");
-    assert_eq!(event(&mut told), None, "the answer is the last");
+    assert_eq!(event(&mut response), None, "the answer is the last");
 
     // Followed as a stream: its thread goes with the client. The next one waits for it to say that it goes on.
     let mut following =

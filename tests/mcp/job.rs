@@ -1,10 +1,10 @@
-//! What a job over MCP costs a model: navigate, snapshot, type, click, dialog, nested frame, screenshot. Eleven calls.
+//! The tokens that a job over MCP costs: navigate, snapshot, type, click, dialog, nested frame, screenshot. Eleven calls.
 
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, has_browser};
+use crate::support::mcp_process::McpProcess;
 use crate::support::site::Site;
-use crate::support::spoken::Spoken;
 
 /// Tokens that the job may cost, counted as bytes: a token of such texts has at least so many (measured with o200k_base,
 /// see benches/peers/job.mjs).
@@ -23,8 +23,8 @@ const OUTER: &str = "<h2>Rate us</h2><iframe src='@c/inner' title=Stars width=30
 const INNER: &str = "<button onclick=\"this.textContent = 'Thank you'\">Five stars</button>";
 
 /// The ref in the line that holds a text.
-fn reference(told: &str, part: &str) -> String {
-    let line = told.split("\\n").find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part} in {told}"));
+fn reference(response: &str, part: &str) -> String {
+    let line = response.split("\\n").find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part} in {response}"));
     line.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
 }
 
@@ -38,12 +38,12 @@ fn eleven_calls_cost_at_most_two_thousand_tokens() {
     for (path, html) in [("/", SHOP), ("/outer", OUTER), ("/inner", INNER)] {
         site.page(path, html);
     }
-    let mut spoken = Spoken::start(program.command(&["mcp"]));
+    let mut spoken = McpProcess::start(program.command(&["mcp"]));
     let (mut steps, mut transcript) = (Vec::new(), Vec::new());
     let mut call = |name: &str, arguments: Value| {
         let number = i64::try_from(steps.len()).unwrap() + 1;
-        let mut told = spoken.ask(number, "tools/call", json!({ "name": name, "arguments": arguments }));
-        let content = told["result"]["content"].as_array_mut().unwrap_or_else(|| panic!("{name}")).drain(..);
+        let mut response = spoken.ask(number, "tools/call", json!({ "name": name, "arguments": arguments }));
+        let content = response["result"]["content"].as_array_mut().unwrap_or_else(|| panic!("{name}")).drain(..);
         let text: String = content.filter_map(|part| part["text"].as_str().map(str::to_owned)).collect();
         assert!(text.contains("\"success\":true"), "{name}: {text}");
         steps.push((name.to_owned(), name.len() + arguments.to_string().len() + text.len()));
@@ -56,8 +56,8 @@ fn eleven_calls_cost_at_most_two_thousand_tokens() {
     call("browser_type", json!({ "ref": reference(&seen, "textbox \\\"Email"), "text": "ada@example.com" }));
     call("browser_select", json!({ "ref": reference(&seen, "- combobox"), "values": ["Oolong"] }));
     call("browser_click", json!({ "ref": reference(&seen, "- checkbox") }));
-    let asked = call("browser_click", json!({ "ref": reference(&seen, "button \\\"Order\\\"") }));
-    assert!(asked.contains("Order 3 of Oolong for Ada Lovelace?"), "{asked}");
+    let requested = call("browser_click", json!({ "ref": reference(&seen, "button \\\"Order\\\"") }));
+    assert!(requested.contains("Order 3 of Oolong for Ada Lovelace?"), "{requested}");
     let answered = call("browser_dialog", json!({ "action": "accept" }));
     assert!(answered.contains("Ordered"), "{answered}");
     let rated = call("browser_click", json!({ "ref": reference(&seen, "Five stars") }));

@@ -1,4 +1,4 @@
-//! What is answered to requests of the Model Context Protocol, of both eras.
+//! Answers to requests of the Model Context Protocol, in both protocol revisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use cdpilot::tools::{Outcome, Registry, Session, Source, Tool, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::support::controlled::{Homely, overrides};
-use crate::support::tooled::Tooled;
-use crate::support::workshop::nowhere;
+use crate::support::test_home::{TestHome, overrides};
+use crate::support::tool_home::ToolHome;
+use crate::support::tool_workspace::no_scope;
 
 /// Those that are offered by default.
 const DEFAULT: [&str; 12] = [
@@ -31,17 +31,17 @@ const DEFAULT: [&str; 12] = [
     "browser_wait",
 ];
 
-fn offer(tooled: &Tooled) -> ToolServer {
+fn offer(tooled: &ToolHome) -> ToolServer {
     let enabled = Enabled { toolsets: vec!["cdpilot-mcp".to_owned()], off: BTreeSet::new() };
-    ToolServer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, nowhere(), "A browser of its own.")
+    ToolServer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, no_scope(), "A browser of its own.")
 }
 
 fn ask(offer: &ToolServer, message: Value) -> Option<Value> {
     let Ok(Message::Request(request)) = Message::of(message) else { panic!("no request") };
-    let told = Mutex::new(Vec::new());
+    let response = Mutex::new(Vec::new());
     offer.answer(
         &request,
-        &Peer { notify: &|value| told.lock().push(value), cancel: &Cancel::new(), session: &Session::default() },
+        &Peer { notify: &|value| response.lock().push(value), cancel: &Cancel::new(), session: &Session::default() },
     )
 }
 
@@ -54,14 +54,14 @@ fn modern(method: &str, mut params: Value) -> Value {
 }
 
 #[test]
-fn both_eras_are_spoken() {
-    let tooled = Tooled::of(Homely::without_browser("", overrides(None)));
+fn both_protocol_revisions_are_supported() {
+    let tooled = ToolHome::of(TestHome::without_browser("", overrides(None)));
     let offer = offer(&tooled);
-    for (asked, given) in [(LEGACY, LEGACY), ("2025-06-18", "2025-06-18"), ("1999-01-01", LEGACY)] {
-        let hello = json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": { "protocolVersion": asked, "capabilities": {} } });
-        let told = ask(&offer, hello).unwrap();
-        assert_eq!((&told["id"], &told["result"]["protocolVersion"]), (&json!("a"), &json!(given)));
-        assert_eq!(told["result"]["serverInfo"]["name"], "cdpilot");
+    for (requested, given) in [(LEGACY, LEGACY), ("2025-06-18", "2025-06-18"), ("1999-01-01", LEGACY)] {
+        let hello = json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": { "protocolVersion": requested, "capabilities": {} } });
+        let response = ask(&offer, hello).unwrap();
+        assert_eq!((&response["id"], &response["result"]["protocolVersion"]), (&json!("a"), &json!(given)));
+        assert_eq!(response["result"]["serverInfo"]["name"], "cdpilot");
     }
     assert_eq!(ask(&offer, json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })), None);
     assert_eq!(ask(&offer, json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" })).unwrap()["result"], json!({}));
@@ -101,7 +101,7 @@ fn both_eras_are_spoken() {
 
 #[test]
 fn the_default_tools_are_few_and_small() {
-    let Some(tooled) = Tooled::new("") else { return };
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.started();
     let list = ask(&offer(&tooled), json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).unwrap();
     let tools = list["result"]["tools"].as_array().unwrap();
@@ -141,7 +141,7 @@ impl Source for Elsewhere {
 }
 
 #[test]
-fn tools_from_elsewhere_come_when_they_are_asked_for() {
+fn tools_of_mcp_servers_are_listed_when_enabled() {
     let ask_for = |toolsets: &[&str], message: Value| {
         let registry = Arc::new(Registry::new());
         for (toolset, fails) in [("mcp-there", false), ("mcp-broken", true)] {
@@ -150,7 +150,7 @@ fn tools_from_elsewhere_come_when_they_are_asked_for() {
         let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
         let enabled = Enabled { toolsets, off: BTreeSet::new() };
         let sets = Toolsets::new(Arc::clone(&registry), BTreeMap::new());
-        ask(&ToolServer::new(registry, sets, enabled, nowhere(), ""), message).unwrap()
+        ask(&ToolServer::new(registry, sets, enabled, no_scope(), ""), message).unwrap()
     };
     // What does not come costs nobody else a tool.
     let list = ask_for(&["mcp-broken", "mcp-there"], modern("tools/list", json!({})));

@@ -1,4 +1,4 @@
-//! Official clients of the Model Context Protocol, over stdio and HTTP: the Python SDKs of both eras and the inspector.
+//! Official clients of the Model Context Protocol, over stdio and HTTP: the Python SDKs of both revisions and the inspector.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crossbeam_channel::bounded;
 use serde_json::Value;
 
 use crate::cli_run::kill;
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::mcp_peers::Peers;
 
 const PAGE: &str = "<title>Ours</title><main><button>Press</button></main>";
@@ -24,10 +24,10 @@ fn run(mut command: Command) -> Value {
         panic!("{command:?} did not end")
     });
     let output = output.unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let response = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{command:?}: {told}\n{errors}");
-    serde_json::from_str(&told).unwrap_or_else(|problem| panic!("{command:?}: {problem}: {told}\n{errors}"))
+    assert!(output.status.success(), "{command:?}: {response}\n{errors}");
+    serde_json::from_str(&response).unwrap_or_else(|problem| panic!("{command:?}: {problem}: {response}\n{errors}"))
 }
 
 fn script(name: &str) -> String {
@@ -35,7 +35,7 @@ fn script(name: &str) -> String {
 }
 
 /// Ways to our server: `stdio PROGRAM ARG…` and `http URL TOKEN`.
-fn ways(served: &Served) -> [Vec<String>; 2] {
+fn ways(served: &TestServer) -> [Vec<String>; 2] {
     let home = format!("CDPILOT_HOME={}", served.home.root().display());
     let program = ["stdio", "env", &home, env!("CARGO_BIN_EXE_cdpilot"), "mcp"].map(str::to_owned).to_vec();
     let url = format!("http://{}/mcp", served.api.address);
@@ -43,48 +43,56 @@ fn ways(served: &Served) -> [Vec<String>; 2] {
 }
 
 /// What each client has to have seen.
-fn check(told: &Value) {
-    let tools: Vec<&str> = told["tools"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+fn check(response: &Value) {
+    let tools: Vec<&str> = response["tools"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(tools.len() >= 11 && tools.contains(&"browser_navigate"), "{tools:?}");
-    assert_eq!((&told["went"]["success"], &told["went"]["title"]), (&true.into(), &"Ours".into()), "{told}");
-    assert!(told["seen"]["snapshot"].as_str().unwrap().contains("button \"Press\""), "{told}");
-    assert_eq!(told["images"], serde_json::json!(["image/png"]), "{told}");
+    assert_eq!(
+        (&response["went"]["success"], &response["went"]["title"]),
+        (&true.into(), &"Ours".into()),
+        "{response}"
+    );
+    assert!(response["seen"]["snapshot"].as_str().unwrap().contains("button \"Press\""), "{response}");
+    assert_eq!(response["images"], serde_json::json!(["image/png"]), "{response}");
 }
 
 #[test]
-fn the_python_sdk_of_either_era_drives_a_page() {
+fn the_python_sdk_of_either_revision_drives_a_page() {
     let Some(peers) = Peers::find() else { return };
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", PAGE);
     let page = served.site.url("a", "/");
     for way in ways(&served) {
         let mut modern = Command::new(peers.python());
         modern.arg(script("client_modern.py")).arg(&page).args(&way);
-        let told = run(modern);
+        let response = run(modern);
         for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
-            let told = &told[mode];
-            check(told);
-            assert_eq!((&told["version"], &told["server"]), (&version.into(), &"cdpilot".into()), "{told}");
-            assert!(told["again"].as_array().unwrap().contains(&"browser_dialog".into()), "{told}");
-            assert_eq!((&told["wrong"][0], &told["wrong"][1]["code"]), (&true.into(), &"STALE_REF".into()), "{told}");
+            let response = &response[mode];
+            check(response);
+            assert_eq!((&response["version"], &response["server"]), (&version.into(), &"cdpilot".into()), "{response}");
+            assert!(response["again"].as_array().unwrap().contains(&"browser_dialog".into()), "{response}");
+            assert_eq!(
+                (&response["wrong"][0], &response["wrong"][1]["code"]),
+                (&true.into(), &"STALE_REF".into()),
+                "{response}"
+            );
         }
         let mut legacy = Command::new(peers.legacy_python());
         legacy.arg(script("client_legacy.py")).arg(&page).args(&way);
-        let told = run(legacy);
-        check(&told);
-        assert_eq!(told["version"], "2025-11-25");
-        assert!(told["instructions"].as_str().unwrap().contains("snapshot"), "{told}");
+        let response = run(legacy);
+        check(&response);
+        assert_eq!(response["version"], "2025-11-25");
+        assert!(response["instructions"].as_str().unwrap().contains("snapshot"), "{response}");
     }
 }
 
 #[test]
 fn the_inspector_lists_and_calls() {
     let Some(peers) = Peers::find() else { return };
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", PAGE);
     let url = format!("url={}", served.site.url("a", "/"));
     for way in ways(&served) {
-        let inspect = |asked: &[&str]| {
+        let inspect = |requested: &[&str]| {
             let mut command = peers.run("mcp-inspector");
             // It keeps a catalogue in the person's home.
             command.env("HOME", served.home.root()).arg("--cli");
@@ -94,15 +102,15 @@ fn the_inspector_lists_and_calls() {
                     .args([&way[1], "--transport", "http", "--header"])
                     .arg(format!("Authorization: Bearer {}", way[2])),
             };
-            command.args(asked);
+            command.args(requested);
             run(command)
         };
         let listed = inspect(&["--method", "tools/list"]);
         let names: Vec<&str> =
             listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert!(names.contains(&"browser_snapshot"), "{names:?}");
-        let went = inspect(&["--method", "tools/call", "--tool-name", "browser_navigate", "--tool-arg", &url]);
-        assert_eq!(went["structuredContent"]["title"], "Ours", "{went}");
+        let navigation = inspect(&["--method", "tools/call", "--tool-name", "browser_navigate", "--tool-arg", &url]);
+        assert_eq!(navigation["structuredContent"]["title"], "Ours", "{navigation}");
         // Each run is a connection of its own, which has no current tab yet.
         let of_tab = ["--tool-arg", "target=t1"];
         let shot = inspect(&[&["--method", "tools/call", "--tool-name", "browser_screenshot"], &of_tab[..]].concat());

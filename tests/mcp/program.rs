@@ -1,4 +1,4 @@
-//! `cdpilot mcp`, run as a client of MCP runs it.
+//! `cdpilot mcp`, run as an MCP client runs it.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::cli_run::{Program, has_browser, kill, processes_with};
 use crate::support::chrome::soon;
-use crate::support::spoken::Spoken;
+use crate::support::mcp_process::McpProcess;
 
 /// The program with a home below its folder for temporary files, any free ports, no window.
 fn page(text: &str) -> Value {
@@ -19,12 +19,12 @@ fn page(text: &str) -> Value {
 }
 
 #[test]
-fn a_browser_of_its_own_ends_with_the_input() {
+fn its_own_browser_ends_with_stdin() {
     if !has_browser() {
         return;
     }
     let (program, home) = Program::at_home();
-    let mut first = Spoken::start(program.command(&["mcp"]));
+    let mut first = McpProcess::start(program.command(&["mcp"]));
     let hello = first.ask(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
     assert_eq!(hello["result"]["serverInfo"]["name"], "cdpilot");
     assert!(hello["result"]["instructions"].as_str().unwrap().contains("browser_dialog"), "{hello}");
@@ -37,7 +37,7 @@ fn a_browser_of_its_own_ends_with_the_input() {
     assert!(after.len() == 12 && after.iter().any(|name| name == "browser_dialog"), "{after:?}");
 
     // A second one of the same home uses the same browser, and leaves it when a signal ends it.
-    let mut second = Spoken::start(program.command(&["mcp", "--toolsets", "browser_snapshot,browser_tabs"]));
+    let mut second = McpProcess::start(program.command(&["mcp", "--toolsets", "browser_snapshot,browser_tabs"]));
     assert_eq!(second.tools(1), ["browser_snapshot", "browser_tabs"]);
     // It does not see the tabs of a connection that is open.
     let tabs = second.call(2, "browser_tabs", json!({ "action": "list" }));
@@ -62,7 +62,7 @@ fn a_browser_of_its_own_ends_with_the_input() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_is_served() {
+fn invalid_settings_are_reported_before_serving() {
     let (program, home) = Program::at_home();
     let ran = program.run(&["mcp", "--toolsets", "browser,brwser_click"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
@@ -87,19 +87,19 @@ fn serve(home: &Home) -> Server {
 }
 
 #[test]
-fn a_faulty_llm_json_costs_the_tools_that_need_a_model_and_nothing_else() {
+fn an_invalid_llm_json_disables_only_tools_that_need_a_model() {
     let (program, home) = Program::at_home();
     std::fs::write(home.root().join("llm.json"), r#"{"models": {"one": {"modle": "m"}}}"#).unwrap();
-    let mut spoken = Spoken::start(program.command(&["mcp", "--toolsets", "browser,todo"]));
+    let mut spoken = McpProcess::start(program.command(&["mcp", "--toolsets", "browser,todo"]));
     let offered = spoken.tools(1);
     assert!(
         offered.iter().any(|name| name == "browser_navigate") && offered.iter().any(|name| name == "todo"),
         "{offered:?}"
     );
     assert!(!offered.iter().any(|name| name == "browser_vision"), "{offered:?}");
-    let told = spoken.call(2, "browser_vision", json!({ "question": "What?" }));
-    assert_eq!((&told["success"], &told["code"]), (&json!(false), &json!("TOOL_UNAVAILABLE")), "{told}");
-    assert!(told["error"].as_str().unwrap().contains("did you mean model?"), "{told}");
+    let response = spoken.call(2, "browser_vision", json!({ "question": "What?" }));
+    assert_eq!((&response["success"], &response["code"]), (&json!(false), &json!("TOOL_UNAVAILABLE")), "{response}");
+    assert!(response["error"].as_str().unwrap().contains("did you mean model?"), "{response}");
     spoken.end_input();
     assert_eq!(spoken.wait().code(), Some(0));
     let listed = program.run(&["tools", "list", "--json"]);
@@ -113,10 +113,10 @@ fn a_faulty_llm_json_costs_the_tools_that_need_a_model_and_nothing_else() {
 }
 
 #[test]
-fn the_next_call_goes_to_whoever_serves_the_home_then() {
+fn calls_follow_the_current_server_of_the_home() {
     let (program, home) = Program::at_home();
     let server = serve(&home);
-    let mut spoken = Spoken::start(program.command(&["mcp"]));
+    let mut spoken = McpProcess::start(program.command(&["mcp"]));
     assert_eq!(spoken.tools(1).len(), 11);
     assert_eq!(Running::of(&home).unwrap().unwrap().pid, std::process::id());
     server.stop(soon());
@@ -127,7 +127,7 @@ fn the_next_call_goes_to_whoever_serves_the_home_then() {
     assert_eq!(spoken.wait().code(), Some(0));
 
     let first = serve(&home);
-    let mut spoken = Spoken::start(program.command(&["mcp"]));
+    let mut spoken = McpProcess::start(program.command(&["mcp"]));
     assert_eq!(spoken.tools(1).len(), 11);
     first.stop(soon());
     let second = serve(&home);
@@ -139,7 +139,7 @@ fn the_next_call_goes_to_whoever_serves_the_home_then() {
 }
 
 #[test]
-fn looking_for_changes_starts_no_server_of_the_settings() {
+fn checking_for_tool_changes_starts_no_mcp_server() {
     let (program, home) = Program::at_home();
     let starts = program.temp.path().join("starts");
     let broken = format!("command: sh, args: [-c, 'echo x >> {}; exit 1']", starts.display());
@@ -148,7 +148,7 @@ fn looking_for_changes_starts_no_server_of_the_settings() {
     );
     std::fs::write(home.config(), config).unwrap();
     let server = serve(&home);
-    let mut spoken = Spoken::start(program.command(&["mcp"]));
+    let mut spoken = McpProcess::start(program.command(&["mcp"]));
     spoken.ask(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
     spoken.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     assert_eq!(spoken.tools(2), ["browser_tabs"]);
@@ -163,17 +163,17 @@ fn looking_for_changes_starts_no_server_of_the_settings() {
 }
 
 #[test]
-fn a_server_that_ends_in_the_middle_costs_one_error() {
+fn a_server_that_ends_during_a_call_fails_only_that_call() {
     let (program, _) = Program::at_home();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let server = spawn("test-server", move || {
         for answers in [true, false] {
             let (mut socket, _) = listener.accept().unwrap();
-            let (mut asked, mut piece) = (Vec::new(), [0; 4096]);
-            while !asked.ends_with(b"}}") {
+            let (mut requested, mut piece) = (Vec::new(), [0; 4096]);
+            while !requested.ends_with(b"}}") {
                 let count = socket.read(&mut piece).unwrap();
-                asked.extend_from_slice(&piece[..count]);
+                requested.extend_from_slice(&piece[..count]);
             }
             let body = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
             if answers {
@@ -181,28 +181,28 @@ fn a_server_that_ends_in_the_middle_costs_one_error() {
             }
         }
     });
-    let mut spoken = Spoken::start(program.command(&["mcp", "--url", &url]));
-    let told = spoken.ask(1, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));
-    assert!(told["error"]["message"].as_str().unwrap().contains("stopped before it answered"), "{told}");
+    let mut spoken = McpProcess::start(program.command(&["mcp", "--url", &url]));
+    let response = spoken.ask(1, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));
+    assert!(response["error"]["message"].as_str().unwrap().contains("stopped before it answered"), "{response}");
     drop(server.unwrap());
     // Somebody said which server, so no other one is used.
-    let told = spoken.ask(2, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));
-    let message = told["error"]["message"].as_str().unwrap();
-    assert!(message.contains("no server can be reached") && message.contains(&url), "{told}");
+    let response = spoken.ask(2, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));
+    let message = response["error"]["message"].as_str().unwrap();
+    assert!(message.contains("no server can be reached") && message.contains(&url), "{response}");
     assert_eq!(spoken.ask(3, "ping", json!({}))["result"], json!({}));
     spoken.end_input();
     assert_eq!(spoken.wait().code(), Some(0));
 }
 
 #[test]
-fn files_are_those_of_the_folder_that_it_was_started_in() {
+fn file_tools_use_the_working_directory() {
     let (program, home) = Program::at_home();
     let server = serve(&home);
     let folder = program.temp.path().join("work");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("note.txt"), "remember\n").unwrap();
     let mut command = program.command(&["mcp", "--toolsets", "file,todo,browser_tabs"]);
-    let mut spoken = Spoken::start({
+    let mut spoken = McpProcess::start({
         command.current_dir(&folder);
         command
     });

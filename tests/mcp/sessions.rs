@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, has_browser};
-use crate::support::api::Served;
+use crate::support::api::TestServer;
+use crate::support::mcp_process::McpProcess;
 use crate::support::site::Site;
-use crate::support::spoken::Spoken;
 
-fn title(told: &Value) -> &str {
-    told["title"].as_str().unwrap_or_else(|| panic!("{told}"))
+fn title(response: &Value) -> &str {
+    response["title"].as_str().unwrap_or_else(|| panic!("{response}"))
 }
 
 #[test]
@@ -22,9 +22,9 @@ fn each_connection_over_stdio_has_its_own_tab() {
         site.page(&format!("/{name}"), &format!("<title>{name}</title><button>{name}</button>"));
     }
     // The first one serves the home itself, the second one goes to its server.
-    let (mut first, mut second) = (Spoken::start(program.command(&["mcp"])), None::<Spoken>);
+    let (mut first, mut second) = (McpProcess::start(program.command(&["mcp"])), None::<McpProcess>);
     first.call(1, "browser_navigate", json!({ "url": site.url("a", "/one") }));
-    let second = second.insert(Spoken::start(program.command(&["mcp"])));
+    let second = second.insert(McpProcess::start(program.command(&["mcp"])));
     let none = second.call(1, "browser_snapshot", json!({}));
     assert_eq!((&none["success"], &none["code"]), (&json!(false), &json!("TAB_NOT_FOUND")), "{none}");
     let advice = none["error"].as_str().unwrap();
@@ -43,8 +43,8 @@ fn each_connection_over_stdio_has_its_own_tab() {
 }
 
 #[test]
-fn clients_over_http_are_told_apart_by_their_session() {
-    let Some(served) = Served::browsing() else { return };
+fn http_clients_are_distinguished_by_session() {
+    let Some(served) = TestServer::browsing() else { return };
     served.site.page("/one", "<title>one</title>");
     served.site.page("/two", "<title>two</title>");
     let ask = |session: &str, method: &str, params: Value| {
@@ -52,15 +52,15 @@ fn clients_over_http_are_told_apart_by_their_session() {
         served.api.ask("POST", "/mcp", Some(&body), session)
     };
     let hello = || {
-        let told = ask("", "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
-        let line = told.head.lines().find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
-        format!("{}\r\n", line.unwrap_or_else(|| panic!("{}", told.head)))
+        let response = ask("", "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
+        let line = response.head.lines().find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
+        format!("{}\r\n", line.unwrap_or_else(|| panic!("{}", response.head)))
     };
     let (first, second) = (hello(), hello());
     assert_ne!(first, second);
     let call = |session: &str, name: &str, arguments: Value| {
-        let told = ask(session, "tools/call", json!({ "name": name, "arguments": arguments })).json();
-        told["result"]["structuredContent"].clone()
+        let response = ask(session, "tools/call", json!({ "name": name, "arguments": arguments })).json();
+        response["result"]["structuredContent"].clone()
     };
     let open =
         |session: &str, path: &str| call(session, "browser_navigate", json!({ "url": served.site.url("a", path) }));

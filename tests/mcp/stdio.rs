@@ -1,4 +1,4 @@
-//! MCP over lines: the connection itself, over tools that a test lets go on.
+//! The MCP connection over stdio, with tools that a test controls.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, PipeWriter, Write as _};
@@ -141,20 +141,20 @@ fn modern(mut params: Value) -> Value {
     params
 }
 
-fn code(told: &Value) -> (&Value, i64) {
-    (&told["id"], told["error"]["code"].as_i64().unwrap_or_else(|| panic!("{told}")))
+fn code(response: &Value) -> (&Value, i64) {
+    (&response["id"], response["error"]["code"].as_i64().unwrap_or_else(|| panic!("{response}")))
 }
 
 #[test]
-fn lines_that_are_none_cost_nothing_but_an_error() {
+fn invalid_lines_result_in_an_error_only() {
     let mut talk = Talk::start(Limits { line_bytes: 300, ..Limits::default() });
     let none = Value::Null;
     talk.say("garbage");
     assert_eq!(code(&talk.next()), (&none, -32700));
     talk.say("x".repeat(100_000));
-    let told = talk.next();
-    assert_eq!(code(&told), (&none, -32600));
-    assert!(told["error"]["message"].as_str().unwrap().contains("300 bytes"), "{told}");
+    let response = talk.next();
+    assert_eq!(code(&response), (&none, -32600));
+    assert!(response["error"]["message"].as_str().unwrap().contains("300 bytes"), "{response}");
     talk.say(b"\xff\xfe");
     assert_eq!(code(&talk.next()), (&none, -32700));
     for (line, wanted) in [
@@ -178,7 +178,7 @@ fn lines_that_are_none_cost_nothing_but_an_error() {
 }
 
 #[test]
-fn a_call_holds_up_nothing_and_can_be_cancelled() {
+fn a_call_delays_no_other_and_can_be_cancelled() {
     let mut talk = Talk::start(Limits { calls: 1, queue: 1, ..Limits::default() });
     talk.begin(1);
     talk.ask(2, "ping", json!({}));
@@ -211,39 +211,39 @@ fn a_call_holds_up_nothing_and_can_be_cancelled() {
 }
 
 #[test]
-fn progress_is_told_to_who_asked_until_the_answer() {
+fn progress_is_reported_to_the_caller_until_the_answer() {
     let mut talk = Talk::start(Limits { tick: Duration::from_millis(20), ..Limits::default() });
     talk.begin("silent");
     talk.ask("told", "tools/call", json!({ "name": "wait", "_meta": { "progressToken": "t" } }));
     let mut last = 0.0;
     for _ in 0..3 {
-        let told = talk.next();
+        let response = talk.next();
         assert_eq!(
-            (&told["method"], &told["params"]["progressToken"]),
+            (&response["method"], &response["params"]["progressToken"]),
             (&json!("notifications/progress"), &json!("t"))
         );
-        let now = told["params"]["progress"].as_f64().unwrap();
-        assert!(now > last, "{told}");
+        let now = response["params"]["progress"].as_f64().unwrap();
+        assert!(now > last, "{response}");
         last = now;
     }
     talk.tell("notifications/cancelled", json!({ "requestId": "told" }));
     talk.ask(1, "tools/call", json!({ "name": "steps", "_meta": { "progressToken": "s" } }));
     let mut steps = Vec::new();
     let answer = loop {
-        let told = talk.next();
-        match &told["params"]["progressToken"] {
-            token if token == "s" => steps.push(told["params"]["progress"].as_i64().unwrap()),
+        let response = talk.next();
+        match &response["params"]["progressToken"] {
+            token if token == "s" => steps.push(response["params"]["progress"].as_i64().unwrap()),
             token if token == "t" => {} // on its way when it was cancelled
-            _ => break told,
+            _ => break response,
         }
     };
     assert_eq!((&answer["id"], steps), (&json!(1), vec![1, 2, 3]), "only what goes forward is passed on");
     talk.go.send(()).unwrap();
-    assert_eq!(talk.end().iter().map(|told| told["id"].clone()).collect::<Vec<_>>(), ["silent"]);
+    assert_eq!(talk.end().iter().map(|response| response["id"].clone()).collect::<Vec<_>>(), ["silent"]);
 }
 
 #[test]
-fn changes_are_told_to_who_wants_to_hear() {
+fn subscribers_are_notified_of_changes() {
     let mut talk = Talk::start(Limits { subscriptions: 2, ..Limits::default() });
     let change = |talk: &Talk| talk.fake.names.lock().insert(fastrand::u64(..).to_string());
     talk.ask(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
@@ -259,8 +259,11 @@ fn changes_are_told_to_who_wants_to_hear() {
         talk.ask(id, "subscriptions/listen", modern(json!({ "notifications": wanted })));
         let granted = if id == "tools" { json!({ "toolsListChanged": true }) } else { json!({}) };
         let params = json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": id }, "notifications": granted });
-        let told = talk.next();
-        assert_eq!((&told["method"], &told["params"]), (&json!("notifications/subscriptions/acknowledged"), &params));
+        let response = talk.next();
+        assert_eq!(
+            (&response["method"], &response["params"]),
+            (&json!("notifications/subscriptions/acknowledged"), &params)
+        );
     }
     talk.ask("third", "subscriptions/listen", modern(json!({ "notifications": {} })));
     assert_eq!(code(&talk.next()), (&json!("third"), -32603), "there are two already");
@@ -279,7 +282,7 @@ fn changes_are_told_to_who_wants_to_hear() {
 }
 
 #[test]
-fn the_end_of_the_input_ends_calls() {
+fn the_end_of_stdin_ends_calls() {
     let mut talk = Talk::start(Limits { grace: Duration::from_millis(50), ..Limits::default() });
     talk.begin(1);
     let last = talk.end();

@@ -1,17 +1,17 @@
-//! The navigation policy held against requests of pages: a site that nobody may reach tells what arrived.
+//! The navigation policy applied to requests of pages: a blocked site reports what reached it.
 
 use cdpilot::browser::TransportKind;
 use cdpilot::control::Navigate;
 use cdpilot::supervisor::EventKind;
 
 use crate::support::chrome::{launch, soon};
-use crate::support::controlled::{Homely, event, worth};
-use crate::support::reaching::{KINDS, arrived, attempt};
+use crate::support::port_attempts::{KINDS, arrived, attempt};
 use crate::support::site::Site;
+use crate::support::test_home::{TestHome, eval_value, event};
 
 #[test]
 fn requests_to_a_blocked_host_are_not_sent() {
-    let Some(home) = Homely::new("navigation: {block: [b.localhost]}") else { return };
+    let Some(home) = TestHome::new("navigation: {block: [b.localhost]}") else { return };
     let (profile, witness) = (home.main(), Site::start());
     attempt(&profile, &home.site, &format!("b.localhost:{}", witness.port()));
     assert_eq!(arrived(&witness), [""; 0]);
@@ -20,8 +20,8 @@ fn requests_to_a_blocked_host_are_not_sent() {
 }
 
 #[test]
-fn what_is_not_allowed_is_not_requested_either() {
-    let Some(home) = Homely::new("navigation: {allow: [a.localhost], private_addresses: false}") else { return };
+fn requests_outside_the_allow_list_are_not_sent() {
+    let Some(home) = TestHome::new("navigation: {allow: [a.localhost], private_addresses: false}") else { return };
     let (profile, witness) = (home.main(), Site::start());
     for host in ["127.0.0.1", "b.localhost", "[::ffff:127.0.0.1]"] {
         attempt(&profile, &home.site, &format!("{host}:{}", witness.port()));
@@ -30,12 +30,12 @@ fn what_is_not_allowed_is_not_requested_either() {
 }
 
 #[test]
-fn an_entry_with_a_port_is_for_that_port() {
+fn an_entry_with_a_port_applies_to_that_port_only() {
     let (Some(browser), site) = (crate::support::browser_path(), Site::start()) else { return };
     let witness = Site::start();
     let allow = format!("navigation: {{allow: ['a.localhost:{}', '127.0.0.1:{}']}}", site.port(), site.port());
-    let overrides = crate::support::controlled::overrides(Some(browser));
-    let home = Homely::without_browser(&allow, overrides);
+    let overrides = crate::support::test_home::overrides(Some(browser));
+    let home = TestHome::without_browser(&allow, overrides);
     attempt(&home.main(), &site, &format!("127.0.0.1:{}", witness.port()));
     assert_eq!(arrived(&witness), [""; 0]);
     // A WebSocket to the port that is allowed.
@@ -43,13 +43,13 @@ fn an_entry_with_a_port_is_for_that_port() {
         "new Promise(done => {{ const socket = new WebSocket('ws://127.0.0.1:{}/ws'); socket.onopen = socket.onerror = () => done(1) }})",
         site.port()
     );
-    worth(&home.main(), None, &socket);
-    site.wait_asked("127.0.0.1/ws", 1);
+    eval_value(&home.main(), None, &socket);
+    site.wait_requested("127.0.0.1/ws", 1);
 }
 
 #[test]
-fn requests_pass_where_the_settings_say_so() {
-    let Some(home) = Homely::new("navigation: {block: [b.localhost], subresources: allow}") else { return };
+fn requests_can_be_exempted_by_the_settings() {
+    let Some(home) = TestHome::new("navigation: {block: [b.localhost], subresources: allow}") else { return };
     let (profile, witness) = (home.main(), Site::start());
     attempt(&profile, &home.site, &format!("b.localhost:{}", witness.port()));
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| !kind.starts_with("frame")).collect();
@@ -57,11 +57,11 @@ fn requests_pass_where_the_settings_say_so() {
 }
 
 #[test]
-fn requests_of_a_browser_that_somebody_else_started_are_held_to_it() {
+fn the_policy_applies_to_attached_browsers() {
     let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
     let port = browser.endpoint().unwrap().port();
     let settings = format!("cdp_url: 'http://127.0.0.1:{port}', navigation: {{block: [b.localhost]}}");
-    let home = Homely::without_browser(&settings, Default::default());
+    let home = TestHome::without_browser(&settings, Default::default());
     home.main().start(None, soon()).unwrap();
     let witness = Site::start();
     attempt(&home.main(), &home.site, &format!("b.localhost:{}", witness.port()));
@@ -70,9 +70,9 @@ fn requests_of_a_browser_that_somebody_else_started_are_held_to_it() {
 
 /// Network prediction fetched a blocked document, whose script then ran before the document was removed.
 #[test]
-fn a_blocked_document_is_not_fetched_in_advance() {
+fn a_blocked_document_is_not_prefetched() {
     let witness = Site::start();
-    let Some(home) = Homely::new(&format!("navigation: {{block: ['127.0.0.1:{}']}}", witness.port())) else { return };
+    let Some(home) = TestHome::new(&format!("navigation: {{block: ['127.0.0.1:{}']}}", witness.port())) else { return };
     witness.page("/next", "<script>fetch('/ran')</script>");
     let next = format!("http://127.0.0.1:{}/next", witness.port());
     home.site.page(
@@ -87,11 +87,11 @@ fn a_blocked_document_is_not_fetched_in_advance() {
     let profile = home.main();
     // Not b.localhost: what is prefetched has to be of the same site.
     profile.navigate(Navigate { url: home.site.url("1", "/"), ..Navigate::default() }, soon()).unwrap();
-    home.site.wait_asked("127.0.0.1/over", 1);
+    home.site.wait_requested("127.0.0.1/over", 1);
     let (before, tab) = (profile.events().last(), profile.tab(None).unwrap().info.target_id);
-    worth(&profile, None, "document.querySelector('a').click(); 1");
+    eval_value(&profile, None, "document.querySelector('a').click(); 1");
     event(&profile, before, EventKind::NavigationBlocked, &tab);
-    assert_eq!(worth(&profile, None, "location.pathname"), "/");
+    assert_eq!(eval_value(&profile, None, "location.pathname"), "/");
     assert_eq!(arrived(&witness), [""; 0]);
-    assert_eq!(home.site.asked_of("127.0.0.1").iter().filter(|asked| asked.ends_with("/own")).count(), 0);
+    assert_eq!(home.site.requested_from("127.0.0.1").iter().filter(|requested| requested.ends_with("/own")).count(), 0);
 }

@@ -7,11 +7,11 @@ use cdpilot::supervisor::EventKind;
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::{launch, soon};
-use crate::support::controlled::{Homely, worth};
-use crate::support::reaching::{KINDS, arrived, attempt};
+use crate::support::port_attempts::{KINDS, arrived, attempt};
 use crate::support::site::Site;
+use crate::support::test_home::{TestHome, eval_value};
 
 /// Spellings of this machine that lead to a server on 127.0.0.1.
 const SPELLINGS: [&str; 10] = [
@@ -34,7 +34,7 @@ fn protected(control: &Control) -> Site {
 }
 
 fn go(profile: &Profile, url: String) -> Result<String, Error> {
-    profile.navigate(Navigate { url, ..Navigate::default() }, soon()).map(|went| went.url)
+    profile.navigate(Navigate { url, ..Navigate::default() }, soon()).map(|navigation| navigation.url)
 }
 
 /// Waits until a navigation to an address was refused.
@@ -59,18 +59,18 @@ fn holds(profile: &Profile, site: &Site, witness: &Site) {
     assert_eq!(arrived(witness), [""; 0]);
     for host in SPELLINGS {
         let at = format!("{host}:{}", witness.port());
-        let told = go(profile, format!("http://{at}/document")).unwrap_err();
-        assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{host}: {told}");
-        assert!(told.to_string().contains("used by a test"), "{told}");
+        let response = go(profile, format!("http://{at}/document")).unwrap_err();
+        assert_eq!(response.code(), "NAVIGATION_BLOCKED", "{host}: {response}");
+        assert!(response.to_string().contains("used by a test"), "{response}");
         let script = format!(
             "Promise.all([fetch('http://{at}/fetch', {{ mode: 'no-cors' }}).catch(() => 0),
             new Promise(done => {{ const socket = new WebSocket('ws://{at}/ws'); socket.onopen = socket.onerror = done }})]).then(() => 1)"
         );
-        worth(profile, None, &script);
+        eval_value(profile, None, &script);
     }
     let before = profile.events().last();
     let popup = format!("http://127.0.0.1:{}/popup", witness.port());
-    worth(profile, None, &format!("window.open('{popup}'); 1"));
+    eval_value(profile, None, &format!("window.open('{popup}'); 1"));
     blocked(profile, before, &popup);
     assert_eq!(arrived(witness), [""; 0]);
     // And what is not protected is there.
@@ -80,37 +80,37 @@ fn holds(profile: &Profile, site: &Site, witness: &Site) {
 }
 
 #[test]
-fn a_page_of_a_browser_that_was_started_with_it_never_reaches_a_protected_port() {
-    let Some(home) = Homely::new("") else { return };
+fn no_page_reaches_a_port_protected_at_launch() {
+    let Some(home) = TestHome::new("") else { return };
     let witness = protected(&home);
     home.open("/");
     holds(&home.main(), &home.site, &witness);
 }
 
 #[test]
-fn a_port_that_is_protected_later_is_out_of_reach_from_then_on() {
-    let Some(home) = Homely::new("") else { return };
+fn no_page_reaches_a_port_once_it_is_protected() {
+    let Some(home) = TestHome::new("") else { return };
     home.open("/");
     let witness = protected(&home);
     holds(&home.main(), &home.site, &witness);
 }
 
 #[test]
-fn pages_of_a_browser_that_somebody_else_started_are_kept_from_it_too() {
+fn no_page_of_an_attached_browser_reaches_a_protected_port() {
     let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
     let debugging = browser.endpoint().unwrap().port();
-    let home = Homely::without_browser(&format!("cdp_url: 'http://127.0.0.1:{debugging}'"), Default::default());
+    let home = TestHome::without_browser(&format!("cdp_url: 'http://127.0.0.1:{debugging}'"), Default::default());
     let witness = protected(&home);
     home.open("/");
     holds(&home.main(), &home.site, &witness);
     // Its own debugging port is.
-    let told = go(&home.main(), format!("http://127.0.0.1:{debugging}/json/version")).unwrap_err();
-    assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{told}");
+    let response = go(&home.main(), format!("http://127.0.0.1:{debugging}/json/version")).unwrap_err();
+    assert_eq!(response.code(), "NAVIGATION_BLOCKED", "{response}");
 }
 
 #[test]
 fn emulated_networks_do_not_open_a_protected_port() {
-    let Some(home) = Homely::new("") else { return };
+    let Some(home) = TestHome::new("") else { return };
     let tab = home.open("/");
     let (profile, witness) = (home.main(), protected(&home));
     let handle = profile.tab(Some(&tab.target_id)).unwrap().tab;
@@ -128,8 +128,8 @@ fn emulated_networks_do_not_open_a_protected_port() {
 }
 
 #[test]
-fn debugging_ports_are_open_where_that_is_wanted_and_out_of_reach_of_pages() {
-    let Some(home) = Homely::new("transport: port, profiles: {other: {}}") else { return };
+fn requested_debugging_ports_are_unreachable_for_pages() {
+    let Some(home) = TestHome::new("transport: port, profiles: {other: {}}") else { return };
     let (main, other) = (home.main(), home.profile(Some("other")).unwrap());
     let first = main.start(None, soon()).unwrap();
     let second = other.start(None, soon()).unwrap();
@@ -137,8 +137,11 @@ fn debugging_ports_are_open_where_that_is_wanted_and_out_of_reach_of_pages() {
     home.open("/");
     for port in [first.cdp_port.unwrap(), second.cdp_port.unwrap()] {
         for profile in [&main, &other] {
-            let told = go(profile, format!("http://localhost:{port}/json/version")).unwrap_err();
-            assert!(told.code() == "NAVIGATION_BLOCKED" && told.to_string().contains("debugging"), "{told}");
+            let response = go(profile, format!("http://localhost:{port}/json/version")).unwrap_err();
+            assert!(
+                response.code() == "NAVIGATION_BLOCKED" && response.to_string().contains("debugging"),
+                "{response}"
+            );
             let opened =
                 profile.open_tab(NewTab { url: format!("http://127.0.0.1:{port}/json"), ..NewTab::default() }, soon());
             assert_eq!(opened.unwrap_err().code(), "NAVIGATION_BLOCKED");
@@ -146,13 +149,13 @@ fn debugging_ports_are_open_where_that_is_wanted_and_out_of_reach_of_pages() {
         let script = format!(
             "fetch('http://127.0.0.1:{port}/json/version', {{ mode: 'no-cors' }}).then(() => 'reached', () => 'not reached')"
         );
-        assert_eq!(worth(&main, None, &script), "not reached");
+        assert_eq!(eval_value(&main, None, &script), "not reached");
     }
 }
 
 #[test]
-fn no_port_is_open_unless_one_is_wanted() {
-    let Some(home) = Homely::new("profiles: {open: {cdp_port: 0}}") else { return };
+fn no_debugging_port_is_open_by_default() {
+    let Some(home) = TestHome::new("profiles: {open: {cdp_port: 0}}") else { return };
     let closed = home.main().start(None, soon()).unwrap();
     assert_eq!((closed.cdp_port, closed.cdp_url, &*closed.transport), (None, None, "pipe"));
     let open = home.profile(Some("open")).unwrap().start(None, soon()).unwrap();
@@ -160,21 +163,21 @@ fn no_port_is_open_unless_one_is_wanted() {
 }
 
 #[test]
-fn the_server_is_out_of_reach_of_its_pages() {
-    let Some(served) = Served::browsing() else { return };
+fn no_page_reaches_the_control_server() {
+    let Some(served) = TestServer::browsing() else { return };
     served.show("<title>page</title>");
     let port = served.api.address.port();
     assert_eq!(served.api.get("/").ok()["cdpPort"], json!(null));
     for host in ["127.0.0.1", "localhost", "[::1]", "127.1"] {
-        let told = served
+        let response = served
             .api
             .post("/navigate", &json!({ "url": format!("http://{host}:{port}/health") }))
             .fails(403, "NAVIGATION_BLOCKED");
-        assert!(told["details"]["reason"].as_str().unwrap().contains("the control server"), "{told}");
+        assert!(response["details"]["reason"].as_str().unwrap().contains("the control server"), "{response}");
     }
     let script = format!(
         "fetch('http://127.0.0.1:{port}/health', {{ mode: 'no-cors' }}).then(() => 'reached', () => 'not reached')"
     );
-    let told = served.api.act(&json!({ "kind": "evaluate", "fn": script })).ok();
-    assert_eq!(told["result"], "not reached");
+    let response = served.api.act(&json!({ "kind": "evaluate", "fn": script })).ok();
+    assert_eq!(response["result"], "not reached");
 }

@@ -1,4 +1,4 @@
-//! Routes of network requests: what pages get, what servers see, and what no route can do.
+//! Network routes: what pages receive, what servers see, and what no route can do.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ use cdpilot::supervisor::{
 };
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::{ACCEPT, Task, launch, soon};
 use crate::support::site::{Answer, Held, Site};
 
-/// What `fetch` comes to: status, type and text, or that it failed.
+/// The result of `fetch`: status, media type and text, or the name of its error.
 fn fetch(url: &str) -> String {
     format!(
         "fetch('{url}').then(async r => `${{r.status}} ${{r.headers.get('content-type')}} ${{await r.text()}}`)\
@@ -22,13 +22,13 @@ fn fetch(url: &str) -> String {
     )
 }
 
-fn add(served: &Served, route: Value) -> Value {
+fn add(served: &TestServer, route: Value) -> Value {
     served.api.post("/routes", &route).ok()["route"].take()
 }
 
 #[test]
-fn a_route_answers_in_place_of_the_server() {
-    let Some(served) = Served::browsing() else { return };
+fn a_route_fulfils_requests_in_place_of_the_server() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/api/user.json", "of the server");
     served.show("<title>page</title>");
@@ -45,11 +45,11 @@ fn a_route_answers_in_place_of_the_server() {
     );
     assert_eq!(api.eval(&fetch("/api/user.json")), "200 application/json {\"name\": \"Ada\"}");
     // From another site, with a preflight that its server is not asked for either.
-    let there = site.url("b", "/api/user.json");
-    let asked = format!("fetch('{there}', {{ method: 'PUT', headers: {{ 'X-A': '1' }} }}).then(r => r.text())");
-    assert_eq!(api.eval(&asked), "{\"name\": \"Ada\"}");
+    let target = site.url("b", "/api/user.json");
+    let requested = format!("fetch('{target}', {{ method: 'PUT', headers: {{ 'X-A': '1' }} }}).then(r => r.text())");
+    assert_eq!(api.eval(&requested), "{\"name\": \"Ada\"}");
     assert_eq!(api.eval(&fetch("/api/deeper/user.json")), "404 text/html; charset=utf-8 no such page");
-    assert!(!site.asked().iter().any(|asked| asked.ends_with("/api/user.json")), "{:?}", site.asked());
+    assert!(!site.requested().iter().any(|requested| requested.ends_with("/api/user.json")), "{:?}", site.requested());
     // The newest one that fits holds.
     add(&served, json!({ "pattern": "/api/**", "status": 503, "headers": { "Retry-After": "9" }, "times": 1 }));
     assert_eq!(
@@ -65,20 +65,20 @@ fn a_route_answers_in_place_of_the_server() {
         &served,
         json!({ "pattern": "nowhere.test", "fulfil": { "bodyBase64": "PHRpdGxlPk1hZGUgdXA8L3RpdGxlPg==", "contentType": "text/html" } }),
     );
-    let went = api.post("/navigate", &json!({ "url": "http://nowhere.test/x" })).ok();
-    assert_eq!((&went["title"], &went["status"]), (&json!("Made up"), &json!(200)));
+    let navigation = api.post("/navigate", &json!({ "url": "http://nowhere.test/x" })).ok();
+    assert_eq!((&navigation["title"], &navigation["status"]), (&json!("Made up"), &json!(200)));
     assert_eq!(api.get("/requests?filter=nowhere.test/x").ok()["requests"][0]["status"], 200);
     assert_eq!(api.delete("/routes/route1").ok()["deleted"], 1);
-    let told = api.delete("/routes/route1").fails(404, "NOT_FOUND");
-    assert!(told["error"].as_str().unwrap().contains("route3"), "{told}");
+    let response = api.delete("/routes/route1").fails(404, "NOT_FOUND");
+    assert!(response["error"].as_str().unwrap().contains("route3"), "{response}");
     assert_eq!(api.delete("/routes").ok()["deleted"], 1);
     api.post("/navigate", &json!({ "url": site.url("a", "/") })).ok();
     assert_eq!(api.eval(&fetch("/api/user.json")), "200 text/html; charset=utf-8 of the server");
 }
 
 #[test]
-fn requests_fail_or_go_on_with_other_headers() {
-    let Some(served) = Served::browsing() else { return };
+fn routes_abort_requests_or_change_their_headers() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.put("/", Answer::html("<title>page</title>").header("Set-Cookie", "kept=1"));
     site.page("/plain", "plain");
@@ -94,7 +94,7 @@ fn requests_fail_or_go_on_with_other_headers() {
     let image = "new Promise(done => { const image = new Image(); image.onload = () => done('loaded'); \
                  image.onerror = () => done('failed'); image.src = '/typed'; })";
     assert_eq!(api.eval(image), "failed");
-    assert_eq!(site.asked_of("a.localhost").iter().filter(|asked| asked.ends_with("/typed")).count(), 1);
+    assert_eq!(site.requested_from("a.localhost").iter().filter(|requested| requested.ends_with("/typed")).count(), 1);
     add(&served, json!({ "pattern": "/typed", "requestHeaders": { "X-Extra": "more", "accept": "text/x" } }));
     api.eval(&fetch("/typed?2"));
     assert!(!site.heads("a.localhost/typed")[1].contains("X-Extra"), "the query is part of the address");
@@ -115,12 +115,12 @@ fn requests_fail_or_go_on_with_other_headers() {
     );
     // A page that fails to load.
     add(&served, json!({ "pattern": "/gone", "abort": "internetdisconnected" }));
-    let told = api.post("/navigate", &json!({ "url": site.url("a", "/gone") }));
-    assert!(told.text.contains("ERR_INTERNET_DISCONNECTED"), "{}", told.text);
+    let response = api.post("/navigate", &json!({ "url": site.url("a", "/gone") }));
+    assert!(response.text.contains("ERR_INTERNET_DISCONNECTED"), "{}", response.text);
 }
 
 #[test]
-fn every_status_is_answered_with() {
+fn every_status_can_be_fulfilled() {
     let Some(task) = Task::own("statuses") else { return };
     task.go(&task.site.url("a", "/"));
     // Some have no phrase of their own, without which Chromium takes none.
@@ -132,7 +132,7 @@ fn every_status_is_answered_with() {
 }
 
 #[test]
-fn a_request_with_too_large_a_body_fails_alone() {
+fn a_request_with_an_oversized_body_fails_alone() {
     let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
     let connect = ConnectOptions { max_message: 1 << 20, ..ConnectOptions::default() };
     let url = browser.endpoint().unwrap().url();
@@ -155,7 +155,7 @@ fn a_request_with_too_large_a_body_fails_alone() {
 }
 
 #[test]
-fn large_answers_for_many_requests_hold_up_nobody() {
+fn large_answers_for_many_requests_are_delivered() {
     let Some(task) = Task::own("large answers") else { return };
     task.go(&task.site.url("a", "/"));
     let body = vec![b'x'; 12 << 20];
@@ -167,8 +167,8 @@ fn large_answers_for_many_requests_hold_up_nobody() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name() {
-    let Some(served) = Served::browsing() else { return };
+fn invalid_routes_are_refused_naming_the_field() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show("page");
     for (route, part) in [
@@ -187,8 +187,8 @@ fn what_makes_no_sense_is_refused_by_name() {
         (json!({ "pattern": "/x", "fulfil": { "body": "a", "bodyBase64": "YQ==" } }), "bodyBase64"),
         (json!({ "pattern": "/x", "fulfil": { "bodyBase64": "?" } }), "Base64"),
     ] {
-        let told = api.post("/routes", &route).fails(400, "BAD_REQUEST");
-        assert!(told["error"].as_str().unwrap().contains(part), "{route}: {told}");
+        let response = api.post("/routes", &route).fails(400, "BAD_REQUEST");
+        assert!(response["error"].as_str().unwrap().contains(part), "{route}: {response}");
     }
     api.post("/routes", &json!({ "pattern": "/x", "abort": true, "targetId": "nobody" })).fails(404, "TAB_NOT_FOUND");
     assert_eq!(api.get("/routes").ok()["routes"], json!([]));
@@ -199,8 +199,8 @@ fn what_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn files_come_from_the_upload_folders_alone() {
-    let Some(served) = Served::browsing() else { return };
+fn route_files_come_only_from_the_upload_folders() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show("page");
     fs::write(served.home.uploads().join("made.css"), "p {}").unwrap();
@@ -220,8 +220,8 @@ fn files_come_from_the_upload_folders_alone() {
 /// One for all tabs reaches popups, frames of other sites and workers; one of a tab only that one. Not shared workers: Chromium
 /// 156 does not always hold one at its start, and one that runs can be reached no more.
 #[test]
-fn routes_hold_wherever_a_page_makes_requests() {
-    let Some(served) = Served::browsing() else { return };
+fn routes_apply_to_popups_frames_and_workers() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     let job = "fetch('/mock').then(r => r.text()).catch(problem => problem.name)";
     site.put("/worker.js", Answer::script(format!("onmessage = async () => postMessage(await {job})")));
@@ -235,7 +235,7 @@ fn routes_hold_wherever_a_page_makes_requests() {
     let first = served.show("<button onclick=\"window.open('/popup')\">Open</button>");
     let second = served.open("/");
     add(&served, json!({ "pattern": "**/mock", "fulfil": { "body": "mocked" } }));
-    let heard = "const heard = thing => new Promise(done => thing.onmessage = event => done(event.data))";
+    let received = "const heard = thing => new Promise(done => thing.onmessage = event => done(event.data))";
     let frame = format!(
         "const frame = document.createElement('iframe'); frame.src = '{}'; document.body.append(frame); return heard(window)",
         site.url("b", "/inner")
@@ -250,14 +250,14 @@ fn routes_hold_wherever_a_page_makes_requests() {
              const told = heard(navigator.serviceWorker); active.postMessage(1); return told",
         ),
     ] {
-        let script = format!("(async () => {{ {heard}; {} }})()", script.replace("JOB", job));
-        let told = api.act(&json!({ "kind": "evaluate", "fn": script }));
-        assert_eq!(told.json()["result"], "mocked", "{place}: {}", told.text);
+        let script = format!("(async () => {{ {received}; {} }})()", script.replace("JOB", job));
+        let response = api.act(&json!({ "kind": "evaluate", "fn": script }));
+        assert_eq!(response.json()["result"], "mocked", "{place}: {}", response.text);
     }
     api.eval("void (said = new Promise(done => onmessage = event => done(event.data)))");
     api.act(&json!({ "kind": "click", "selector": "button", "targetId": second })).ok();
     assert_eq!(api.eval("said"), "mocked", "a popup has it from its beginning");
-    assert!(!site.asked().iter().any(|asked| asked.ends_with("/mock")), "{:?}", site.asked());
+    assert!(!site.requested().iter().any(|requested| requested.ends_with("/mock")), "{:?}", site.requested());
 
     api.delete("/routes").ok();
     let route = add(&served, json!({ "pattern": "**/mock", "status": 418, "targetId": &first[..8] }));
@@ -273,8 +273,8 @@ fn routes_hold_wherever_a_page_makes_requests() {
 
 /// While a request is held, others go on, actions end, and so does the browser.
 #[test]
-fn a_delayed_request_holds_up_nobody_else() {
-    let Some(served) = Served::browsing() else { return };
+fn a_delayed_request_delays_no_other() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/slow", "slow");
     site.page("/quick", "quick");
@@ -291,7 +291,7 @@ fn a_delayed_request_holds_up_nobody_else() {
     };
     assert_eq!(acted.ok()["settled"], "requests_pending");
     assert_eq!(api.eval(&fetch("/quick")), "200 text/html; charset=utf-8 quick");
-    assert!(!site.asked().iter().any(|asked| asked.ends_with("/slow")), "{:?}", site.asked());
+    assert!(!site.requested().iter().any(|requested| requested.ends_with("/slow")), "{:?}", site.requested());
     // What a route holds goes on when it is removed.
     api.delete(&format!("/routes/{}", route["id"].as_str().unwrap())).ok();
     api.act(&json!({ "kind": "wait", "fn": "document.title === 'slow'" })).ok();
@@ -306,12 +306,12 @@ fn a_delayed_request_holds_up_nobody_else() {
     assert_eq!(api.get("/routes").ok()["routes"], json!([]), "gone with its browser");
 }
 
-/// A witness that nobody may reach, and a route for everything: the policy comes first.
+/// A blocked site and a route for every request: the policy takes precedence.
 #[test]
-fn no_route_leads_past_the_navigation_policy() {
+fn no_route_bypasses_the_navigation_policy() {
     let witness = Site::start();
     let block = format!("browser: {{cdp_port: 0, navigation: {{block: ['c.localhost:{}']}}}}", witness.port());
-    let Some(served) = Served::browsing_with(|config, _| {
+    let Some(served) = TestServer::browsing_with(|config, _| {
         *config = Config::parse(&block, std::path::Path::new("config.yaml")).unwrap();
     }) else {
         return;
@@ -338,18 +338,18 @@ fn no_route_leads_past_the_navigation_policy() {
     for (path, url) in [("/own", &own), ("/blocked", &blocked)] {
         add(&served, json!({ "pattern": path, "status": 302, "headers": { "Location": url } }));
         assert_eq!(api.eval(&fetch(path)), "TypeError", "{url}");
-        let went = api.post("/navigate", &json!({ "url": site.url("a", path) }));
-        assert_ne!(went.status, 200, "{}", went.text);
+        let navigation = api.post("/navigate", &json!({ "url": site.url("a", path) }));
+        assert_ne!(navigation.status, 200, "{}", navigation.text);
     }
     // A request that goes on, with headers that name another host.
     add(&served, json!({ "pattern": "**", "requestHeaders": { "X-Forwarded-Host": "c.localhost" }, "delayMs": 1 }));
     assert_eq!(api.eval(&fetch(&blocked)), "TypeError");
-    assert_eq!(witness.asked(), [""; 0]);
+    assert_eq!(witness.requested(), [""; 0]);
 }
 
 /// One `Fetch` for routes, logins and dialogs over the bridge.
 #[test]
-fn routes_logins_and_bridged_dialogs_share_the_requests() {
+fn routes_logins_and_bridged_dialogs_share_interception() {
     let options = SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task("shared-fetch") };
     let Some(task) = Task::own_with(options) else { return };
     task.site.page("/", "here");
@@ -380,9 +380,9 @@ fn routes_logins_and_bridged_dialogs_share_the_requests() {
     task.answer(ACCEPT);
 }
 
-/// Requests that are under way while routes come and go are lost by nobody.
+/// No request is lost while routes are added and removed.
 #[test]
-fn routes_come_and_go_under_load() {
+fn routes_can_be_added_and_removed_under_load() {
     let Some(task) = Task::own_with(SupervisorOptions::task("routes-under-load")) else { return };
     let held = Held::default();
     task.site.page("/", "here");
@@ -404,7 +404,7 @@ fn routes_come_and_go_under_load() {
         task.add_route(once.delay(std::time::Duration::from_millis(delay)), soon()).unwrap();
         assert_eq!(task.eval("fetch('/alone').then(() => 'sent', () => 'failed')"), "failed", "{delay}");
     }
-    held.let_go();
+    held.release();
     let seen = task.eval("going = false, new Promise(done => { const look = () => window.over ? done(all) : setTimeout(look, 5); look(); })");
     let seen: Vec<&str> = seen.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
     assert!(seen.iter().all(|text| ["real", "mocked"].contains(text)), "{seen:?}");

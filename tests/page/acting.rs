@@ -1,18 +1,18 @@
-//! Acting on what real widgets are made of: the press goes to what was shown, whatever is built around it.
+//! Actions on the building blocks of widgets: the press reaches the shown element, whatever surrounds it.
 
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use crate::support::paged::{Paged, ref_of, text};
+use crate::support::test_tab::{TestTab, ref_of, text};
 
 /// A list that the page writes what happens into.
 const GOT: &str = "<script>window.got = []</script>";
 
-fn click(page: &Paged, reference: &str) {
+fn click(page: &TestTab, reference: &str) {
     page.act(json!({ "kind": "click", "ref": reference })).unwrap();
 }
 
-fn refused(page: &Paged, act: Value) -> String {
+fn refused(page: &TestTab, act: Value) -> String {
     let act = serde_json::from_value(act).unwrap();
     let error = page.tab.act(&act, Deadline::after_secs(4)).unwrap_err();
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
@@ -20,8 +20,8 @@ fn refused(page: &Paged, act: Value) -> String {
 }
 
 #[test]
-fn what_appears_under_the_mouse_is_not_clicked() {
-    let Some(page) = Paged::showing(
+fn an_element_that_appears_under_the_mouse_is_not_clicked() {
+    let Some(page) = TestTab::showing(
         "press-moves",
         "<script>window.got = []</script>
          <button id=a style='display:none;width:300px' onclick='got.push(\"wrong\")'>Delete</button>
@@ -33,19 +33,19 @@ fn what_appears_under_the_mouse_is_not_clicked() {
     ) else {
         return;
     };
-    let cancel = ref_of(&page.see(), "Cancel");
+    let cancel = ref_of(&page.snapshot(), "Cancel");
     // The page does not hear of the first press, and the button is followed to where it is then.
     click(&page, &cancel);
     assert_eq!(page.value("got"), json!(["right"]));
     page.go("/");
-    let cancel = ref_of(&page.see(), "Cancel");
+    let cancel = ref_of(&page.snapshot(), "Cancel");
     page.act(json!({ "kind": "click", "ref": cancel, "double": true })).unwrap();
     assert_eq!(page.value("got"), json!(["right", "right", "twice"]));
 }
 
 #[test]
-fn the_second_press_of_a_double_click_that_goes_elsewhere_is_reported() {
-    let Some(page) = Paged::showing(
+fn a_second_press_that_hits_another_element_is_reported() {
+    let Some(page) = TestTab::showing(
         "press-twice",
         "<script>window.got = []</script>
          <button id=a style='display:none;width:300px' onclick='got.push(\"wrong\")'>Delete</button>
@@ -59,9 +59,9 @@ fn the_second_press_of_a_double_click_that_goes_elsewhere_is_reported() {
 }
 
 #[test]
-fn a_cover_that_comes_over_a_frame_with_the_mouse_gets_no_press() {
+fn an_overlay_that_appears_over_a_frame_gets_no_press() {
     for host in ["a", "b"] {
-        let Some(page) = Paged::new("press-frame") else { return };
+        let Some(page) = TestTab::new("press-frame") else { return };
         page.put(
             "/in",
             "<button id=b style='width:200px;height:80px' onclick='parent.postMessage(\"in\", \"*\")'>Go</button>",
@@ -79,7 +79,7 @@ fn a_cover_that_comes_over_a_frame_with_the_mouse_gets_no_press() {
             ),
         );
         page.go("/");
-        let button = ref_of(&page.see(), "\"Go\"");
+        let button = ref_of(&page.snapshot(), "\"Go\"");
         let act = serde_json::from_value(json!({ "kind": "click", "ref": button })).unwrap();
         let got = match page.tab.act(&act, Deadline::after_secs(4)) {
             // The press came into the frame before the cover was there.
@@ -94,8 +94,8 @@ fn a_cover_that_comes_over_a_frame_with_the_mouse_gets_no_press() {
 }
 
 #[test]
-fn a_drag_begins_at_what_was_shown() {
-    let Some(page) = Paged::showing(
+fn a_drag_starts_at_the_shown_element() {
+    let Some(page) = TestTab::showing(
         "press-drag",
         "<script>window.got = []</script>
          <div id=a style='display:none;width:200px;height:50px' onpointerdown='got.push(\"wrong\")'>Other</div>
@@ -111,8 +111,8 @@ fn a_drag_begins_at_what_was_shown() {
 }
 
 #[test]
-fn a_drag_that_does_not_begin_is_an_error() {
-    let Some(page) = Paged::showing(
+fn a_drag_that_does_not_start_is_an_error() {
+    let Some(page) = TestTab::showing(
         "drag-none",
         &format!(
             "{GOT}<style>div {{ width: 100px; height: 50px }}</style>
@@ -133,8 +133,8 @@ fn a_drag_that_does_not_begin_is_an_error() {
 }
 
 #[test]
-fn the_end_of_a_drag_is_brought_into_view() {
-    let Some(page) = Paged::new("drag-far") else { return };
+fn the_target_of_a_drag_is_scrolled_into_view() {
+    let Some(page) = TestTab::new("drag-far") else { return };
     for (gap, scrolls) in [(150, false), (1500, true)] {
         page.put(
             "/",
@@ -154,7 +154,7 @@ fn the_end_of_a_drag_is_brought_into_view() {
 }
 
 #[test]
-fn text_in_a_slot_belongs_to_what_is_around_the_slot() {
+fn slotted_text_belongs_to_the_element_around_the_slot() {
     let body = |mode: &str| {
         format!(
             "{GOT}<x-b>Send</x-b><script>customElements.define('x-b', class extends HTMLElement {{
@@ -168,14 +168,14 @@ fn text_in_a_slot_belongs_to_what_is_around_the_slot() {
         )
     };
     for mode in ["open", "closed"] {
-        let Some(page) = Paged::showing("slotted", &body(mode)) else { return };
-        click(&page, &ref_of(&page.see(), "button \"Send\""));
+        let Some(page) = TestTab::showing("slotted", &body(mode)) else { return };
+        click(&page, &ref_of(&page.snapshot(), "button \"Send\""));
         assert_eq!(page.value("got"), json!(["sent"]), "{mode}");
     }
 }
 
 #[test]
-fn whatever_listens_to_clicks_has_a_ref() {
+fn elements_with_click_listeners_have_refs() {
     let tags =
         ["li", "p", "article", "section", "strong", "em", "figure", "time", "mark", "code", "dd", "span", "div", "td"];
     let wrapped = |tag: &str, attributes: &str| match tag {
@@ -184,7 +184,7 @@ fn whatever_listens_to_clicks_has_a_ref() {
         "dd" => format!("<dl><dt>t</dt><dd {attributes}>{tag}</dd></dl>"),
         tag => format!("<{tag} {attributes}>{tag}</{tag}>"),
     };
-    let Some(page) = Paged::new("clickable") else { return };
+    let Some(page) = TestTab::new("clickable") else { return };
     for how in ["listener", "onclick", "tabindex", "pointer"] {
         let attributes = |tag: &str| match how {
             "onclick" => format!("class=x onclick=\"got.push('{tag}')\""),
@@ -210,7 +210,7 @@ fn whatever_listens_to_clicks_has_a_ref() {
             ),
         );
         page.go("/");
-        let seen = page.see();
+        let seen = page.snapshot();
         let shown = text(&seen);
         let count = shown.matches("[cursor=pointer]").count();
         assert_eq!(count, tags.len() + 2, "{how}:\n{shown}");
@@ -228,21 +228,21 @@ fn whatever_listens_to_clicks_has_a_ref() {
 }
 
 #[test]
-fn listeners_come_and_go_with_the_page() {
-    let Some(page) = Paged::showing("listeners", "<ul><li id=a>One</li></ul><p>last</p>") else { return };
-    assert!(!text(&page.see()).contains("cursor"));
+fn click_listeners_are_tracked_across_changes() {
+    let Some(page) = TestTab::showing("listeners", "<ul><li id=a>One</li></ul><p>last</p>") else { return };
+    assert!(!text(&page.snapshot()).contains("cursor"));
     page.value("window.on = () => 1, a.addEventListener('click', on), 1");
-    assert!(text(&page.see()).contains("listitem [ref=e1] [cursor=pointer]: One"), "{}", text(&page.see()));
+    assert!(text(&page.snapshot()).contains("listitem [ref=e1] [cursor=pointer]: One"), "{}", text(&page.snapshot()));
     page.value("a.removeEventListener('click', on), 1");
-    assert!(!text(&page.see()).contains("cursor"));
+    assert!(!text(&page.snapshot()).contains("cursor"));
     // Frameworks listen to everything on the element that holds an application.
     page.value("for (const type of ['click','mousedown','mouseup','keydown','keyup','input','change','focusin','focusout','pointerdown','pointerup','wheel','drop']) document.querySelector('ul').addEventListener(type, on)");
-    assert!(!text(&page.see()).contains("cursor"));
+    assert!(!text(&page.snapshot()).contains("cursor"));
 }
 
 #[test]
 fn hidden_inputs_are_clicked_through_their_labels() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "stand-ins",
         "<style>.hide { position: absolute; opacity: 0; width: 0; height: 0 } .box { display: inline-block; width: 16px; height: 16px; background: #ccc }</style>
          <label><input type=checkbox class=hide id=terms><span class=box></span>Terms</label>
@@ -252,14 +252,14 @@ fn hidden_inputs_are_clicked_through_their_labels() {
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     click(&page, &ref_of(&seen, "checkbox \"Terms\""));
     click(&page, &ref_of(&seen, "News"));
     assert_eq!(page.value("[terms.checked, news.checked]"), json!([true, true]));
     page.act(json!({ "kind": "uncheck", "selector": "#news" })).unwrap();
     assert_eq!(page.value("news.checked"), false);
     assert!(text(&seen).lines().any(|line| line.contains("Photo") && line.contains("ref=")), "{}", text(&seen));
-    // A field that is hidden is not clicked by way of what it is in.
+    // A hidden field is not clicked through its container.
     page.value(
         "document.body.insertAdjacentHTML('beforeend', '<div><input id=gone style=\"display:none\"> form</div>'), 1",
     );
@@ -269,8 +269,8 @@ fn hidden_inputs_are_clicked_through_their_labels() {
 }
 
 #[test]
-fn parts_of_image_maps_are_clicked_in_their_shape() {
-    let Some(page) = Paged::showing(
+fn image_map_areas_are_clicked_inside_their_shape() {
+    let Some(page) = TestTab::showing(
         "areas",
         "<img usemap=#m width=200 height=100 alt=Plan src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>\">
          <map name=m><area shape=poly coords='0,0,100,0,100,20,20,20,20,100,0,100' href='#hall' alt=Hall>
@@ -278,7 +278,7 @@ fn parts_of_image_maps_are_clicked_in_their_shape() {
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     assert_eq!(text(&seen).matches("link \"Hall\"").count(), 1, "{}", text(&seen));
     for (name, hash) in [("Hall", "#hall"), ("Round", "#round")] {
         click(&page, &ref_of(&seen, name));
@@ -287,7 +287,7 @@ fn parts_of_image_maps_are_clicked_in_their_shape() {
 }
 
 #[test]
-fn a_carousel_that_snaps_stays_where_the_click_needs_it() {
+fn a_snapping_carousel_stays_in_place_for_a_click() {
     let panel = |n: u32| {
         format!(
             "<div style='flex:0 0 400px;scroll-snap-align:start'>{n}<button onclick='got.push({n})'>Buy {n}</button></div>"
@@ -297,8 +297,8 @@ fn a_carousel_that_snaps_stays_where_the_click_needs_it() {
     let body = format!(
         "{GOT}<div style='display:flex;overflow-x:auto;scroll-snap-type:x mandatory;width:400px;scroll-behavior:smooth'>{panels}</div>"
     );
-    let Some(page) = Paged::showing("carousel", &body) else { return };
-    let seen = page.see();
+    let Some(page) = TestTab::showing("carousel", &body) else { return };
+    let seen = page.snapshot();
     for n in [4, 1, 5, 2] {
         click(&page, &ref_of(&seen, &format!("Buy {n}")));
     }
@@ -307,7 +307,7 @@ fn a_carousel_that_snaps_stays_where_the_click_needs_it() {
 
 #[test]
 fn another_point_is_clicked_when_the_middle_is_covered() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "points",
         &format!(
             "{GOT}<button id=b style='position:absolute;left:10px;top:10px;width:300px;height:100px' onclick='got.push(1)'>Go</button>
@@ -321,8 +321,8 @@ fn another_point_is_clicked_when_the_middle_is_covered() {
 }
 
 #[test]
-fn fill_leaves_the_focus_in_the_field() {
-    let Some(page) = Paged::showing(
+fn fill_keeps_the_focus_in_the_field() {
+    let Some(page) = TestTab::showing(
         "fill-focus",
         &format!(
             "{GOT}<form onsubmit='got.push(`submit ${{q.value}}`); return false'><input id=first><input id=q><button hidden>Go</button></form>
@@ -335,15 +335,15 @@ fn fill_leaves_the_focus_in_the_field() {
     let fields = json!([{ "selector": "#first", "value": "a" }, { "selector": "#q", "value": "maps" }]);
     page.act(json!({ "kind": "fill", "fields": fields })).unwrap();
     assert_eq!(page.value("document.activeElement.id"), "q");
-    click(&page, &ref_of(&page.see(), "Map of Rome"));
+    click(&page, &ref_of(&page.snapshot(), "Map of Rome"));
     page.value("q.focus(), 1");
     page.act(json!({ "kind": "press", "key": "Enter" })).unwrap();
     assert_eq!(page.value("got"), json!(["chosen", "submit maps"]));
 }
 
 #[test]
-fn a_form_that_was_filled_in_is_submitted_from_its_last_text_field() {
-    let Some(page) = Paged::showing(
+fn fill_submits_from_the_last_text_field() {
+    let Some(page) = TestTab::showing(
         "fill-submit",
         &format!(
             "{GOT}<form onsubmit='got.push(`${{q.value}} ${{s.value}} ${{c.checked}}`); return false'><input id=q>
@@ -361,7 +361,7 @@ fn a_form_that_was_filled_in_is_submitted_from_its_last_text_field() {
 
 #[test]
 fn select_waits_for_its_options() {
-    let Some(page) = Paged::showing(
+    let Some(page) = TestTab::showing(
         "select-late",
         "<select id=s><option>Loading</option></select><script>
             s.onfocus = () => 0;
@@ -377,13 +377,13 @@ fn select_waits_for_its_options() {
 }
 
 #[test]
-fn a_frame_that_is_an_editor_is_a_textbox() {
+fn an_editable_frame_is_a_textbox() {
     for body in ["<body contenteditable id=e>Rich", "<body id=e>Rich<script>document.designMode = 'on'</script>"] {
-        let Some(page) = Paged::new("editor-frame") else { return };
+        let Some(page) = TestTab::new("editor-frame") else { return };
         page.put("/in", body);
         page.put("/", "<iframe src='@a/in'></iframe>");
         page.go("/");
-        let seen = page.see();
+        let seen = page.snapshot();
         let reference = ref_of(&seen, "textbox");
         page.act(json!({ "kind": "fill", "fields": [{ "ref": reference, "value": "Better" }] })).unwrap();
         page.act(json!({ "kind": "press", "key": "Control+a" })).unwrap();
@@ -393,8 +393,8 @@ fn a_frame_that_is_an_editor_is_a_textbox() {
 }
 
 #[test]
-fn controls_that_only_their_author_calls_so_and_items_of_listening_lists_have_refs() {
-    let Some(page) = Paged::showing(
+fn controls_with_aria_roles_and_items_of_listening_lists_have_refs() {
+    let Some(page) = TestTab::showing(
         "authored",
         &format!(
             "{GOT}<ul role=listbox tabindex=0><li><div role=option tabindex=-1 onclick='got.push(1)'>Apple</div></li></ul>
@@ -405,7 +405,7 @@ fn controls_that_only_their_author_calls_so_and_items_of_listening_lists_have_re
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     click(&page, &ref_of(&seen, "Apple"));
     click(&page, &ref_of(&seen, "Two"));
     assert_eq!(page.value("got"), json!([1, "Two"]));
@@ -414,8 +414,8 @@ fn controls_that_only_their_author_calls_so_and_items_of_listening_lists_have_re
 }
 
 #[test]
-fn inputs_that_are_clipped_and_editors_without_a_size_are_acted_on() {
-    let Some(page) = Paged::showing(
+fn clipped_inputs_and_editors_without_size_can_be_used() {
+    let Some(page) = TestTab::showing(
         "clipped",
         "<style>.check { position: absolute; clip: rect(0,0,0,0); pointer-events: none } .btn { padding: 5px; cursor: pointer }</style>
          <input type=radio class=check name=r id=r1 checked><label class=btn for=r1>Left</label>
@@ -426,7 +426,7 @@ fn inputs_that_are_clipped_and_editors_without_a_size_are_acted_on() {
     ) else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     // The labels say nothing that the radio buttons do not.
     assert!(!text(&seen).contains("label"), "{}", text(&seen));
     click(&page, &ref_of(&seen, "radio \"Right\""));
@@ -438,8 +438,8 @@ fn inputs_that_are_clipped_and_editors_without_a_size_are_acted_on() {
 }
 
 #[test]
-fn an_editor_that_takes_its_input_itself_is_typed_into() {
-    let Some(page) = Paged::showing(
+fn an_editor_with_its_own_input_handling_can_be_typed_into() {
+    let Some(page) = TestTab::showing(
         "edit-context",
         "<div id=view style='height:40px;border:1px solid'></div>
          <div id=e tabindex=0 role=textbox aria-label=Code aria-multiline=true style='position:absolute;width:0;height:0'></div>
@@ -451,15 +451,15 @@ fn an_editor_that_takes_its_input_itself_is_typed_into() {
     ) else {
         return;
     };
-    let code = ref_of(&page.see(), "Code");
+    let code = ref_of(&page.snapshot(), "Code");
     page.act(json!({ "kind": "type", "ref": code, "text": "let a", "append": true })).unwrap();
     page.act(json!({ "kind": "press", "ref": code, "key": "Enter" })).unwrap();
     assert_eq!(page.value("[view.textContent, entered]"), json!(["let a", "let a"]));
 }
 
 #[test]
-fn a_list_in_a_popup_is_chosen_from_without_closing_it() {
-    let Some(page) = Paged::showing(
+fn selecting_an_option_keeps_the_popup_open() {
+    let Some(page) = TestTab::showing(
         "select-popup",
         &format!(
             "{GOT}<input id=f onblur='p.remove()'><div id=p onmousedown='event.preventDefault()'>
@@ -474,8 +474,8 @@ fn a_list_in_a_popup_is_chosen_from_without_closing_it() {
 }
 
 #[test]
-fn a_hover_arrives_at_what_was_shown() {
-    let Some(page) = Paged::showing(
+fn a_hover_reaches_the_shown_element() {
+    let Some(page) = TestTab::showing(
         "hover-moves",
         &format!(
             "{GOT}<div id=a style='display:none;position:absolute;left:0;top:0;width:300px;height:60px;background:red'>Over</div>
@@ -484,7 +484,7 @@ fn a_hover_arrives_at_what_was_shown() {
     ) else {
         return;
     };
-    // It has come to the button before the page covers it.
+    // It reaches the button before the page covers it.
     page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
     assert_eq!(page.value("got"), json!(["over"]));
 }

@@ -1,4 +1,4 @@
-//! Several actions in one request: their results, and where they end early.
+//! Several actions in one request: their results, and early ends.
 
 use cdpilot::page::Outcome;
 use cdpilot::supervisor::DialogAnswer;
@@ -6,13 +6,13 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
-use crate::support::paged::{Paged, ref_of};
+use crate::support::test_tab::{TestTab, ref_of};
 
 fn click(selector: &str) -> Value {
     json!({ "kind": "click", "selector": selector })
 }
 
-fn worth(script: &str) -> Value {
+fn eval_value(script: &str) -> Value {
     json!({ "kind": "evaluate", "fn": script })
 }
 
@@ -41,20 +41,21 @@ fn missing() -> Value {
 }
 
 #[test]
-fn actions_are_done_in_order_and_each_has_its_result() {
-    let Some(page) = Paged::logging("batch-order", "<input id=i><button id=b>Go</button><button id=c>On</button>")
+fn a_batch_runs_in_order_with_a_result_per_action() {
+    let Some(page) = TestTab::logging("batch-order", "<input id=i><button id=b>Go</button><button id=c>On</button>")
     else {
         return;
     };
-    let seen = page.see();
+    let seen = page.snapshot();
     let by_ref = json!({ "kind": "click", "ref": ref_of(&seen, "\"On\"") });
     let text = json!({ "kind": "type", "selector": "#i", "text": "abc" });
-    let outcome = page.act(batch(&[click("#b"), by_ref, text, worth("i.value"), worth("log.length")])).unwrap();
+    let outcome =
+        page.act(batch(&[click("#b"), by_ref, text, eval_value("i.value"), eval_value("log.length")])).unwrap();
     let log = page.log();
     assert!(log.find("click#b").unwrap() < log.find("click#c").unwrap(), "{log}");
-    let told = results(&outcome);
-    assert_eq!(told[..4], [json!("ok"), json!("ok"), json!("ok"), json!("abc")]);
-    assert!(told[4].as_u64().unwrap() > 6, "{told:?}");
+    let response = results(&outcome);
+    assert_eq!(response[..4], [json!("ok"), json!("ok"), json!("ok"), json!("abc")]);
+    assert!(response[4].as_u64().unwrap() > 6, "{response:?}");
     assert_eq!((outcome.failed, &outcome.aborted, outcome.navigated), (Some(0), &None, false));
     assert!(outcome.url.ends_with('/'), "{outcome:?}");
     let json = serde_json::to_value(&outcome).unwrap();
@@ -67,9 +68,9 @@ fn actions_are_done_in_order_and_each_has_its_result() {
 }
 
 #[test]
-fn the_first_that_fails_ends_it_unless_it_is_to_go_on() {
-    let Some(page) = Paged::logging("batch-fails", "<button id=b>Go</button>") else { return };
-    let actions = [click("#b"), missing(), worth("7"), worth("throw new Error('no')"), worth("8")];
+fn a_batch_stops_at_the_first_failure_unless_told_to_continue() {
+    let Some(page) = TestTab::logging("batch-fails", "<button id=b>Go</button>") else { return };
+    let actions = [click("#b"), missing(), eval_value("7"), eval_value("throw new Error('no')"), eval_value("8")];
     let outcome = page.act(batch(&actions)).unwrap();
     assert_eq!(results(&outcome), [json!("ok"), json!("NOT_FOUND")]);
     assert_eq!((outcome.failed, &outcome.aborted), (Some(1), &None));
@@ -80,8 +81,8 @@ fn the_first_that_fails_ends_it_unless_it_is_to_go_on() {
     assert_eq!(results(&outcome), [json!("ok"), json!("NOT_FOUND"), json!(7), json!("SCRIPT_ERROR"), json!(8)]);
     assert_eq!((outcome.failed, &outcome.aborted), (Some(2), &None));
 
-    // What a ref says of itself stands in its result.
-    let reference = ref_of(&page.see(), "Go");
+    // The text of a ref is part of its result.
+    let reference = ref_of(&page.snapshot(), "Go");
     page.value("b.textContent = 'Stop'");
     let outcome = page.act(batch(&[json!({ "kind": "click", "ref": reference }), click("#b")])).unwrap();
     assert_eq!(results(&outcome), [json!("REF_CHANGED")]);
@@ -90,8 +91,8 @@ fn the_first_that_fails_ends_it_unless_it_is_to_go_on() {
 }
 
 #[test]
-fn it_ends_where_what_follows_was_meant_for_another_document() {
-    let Some(page) = Paged::new("batch-navigates") else { return };
+fn a_batch_stops_when_the_document_changes() {
+    let Some(page) = TestTab::new("batch-navigates") else { return };
     page.put("/next", "<button id=b>Delete all</button>");
     for html in [
         "<a id=b href='/next'>Next</a>",
@@ -101,7 +102,7 @@ fn it_ends_where_what_follows_was_meant_for_another_document() {
         page.put("/", html);
         for stop in [true, false] {
             page.go("/");
-            let actions = [worth("1"), click("#b"), click("#b"), worth("log.length")];
+            let actions = [eval_value("1"), click("#b"), click("#b"), eval_value("log.length")];
             let outcome = page.act(if stop { batch(&actions) } else { going_on(&actions) }).unwrap();
             assert_eq!(results(&outcome), [json!(1), json!("ok")], "{html}");
             let aborted = outcome.aborted.unwrap();
@@ -126,7 +127,7 @@ fn it_ends_where_what_follows_was_meant_for_another_document() {
     page.put("/", "<button id=b disabled onclick='1'>Go</button>");
     page.go("/");
     page.value("setTimeout(() => location = '/next', 500), 1");
-    let gone = worth("new Promise(() => {})");
+    let gone = eval_value("new Promise(() => {})");
     let outcome = page.act(going_on(&[gone, click("#b")])).unwrap();
     assert_eq!((results(&outcome).len(), outcome.failed), (1, Some(1)), "{outcome:?}");
     assert_eq!(outcome.aborted.unwrap()["reason"], "navigation");
@@ -135,26 +136,26 @@ fn it_ends_where_what_follows_was_meant_for_another_document() {
 }
 
 #[test]
-fn it_ends_under_a_dialog_and_does_not_begin_under_one() {
-    let Some(page) = Paged::logging("batch-dialog", "<button id=b onclick='alert(1)'>Go</button>") else { return };
-    for actions in [batch(&[click("#b"), worth("1")]), going_on(&[click("#b"), worth("1")])] {
+fn a_batch_stops_at_a_dialog_and_does_not_start_under_one() {
+    let Some(page) = TestTab::logging("batch-dialog", "<button id=b onclick='alert(1)'>Go</button>") else { return };
+    for actions in [batch(&[click("#b"), eval_value("1")]), going_on(&[click("#b"), eval_value("1")])] {
         let outcome = page.act(actions).unwrap();
         assert_eq!(results(&outcome), [json!("ok")]);
         assert!(outcome.blocked_by_dialog && outcome.pending_dialogs.len() == 1 && outcome.failed == Some(0));
         let aborted = outcome.aborted.unwrap();
         assert_eq!((&aborted["reason"], &aborted["afterAction"]), (&json!("dialog"), &json!(0)));
-        assert_eq!(page.act(batch(&[worth("1")])).unwrap_err().code(), "BLOCKED_BY_DIALOG");
+        assert_eq!(page.act(batch(&[eval_value("1")])).unwrap_err().code(), "BLOCKED_BY_DIALOG");
         page.supervisor().respond(None, DialogAnswer::Dismiss, soon()).unwrap();
         until(page.supervisor(), "no dialog", |now| now.dialogs.is_empty());
     }
 }
 
 #[test]
-fn it_ends_with_its_tab() {
-    let Some(page) = Paged::showing("batch-closes", "<p>Here</p>") else { return };
+fn a_batch_ends_with_its_tab() {
+    let Some(page) = TestTab::showing("batch-closes", "<p>Here</p>") else { return };
     let target = page.supervisor().open_page(&page.site.url("a", "/"), None, soon()).unwrap();
     let tab = page.pages.tab(&target).unwrap();
-    let act = going_on(&[worth("1"), json!({ "kind": "close" }), worth("2"), click("p")]);
+    let act = going_on(&[eval_value("1"), json!({ "kind": "close" }), eval_value("2"), click("p")]);
     let outcome = tab.act(&serde_json::from_value(act).unwrap(), soon()).unwrap();
     assert_eq!(results(&outcome), [json!(1), json!("ok")]);
     let aborted = outcome.aborted.unwrap();
@@ -162,20 +163,20 @@ fn it_ends_with_its_tab() {
 }
 
 #[test]
-fn batches_in_batches_count_as_one_and_have_bounds() {
-    let Some(page) = Paged::logging("batch-nested", "<button id=b>Go</button>") else { return };
-    let outcome = page.act(batch(&[batch(&[worth("1"), worth("2")]), worth("3")])).unwrap();
+fn nested_batches_are_counted_together_and_limited() {
+    let Some(page) = TestTab::logging("batch-nested", "<button id=b>Go</button>") else { return };
+    let outcome = page.act(batch(&[batch(&[eval_value("1"), eval_value("2")]), eval_value("3")])).unwrap();
     let inner = &outcome.results.as_ref().unwrap()[0];
     assert_eq!((&inner["results"][1]["result"], &inner["failed"]), (&json!(2), &json!(0)));
     assert_eq!(outcome.results.unwrap()[1]["result"], 3);
     // What fails in it is a failure of it.
-    let outcome = page.act(batch(&[going_on(&[missing(), worth("2")]), worth("3")])).unwrap();
+    let outcome = page.act(batch(&[going_on(&[missing(), eval_value("2")]), eval_value("3")])).unwrap();
     assert_eq!((outcome.failed, outcome.results.as_ref().unwrap().len()), (Some(1), 1));
     assert_eq!(outcome.results.unwrap()[0]["ok"], false);
 
-    let deep = (0..6).fold(worth("1"), |inner, _| batch(&[inner]));
-    let many = batch(&vec![worth("log.push(1)"); 101]);
-    let spread = batch(&vec![batch(&vec![worth("log.push(1)"); 10]); 10]);
+    let deep = (0..6).fold(eval_value("1"), |inner, _| batch(&[inner]));
+    let many = batch(&vec![eval_value("log.push(1)"); 101]);
+    let spread = batch(&vec![batch(&vec![eval_value("log.push(1)"); 10]); 10]);
     for bad in [deep, many, spread] {
         assert_eq!(page.act(bad).unwrap_err().code(), "BAD_REQUEST");
     }
@@ -183,14 +184,14 @@ fn batches_in_batches_count_as_one_and_have_bounds() {
 }
 
 #[test]
-fn times_are_those_of_each_action_and_of_the_whole() {
-    let Some(page) = Paged::logging("batch-times", "<button id=b>Go</button>") else { return };
+fn a_batch_has_a_timeout_per_action_and_in_total() {
+    let Some(page) = TestTab::logging("batch-times", "<button id=b>Go</button>") else { return };
     let never = json!({ "kind": "wait", "selector": MISSING, "timeoutMs": 300 });
-    let outcome = page.act(going_on(&[never, worth("1")])).unwrap();
+    let outcome = page.act(going_on(&[never, eval_value("1")])).unwrap();
     assert_eq!(results(&outcome), [json!("TIMEOUT"), json!(1)]);
     // Whose time is over, that does not begin another one.
-    let never = worth("new Promise(() => {})");
-    let act = serde_json::from_value(going_on(&[never, click("#b"), worth("1")])).unwrap();
+    let never = eval_value("new Promise(() => {})");
+    let act = serde_json::from_value(going_on(&[never, click("#b"), eval_value("1")])).unwrap();
     let outcome = page.tab.act(&act, Deadline::after_millis(700)).unwrap();
     assert_eq!((results(&outcome), outcome.failed), (vec![json!("TIMEOUT")], Some(1)));
     assert_eq!(outcome.aborted.unwrap()["reason"], "timeout");
@@ -198,11 +199,11 @@ fn times_are_those_of_each_action_and_of_the_whole() {
 }
 
 #[test]
-fn a_batch_tells_what_all_of_it_changed() {
-    let Some(page) = Paged::showing("batch-delta", "<p id=p>old</p><p>same</p>") else { return };
-    let mut act = batch(&[worth("p.textContent = 'new'"), worth("document.body.append('more')")]);
+fn a_batch_reports_all_changes() {
+    let Some(page) = TestTab::showing("batch-delta", "<p id=p>old</p><p>same</p>") else { return };
+    let mut act = batch(&[eval_value("p.textContent = 'new'"), eval_value("document.body.append('more')")]);
     act["delta"] = json!(true);
-    let told = page.act(act).unwrap().changes.unwrap();
-    let has = |start: &str, part: &str| told.lines().any(|line| line.starts_with(start) && line.contains(part));
-    assert!(has("- ", "old") && has("+ ", "new") && has("+ ", "more") && !told.contains("same"), "{told}");
+    let response = page.act(act).unwrap().changes.unwrap();
+    let has = |start: &str, part: &str| response.lines().any(|line| line.starts_with(start) && line.contains(part));
+    assert!(has("- ", "old") && has("+ ", "new") && has("+ ", "more") && !response.contains("same"), "{response}");
 }

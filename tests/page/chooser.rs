@@ -1,4 +1,4 @@
-//! Files to upload: what the page gets, from where they may come, who is told.
+//! File uploads: what the page receives, allowed folders, reports.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,9 +9,9 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
-/// A page that tells what its inputs get.
+/// A page that reports the values of its inputs.
 const PAGE: &str = "<label for=one>One</label><input id=one type=file aria-label='the one'>\
     <input id=many type=file multiple aria-label='the many'><button onclick='one.click()'>open</button>\
     <button id=other aria-label='no input'>x</button><script>seen = []; \
@@ -34,7 +34,7 @@ fn files(folder: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// What the page has seen, once it has seen so much.
+/// The events of the page, once there are this many.
 fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
     at(&format!(
         "new Promise(done => {{ const look = () => seen.length >= {many} ? done(Promise.all(seen.map(told => told.read)).then(() => \
@@ -43,8 +43,8 @@ fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
 }
 
 #[test]
-fn the_next_chooser_gets_the_files_in_whatever_frame() {
-    let Some(tab) = Resting::new("choosers") else { return };
+fn the_next_file_chooser_of_any_frame_gets_the_files() {
+    let Some(tab) = SettleTab::new("choosers") else { return };
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = files(folder.path());
     tab.site.page("/", &format!("{PAGE}<iframe src='@b/inner'></iframe>"));
@@ -71,7 +71,7 @@ fn the_next_chooser_gets_the_files_in_whatever_frame() {
         assert_eq!(seen(at, 4), expected);
     }
 
-    // Several files for one that takes one: told, and the page gets none.
+    // Several files for an input that accepts one: reported, and the page gets none.
     let two = armed(tab.arm_chooser(&[a.clone(), b], None, soon()).unwrap());
     tab.eval("one.value = '', one.click()");
     assert!(matches!(two.wait(soon()), Err(supervisor::Error::ChooserOfOne { files: 2 })));
@@ -84,7 +84,7 @@ fn the_next_chooser_gets_the_files_in_whatever_frame() {
     assert!(matches!(old.wait(soon()), Err(supervisor::Error::ChooserReplaced)));
     assert!(matches!(new.wait(soon()), Err(supervisor::Error::NoChooser { .. })));
 
-    // One that nobody armed is cancelled, and the page goes on.
+    // A file chooser that was not armed is cancelled, and the page continues.
     tab.eval("seen = []; one.click()");
     assert_eq!(seen(&in_top, 1), json!([["one", "cancel"]]));
     tab.supervisor().caught_up(soon()).unwrap();
@@ -98,8 +98,8 @@ fn the_next_chooser_gets_the_files_in_whatever_frame() {
 }
 
 #[test]
-fn an_input_that_is_named_gets_the_files_at_once() {
-    let Some(tab) = Resting::new("upload-refs") else { return };
+fn a_given_file_input_gets_the_files_at_once() {
+    let Some(tab) = SettleTab::new("upload-refs") else { return };
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = files(folder.path());
     tab.site.page("/", &format!("{PAGE}<iframe src='@b/inner'></iframe>"));
@@ -140,14 +140,14 @@ fn an_input_that_is_named_gets_the_files_at_once() {
 
 #[cfg(unix)]
 #[test]
-fn files_come_from_the_folders_that_are_named_only() {
+fn uploads_come_only_from_the_given_folders() {
     use std::os::unix::fs::symlink;
 
     let root = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let mut options = PageOptions::default();
     options.uploads = Some(vec![root.path().to_owned()]);
-    let Some(tab) = Resting::with(SupervisorOptions::task("upload-roots"), options) else { return };
+    let Some(tab) = SettleTab::with(SupervisorOptions::task("upload-roots"), options) else { return };
     let [inside, linked] = files(root.path());
     let [outside, _] = files(elsewhere.path());
     symlink(&outside, root.path().join("out")).unwrap();

@@ -1,20 +1,20 @@
-//! What a page says on its console, and its uncaught exceptions.
+//! Console messages and uncaught exceptions.
 
 use cdpilot::page::ConsoleMessage;
 use cdpilot::supervisor::ConsoleLevel;
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
-fn said(tab: &Resting, level: Option<ConsoleLevel>) -> Vec<ConsoleMessage> {
+fn said(tab: &SettleTab, level: Option<ConsoleLevel>) -> Vec<ConsoleMessage> {
     tab.supervisor().caught_up(soon()).unwrap();
     tab.console(level, None, false)
 }
 
 #[test]
-fn messages_and_errors_are_told_by_tab_and_level() {
-    let Some(tab) = Resting::new("console") else { return };
+fn console_messages_are_filtered_by_tab_and_level() {
+    let Some(tab) = SettleTab::new("console") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>\n<script>\n  console.log('plain', 1, { a: 1 })\n</script>");
     tab.site.page("/inner", "<script>console.warn('from the frame')</script>");
     tab.go("/");
@@ -59,8 +59,8 @@ fn messages_and_errors_are_told_by_tab_and_level() {
 }
 
 #[test]
-fn the_last_five_hundred_of_a_tab_are_kept_whatever_another_says() {
-    let Some(tab) = Resting::new("console-flood") else { return };
+fn five_hundred_console_messages_are_kept_per_tab() {
+    let Some(tab) = SettleTab::new("console-flood") else { return };
     tab.site.page("/", "hello");
     tab.go("/");
     tab.eval("console.log('kept'), 1");
@@ -160,7 +160,7 @@ const SHOWN: &[(&str, &str)] = &[
 
 #[test]
 fn values_appear_as_developer_tools_preview_them() {
-    let Some(tab) = Resting::new("console-values") else { return };
+    let Some(tab) = SettleTab::new("console-values") else { return };
     tab.site.page("/", "<div id=id class='class other'></div><p>one</p><p>two</p>");
     tab.go("/");
     let mut wrong = Vec::new();

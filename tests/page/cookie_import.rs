@@ -1,17 +1,17 @@
-//! Cookies of other programs, set in a browser and seen by its server.
+//! Cookies exported by other programs, imported into a browser and verified by the server.
 
 use std::fs;
 
 use cdpilot::page::{CookieFormat, ImportedCookies, read_cookies};
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
 #[test]
-fn imported_cookies_are_sent_and_faulty_lines_named() {
-    let Some(tab) = Resting::new("import") else { return };
+fn imported_cookies_are_sent_and_invalid_lines_reported() {
+    let Some(tab) = SettleTab::new("import") else { return };
     tab.site.page("/", "home");
     tab.site.page("/below/", "below");
     let host = "import.localhost";
@@ -50,14 +50,17 @@ fn imported_cookies_are_sent_and_faulty_lines_named() {
 }
 
 #[test]
-fn the_route_and_the_command_import_too() {
-    let Some(served) = Served::browsing() else { return };
+fn cookies_can_be_imported_by_route_and_command() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     api.post("/tabs/open", &json!({ "url": served.site.url("a", "/") })).ok();
-    let told =
+    let response =
         api.post("/cookies/import", &json!({ "text": "curl -b 'n=v; s3cret'", "url": served.site.url("a", "/") })).ok();
-    assert_eq!((&told["format"], &told["added"], &told["rejected"][0]["line"]), (&json!("curl"), &json!(1), &json!(1)));
-    assert!(!told.to_string().contains("s3cret"), "{told}");
+    assert_eq!(
+        (&response["format"], &response["added"], &response["rejected"][0]["line"]),
+        (&json!("curl"), &json!(1), &json!(1))
+    );
+    assert!(!response.to_string().contains("s3cret"), "{response}");
     assert_eq!(api.get("/cookies").ok()["cookies"][0]["value"], "v");
     api.post("/cookies/import", &json!({ "text": "", "format": "yaml" })).fails(400, "BAD_REQUEST");
 
@@ -81,8 +84,8 @@ fn the_route_and_the_command_import_too() {
 }
 
 #[test]
-fn of_many_faulty_lines_the_first_are_listed_and_all_are_counted() {
-    let Some(served) = Served::browsing() else { return };
+fn invalid_lines_are_listed_up_to_a_limit_and_counted() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     api.post("/tabs/open", &json!({ "url": served.site.url("a", "/") })).ok();
     let import =
@@ -92,14 +95,14 @@ fn of_many_faulty_lines_the_first_are_listed_and_all_are_counted() {
         (format!("curl{}", "\nx".repeat(9_000)), 9_001),
         (format!("[{}1]", "1,".repeat(9_000)), 9_001),
     ] {
-        let told = import(&text);
-        let size = told.to_string().len();
+        let response = import(&text);
+        let size = response.to_string().len();
         assert!(size < 20_000, "{size}");
-        assert_eq!((told["rejected"].as_array().unwrap().len(), &told["rejectedCount"]), (100, &json!(count)));
+        assert_eq!((response["rejected"].as_array().unwrap().len(), &response["rejectedCount"]), (100, &json!(count)));
     }
     // A text that is mostly separators is refused before its words fill the memory.
-    let told = import(&format!("curl x {}", ";x".repeat(400_000)));
-    assert!(told.to_string().contains("words"), "{told}");
+    let response = import(&format!("curl x {}", ";x".repeat(400_000)));
+    assert!(response.to_string().contains("words"), "{response}");
 
     #[cfg(feature = "cli")]
     {
@@ -117,7 +120,7 @@ fn of_many_faulty_lines_the_first_are_listed_and_all_are_counted() {
 }
 
 #[test]
-fn a_domain_that_is_no_host_is_a_faulty_line() {
+fn an_invalid_domain_is_an_invalid_line() {
     for domain in ["127.0.0.1@evil.com", "127.0.0.1:99/zz", "[::1]@evil.com]", "0x7f.1", "a.test\\b", "a.test#"] {
         let lines =
             ["FALSE", "TRUE"].map(|below| (CookieFormat::Netscape, format!("{domain}\t{below}\t/\tFALSE\t0\tn\tv")));
@@ -138,7 +141,7 @@ fn a_domain_that_is_no_host_is_a_faulty_line() {
 }
 
 #[test]
-fn escapes_of_copied_commands_keep_every_character_or_fail() {
+fn escapes_of_copied_curl_commands_are_decoded_exactly_or_rejected() {
     let value = |escaped: &str| {
         let read = read_cookies(&format!("curl https://a.test -b $'n={escaped}'"), CookieFormat::Curl, None, 1.8e9);
         match (&*read.cookies, &*read.rejected) {
@@ -162,7 +165,7 @@ fn escapes_of_copied_commands_keep_every_character_or_fail() {
 }
 
 #[test]
-fn a_long_address_is_not_kept_with_each_cookie() {
+fn a_long_url_is_not_stored_with_each_cookie() {
     let long = "x".repeat(1 << 16);
     let pairs = "a=b;".repeat(500);
     let read = |text: &str, url: Option<&str>| read_cookies(text, CookieFormat::Auto, url, 1.8e9);

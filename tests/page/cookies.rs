@@ -1,4 +1,4 @@
-//! Cookies: what the server gets and the page sees.
+//! Cookies as server and page see them.
 
 use cdpilot::browser::TransportKind;
 use cdpilot::page::{Error, NewCookie, PageOptions, SameSite};
@@ -6,15 +6,15 @@ use cdpilot::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
 use serde_json::json;
 
 use crate::support::chrome::{launch, soon};
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
-/// A browser of its own: cookies are one thing for all of a browser's pages.
-fn own(name: &str) -> Option<Resting> {
+/// Its own browser: all pages of a browser share cookies.
+fn own(name: &str) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();
     options.policy = DialogPolicy::Hold;
     let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
-    Some(Resting::over(supervisor, PageOptions::default()))
+    Some(SettleTab::over(supervisor, PageOptions::default()))
 }
 
 fn cookies(json: serde_json::Value) -> Vec<NewCookie> {
@@ -22,7 +22,7 @@ fn cookies(json: serde_json::Value) -> Vec<NewCookie> {
 }
 
 /// The `Cookie` header of the newest request for a path of host `a`.
-fn sent(tab: &Resting, path: &str) -> Vec<String> {
+fn sent(tab: &SettleTab, path: &str) -> Vec<String> {
     let heads = tab.site.heads(&format!("a.localhost{path}"));
     let line = heads.last().unwrap().lines().find_map(|line| line.strip_prefix("Cookie: ").map(str::to_owned));
     let mut sent: Vec<String> = line.unwrap_or_default().split("; ").map(str::to_owned).collect();
@@ -79,8 +79,8 @@ fn cookies_are_set_listed_sent_and_deleted() {
 }
 
 #[test]
-fn a_cookie_that_cannot_be_says_why_and_which() {
-    let Some(tab) = Resting::new("bad-cookies") else { return };
+fn an_invalid_cookie_is_reported_with_the_reason() {
+    let Some(tab) = SettleTab::new("bad-cookies") else { return };
     let good = json!({ "name": "n", "value": "v", "url": "http://a.test/" });
     for (bad, part) in [
         (json!({ "name": "n", "value": "v" }), "`url` or `domain`"),

@@ -1,4 +1,4 @@
-//! Downloads: where they end up, under which names, and who is told.
+//! Downloads: paths, names and reports.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use cdpilot::supervisor::{EventKind, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 
 use crate::support::chrome::{launch, soon};
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
 
-/// A browser of its own: where downloads go is one thing for all of a browser's pages.
-fn downloading(name: &str, folder: &Path) -> Option<Resting> {
+/// Its own browser: all pages of a browser share the download folder.
+fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();
     let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
     let mut page = PageOptions::default();
     page.downloads = Some(folder.to_owned());
-    Some(Resting::over(supervisor, page))
+    Some(SettleTab::over(supervisor, page))
 }
 
 fn attachment(name: &str, bytes: impl Into<Arc<[u8]>>) -> Answer {
@@ -27,7 +27,7 @@ fn attachment(name: &str, bytes: impl Into<Arc<[u8]>>) -> Answer {
     Answer::bytes("application/octet-stream", bytes).header("Content-Disposition", &how)
 }
 
-fn next(tab: &Resting) -> Download {
+fn next(tab: &SettleTab) -> Download {
     tab.wait_download(None, soon()).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_download_ends_up_under_its_name_whichever_way_it_came() {
+fn a_download_is_saved_under_its_name_however_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("made/downloads");
     let Some(tab) = downloading("downloads", &root) else { return };
@@ -56,7 +56,7 @@ fn a_download_ends_up_under_its_name_whichever_way_it_came() {
     assert_eq!(got.path.as_deref(), Some(root.canonicalize().unwrap().join("report.bin").as_path()));
     assert_eq!(std::fs::read(got.path.unwrap()).unwrap(), bytes);
 
-    // The same name again, by a navigation that is asked for.
+    // The same name again, by a requested navigation.
     let done = tab.supervisor().navigate(&tab.top(), &tab.site.url("a", "/file"), soon()).unwrap();
     assert_eq!(done.is_download, Some(true));
     assert_eq!(next(&tab).path.unwrap().file_name().unwrap(), "report (1).bin");
@@ -96,7 +96,7 @@ fn a_download_ends_up_under_its_name_whichever_way_it_came() {
 }
 
 #[test]
-fn names_that_a_page_makes_up_stay_names() {
+fn download_names_of_a_page_cannot_leave_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let Some(tab) = downloading("download-names", folder.path()) else { return };
     tab.site.page("/", "");
@@ -132,7 +132,7 @@ fn names_that_a_page_makes_up_stay_names() {
 }
 
 #[test]
-fn a_download_is_followed_and_one_that_breaks_off_says_so() {
+fn download_progress_and_interruption_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let Some(tab) = downloading("download-ends", folder.path()) else { return };
     let held = Held::default();
@@ -149,8 +149,8 @@ fn a_download_is_followed_and_one_that_breaks_off_says_so() {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| next(&tab));
         tab.eval("slow.click()");
-        tab.site.wait_asked("a.localhost/slow", 1);
-        held.let_go();
+        tab.site.wait_requested("a.localhost/slow", 1);
+        held.release();
         assert_eq!(waiting.join().unwrap().state, DownloadState::Completed);
     });
     let late = tab.wait_download(None, Deadline::after_millis(200)).unwrap_err();
@@ -159,7 +159,7 @@ fn a_download_is_followed_and_one_that_breaks_off_says_so() {
     let states: Vec<DownloadState> = tab.downloads().iter().map(|download| download.state).collect();
     assert_eq!(states, [DownloadState::Canceled, DownloadState::Completed]);
 
-    let Some(without) = Resting::new("no-downloads") else { return };
+    let Some(without) = SettleTab::new("no-downloads") else { return };
     let error = without.wait_download(None, soon()).unwrap_err();
     assert_eq!(error.code(), "BAD_REQUEST");
 }

@@ -1,4 +1,4 @@
-//! What a tab is made to believe, as its pages and its servers see it.
+//! Emulation as pages and servers see it.
 
 use cdpilot::browser::TransportKind;
 use cdpilot::page::{Emulation, Error, PageOptions};
@@ -6,10 +6,10 @@ use cdpilot::supervisor::{BridgeMode, Supervisor, SupervisorOptions};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{launch, soon};
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
-/// What a document can tell of all that.
+/// The observations of a document.
 const TELL: &str = "(() => { const place = new Promise(done => navigator.geolocation.getCurrentPosition( \
     p => done([p.coords.latitude, p.coords.longitude, p.coords.accuracy]), e => done(e.code), { timeout: 5000 })); \
     const is = query => matchMedia(query).matches; \
@@ -20,7 +20,7 @@ const TELL: &str = "(() => { const place = new Promise(done => navigator.geoloca
 const SCREEN: &str = "[innerWidth, innerHeight, devicePixelRatio, screen.width, navigator.maxTouchPoints]";
 
 #[test]
-fn a_script_on_a_slowed_processor_has_more_time() {
+fn a_script_under_cpu_throttling_has_more_time() {
     let Some(tab) = own("slow-script") else { return };
     tab.site.page("/", "<button id=b onclick='const end = performance.now() + 2500; while (performance.now() < end); done = true'>Go</button><script>done = false</script>");
     tab.go("/");
@@ -37,31 +37,31 @@ fn a_script_on_a_slowed_processor_has_more_time() {
     assert!(click().rescued);
 }
 
-fn emulate(tab: &Resting, change: Value) {
+fn emulate(tab: &SettleTab, change: Value) {
     let change: Emulation = serde_json::from_value(change).unwrap();
     tab.emulate(&change, soon()).unwrap();
 }
 
-fn refused(tab: &Resting, change: Value) -> String {
+fn refused(tab: &SettleTab, change: Value) -> String {
     let change: Emulation = serde_json::from_value(change).unwrap();
     let error = tab.emulate(&change, soon()).unwrap_err();
     assert!(matches!(&error, Error::BadRequest { .. }), "{error:?}");
     error.to_string()
 }
 
-/// A browser of its own: some settings are one thing for a process.
-fn own(name: &str) -> Option<Resting> {
+/// Its own browser: some settings apply to a whole process.
+fn own(name: &str) -> Option<SettleTab> {
     own_with(SupervisorOptions::task(name))
 }
 
-fn own_with(mut options: SupervisorOptions) -> Option<Resting> {
+fn own_with(mut options: SupervisorOptions) -> Option<SettleTab> {
     options.start_timeout = soon().left();
     let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
-    Some(Resting::over(supervisor, PageOptions::default()))
+    Some(SettleTab::over(supervisor, PageOptions::default()))
 }
 
 /// A header of the newest request for a path.
-fn header(tab: &Resting, path: &str, name: &str) -> Option<String> {
+fn header(tab: &SettleTab, path: &str, name: &str) -> Option<String> {
     let heads = tab.site.heads(path);
     let begin = format!("{name}: ").to_ascii_lowercase();
     let line = heads.last().unwrap().lines().find(|line| line.to_ascii_lowercase().starts_with(&begin))?;
@@ -69,7 +69,7 @@ fn header(tab: &Resting, path: &str, name: &str) -> Option<String> {
 }
 
 #[test]
-fn settings_hold_in_all_frames_and_over_navigations_until_they_are_cleared() {
+fn emulation_applies_to_all_frames_and_navigations_until_cleared() {
     let Some(tab) = own("emulate") else { return };
     tab.site.page("/", "<iframe allow=geolocation src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");
@@ -111,7 +111,7 @@ fn settings_hold_in_all_frames_and_over_navigations_until_they_are_cleared() {
         assert!(header(&tab, path, "Accept-Language").unwrap().starts_with("de-DE"), "{path}");
     }
 
-    // What is left out stays, what is null goes.
+    // Omitted values stay, null removes a value.
     emulate(&tab, json!({ "timezone": null, "media": { "colorScheme": "dark" } }));
     let now = tab.eval(TELL);
     assert_eq!((&now["zone"], &now["print"], &now["calm"]), (&before["zone"], &json!(false), &before["calm"]));
@@ -130,8 +130,8 @@ fn settings_hold_in_all_frames_and_over_navigations_until_they_are_cleared() {
 }
 
 #[test]
-fn a_device_is_a_screen_and_a_user_agent() {
-    let Some(tab) = Resting::new("devices") else { return };
+fn a_device_sets_screen_and_user_agent() {
+    let Some(tab) = SettleTab::new("devices") else { return };
     tab.site.page("/", "<meta name=viewport content='width=device-width'>hello");
     tab.go("/");
     let before = (tab.eval(SCREEN), tab.eval("navigator.userAgent"));
@@ -141,7 +141,7 @@ fn a_device_is_a_screen_and_a_user_agent() {
     let agent = tab.eval("navigator.userAgent");
     assert!(agent.as_str().unwrap().contains("Android 14; Pixel 7"), "{agent}");
     assert_eq!(header(&tab, "a.localhost/", "User-Agent").as_deref(), agent.as_str());
-    // What is said besides goes before it.
+    // Explicit values take precedence.
     emulate(&tab, json!({ "viewport": { "width": 300, "height": 600, "touch": false }, "userAgent": "Mine/1" }));
     tab.go("/");
     assert_eq!((tab.eval(SCREEN), tab.eval("navigator.userAgent")), (json!([300, 600, 1, 300, 0]), json!("Mine/1")));
@@ -154,8 +154,8 @@ fn a_device_is_a_screen_and_a_user_agent() {
 }
 
 #[test]
-fn values_that_make_no_sense_are_refused_with_the_field() {
-    let Some(tab) = Resting::new("bad-emulation") else { return };
+fn invalid_emulation_values_are_refused_naming_the_field() {
+    let Some(tab) = SettleTab::new("bad-emulation") else { return };
     for (change, part) in [
         (json!({ "device": "iphone 51" }), "did you mean iPhone"),
         (json!({ "viewport": { "width": 0, "height": 5 } }), "`viewport`"),
@@ -193,8 +193,8 @@ fn values_that_make_no_sense_are_refused_with_the_field() {
 }
 
 #[test]
-fn a_tab_without_a_network_reaches_nothing() {
-    let Some(tab) = Resting::new("offline") else { return };
+fn an_offline_tab_reaches_nothing() {
+    let Some(tab) = SettleTab::new("offline") else { return };
     tab.site.page(
         "/",
         "<iframe src='@b/inner'></iframe><script>worker = new Worker('/worker.js'); \
@@ -226,7 +226,7 @@ fn a_tab_without_a_network_reaches_nothing() {
     assert_eq!(all(), [true; 4]);
 }
 
-fn logs_in(tab: &Resting) {
+fn logs_in(tab: &SettleTab) {
     tab.site.page("/", "top");
     tab.site.page("/locked", "inside");
     tab.site.lock("/locked", "ann:sesame");
@@ -250,7 +250,7 @@ fn logs_in(tab: &Resting) {
 }
 
 #[test]
-fn a_name_and_password_go_to_the_first_origin_that_asks() {
+fn credentials_go_only_to_the_first_origin_that_requests_them() {
     let Some(tab) = own("login") else { return };
     logs_in(&tab);
     emulate(&tab, json!({ "credentials": null }));
@@ -258,7 +258,7 @@ fn a_name_and_password_go_to_the_first_origin_that_asks() {
 }
 
 #[test]
-fn logins_and_the_dialog_bridge_live_together() {
+fn logins_and_the_dialog_bridge_work_together() {
     let mut options = SupervisorOptions::task("login-bridge");
     options.bridge = BridgeMode::Always;
     let Some(tab) = own_with(options) else { return };
@@ -282,7 +282,7 @@ fn logins_and_the_dialog_bridge_live_together() {
 /// What a page is told of its network, in its frames too: a figure of the emulation, not a time that was taken. In a browser of
 /// its own, since it is one for each process.
 #[test]
-fn a_slower_network_lasts_for_the_tab() {
+fn network_throttling_lasts_for_the_tab() {
     let Some(tab) = own("throttled") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");
@@ -325,7 +325,7 @@ fn a_slower_network_lasts_for_the_tab() {
 /// Rounds of a loop in a slice of the page's own time, of several tries the most without and the least with a slower
 /// processor: far apart on a busy machine too.
 #[test]
-fn a_slower_processor_slows_pages_and_frames() {
+fn cpu_throttling_slows_pages_and_frames() {
     let Some(tab) = own("slow-cpu") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");

@@ -1,19 +1,19 @@
-//! Scripts of the caller: what they give, how often they run, where.
+//! Scripts of callers: results, number of runs, frames.
 
 use cdpilot::page::Error;
 use serde_json::{Value, json};
 
-use crate::support::paged::ref_of;
-use crate::support::staged::Staged;
+use crate::support::input_stage::InputStage;
+use crate::support::test_tab::ref_of;
 
-fn given(staged: &Staged, script: &str) -> Value {
+fn given(staged: &InputStage, script: &str) -> Value {
     staged.act(json!({ "kind": "evaluate", "fn": script })).result.unwrap()
 }
 
 #[test]
-fn a_script_is_an_expression_a_function_or_the_body_of_one() {
-    let Some(staged) = Staged::alone("eval-forms", "<title>Here</title>") else { return };
-    staged.worth("window.v = 'mine'; window.later = () => Promise.resolve(9)");
+fn a_script_is_an_expression_a_function_or_a_function_body() {
+    let Some(staged) = InputStage::alone("eval-forms", "<title>Here</title>") else { return };
+    staged.eval_value("window.v = 'mine'; window.later = () => Promise.resolve(9)");
     for (script, value) in [
         ("1 + 1", json!(2)),
         ("document.title", json!("Here")),
@@ -45,13 +45,13 @@ fn a_script_is_an_expression_a_function_or_the_body_of_one() {
     ] {
         assert_eq!(given(&staged, script), value, "{script}");
     }
-    assert_eq!(staged.worth("typeof element"), "undefined", "nothing is left in the page");
+    assert_eq!(staged.eval_value("typeof element"), "undefined", "nothing is left in the page");
 }
 
 #[test]
-fn a_script_runs_once_however_it_is_read() {
-    let Some(staged) = Staged::alone("eval-once", "") else { return };
-    staged.worth("window.n = 0");
+fn a_script_runs_exactly_once_in_every_form() {
+    let Some(staged) = InputStage::alone("eval-once", "") else { return };
+    staged.eval_value("window.n = 0");
     for (count, script) in (1..).zip([
         "n++",
         "() => n++",
@@ -64,13 +64,13 @@ fn a_script_runs_once_however_it_is_read() {
         "(n++, Promise.reject(new SyntaxError('later')))",
     ]) {
         let _ = staged.try_act(json!({ "kind": "evaluate", "fn": script }));
-        assert_eq!(staged.worth("n"), count, "{script}");
+        assert_eq!(staged.eval_value("n"), count, "{script}");
     }
 }
 
 #[test]
-fn what_the_page_throws_is_told() {
-    let Some(staged) = Staged::alone("eval-throws", "") else { return };
+fn exceptions_of_the_page_are_reported() {
+    let Some(staged) = InputStage::alone("eval-throws", "") else { return };
     let thrown = |script: &str| {
         let error = staged.try_act(json!({ "kind": "evaluate", "fn": script })).unwrap_err();
         assert_eq!(error.code(), "SCRIPT_ERROR", "{script}: {error}");
@@ -93,8 +93,8 @@ fn a_script_gets_the_element_of_a_ref_in_any_frame_and_root() {
             host.attachShadow({ mode: 'open' }).innerHTML = '<button id=inner>Inside</button>';
             window.mine = 'page'; b.marked = location.pathname;
         </script>";
-    let Some((staged, places)) = Staged::everywhere("eval-ref", body) else { return };
-    let seen = staged.see();
+    let Some((staged, places)) = InputStage::everywhere("eval-ref", body) else { return };
+    let seen = staged.snapshot();
     let all: Vec<&str> = seen.snapshot.as_deref().unwrap().lines().collect();
     for (name, place) in ["Press", "Inside"].iter().flat_map(|name| places.iter().map(move |place| (name, place))) {
         let nth = places.iter().position(|other| other.name == place.name).unwrap();
@@ -115,25 +115,26 @@ fn a_script_gets_the_element_of_a_ref_in_any_frame_and_root() {
 }
 
 #[test]
-fn a_frame_is_named_or_the_top_one_is_meant() {
-    let Some((staged, places)) = Staged::everywhere("eval-frame", "") else { return };
+fn evaluate_uses_the_given_or_the_top_frame() {
+    let Some((staged, places)) = InputStage::everywhere("eval-frame", "") else { return };
     for place in &places {
-        let told = staged.act_in(place, json!({ "kind": "evaluate", "fn": "() => location.pathname" })).result.unwrap();
+        let response =
+            staged.act_in(place, json!({ "kind": "evaluate", "fn": "() => location.pathname" })).result.unwrap();
         let path = if place.name == "top" { "/".to_owned() } else { format!("/{}", place.name) };
-        assert_eq!(told, path);
+        assert_eq!(response, path);
     }
     let error = staged.try_act(json!({ "kind": "evaluate", "fn": "1", "frameId": "F00D" })).unwrap_err();
     assert_eq!(error.code(), "FRAME_NOT_FOUND");
 }
 
 #[test]
-fn a_ref_that_is_gone_or_changed_is_not_handed_over() {
-    let Some(staged) = Staged::alone("eval-stale", "<button id=a>One</button><button id=b>Two</button>") else {
+fn a_stale_or_changed_ref_is_not_passed_to_a_script() {
+    let Some(staged) = InputStage::alone("eval-stale", "<button id=a>One</button><button id=b>Two</button>") else {
         return;
     };
-    let seen = staged.see();
+    let seen = staged.snapshot();
     let (one, two) = (ref_of(&seen, "One"), ref_of(&seen, "Two"));
-    staged.worth("a.remove(); b.textContent = 'Delete all'; 0");
+    staged.eval_value("a.remove(); b.textContent = 'Delete all'; 0");
     let run = |reference: &str, force: bool| {
         staged.try_act(json!({ "kind": "evaluate", "ref": reference, "fn": "e => e.id", "force": force }))
     };
@@ -143,22 +144,22 @@ fn a_ref_that_is_gone_or_changed_is_not_handed_over() {
 }
 
 #[test]
-fn a_dialog_that_a_script_opens_is_told_and_a_policy_does_not_matter() {
+fn a_dialog_opened_by_a_script_is_reported_under_every_policy() {
     let csp = "<meta http-equiv=content-security-policy content=\"script-src 'none'\">";
-    let Some(staged) = Staged::alone("eval-dialog", "") else { return };
+    let Some(staged) = InputStage::alone("eval-dialog", "") else { return };
     staged.site.page("/strict", csp);
     staged.go("/strict");
     assert_eq!(given(&staged, "const a = 1; return a + 1"), 2, "no policy of the page forbids it");
-    let told = staged.act(json!({ "kind": "evaluate", "fn": "() => alert('hello')" }));
-    assert!(told.blocked_by_dialog);
-    assert_eq!(&*told.pending_dialogs[0].message, "hello");
+    let response = staged.act(json!({ "kind": "evaluate", "fn": "() => alert('hello')" }));
+    assert!(response.blocked_by_dialog);
+    assert_eq!(&*response.pending_dialogs[0].message, "hello");
     let error = staged.try_act(json!({ "kind": "evaluate", "fn": "1" })).unwrap_err();
     assert_eq!(error.code(), "BLOCKED_BY_DIALOG");
 }
 
 #[test]
-fn a_script_that_is_awaited_ends_with_its_document() {
-    let Some(staged) = Staged::alone("eval-cut", "") else { return };
+fn an_awaited_script_ends_with_its_document() {
+    let Some(staged) = InputStage::alone("eval-cut", "") else { return };
     staged.site.page("/next", "next");
     let error =
         staged.try_act(json!({ "kind": "evaluate", "fn": "new Promise(() => { location = '/next' })" })).unwrap_err();

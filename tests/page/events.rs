@@ -37,7 +37,7 @@ fn next(events: &PageEvents) -> Result<(u64, u64), u64> {
 }
 
 #[test]
-fn a_subscriber_gets_the_events_of_its_page_alone() {
+fn a_subscriber_receives_only_events_of_its_page() {
     let fake = browser();
     let supervisor = supervise(&fake);
     let events = supervisor.subscribe(&page(), EventFilter::methods(&[LOADED]), soon()).unwrap();
@@ -63,7 +63,7 @@ fn a_subscriber_gets_the_events_of_its_page_alone() {
 }
 
 #[test]
-fn a_full_queue_says_what_it_lost() {
+fn a_full_queue_reports_the_loss() {
     let fake = browser();
     let supervisor = supervise(&fake);
     let filter = EventFilter::methods(&[LOADED]).capacity(Capacity::of(3));
@@ -80,7 +80,7 @@ fn a_full_queue_says_what_it_lost() {
 }
 
 #[test]
-fn the_end_of_the_page_and_of_the_supervisor_ends_it() {
+fn a_subscription_ends_with_its_page_or_supervisor() {
     let fake = browser();
     let supervisor = supervise(&fake);
     let filter = || EventFilter::methods(&[LOADED]);
@@ -99,7 +99,7 @@ fn the_end_of_the_page_and_of_the_supervisor_ends_it() {
 }
 
 #[test]
-fn it_goes_on_over_another_connection() {
+fn a_subscription_survives_a_reconnect() {
     let fake = Fake::start();
     fake.on("Browser.getVersion").reply(json!({
         "product": "Fake/1", "protocolVersion": "1.3", "revision": "r", "userAgent": "u", "jsVersion": "1"
@@ -131,7 +131,7 @@ fn it_goes_on_over_another_connection() {
 }
 
 #[test]
-fn a_frame_that_changes_its_process_stays_with_its_page() {
+fn a_frame_that_changes_process_stays_in_the_subscription() {
     let Some(task) = Task::shared("events-swap") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");

@@ -5,13 +5,13 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::paged::{Paged, ref_of, text};
+use crate::support::test_tab::{TestTab, ref_of, text};
 
-fn found(page: &Paged, locator: &str) -> Vec<Match> {
+fn found(page: &TestTab, locator: &str) -> Vec<Match> {
     page.tab.find(locator, None, None, soon()).unwrap().matches
 }
 
-fn names(page: &Paged, locator: &str) -> Vec<String> {
+fn names(page: &TestTab, locator: &str) -> Vec<String> {
     found(page, locator).into_iter().map(|found| format!("{} {}", found.role, found.name)).collect()
 }
 
@@ -27,8 +27,8 @@ fn form() -> &'static str {
 }
 
 #[test]
-fn elements_are_found_by_what_a_reader_sees() {
-    let Some(page) = Paged::showing("find", form()) else { return };
+fn elements_are_found_by_visible_text_and_labels() {
+    let Some(page) = TestTab::showing("find", form()) else { return };
     for (locator, expected) in [
         ("role=heading[name=\"Sign in\"]", vec!["heading Sign in"]),
         ("role=heading[level=1]", vec!["heading Sign in"]),
@@ -58,7 +58,7 @@ fn elements_are_found_by_what_a_reader_sees() {
     assert_eq!(page.tab.find("role=button", None, Some(2), soon()).unwrap().matches.len(), 2);
     assert_eq!(page.tab.find("role=button", None, Some(2), soon()).unwrap().total, 5);
     // The refs are those of snapshots.
-    let join = ref_of(&page.see(), "Join now");
+    let join = ref_of(&page.snapshot(), "Join now");
     assert_eq!(found(&page, "role=link")[0].reference, join);
     assert_eq!(names(&page, &format!("ref={join}")), ["link Join now"]);
     for wrong in ["button", "css=:::", "role=x y", "text=a >> nth=b"] {
@@ -69,8 +69,8 @@ fn elements_are_found_by_what_a_reader_sees() {
 }
 
 #[test]
-fn frames_and_shadow_roots_are_looked_through() {
-    let Some(page) = Paged::new("find-frames") else { return };
+fn locators_search_frames_and_shadow_roots() {
+    let Some(page) = TestTab::new("find-frames") else { return };
     let inner = |n: u32| {
         format!(
             "<title>in</title><button onclick='window.hit = {n}'>Deep {n}</button><span id=s></span>
@@ -85,7 +85,7 @@ fn frames_and_shadow_roots_are_looked_through() {
          <x-a></x-a><script>document.querySelector('x-a').attachShadow({ mode: 'open' }).innerHTML = '<button>Deep 3</button>'</script>",
     );
     page.go("/");
-    page.see(); // closed roots are known from then on
+    page.snapshot(); // closed roots are known from then on
     assert_eq!(names(&page, "role=button[name*=Deep]").len(), 3);
     assert_eq!(names(&page, "role=button[name*=Shut]").len(), 2);
     assert_eq!(names(&page, "css=#two >> role=button[name*=Deep]"), ["button Deep 2"]);
@@ -99,8 +99,8 @@ fn frames_and_shadow_roots_are_looked_through() {
 }
 
 #[test]
-fn locators_stand_wherever_a_ref_may() {
-    let Some(page) = Paged::showing("find-act", form()) else { return };
+fn locators_are_accepted_wherever_refs_are() {
+    let Some(page) = TestTab::showing("find-act", form()) else { return };
     for act in [
         json!({ "kind": "fill", "fields": [
             { "locator": "label=E-mail", "value": "ada@example.com" }, { "locator": "role=combobox", "value": "Austria" },
@@ -127,8 +127,8 @@ fn locators_stand_wherever_a_ref_may() {
 }
 
 #[test]
-fn several_matches_are_an_error_that_lists_them() {
-    let Some(page) = Paged::showing("find-many", form()) else { return };
+fn ambiguous_locators_are_an_error_that_lists_the_matches() {
+    let Some(page) = TestTab::showing("find-many", form()) else { return };
     let click = |more: Value| {
         let mut act = json!({ "kind": "click", "locator": "role=button[name=OK]" });
         act.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -152,8 +152,8 @@ fn several_matches_are_an_error_that_lists_them() {
 }
 
 #[test]
-fn an_element_that_comes_late_or_is_drawn_anew_is_located() {
-    let Some(page) = Paged::showing(
+fn late_and_replaced_elements_are_located() {
+    let Some(page) = TestTab::showing(
         "find-late",
         "<div id=app></div><script>
             let n = 0;
@@ -172,8 +172,8 @@ fn an_element_that_comes_late_or_is_drawn_anew_is_located() {
 }
 
 #[test]
-fn elements_are_read_by_whatever_names_them() {
-    let Some(page) = Paged::showing("get", form()) else { return };
+fn elements_are_read_by_ref_locator_or_selector() {
+    let Some(page) = TestTab::showing("get", form()) else { return };
     let by = |locator: &str| Locator { locator: Some(locator.to_owned()), ..Locator::default() };
     let get = |what, name, at: &Locator| page.tab.get(what, name, at, soon()).unwrap();
     assert_eq!(get(ElementProperty::Text, None, &by("css=#t")).value, "Don't have an account? Join now");
@@ -203,16 +203,16 @@ fn elements_are_read_by_whatever_names_them() {
 }
 
 #[test]
-fn long_pages_are_read_part_by_part_and_frame_by_frame() {
-    let Some(page) = Paged::new("find-parts") else { return };
+fn long_pages_are_searched_in_parts_and_by_frame() {
+    let Some(page) = TestTab::new("find-parts") else { return };
     page.put("/in", "<p>Inside</p>");
     let lines: String = (0..200).map(|n| format!("<p>Line {n}</p>")).collect();
     page.put("/", &format!("{lines}<iframe src='@b/in'></iframe>"));
     page.go("/");
-    let whole = page.see();
+    let whole = page.snapshot();
     let all: Vec<&str> = text(&whole).lines().collect();
     let options = SnapshotOptions { offset: 150, max_chars: 600, ..SnapshotOptions::default() };
-    let part = page.see_with(options);
+    let part = page.snapshot_with(options);
     let shown: Vec<&str> = text(&part).lines().collect();
     let (last, kept) = shown.split_last().unwrap();
     assert_eq!(kept, &all[150..150 + kept.len()]);
@@ -223,8 +223,8 @@ fn long_pages_are_read_part_by_part_and_frame_by_frame() {
 }
 
 #[test]
-fn a_wait_that_ends_names_the_locator_and_the_whole_time() {
-    let Some(page) = Paged::showing("find-wait-long", form()) else { return };
+fn an_expired_wait_reports_locator_and_total_time() {
+    let Some(page) = TestTab::showing("find-wait-long", form()) else { return };
     let error = page.fails_by(
         json!({ "kind": "wait", "locator": "role=heading", "state": "hidden" }),
         Deadline::after_millis(1800),

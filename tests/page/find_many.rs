@@ -1,18 +1,18 @@
-//! Locators that match more elements than are described.
+//! Locators with more matches than are described.
 
 use cdpilot::page::{ElementProperty, Locator};
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 #[test]
-fn all_matches_are_counted_and_any_of_them_can_be_used() {
+fn all_matches_are_counted_and_can_be_selected_by_index() {
     let html = "<script>
         for (let n = 0; n < 2500; n++)
             document.write(`<div class=row><button onclick='window.hit = ${n}'>Row ${n}</button></div>`);
         </script>";
-    let Some(page) = Paged::showing("many", html) else { return };
+    let Some(page) = TestTab::showing("many", html) else { return };
     let found = page.tab.find("role=button", None, Some(3), soon()).unwrap();
     assert_eq!((found.total, found.matches.len()), (2500, 3));
     let count = |locator: &str| {
@@ -35,7 +35,7 @@ fn all_matches_are_counted_and_any_of_them_can_be_used() {
 
 #[test]
 fn an_index_counts_through_all_frames() {
-    let Some(page) = Paged::new("many-frames") else { return };
+    let Some(page) = TestTab::new("many-frames") else { return };
     let rows = |from: u32| {
         format!(
             "<script>for (let n = {from}; n < {}; n++) document.write(`<p class=row>${{n}}</p>`)</script>",

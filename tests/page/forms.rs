@@ -1,12 +1,12 @@
-//! Form fields: what is chosen, ticked and filled in, and what is refused.
+//! Form fields: selecting, checking, filling, and refused values.
 
 use cdpilot::page::Error;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::paged::ref_of;
-use crate::support::staged::Staged;
+use crate::support::input_stage::InputStage;
+use crate::support::test_tab::ref_of;
 
 const LISTS: &str =
     "<select id=s><option value=a>Apple<option value=b> Big  pear </option><option value=c disabled>Cherry
@@ -15,12 +15,12 @@ const LISTS: &str =
 
 #[test]
 fn options_are_chosen_by_value_or_label_in_every_frame() {
-    let Some((staged, places)) = Staged::everywhere("select", LISTS) else { return };
+    let Some((staged, places)) = InputStage::everywhere("select", LISTS) else { return };
     for place in &places {
         let chosen = |id: &str, values: &[&str]| {
-            let told =
+            let response =
                 staged.act_in(place, json!({ "kind": "select", "selector": format!("#{id}"), "values": values }));
-            (told.result.unwrap()["values"].clone(), staged.log_in(place))
+            (response.result.unwrap()["values"].clone(), staged.log_in(place))
         };
         let both = |id: &str| vec![format!("input:{id}:::script"), format!("change:{id}:::script")];
         assert_eq!(chosen("s", &["b"]), (json!(["b"]), both("s")), "{}", place.name);
@@ -34,12 +34,12 @@ fn options_are_chosen_by_value_or_label_in_every_frame() {
 }
 
 #[test]
-fn what_cannot_be_chosen_says_why() {
+fn an_impossible_selection_reports_the_reason() {
     let body = format!(
         "{LISTS}<select id=off disabled><option>x</select><div id=d role=listbox><div role=option>x</div></div>
          <select id=back onchange='this.value = \"a\"'><option>a<option>b</select>"
     );
-    let Some(staged) = Staged::alone("select-refused", &body) else { return };
+    let Some(staged) = InputStage::alone("select-refused", &body) else { return };
     let refused = |id: &str, values: &[&str]| {
         let act = json!({ "kind": "select", "selector": format!("#{id}"), "values": values });
         staged.try_by(act, Deadline::after_millis(1500)).unwrap_err()
@@ -59,7 +59,7 @@ fn what_cannot_be_chosen_says_why() {
         let error = refused(id, &[value]);
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
     }
-    assert_eq!(staged.worth("s.value"), "a");
+    assert_eq!(staged.eval_value("s.value"), "a");
 }
 
 const BOXES: &str = "<input type=checkbox id=c><input type=radio name=r id=r1><input type=radio name=r id=r2>
@@ -71,8 +71,8 @@ const BOXES: &str = "<input type=checkbox id=c><input type=radio name=r id=r1><i
     <input type=checkbox id=n style='display:none'><label for=n id=nl>Hidden</label>";
 
 #[test]
-fn boxes_are_ticked_by_a_trusted_click_and_only_when_need_be() {
-    let Some((staged, places)) = Staged::everywhere("check", BOXES) else { return };
+fn checkboxes_are_checked_by_a_trusted_click_only_if_needed() {
+    let Some((staged, places)) = InputStage::everywhere("check", BOXES) else { return };
     for place in &places {
         let ticked = |kind: &str, id: &str| {
             staged.act_in(place, json!({ "kind": kind, "selector": format!("#{id}") }));
@@ -98,10 +98,10 @@ fn boxes_are_ticked_by_a_trusted_click_and_only_when_need_be() {
 }
 
 #[test]
-fn what_cannot_be_ticked_says_why() {
+fn an_element_that_cannot_be_checked_reports_the_reason() {
     let body = "<input type=checkbox id=off disabled><input type=radio id=r checked><input id=i>
         <input type=checkbox id=stuck onclick='return false'><input type=checkbox id=gone style='display:none'>";
-    let Some(staged) = Staged::alone("check-refused", body) else { return };
+    let Some(staged) = InputStage::alone("check-refused", body) else { return };
     let refused = |kind: &str, id: &str, reason: &str, deadline: Deadline| {
         let act = json!({ "kind": kind, "selector": format!("#{id}") });
         let error = staged.try_by(act, deadline).unwrap_err();
@@ -125,8 +125,8 @@ const FORM: &str = "<form id=f><input id=name><input id=mail type=email><input i
     <input id=box type=checkbox checked><input id=rad type=radio><div id=ed contenteditable>old</div></form>";
 
 #[test]
-fn a_form_is_filled_in_by_the_kind_of_its_fields_in_every_frame() {
-    let Some((staged, places)) = Staged::everywhere("fill", FORM) else { return };
+fn fill_handles_every_kind_of_field_in_every_frame() {
+    let Some((staged, places)) = InputStage::everywhere("fill", FORM) else { return };
     let values = [
         ("name", json!("Ada L\u{f6}velace")),
         ("mail", json!("ada@example.org")),
@@ -191,18 +191,18 @@ fn a_form_is_filled_in_by_the_kind_of_its_fields_in_every_frame() {
 }
 
 #[test]
-fn what_a_field_does_not_take_is_told_with_the_field() {
+fn a_rejected_value_is_reported_with_its_field() {
     let body = format!(
         "{FORM}<input id=short maxlength=3><input id=ro readonly><input id=file type=file><input id=no onkeydown='return false'><p id=p>x</p>"
     );
-    let Some(staged) = Staged::alone("fill-refused", &body) else { return };
+    let Some(staged) = InputStage::alone("fill-refused", &body) else { return };
     let refused = |id: &str, value: Value| {
         let fields =
             json!([{ "selector": "#name", "value": "fine" }, { "selector": format!("#{id}"), "value": value }]);
         let error = staged.try_by(json!({ "kind": "fill", "fields": fields }), Deadline::after_secs(2)).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("field 2") && text.contains(&format!("#{id}")), "{text}");
-        assert_eq!(staged.worth("name.value ?? f.elements[0].value"), "fine");
+        assert_eq!(staged.eval_value("name.value ?? f.elements[0].value"), "fine");
         (error.code(), text)
     };
     for (id, value, code, reason) in [
@@ -234,15 +234,15 @@ fn what_a_field_does_not_take_is_told_with_the_field() {
 }
 
 #[test]
-fn refs_and_dialogs_in_a_form() {
+fn fill_accepts_refs_and_stops_at_dialogs() {
     let body =
         "<label>A <input id=a></label><label>B <input id=b onfocus='alert(1)'></label><label>C <input id=c></label>";
-    let Some(staged) = Staged::alone("fill-dialog", body) else { return };
-    let seen = staged.see();
+    let Some(staged) = InputStage::alone("fill-dialog", body) else { return };
+    let seen = staged.snapshot();
     let field = |name: &str, value: &str| json!({ "ref": ref_of(&seen, name), "value": value });
-    let told = staged
+    let response = staged
         .act(json!({ "kind": "fill", "fields": [field("\"A\"", "1"), field("\"B\"", "2"), field("\"C\"", "3")] }));
-    assert!(told.blocked_by_dialog);
+    assert!(response.blocked_by_dialog);
     staged.supervisor().respond(None, crate::support::chrome::ACCEPT, crate::support::chrome::soon()).unwrap();
-    assert_eq!(staged.worth("[a.value, c.value]"), json!(["1", ""]));
+    assert_eq!(staged.eval_value("[a.value, c.value]"), json!(["1", ""]));
 }

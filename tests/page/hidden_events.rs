@@ -1,10 +1,10 @@
-//! Pages that keep mouse events from every other listener, and show something else when the mouse comes.
+//! Pages that hide mouse events from other listeners and show an overlay when the mouse arrives.
 
 use serde_json::json;
 
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
-/// What a press consists of.
+/// The events of a press.
 const PRESS: &str = "'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'";
 
 /// A button, and a sheet that covers it when the mouse comes. Some events are stopped before any other listener gets them.
@@ -22,16 +22,16 @@ fn page(stopped: &str) -> String {
 }
 
 #[test]
-fn a_press_is_kept_from_a_sheet_though_the_page_stops_pointerdown() {
-    let Some(page) = Paged::showing("hidden-down", &page("'pointerdown'")) else { return };
+fn an_overlay_is_not_pressed_when_pointerdown_is_stopped() {
+    let Some(page) = TestTab::showing("hidden-down", &page("'pointerdown'")) else { return };
     let error = page.fails(json!({ "kind": "click", "locator": "role=button[name=Cancel]" }));
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
     assert_eq!(page.value("[bought, cancelled]"), json!([0, 0]));
 }
 
 #[test]
-fn a_press_that_no_listener_gets_is_not_done() {
-    let Some(page) = Paged::showing("hidden-press", &page(PRESS)) else { return };
+fn a_press_without_a_receiving_listener_is_not_sent() {
+    let Some(page) = TestTab::showing("hidden-press", &page(PRESS)) else { return };
     for act in [
         json!({ "kind": "click", "selector": "#no" }),
         json!({ "kind": "drag", "startSelector": "#no", "end": { "x": 300, "y": 300 } }),
@@ -45,25 +45,25 @@ fn a_press_that_no_listener_gets_is_not_done() {
 }
 
 #[test]
-fn a_hover_over_what_is_covered_is_not_done_though_the_page_stops_mousemove() {
-    let Some(page) = Paged::showing("hidden-move", &page("'mousemove', 'mouseover'")) else { return };
+fn a_covered_element_is_not_hovered_when_mousemove_is_stopped() {
+    let Some(page) = TestTab::showing("hidden-move", &page("'mousemove', 'mouseover'")) else { return };
     let error = page.fails(json!({ "kind": "hover", "selector": "#no" }));
     assert_eq!(error.code(), "NOT_ACTIONABLE", "{error}");
     assert!(error.to_string().contains("div#pay"), "{error}");
 }
 
 #[test]
-fn a_page_that_stops_events_without_covering_anything_is_worked_with() {
+fn a_page_that_stops_events_without_overlay_can_be_used() {
     let html = "<script>for (const type of ['pointerdown', 'mousemove', 'pointermove'])
         addEventListener(type, event => event.stopImmediatePropagation(), true)</script>
         <button id=no onclick='window.hit = (window.hit || 0) + 1'>Cancel</button>
         <iframe srcdoc='<p>inside' id=frame></iframe>";
-    let Some(page) = Paged::showing("hidden-nothing", html) else { return };
+    let Some(page) = TestTab::showing("hidden-nothing", html) else { return };
     page.act(json!({ "kind": "hover", "selector": "#no" })).unwrap();
     page.act(json!({ "kind": "hover", "selector": "#no" })).unwrap();
     page.click("#no");
     page.act(json!({ "kind": "click", "selector": "#no", "double": true })).unwrap();
     assert_eq!(page.value("hit"), 3);
-    // What is pressed inside of a frame is no business of the document around it.
+    // A press inside a frame does not concern the parent document.
     page.click("#frame");
 }

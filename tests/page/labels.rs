@@ -1,17 +1,17 @@
-//! Labels in pictures: where they are drawn, what they stand for, and what they leave alone.
+//! Labels in screenshots: positions, elements, and unchanged pixels.
 
 use cdpilot::page::{Annotation, Rect, Screenshot, ScreenshotOptions};
 use serde_json::Value;
 
 use crate::support::chrome::{soon, until};
-use crate::support::paged::Paged;
 use crate::support::pixels::{Pixels, keep};
+use crate::support::test_tab::TestTab;
 
 fn labelled() -> ScreenshotOptions {
     ScreenshotOptions { labels: true, ..ScreenshotOptions::default() }
 }
 
-fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Screenshot, Vec<Annotation>, Pixels) {
+fn shoot(paged: &TestTab, options: &ScreenshotOptions) -> (Screenshot, Vec<Annotation>, Pixels) {
     let picture = paged.tab.screenshot(options, soon()).unwrap();
     keep(&picture);
     let pixels = Pixels::of(&picture);
@@ -19,12 +19,12 @@ fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Screenshot, Vec<Annotat
     (picture, annotations, pixels)
 }
 
-fn value(paged: &Paged, script: &str) -> Value {
+fn value(paged: &TestTab, script: &str) -> Value {
     paged.supervisor().evaluate(&paged.top(), script, soon()).unwrap().result.value
 }
 
-/// What the page itself says of the box of an element.
-fn box_of(paged: &Paged, selector: &str) -> Rect {
+/// The box of an element according to the page.
+fn box_of(paged: &TestTab, selector: &str) -> Rect {
     let script = format!(
         "(({{x, y, width, height}}) => ({{x, y, width, height}}))(document.querySelector('{selector}').getBoundingClientRect())"
     );
@@ -46,25 +46,25 @@ const FORM: &str = "<style>body { font: 16px sans-serif; margin: 30px } header {
     <table border=1><tr><td><a href=/x>1</a><td><a href=/x>2</a><td><a href=/x>3</a><td><a href=/x>4</a></table>";
 
 #[test]
-fn boxes_are_those_that_the_page_tells() {
-    let Some(paged) = Paged::showing("labels-boxes", FORM) else { return };
+fn label_boxes_match_the_boxes_of_the_page() {
+    let Some(paged) = TestTab::showing("labels-boxes", FORM) else { return };
     let (picture, annotations, pixels) = shoot(&paged, &labelled());
-    let seen = paged.see();
+    let seen = paged.snapshot();
     shoot(&paged, &labelled());
     let diff = cdpilot::page::SnapshotOptions { diff: true, ..Default::default() };
-    assert_eq!(paged.see_with(diff).snapshot.as_deref(), Some(""), "a picture is no snapshot to compare with");
+    assert_eq!(paged.snapshot_with(diff).snapshot.as_deref(), Some(""), "a picture is no snapshot to compare with");
     for (name, selector) in [("Send order", "#send"), ("Name", "#name"), ("Home", "header a"), ("Size", "select")] {
         let annotation = named(&annotations, name);
-        let told = box_of(&paged, selector);
+        let response = box_of(&paged, selector);
         let near = |one: f64, other: f64| (one - other).abs() < 0.02;
         let got = annotation.bounds;
-        assert!(near(got.x, told.x) && near(got.y, told.y), "{name}: {got:?} {told:?}");
-        assert!(near(got.width, told.width) && near(got.height, told.height), "{name}: {got:?} {told:?}");
+        assert!(near(got.x, response.x) && near(got.y, response.y), "{name}: {got:?} {response:?}");
+        assert!(near(got.width, response.width) && near(got.height, response.height), "{name}: {got:?} {response:?}");
         let info = &seen.refs[&annotation.reference];
         assert_eq!((&info.role, &*info.name), (&annotation.role, name));
         assert_eq!(annotation.reference, format!("e{}", annotation.number));
         // The line of its box: the upper one, in the middle, on one of the rows beside the edge.
-        let (x, y) = (told.x + told.width / 2.0, told.y.round());
+        let (x, y) = (response.x + response.width / 2.0, response.y.round());
         let plain = Pixels::of(&paged.tab.screenshot(&ScreenshotOptions::default(), soon()).unwrap());
         let changed = |dy: i32| {
             let y = (y as i32 + dy) as u32;
@@ -78,8 +78,8 @@ fn boxes_are_those_that_the_page_tells() {
 }
 
 #[test]
-fn only_lines_and_labels_differ_from_the_plain_picture() {
-    let Some(paged) = Paged::showing(
+fn only_frames_and_labels_differ_from_the_plain_screenshot() {
+    let Some(paged) = TestTab::showing(
         "labels-plain",
         "<body style='margin:0;background:white'><button style='position:absolute;left:100px;top:80px;width:200px;height:100px;background:yellow;border:0'>x</button>",
     ) else {
@@ -104,8 +104,8 @@ fn only_lines_and_labels_differ_from_the_plain_picture() {
 }
 
 #[test]
-fn what_cannot_be_seen_gets_no_label() {
-    let Some(paged) = Paged::showing(
+fn invisible_elements_get_no_label() {
+    let Some(paged) = TestTab::showing(
         "labels-unseen",
         "<body style='margin:0'><button>seen</button><button style='position:absolute;top:5000px'>below</button>
          <button style='visibility:hidden'>invisible</button>
@@ -126,8 +126,8 @@ fn what_cannot_be_seen_gets_no_label() {
 }
 
 #[test]
-fn what_is_in_frames_of_other_sites_is_labelled_where_it_is_shown() {
-    let Some(paged) = Paged::new("labels-frames") else { return };
+fn elements_in_cross_origin_frames_are_labelled_in_place() {
+    let Some(paged) = TestTab::new("labels-frames") else { return };
     paged.site.page("/", "<body style='margin:0'><iframe src='@b/middle' style='position:absolute;left:100px;top:50px;width:600px;height:400px;border:7px solid;padding:11px'></iframe>");
     paged.site.page("/middle", "<body style='margin:0;background:#eef'><iframe src='@c/inner' style='position:absolute;left:40px;top:30px;width:300px;height:200px;border:0;transform:scale(0.5);transform-origin:0 0'></iframe><button style='position:absolute;left:20px;top:300px'>outer</button>");
     paged.site.page("/inner", "<body style='margin:0;background:#fee'><button style='position:absolute;left:60px;top:80px;width:120px;height:60px;background:red;border:0;color:red'>deep</button>");
@@ -135,8 +135,8 @@ fn what_is_in_frames_of_other_sites_is_labelled_where_it_is_shown() {
     until(paged.supervisor(), "the inner frame", |now| {
         now.frames.iter().any(|frame| frame.url.ends_with("/inner") && frame.session_id.is_some())
     });
-    while !paged.see().snapshot.unwrap_or_default().contains("deep") {}
-    // A frame of another process is drawn by it when it comes to that.
+    while !paged.snapshot().snapshot.unwrap_or_default().contains("deep") {}
+    // A cross-process frame is drawn by its own process later.
     let (_, annotations, pixels) = std::iter::repeat_with(|| shoot(&paged, &labelled()))
         .take(50)
         .find(|(_, _, pixels)| pixels.bounds([255, 0, 0]).is_some())
@@ -150,10 +150,10 @@ fn what_is_in_frames_of_other_sites_is_labelled_where_it_is_shown() {
 }
 
 #[test]
-fn of_very_many_the_first_are_labelled_and_the_rest_is_counted() {
+fn labels_are_limited_and_the_rest_is_counted() {
     let links: String = (0..400).map(|n| format!("<a href=/{n}>link {n}</a> ")).collect();
     let Some(paged) =
-        Paged::showing("labels-many", &format!("<body style='line-height:40px;word-spacing:20px'>{links}"))
+        TestTab::showing("labels-many", &format!("<body style='line-height:40px;word-spacing:20px'>{links}"))
     else {
         return;
     };
@@ -166,8 +166,8 @@ fn of_very_many_the_first_are_labelled_and_the_rest_is_counted() {
 }
 
 #[test]
-fn a_wrapped_link_is_framed_line_by_line() {
-    let Some(paged) = Paged::showing(
+fn a_wrapped_link_gets_a_box_per_line() {
+    let Some(paged) = TestTab::showing(
         "labels-wrapped",
         "<body style='margin:0'><p style='position:absolute;margin:0;left:100px;top:100px;width:300px;font:20px/40px monospace'>
          <a href=/x>fifteen letters</a> <a href=/y>a second link that is so long that it goes on in another line</a>",
@@ -177,8 +177,8 @@ fn a_wrapped_link_is_framed_line_by_line() {
     let (_, annotations, pixels) = shoot(&paged, &labelled());
     assert_eq!(annotations.len(), 2);
     let union = named(&annotations, "a second link that is so long that it goes on in another line").bounds;
-    let told = box_of(&paged, "a:last-of-type");
-    assert!((union.width - told.width).abs() < 0.02 && (union.height - told.height).abs() < 0.02);
+    let response = box_of(&paged, "a:last-of-type");
+    assert!((union.width - response.width).abs() < 0.02 && (union.height - response.height).abs() < 0.02);
     // Nothing is drawn at the left of its first line, where the union begins.
     let first: Rect = named(&annotations, "fifteen letters").bounds;
     let middle = (first.y + first.height / 2.0) as u32;

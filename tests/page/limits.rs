@@ -1,4 +1,4 @@
-//! Pages that say more than a message may hold: names, types of events, attributes, values.
+//! Pages with oversized data: names, event types, attributes, values.
 
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::page::{ElementProperty, Locator};
@@ -6,36 +6,36 @@ use cdpilot::supervisor::Phase;
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::paged::{Paged, ref_of, text};
+use crate::support::test_tab::{TestTab, ref_of, text};
 
 /// A message from the browser may have so many bytes.
 const MESSAGE: usize = 16 * 1024 * 1024;
 
-fn narrow(name: &str, html: &str) -> Option<Paged> {
-    let page = Paged::with(name, &ConnectOptions { max_message: MESSAGE, ..ConnectOptions::default() })?;
+fn narrow(name: &str, html: &str) -> Option<TestTab> {
+    let page = TestTab::with(name, &ConnectOptions { max_message: MESSAGE, ..ConnectOptions::default() })?;
     page.site.page("/", html);
     page.go("/");
     Some(page)
 }
 
-fn is_live(page: &Paged) -> bool {
+fn is_live(page: &TestTab) -> bool {
     !matches!(page.supervisor().view().phase, Phase::Ended(_))
 }
 
 #[test]
-fn types_of_events_do_not_end_the_browser() {
+fn event_types_of_a_page_do_not_crash_the_browser() {
     let html = "<button>Go</button><script>
         for (let n = 0; n < 20; n++) document.querySelector('button').addEventListener('t'.repeat(1e6) + n, () => {});
         </script>";
     let Some(page) = narrow("limit-types", html) else { return };
-    let seen = page.see();
+    let seen = page.snapshot();
     assert!(text(&seen).contains("button \"Go\""), "{}", text(&seen));
     assert!(is_live(&page));
     page.act(json!({ "kind": "click", "ref": ref_of(&seen, "Go") })).unwrap();
 }
 
 #[test]
-fn long_names_are_cut_before_they_are_sent() {
+fn long_names_are_truncated_in_the_page() {
     let html = "<script>
         for (let n = 0; n < 24; n++) {
             const button = document.createElement('button');
@@ -52,7 +52,7 @@ fn long_names_are_cut_before_they_are_sent() {
     let Some(page) = narrow("limit-names", &format!("<body>{html}")) else { return };
     let found = page.tab.find("role=button", None, None, soon()).unwrap();
     assert_eq!((found.total, found.matches[1].name.chars().count()), (24, 200));
-    let seen = page.see();
+    let seen = page.snapshot();
     assert!(is_live(&page));
     let second = ref_of(&seen, "\"B1 ");
     assert_eq!(second, found.matches[1].reference);
@@ -61,7 +61,7 @@ fn long_names_are_cut_before_they_are_sent() {
 }
 
 #[test]
-fn what_is_read_of_an_element_is_cut() {
+fn element_reads_are_truncated() {
     let html =
         "<a id=a>x</a><select multiple id=s></select><input type=password id=p><div role=slider id=r></div><script>
         a.setAttribute('data-long', 'q'.repeat(20e6));
@@ -90,12 +90,12 @@ fn what_is_read_of_an_element_is_cut() {
 }
 
 #[test]
-fn html_has_no_passwords() {
+fn html_reads_contain_no_passwords() {
     let html = "<form id=f><input type=password id=p value='hunter2secret'><input name=api_token value='tok-4711'>
         <textarea name=secret>written-secret</textarea><input name=city value=Rome>
         <span id=host></span></form>
         <script>host.attachShadow({ mode: 'open' }).innerHTML = '<p>in'</script>";
-    let Some(page) = Paged::showing("html-secrets", html) else { return };
+    let Some(page) = TestTab::showing("html-secrets", html) else { return };
     let get = |selector: &str| {
         let at = Locator { selector: Some(selector.to_owned()), ..Locator::default() };
         page.tab.get(ElementProperty::Html, None, &at, soon()).unwrap().value.as_str().unwrap().to_owned()

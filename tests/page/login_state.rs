@@ -1,4 +1,4 @@
-//! Login state: saved from one browser, loaded into another, judged by the pages themselves.
+//! Login state: saved from one browser, loaded into another, verified by the pages.
 
 use cdpilot::browser::TransportKind;
 use cdpilot::page::{LoginState, NewCookie, OriginReport, PageOptions, SaveState, SessionRestore};
@@ -6,20 +6,20 @@ use cdpilot::supervisor::{NavigationPolicy, Supervisor, SupervisorOptions};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{launch, soon};
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
-/// A browser of its own, with its one tab.
-pub(crate) fn browser(name: &str) -> Option<Resting> {
+/// Its own browser, with one tab.
+pub(crate) fn browser(name: &str) -> Option<SettleTab> {
     with(SupervisorOptions::task(name))
 }
 
-fn with(mut options: SupervisorOptions) -> Option<Resting> {
+fn with(mut options: SupervisorOptions) -> Option<SettleTab> {
     options.start_timeout = soon().left();
-    Some(Resting::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap(), PageOptions::default()))
+    Some(SettleTab::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap(), PageOptions::default()))
 }
 
-fn save(tab: &Resting) -> cdpilot::page::SavedState {
+fn save(tab: &SettleTab) -> cdpilot::page::SavedState {
     tab.pages.save_state(tab.tab.target(), &SaveState::default(), soon()).unwrap()
 }
 
@@ -67,7 +67,7 @@ const FILL: &str = r"(async () => {
   return 'filled';
 })()";
 
-/// What a page finds there, as text.
+/// The content that a page sees, as text.
 const SEE: &str = r"(async () => {
   const [known] = (await indexedDB.databases()).filter(({ name }) => name === 'of everything');
   if (!known) return 'no database';
@@ -109,7 +109,7 @@ const SEE: &str = r"(async () => {
 const COOKIE: &str = "name=plain; Path=/; Max-Age=3600; HttpOnly; SameSite=Strict";
 
 #[test]
-fn a_login_goes_to_another_browser_and_nothing_reaches_the_network() {
+fn a_login_state_moves_to_another_browser_without_network_requests() {
     let Some(from) = browser("state-from") else { return };
     let site = &from.site;
     site.put("/", Answer::html("<p>home</p>").header("Set-Cookie", COOKIE).header("Set-Cookie", "ends=withthebrowser"));
@@ -139,10 +139,10 @@ fn a_login_goes_to_another_browser_and_nothing_reaches_the_network() {
     from.set_cookies(&serde_json::from_value::<Vec<NewCookie>>(host).unwrap(), soon()).unwrap();
 
     let seen = from.eval(SEE);
-    let asked = site.asked().len();
+    let requested = site.requested().len();
     let log = from.supervisor().log().last();
     let saved = save(&from);
-    assert_eq!(site.asked().len(), asked, "{:?}", site.asked());
+    assert_eq!(site.requested().len(), requested, "{:?}", site.requested());
     let entries = from.supervisor().caught_up(soon()).map(|_| from.supervisor().log().since(log, 100).entries).unwrap();
     assert!(entries.is_empty(), "tabs are left alone: {entries:?}");
 
@@ -156,9 +156,9 @@ fn a_login_goes_to_another_browser_and_nothing_reaches_the_network() {
     // Another browser, and a state that went through a file.
     let Some(into) = browser("state-into") else { return };
     into.go_to("data:text/html,elsewhere");
-    let asked = site.asked().len();
+    let requested = site.requested().len();
     let loaded = into.pages.load_state(into.tab.target(), &through_json(&saved.state), soon()).unwrap();
-    assert_eq!(site.asked().len(), asked, "{:?}", site.asked());
+    assert_eq!(site.requested().len(), requested, "{:?}", site.requested());
     assert!(loaded.rejected_cookies.is_empty(), "{:?}", loaded.rejected_cookies);
     assert_eq!(loaded.cookies, saved.cookies);
     let report = of(&loaded.origins, &a);
@@ -176,9 +176,9 @@ fn a_login_goes_to_another_browser_and_nothing_reaches_the_network() {
     assert_eq!(into.eval("localStorage.length"), 1);
 
     // Everything that a cookie has is the same.
-    let all = |tab: &Resting| {
+    let all = |tab: &SettleTab| {
         let mut all: Vec<Value> = save(tab).state.cookies.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
-        // What was set by a response since counts anew.
+        // Cookies set by later responses are included.
         all.retain(|cookie| !(cookie["domain"] == "a.localhost" && cookie["name"] == "name"));
         all.sort_by_key(ToString::to_string);
         all
@@ -222,7 +222,7 @@ fn session_storage_is_restored_once() {
 }
 
 #[test]
-fn what_cannot_be_held_is_reported_and_the_rest_is_saved() {
+fn unsupported_state_is_reported_and_the_rest_is_saved() {
     let Some(tab) = browser("state-unfit") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -249,7 +249,7 @@ fn what_cannot_be_held_is_reported_and_the_rest_is_saved() {
     let saved = save(&tab);
     let report = of(&saved.origins, &a);
     assert_eq!((report.local_storage, report.databases), (1, 1));
-    let told: Vec<(&str, &str, u64)> =
+    let response: Vec<(&str, &str, u64)> =
         report.skipped.iter().map(|skipped| (&*skipped.what, &*skipped.reason, skipped.count)).collect();
     for wanted in [
         ("localStorage", "an item whose text is not valid Unicode", 1),
@@ -259,15 +259,15 @@ fn what_cannot_be_held_is_reported_and_the_rest_is_saved() {
         ("IndexedDB odd/s", "an array with named fields or very many places", 1),
         ("IndexedDB odd/s", "a ImageData cannot be held", 1),
     ] {
-        assert!(told.contains(&wanted), "{wanted:?}: {told:?}");
+        assert!(response.contains(&wanted), "{wanted:?}: {response:?}");
     }
-    assert_eq!(told.len(), 6, "{told:?}");
+    assert_eq!(response.len(), 6, "{response:?}");
     let records = &saved.state.origins[0].indexed_db[0]["stores"][0]["records"];
     assert_eq!(records.as_array().unwrap().len(), 2, "{records}");
 }
 
 #[test]
-fn databases_are_replaced_and_those_in_use_only_when_they_look_the_same() {
+fn databases_in_use_are_replaced_only_with_the_same_schema() {
     let Some(tab) = browser("state-replace") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -322,7 +322,7 @@ fn databases_are_replaced_and_those_in_use_only_when_they_look_the_same() {
 }
 
 #[test]
-fn origins_that_pages_may_not_go_to_are_left_alone() {
+fn origins_blocked_by_the_policy_are_skipped() {
     let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
     let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("state-policy") };
     let Some(tab) = with(options) else { return };
@@ -348,7 +348,7 @@ fn origins_that_pages_may_not_go_to_are_left_alone() {
 }
 
 #[test]
-fn cookies_whose_domain_is_no_host_are_rejected() {
+fn cookies_with_an_invalid_domain_are_rejected() {
     let Some(tab) = browser("state-hosts") else { return };
     let cookie = |(name, domain, path): (&str, &str, &str)| json!({ "name": name, "value": "v", "domain": domain, "path": path });
     let bad = [

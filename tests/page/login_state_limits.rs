@@ -1,13 +1,14 @@
-//! Login state that does not fit or cannot be read: the rest is saved, and loading it deletes nothing that is not in it.
+//! Login state that exceeds limits or cannot be read: the rest is saved, and loading deletes nothing that is missing in the
+//! file.
 
 use cdpilot::page::{LoginState, OriginReport, SaveState, SavedState};
 use serde_json::{Value, json};
 
 use crate::login_state::{browser, of, through_json};
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
-/// Room for what origins store, with a margin for what is around it.
+/// Size limit for stored data of origins, with a margin for the rest of the file.
 const ROOM: usize = (16 << 20) + (64 << 10);
 
 /// Functions for the scripts below.
@@ -27,16 +28,16 @@ const TOOLS: &str = r"
 ";
 
 /// Runs the body of an async function with the tools.
-fn run(tab: &Resting, body: &str) -> Value {
+fn run(tab: &SettleTab, body: &str) -> Value {
     tab.eval(&format!("(async () => {{ {TOOLS} {body} }})()"))
 }
 
-fn save(tab: &Resting, origins: &[&str]) -> SavedState {
+fn save(tab: &SettleTab, origins: &[&str]) -> SavedState {
     let what = SaveState { origins: origins.iter().map(|origin| (*origin).to_owned()).collect() };
     tab.pages.save_state(tab.tab.target(), &what, soon()).unwrap()
 }
 
-fn load(tab: &Resting, state: &LoginState) -> Vec<OriginReport> {
+fn load(tab: &SettleTab, state: &LoginState) -> Vec<OriginReport> {
     tab.pages.load_state(tab.tab.target(), &through_json(state), soon()).unwrap().origins
 }
 
@@ -49,7 +50,7 @@ fn bytes(saved: &SavedState) -> usize {
 }
 
 #[test]
-fn a_record_that_does_not_fit_takes_no_room_from_the_rest_and_is_not_deleted_by_loading() {
+fn an_oversized_record_is_skipped_and_not_deleted_by_loading() {
     let Some(tab) = browser("limits-record") else { return };
     tab.site.page("/", "x");
     let [a, b, c] = ["a", "b", "c"].map(|host| tab.site.url(host, ""));
@@ -83,7 +84,7 @@ fn a_record_that_does_not_fit_takes_no_room_from_the_rest_and_is_not_deleted_by_
 }
 
 #[test]
-fn what_could_not_be_read_is_not_deleted_by_loading() {
+fn unreadable_data_is_not_deleted_by_loading() {
     let Some(tab) = browser("limits-unread") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -97,20 +98,20 @@ fn what_could_not_be_read_is_not_deleted_by_loading() {
         localStorage.fine = '1'; localStorage.lone = 'a\\ud800'; return 1";
     run(&tab, fill);
     let saved = save(&tab, &[&a]);
-    let told = skipped(of(&saved.origins, &a));
+    let response = skipped(of(&saved.origins, &a));
     for wanted in [
         ("localStorage", "an item whose text is not valid Unicode"),
         ("IndexedDB d/locked", "the database does not answer"),
         ("IndexedDB d/odd", "a CryptoKey that cannot be exported"),
     ] {
-        assert!(told.contains(&wanted), "{wanted:?}: {told:?}");
+        assert!(response.contains(&wanted), "{wanted:?}: {response:?}");
     }
     run(&tab, "window.locked = false; await put(db, 'plain', [['new', 2]]); localStorage.later = '2'; return 1");
     let loaded = load(&tab, &saved.state);
     assert!(of(&loaded, &a).skipped.is_empty(), "{loaded:?}");
     let keys = "const all = []; for (const name of db.objectStoreNames) \
         all.push((await done(db.transaction(name).objectStore(name).getAllKeys())).join()); return all.join(' ')";
-    // What was saved as a whole is replaced, the rest is merged.
+    // Completely saved data is replaced, the rest is merged.
     assert_eq!(run(&tab, keys), "k key,other p");
     assert_eq!(run(&tab, "return Object.keys(localStorage).sort().join()"), "fine,later,lone");
 
@@ -140,7 +141,7 @@ fn what_could_not_be_read_is_not_deleted_by_loading() {
 }
 
 #[test]
-fn names_of_databases_take_room_and_are_cut_off_in_reports() {
+fn database_names_count_towards_the_limit_and_are_truncated_in_reports() {
     let Some(tab) = browser("limits-names") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -173,7 +174,7 @@ fn names_of_databases_take_room_and_are_cut_off_in_reports() {
 }
 
 #[test]
-fn an_origin_has_at_most_so_many_databases() {
+fn the_number_of_databases_per_origin_is_limited() {
     let Some(tab) = browser("limits-many") else { return };
     tab.site.page("/", "x");
     let a = tab.site.url("a", "");
@@ -186,7 +187,7 @@ fn an_origin_has_at_most_so_many_databases() {
 }
 
 #[test]
-fn the_room_is_counted_in_bytes_of_the_file() {
+fn the_size_limit_counts_bytes_of_the_file() {
     let Some(tab) = browser("limits-bytes") else { return };
     tab.site.page("/", "x");
     let [a, b] = ["a", "b"].map(|host| tab.site.url(host, ""));
@@ -200,8 +201,8 @@ fn the_room_is_counted_in_bytes_of_the_file() {
     let saved = save(&tab, &[&a, &b]);
     assert!(bytes(&saved) < ROOM, "{}", bytes(&saved));
     let too_large = "the state would be too large";
-    let told = skipped(of(&saved.origins, &a));
-    assert_eq!(told, [("sessionStorage", too_large), ("IndexedDB sparse/s", too_large)]);
+    let response = skipped(of(&saved.origins, &a));
+    assert_eq!(response, [("sessionStorage", too_large), ("IndexedDB sparse/s", too_large)]);
     assert_eq!(skipped(of(&saved.origins, &b)), [("localStorage", too_large)]);
     let of_b = saved.state.origins.iter().find(|state| state.origin == b).unwrap();
     assert_eq!(json!(of_b.local_storage), json!({ "token": "of b" }));

@@ -1,11 +1,11 @@
-//! Strings of pages that hold half of a surrogate pair: they leave with U+FFFD in its place.
+//! Strings with lone surrogates: each is replaced by U+FFFD.
 
 use std::path::Path;
 
 use cdpilot::config::Config;
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 /// Puts such strings wherever a page can have them.
 const SPREAD: &str = r#"(() => {
@@ -41,21 +41,22 @@ fn holding(value: &Value, part: &str) -> Vec<String> {
 
 fn leave(transport: &str) {
     let parsed = Config::parse(&format!("browser: {{transport: {transport}}}"), Path::new("config.yaml")).unwrap();
-    let Some(served) = Served::browsing_with(|config, _| config.browser.transport = parsed.browser.transport) else {
+    let Some(served) = TestServer::browsing_with(|config, _| config.browser.transport = parsed.browser.transport)
+    else {
         return;
     };
     served.show("<p>plain");
     let api = &served.api;
     api.eval(SPREAD);
-    let lone = |told: &Value, part: &str| {
+    let lone = |response: &Value, part: &str| {
         let part = format!("q{part}");
-        let found = holding(told, &part);
+        let found = holding(response, &part);
         assert!(
             !found.is_empty() && found.iter().all(|text| text.contains(&format!("{part}\u{fffd}!"))),
-            "{part}: {told:#}"
+            "{part}: {response:#}"
         );
     };
-    let errors = api.until("the error", "/errors", |told| !told["errors"].as_array().unwrap().is_empty());
+    let errors = api.until("the error", "/errors", |response| !response["errors"].as_array().unwrap().is_empty());
     lone(&errors, "thrown");
     let seen = api.get("/snapshot?urls=true").ok();
     for part in ["title", "text", "name", "value", "option"] {
@@ -65,7 +66,8 @@ fn leave(transport: &str) {
     lone(&nodes, "name");
     let text = api.get("/text").ok();
     lone(&text, "text");
-    let tabs = api.until("the title", "/tabs", |told| told["tabs"][0]["title"].as_str().unwrap().starts_with("qtitle"));
+    let tabs = api
+        .until("the title", "/tabs", |response| response["tabs"][0]["title"].as_str().unwrap().starts_with("qtitle"));
     lone(&tabs, "title");
     lone(&api.get("/console").ok(), "logged");
     lone(&api.get("/storage/local").ok(), "key");
@@ -97,11 +99,11 @@ fn leave(transport: &str) {
 }
 
 #[test]
-fn they_are_replaced_over_a_pipe() {
+fn lone_surrogates_are_replaced_over_a_pipe() {
     leave("pipe");
 }
 
 #[test]
-fn they_are_replaced_over_a_port() {
+fn lone_surrogates_are_replaced_over_a_port() {
     leave("port");
 }

@@ -1,11 +1,11 @@
-//! What the answer of an action has of the page's own messages: status texts, alerts, dialogs of the page, refused fields;
-//! and the HTTP status of a navigation.
+//! Messages of the page in the result of an action: status texts, alerts, dialogs, invalid fields; and the HTTP status of a
+//! navigation.
 
 use cdpilot::page::{Notice, NoticeKind, Outcome};
 use serde_json::{Value, json};
 
-use crate::support::paged::Paged;
 use crate::support::site::Answer;
+use crate::support::test_tab::TestTab;
 
 /// The notices of an answer, each as `kind name: text`.
 fn told(outcome: &Outcome) -> Vec<String> {
@@ -15,7 +15,7 @@ fn told(outcome: &Outcome) -> Vec<String> {
 
 #[test]
 fn status_texts_and_alerts_are_reported_when_they_change() {
-    let Some(page) = Paged::new("notices-live") else { return };
+    let Some(page) = TestTab::new("notices-live") else { return };
     let cases = [
         ("<p role=status id=s>", "s.textContent = ' Saved\\n 2 items '", vec!["status : Saved 2 items"]),
         ("<output id=s>", "s.textContent = '3'", vec!["status : 3"]),
@@ -34,7 +34,7 @@ fn status_texts_and_alerts_are_reported_when_they_change() {
             "s.textContent = 'one'; t.textContent = 'two'",
             vec!["alert : two", "status : one"],
         ),
-        // Nothing that a person is not told.
+        // Nothing that is not displayed.
         ("<p role=status id=s>Old</p><p id=t>", "t.textContent = 'x'", vec![]),
         ("<p role=status aria-live=off id=s>", "s.textContent = 'x'", vec![]),
         ("<p role=status id=s hidden>", "s.textContent = 'x'", vec![]),
@@ -56,7 +56,7 @@ fn status_texts_and_alerts_are_reported_when_they_change() {
 
 #[test]
 fn dialogs_of_the_page_are_reported_with_their_text() {
-    let Some(page) = Paged::new("notices-dialogs") else { return };
+    let Some(page) = TestTab::new("notices-dialogs") else { return };
     for (html, script) in [
         ("<dialog id=d aria-label=Cookies>We use cookies <p role=alert>Really</p></dialog>", "d.showModal()"),
         (
@@ -76,8 +76,8 @@ fn dialogs_of_the_page_are_reported_with_their_text() {
 }
 
 #[test]
-fn refused_fields_are_reported_with_what_is_wrong() {
-    let Some(page) = Paged::new("notices-invalid") else { return };
+fn invalid_fields_are_reported_with_their_validation_message() {
+    let Some(page) = TestTab::new("notices-invalid") else { return };
     page.put(
         "/",
         "<form action='/sent'><label>Email <input id=e type=email required></label><input aria-label=Note><button id=b>Send</button></form>",
@@ -106,8 +106,8 @@ fn refused_fields_are_reported_with_what_is_wrong() {
 }
 
 #[test]
-fn a_document_that_the_action_led_to_reports_too() {
-    let Some(page) = Paged::new("notices-documents") else { return };
+fn notices_of_the_next_document_are_reported() {
+    let Some(page) = TestTab::new("notices-documents") else { return };
     page.put("/", "<p role=alert>Before</p><form action='/sent' method=post><button id=b>Send</button></form>");
     let after =
         "<p role=alert>Wrong password</p><p aria-live=polite>Not new</p><input aria-label=Password aria-invalid=true>";
@@ -126,15 +126,15 @@ fn a_document_that_the_action_led_to_reports_too() {
 }
 
 #[test]
-fn notices_are_few_and_short_whatever_a_page_does() {
-    let Some(page) = Paged::new("notices-many") else { return };
+fn notices_are_limited_in_number_and_length() {
+    let Some(page) = TestTab::new("notices-many") else { return };
     let script = "for (let n = 0; n < 40; n++) { const p = document.createElement('p'); p.role = 'alert'; p.textContent = n + '😀'.repeat(500); s.append(p) }";
     page.put("/", &format!("<button id=b onclick=\"{script}\">Go</button><p id=s>"));
     page.go("/");
     let outcome = page.click("#b");
     assert_eq!(outcome.notices.len(), 5);
     for notice in &outcome.notices {
-        // Whole characters: half of one could not be told.
+        // Whole characters only.
         let long = notice.text.encode_utf16().count();
         assert!((290..=300).contains(&long) && notice.text.ends_with("😀…"), "{long} {}", notice.text);
     }
@@ -142,7 +142,7 @@ fn notices_are_few_and_short_whatever_a_page_does() {
 
 #[test]
 fn the_status_of_a_navigation_is_reported() {
-    let Some(page) = Paged::new("notices-status") else { return };
+    let Some(page) = TestTab::new("notices-status") else { return };
     page.site.put("/gone", Answer::html("gone").status("404 Not Found"));
     page.put("/there", "<p>There</p>");
     page.site.put("/moved", Answer::html("").status("302 Found").header("Location", "/gone"));

@@ -1,11 +1,11 @@
-//! PDF, and highlights for people who watch.
+//! PDF files and highlights.
 
 use cdpilot::page::{PdfOptions, ScreenshotOptions};
 use serde_json::json;
 
 use crate::support::chrome::{soon, until};
-use crate::support::paged::{Paged, ref_of};
 use crate::support::pixels::Pixels;
+use crate::support::test_tab::{TestTab, ref_of};
 
 /// How many pages a PDF has.
 fn pages(pdf: &[u8]) -> usize {
@@ -14,9 +14,9 @@ fn pages(pdf: &[u8]) -> usize {
 }
 
 #[test]
-fn a_page_becomes_paper() {
+fn a_page_is_printed_to_pdf() {
     let Some(paged) =
-        Paged::showing("pdf", "<p>one</p><p style='break-before:page'>two</p><p style='break-before:page'>three</p>")
+        TestTab::showing("pdf", "<p>one</p><p style='break-before:page'>two</p><p style='break-before:page'>three</p>")
     else {
         return;
     };
@@ -32,8 +32,8 @@ fn a_page_becomes_paper() {
 }
 
 #[test]
-fn a_large_paper_comes_whole() {
-    let Some(paged) = Paged::showing(
+fn a_large_pdf_is_complete() {
+    let Some(paged) = TestTab::showing(
         "pdf-large",
         "<body><script>for (let n = 0; n < 6; n++) {
             const canvas = document.body.appendChild(document.createElement('canvas'));
@@ -51,16 +51,16 @@ fn a_large_paper_comes_whole() {
 }
 
 #[test]
-fn under_a_dialog_there_is_no_paper_at_once() {
-    let Some(paged) = Paged::showing("pdf-dialog", "<p>text") else { return };
+fn printing_under_a_dialog_fails_at_once() {
+    let Some(paged) = TestTab::showing("pdf-dialog", "<p>text") else { return };
     paged.supervisor().start_script(&paged.top(), "alert('wait')").unwrap();
     until(paged.supervisor(), "the dialog", |now| !now.dialogs.is_empty());
     assert_eq!(paged.tab.pdf(&PdfOptions::default(), soon()).unwrap_err().code(), "BLOCKED_BY_DIALOG");
 }
 
 #[test]
-fn a_highlight_is_for_people_and_not_in_pictures() {
-    let Some(paged) = Paged::new("highlight") else { return };
+fn a_highlight_is_not_in_screenshots() {
+    let Some(paged) = TestTab::new("highlight") else { return };
     paged.site.page("/", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>near</button><iframe src='@b/in' style='position:absolute;left:200px;top:100px;width:300px;height:200px;border:0'></iframe>");
     paged.site.page("/in", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>far</button>\
          <script>(function slow() { const end = performance.now() + 80; while (performance.now() < end); requestAnimationFrame(slow); })()</script>");
@@ -68,12 +68,12 @@ fn a_highlight_is_for_people_and_not_in_pictures() {
     until(paged.supervisor(), "the frame", |now| {
         now.frames.iter().any(|f| f.url.ends_with("/in") && f.session_id.is_some())
     });
-    let mut seen = paged.see();
+    let mut seen = paged.snapshot();
     while !seen.snapshot.as_deref().unwrap_or_default().contains("far") {
-        seen = paged.see();
+        seen = paged.snapshot();
     }
     let plain = ScreenshotOptions::default();
-    // The frame is there before it has been drawn.
+    // The frame exists before it has been drawn.
     let (deadline, white) = (soon(), [255, 255, 255]);
     let before = loop {
         let shown = paged.tab.screenshot(&plain, soon()).unwrap();
@@ -108,7 +108,7 @@ fn a_highlight_is_for_people_and_not_in_pictures() {
     assert!(paged.tab.screenshot(&plain, soon()).unwrap().bytes == before.bytes);
     let changes = paged.supervisor().evaluate(&paged.top(), "changes", soon()).unwrap().result.value;
     assert_eq!(changes, json!(0), "nothing is written into the page");
-    // Its document goes, and nobody is troubled.
+    // Its document is removed without an error.
     paged.tab.highlight(&ref_of(&seen, "\"far\""), [0, 0, 255], soon()).unwrap();
     paged.site.page("/other", "<p>other");
     paged.go("/other");

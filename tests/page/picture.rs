@@ -1,13 +1,13 @@
-//! Pictures: what is in them, pixel by pixel, and what the page notices of them.
+//! Screenshots: their content, pixel by pixel, and what the page notices.
 
 use cdpilot::page::{Act, Error, Fit, PictureType, Rect, Screenshot, ScreenshotOptions};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
-use crate::support::paged::{Paged, ref_of};
 use crate::support::pixels::{Pixels, keep};
+use crate::support::test_tab::{TestTab, ref_of};
 
-fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Screenshot, Pixels) {
+fn shoot(paged: &TestTab, options: &ScreenshotOptions) -> (Screenshot, Pixels) {
     let picture = paged.tab.screenshot(options, soon()).unwrap();
     keep(&picture);
     let pixels = Pixels::of(&picture);
@@ -23,19 +23,19 @@ fn whole_page() -> ScreenshotOptions {
     ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() }
 }
 
-fn json_of(paged: &Paged, script: &str) -> Value {
+fn json_of(paged: &TestTab, script: &str) -> Value {
     paged.supervisor().evaluate(&paged.top(), script, soon()).unwrap().result.value
 }
 
-/// Remembers what the page notices. Whether it is in front is other tests' matter too.
+/// Records what the page notices, except visibility, which other tests change.
 const NOTICE: &str = "window.seen = [];
     for (const name of ['resize', 'scroll'])
         addEventListener(name, () => seen.push(name + innerWidth + 'x' + innerHeight + '@' + scrollX + ',' + scrollY), true);
     const high = innerHeight;
     (function look() { if (innerHeight !== high) seen.push('high' + innerHeight); requestAnimationFrame(look); })();";
 
-/// What the page noticed, after two more frames; a tab that draws none notices nothing later.
-fn noticed(paged: &Paged) -> Vec<String> {
+/// What the page noticed, after two more animation frames, if the tab draws any.
+fn noticed(paged: &TestTab) -> Vec<String> {
     let frames = "new Promise(done => {
         requestAnimationFrame(() => requestAnimationFrame(done));
         setTimeout(done, 500);
@@ -49,9 +49,9 @@ const BLUE: [u8; 3] = [0, 0, 255];
 const WHITE: [u8; 3] = [255; 3];
 
 #[test]
-fn the_viewport_is_shown_as_it_is_and_the_page_notices_nothing() {
-    // Only what is in front draws by itself.
-    let Some(paged) = Paged::in_front("picture-viewport") else { return };
+fn a_viewport_screenshot_is_exact_and_unnoticed_by_the_page() {
+    // Only foreground tabs draw by themselves.
+    let Some(paged) = TestTab::in_front("picture-viewport") else { return };
     paged.site.page(
         "/",
         "<body style='margin:0;height:3000px'><div style='position:absolute;left:40px;top:130px;width:20px;height:10px;background:red'>",
@@ -71,8 +71,8 @@ fn the_viewport_is_shown_as_it_is_and_the_page_notices_nothing() {
 }
 
 #[test]
-fn the_whole_page_is_shown_without_a_scroll_and_with_a_fixed_head_once() {
-    let Some(paged) = Paged::showing(
+fn a_full_page_screenshot_does_not_scroll_or_repeat_fixed_headers() {
+    let Some(paged) = TestTab::showing(
         "picture-page",
         "<body style='margin:0'><div style='position:fixed;top:0;left:0;width:100%;height:20px;background:blue'></div>
          <div style='height:4990px'></div><div style='height:10px;background:red'>",
@@ -94,8 +94,8 @@ fn the_whole_page_is_shown_without_a_scroll_and_with_a_fixed_head_once() {
 }
 
 #[test]
-fn a_page_that_is_no_larger_than_the_viewport_needs_nothing_special() {
-    let Some(paged) = Paged::showing("picture-small-page", "<p>small") else { return };
+fn a_full_page_screenshot_of_a_small_page_is_the_viewport() {
+    let Some(paged) = TestTab::showing("picture-small-page", "<p>small") else { return };
     paged.eval(NOTICE);
     let (picture, _) = shoot(&paged, &whole_page());
     assert_eq!(json!([picture.width, picture.height]), json_of(&paged, "[innerWidth, innerHeight]"));
@@ -103,8 +103,8 @@ fn a_page_that_is_no_larger_than_the_viewport_needs_nothing_special() {
 }
 
 #[test]
-fn a_page_of_great_height_is_one_picture_and_a_monstrous_one_is_cut_and_says_where() {
-    let Some(paged) = Paged::showing(
+fn a_tall_page_is_one_screenshot_and_a_huge_one_is_truncated() {
+    let Some(paged) = TestTab::showing(
         "picture-high",
         "<body style='margin:0'><div style='height:19990px'></div><div id=end style='height:10px;background:red'>",
     ) else {
@@ -128,8 +128,8 @@ fn a_page_of_great_height_is_one_picture_and_a_monstrous_one_is_cut_and_says_whe
 }
 
 #[test]
-fn an_element_is_shown_wherever_it_is() {
-    let Some(paged) = Paged::showing(
+fn an_element_screenshot_scrolls_the_element_into_view() {
+    let Some(paged) = TestTab::showing(
         "picture-element",
         "<body style='margin:0'><div id=near style='position:absolute;left:10px;top:10px;width:30px;height:20px;background:red'></div>
          <div id=far style='position:absolute;left:50px;top:4000px;width:70px;height:40px;background:lime'></div>
@@ -161,8 +161,8 @@ fn an_element_is_shown_wherever_it_is() {
 }
 
 #[test]
-fn an_element_in_nested_frames_of_other_sites_is_shown() {
-    let Some(paged) = Paged::new("picture-nested") else { return };
+fn an_element_in_nested_cross_origin_frames_is_captured() {
+    let Some(paged) = TestTab::new("picture-nested") else { return };
     paged.site.page("/", "<body style='margin:0'><div style='height:2500px'></div><iframe src='@b/middle' style='width:500px;height:400px'></iframe><div style='height:2500px'>");
     paged.site.page(
         "/middle",
@@ -173,9 +173,9 @@ fn an_element_in_nested_frames_of_other_sites_is_shown() {
     until(paged.supervisor(), "the inner frame", |now| {
         now.frames.iter().any(|frame| frame.url.ends_with("/inner") && frame.session_id.is_some())
     });
-    let mut seen = paged.see();
+    let mut seen = paged.snapshot();
     while !seen.snapshot.as_deref().unwrap_or_default().contains("deep") {
-        seen = paged.see();
+        seen = paged.snapshot();
     }
     let reference = ref_of(&seen, "deep");
     let (picture, pixels) =
@@ -186,8 +186,8 @@ fn an_element_in_nested_frames_of_other_sites_is_shown() {
 }
 
 #[test]
-fn frames_of_other_sites_are_not_white_in_a_picture_of_the_whole_page() {
-    let Some(paged) = Paged::new("picture-page-frames") else { return };
+fn cross_origin_frames_are_drawn_in_full_page_screenshots() {
+    let Some(paged) = TestTab::new("picture-page-frames") else { return };
     paged.site.page("/", "<body style='margin:0'><div style='height:2500px'></div><iframe src='@b/in' style='display:block;width:400px;height:300px;border:0'></iframe><div style='height:1000px'></div><iframe src='@b/in' style='display:block;width:200px;height:1500px;border:0'></iframe>");
     paged.site.page("/in", "<body style='margin:0;background:lime'>");
     paged.go("/");
@@ -201,8 +201,8 @@ fn frames_of_other_sites_are_not_white_in_a_picture_of_the_whole_page() {
 }
 
 #[test]
-fn device_pixels_are_kept_and_boxes_are_told_in_them() {
-    let Some(paged) = Paged::showing(
+fn screenshots_and_boxes_use_device_pixels() {
+    let Some(paged) = TestTab::showing(
         "picture-ratio",
         "<body style='margin:0'><button style='position:absolute;left:40px;top:50px;width:100px;height:30px;background:red;border:0'></button>",
     ) else {
@@ -226,8 +226,8 @@ fn device_pixels_are_kept_and_boxes_are_told_in_them() {
 }
 
 #[test]
-fn a_jpeg_is_one_that_browsers_read() {
-    let Some(paged) = Paged::showing("picture-jpeg", "<body style='margin:0;background:lime'>") else { return };
+fn jpeg_screenshots_can_be_decoded_by_browsers() {
+    let Some(paged) = TestTab::showing("picture-jpeg", "<body style='margin:0;background:lime'>") else { return };
     let options = ScreenshotOptions { kind: PictureType::Jpeg, quality: Some(90), ..ScreenshotOptions::default() };
     let picture = paged.tab.screenshot(&options, soon()).unwrap();
     assert!(picture.bytes.starts_with(&[0xff, 0xd8, 0xff]));
@@ -250,8 +250,8 @@ fn a_jpeg_is_one_that_browsers_read() {
 }
 
 #[test]
-fn limits_are_kept_whatever_is_shown() {
-    let Some(paged) = Paged::showing(
+fn screenshot_limits_always_hold() {
+    let Some(paged) = TestTab::showing(
         "picture-fit",
         "<body style='margin:0'><canvas width=900 height=500></canvas><script>
          const canvas = document.querySelector('canvas').getContext('2d'), image = canvas.createImageData(900, 500);
@@ -273,8 +273,8 @@ fn limits_are_kept_whatever_is_shown() {
 }
 
 #[test]
-fn a_tab_in_the_background_is_pictured_where_it_is() {
-    let Some(paged) = Paged::showing("picture-back", "<body style='margin:0;background:red'>back") else { return };
+fn a_background_tab_is_captured_in_the_background() {
+    let Some(paged) = TestTab::showing("picture-back", "<body style='margin:0;background:red'>back") else { return };
     paged.eval(NOTICE);
     let front = paged.supervisor().open_page(&paged.site.url("a", "/"), None, soon()).unwrap();
     until(paged.supervisor(), "the other tab", |now| now.page(front.as_str()).is_some());
@@ -294,8 +294,8 @@ fn a_tab_in_the_background_is_pictured_where_it_is() {
 }
 
 #[test]
-fn under_a_dialog_it_says_so_and_the_last_picture_is_there() {
-    let Some(paged) = Paged::showing("picture-dialog", "<body style='background:red'>") else { return };
+fn a_screenshot_under_a_dialog_fails_and_the_last_one_is_available() {
+    let Some(paged) = TestTab::showing("picture-dialog", "<body style='background:red'>") else { return };
     paged.tab.screenshot(&of("body"), soon()).unwrap();
     assert!(paged.supervisor().last_picture(paged.tab.target()).is_none(), "a part of the page is not kept");
     paged.tab.screenshot(&ScreenshotOptions::default(), soon()).unwrap();
@@ -310,8 +310,8 @@ fn under_a_dialog_it_says_so_and_the_last_picture_is_there() {
 }
 
 #[test]
-fn a_page_that_goes_elsewhere_meanwhile_is_shown_all_the_same() {
-    let Some(paged) = Paged::new("picture-gone") else { return };
+fn a_page_that_navigates_during_a_screenshot_is_captured() {
+    let Some(paged) = TestTab::new("picture-gone") else { return };
     for (host, next) in [("a", "b"), ("b", "a")] {
         let away = format!(
             "<body style='background:red'><script>onload = () => setTimeout(() => location = {:?}, performance.now() * 7919 % 60)</script>",

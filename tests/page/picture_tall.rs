@@ -1,4 +1,4 @@
-//! Screenshots that are higher than what the browser draws at once, and captures that fail.
+//! Screenshots taller than what the browser draws at once, and failing captures.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn is_right(pixels: &Pixels, rows: u32) {
 }
 
 #[test]
-fn a_page_higher_than_what_is_drawn_at_once_is_captured_in_tiles_and_cut_at_30_000() {
+fn a_tall_page_is_captured_in_tiles_and_truncated_at_30_000() {
     let Some(limited) = Limited::new(Capture::Refused) else { return };
     let picture = limited.tab.screenshot(&whole_page(), soon()).unwrap();
     assert_eq!((picture.width, picture.height, picture.cut_at), (120, 30_000, Some(30_000.0)));
@@ -92,7 +92,7 @@ fn a_page_higher_than_what_is_drawn_at_once_is_captured_in_tiles_and_cut_at_30_0
 }
 
 #[test]
-fn a_capture_that_fails_says_so_and_not_that_the_page_is_lost() {
+fn a_failed_capture_is_not_reported_as_a_lost_page() {
     let Some(limited) = Limited::new(Capture::Refused) else { return };
     limited.proxy.limit_captures(10.0, Capture::Refused);
     let refused = limited.tab.screenshot(&whole_page(), soon()).unwrap_err();

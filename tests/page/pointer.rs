@@ -1,14 +1,14 @@
-//! Clicks and hovers in one document, as its own events tell of them.
+//! Clicks and hovers in one document, verified by its events.
 
 use serde_json::json;
 
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 const CLICKED: &str = "pointerover#b mouseover#b pointerdown#b mousedown#b focusin#b pointerup#b mouseup#b click#b";
 
 #[test]
-fn a_click_is_a_trusted_one_in_the_middle() {
-    let Some(page) = Paged::logging("click", "<button id=b style='width: 101px; height: 41px'>Go</button>") else {
+fn a_click_is_trusted_and_hits_the_centre() {
+    let Some(page) = TestTab::logging("click", "<button id=b style='width: 101px; height: 41px'>Go</button>") else {
         return;
     };
     let outcome = page.click("#b");
@@ -20,8 +20,8 @@ fn a_click_is_a_trusted_one_in_the_middle() {
 }
 
 #[test]
-fn buttons_counts_and_modifiers_are_as_asked_for() {
-    let Some(page) = Paged::logging("buttons", "<button id=b>Go</button>") else { return };
+fn buttons_click_counts_and_modifiers_are_applied() {
+    let Some(page) = TestTab::logging("buttons", "<button id=b>Go</button>") else { return };
     page.act(json!({ "kind": "click", "selector": "#b", "double": true })).unwrap();
     let twice = "pointerdown#b mousedown#b focusin#b pointerup#b mouseup#b click#b \
                  pointerdown#b mousedown#b pointerup#b mouseup#b click#b dblclick#b";
@@ -46,8 +46,8 @@ fn buttons_counts_and_modifiers_are_as_asked_for() {
 }
 
 #[test]
-fn a_hover_moves_the_mouse_and_nothing_else() {
-    let Some(page) = Paged::logging("hover", "<button id=a>One</button><button id=b disabled>Two</button>") else {
+fn a_hover_only_moves_the_mouse() {
+    let Some(page) = TestTab::logging("hover", "<button id=a>One</button><button id=b disabled>Two</button>") else {
         return;
     };
     page.act(json!({ "kind": "hover", "selector": "#a" })).unwrap();
@@ -58,9 +58,9 @@ fn a_hover_moves_the_mouse_and_nothing_else() {
 }
 
 #[test]
-fn a_synthetic_click_has_the_whole_sequence() {
+fn a_synthetic_click_has_the_full_event_sequence() {
     let html = "<button id=b style='width: 101px; height: 41px'>Go</button><input type=checkbox id=c>";
-    let Some(page) = Paged::logging("synthetic", html) else { return };
+    let Some(page) = TestTab::logging("synthetic", html) else { return };
     let outcome = page.act(json!({ "kind": "click", "selector": "#b", "input": "synthetic" })).unwrap();
     assert_eq!(outcome.input, Some(cdpilot::page::Input::Synthetic));
     let all = CLICKED.replace('#', "!#").replace("focusin!#", "focusin#");
@@ -81,10 +81,10 @@ fn a_synthetic_click_has_the_whole_sequence() {
 }
 
 #[test]
-fn points_and_single_mouse_events_go_where_they_are_told() {
+fn points_and_single_mouse_events_hit_their_coordinates() {
     let html =
         "<div id=a style='width: 100px; height: 100px'></div><div id=b style='width: 100px; height: 100px'></div>";
-    let Some(page) = Paged::logging("points", html) else { return };
+    let Some(page) = TestTab::logging("points", html) else { return };
     page.act(json!({ "kind": "clickCoords", "x": 40.0, "y": 130.0, "double": true })).unwrap();
     assert!(page.log().ends_with("click#b dblclick#b"));
     assert_eq!(page.value("[last.click.x, last.click.y]"), json!([40, 130]));

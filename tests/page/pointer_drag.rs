@@ -1,12 +1,12 @@
-//! Drags with the mouse, and drag and drop, as the page's own events tell of them.
+//! Mouse drags and drag and drop, verified by the events of the page.
 
 use cdpilot::page::Input;
 use serde_json::{Value, json};
 
-use crate::support::paged::Paged;
 use crate::support::site::{Answer, Held};
+use crate::support::test_tab::TestTab;
 
-/// Something to drag and a place to drop it, which writes down what it gets.
+/// An element to drag and a drop target that logs its events.
 fn things(left: &str, right: &str) -> String {
     let style = "position: absolute; top: 20px; width: 80px; height: 80px";
     format!(
@@ -23,7 +23,7 @@ fn things(left: &str, right: &str) -> String {
     )
 }
 
-fn seen(page: &Paged, path: &str) -> Value {
+fn seen(page: &TestTab, path: &str) -> Value {
     page.value_in(&page.frame(path), "seen.splice(0)")
 }
 
@@ -32,8 +32,8 @@ fn forms() -> [(Value, Option<Input>); 2] {
 }
 
 #[test]
-fn what_is_dragged_is_dropped_with_its_data() {
-    let Some(page) = Paged::new("drop") else { return };
+fn a_drop_receives_the_dragged_data() {
+    let Some(page) = TestTab::new("drop") else { return };
     page.put(
         "/",
         &format!(
@@ -62,8 +62,8 @@ fn what_is_dragged_is_dropped_with_its_data() {
 }
 
 #[test]
-fn between_frames_of_different_processes_both_sides_go_on_living() {
-    let Some(page) = Paged::new("drop-across") else { return };
+fn a_drag_between_processes_leaves_both_frames_working() {
+    let Some(page) = TestTab::new("drop-across") else { return };
     page.put(
         "/",
         &format!(
@@ -100,7 +100,7 @@ fn a_slider_follows_the_mouse() {
         thumb.onpointerdown = e => { thumb.setPointerCapture(e.pointerId); downs.push(e.clientX) };
         thumb.onpointermove = e => { if (e.buttons) { moves++; thumb.style.left = (e.clientX - 30) + 'px' } };
         thumb.onpointerup = e => ups.push(e.clientX);</script>";
-    let Some(page) = Paged::logging("slider", html) else { return };
+    let Some(page) = TestTab::logging("slider", html) else { return };
     for (input, _) in forms() {
         page.value("moves = 0, downs = [], ups = [], thumb.style.left = '0px'");
         let drag = json!({ "kind": "drag", "startSelector": "#thumb", "end": { "x": 230.0, "y": 30.0 }, "steps": 7, "input": input });
@@ -116,18 +116,18 @@ fn a_slider_follows_the_mouse() {
 }
 
 #[test]
-fn an_end_out_of_view_is_scrolled_to_with_the_button_down() {
+fn a_drag_target_out_of_view_is_scrolled_to_during_the_drag() {
     let html = "<div id=from style='width: 80px; height: 80px'>From</div><div style='height: 3000px'></div>
         <div id=to style='width: 80px; height: 80px'>To</div>";
-    let Some(page) = Paged::logging("drag-far", html) else { return };
+    let Some(page) = TestTab::logging("drag-far", html) else { return };
     page.act(json!({ "kind": "drag", "startSelector": "#from", "endSelector": "#to" })).unwrap();
     let log = page.log();
     assert!(log.contains("mousedown#from") && log.contains("mouseup#to"), "{log}");
 }
 
 #[test]
-fn a_drag_needs_one_start_and_one_end() {
-    let Some(page) = Paged::logging("drag-bad", "<p id=a>a</p>") else { return };
+fn a_drag_needs_one_source_and_one_target() {
+    let Some(page) = TestTab::logging("drag-bad", "<p id=a>a</p>") else { return };
     for (bad, part) in [
         (json!({ "kind": "drag", "startSelector": "#a" }), "endRef"),
         (json!({ "kind": "drag", "endSelector": "#a" }), "startRef"),
@@ -161,17 +161,17 @@ fn counting(then: &str) -> String {
 }
 
 #[test]
-fn a_target_that_the_page_replaces_on_the_press_is_located_anew() {
+fn a_drag_target_replaced_on_press_is_located_again() {
     let anew =
         "const next = to.cloneNode(true); next.dataset.of = downs; next.style.left = '300px'; to.replaceWith(next)";
-    let Some(page) = Paged::showing("drag-anew", &counting(anew)) else { return };
+    let Some(page) = TestTab::showing("drag-anew", &counting(anew)) else { return };
     page.act(json!({ "kind": "drag", "startLocator": "text=Card", "endLocator": "role=button[name=Bin]" })).unwrap();
     assert_eq!(page.value("[downs, ups, over]"), json!([1, 1, "1"]));
 }
 
 #[test]
-fn a_drag_whose_target_goes_away_is_not_repeated() {
-    let Some(page) = Paged::showing("drag-gone", &counting("document.querySelector('button')?.remove()")) else {
+fn a_drag_with_a_removed_target_is_not_repeated() {
+    let Some(page) = TestTab::showing("drag-gone", &counting("document.querySelector('button')?.remove()")) else {
         return;
     };
     for start in [json!({ "startLocator": "text=Card" }), json!({ "startSelector": "#from" })] {
@@ -185,7 +185,7 @@ fn a_drag_whose_target_goes_away_is_not_repeated() {
 }
 
 #[test]
-fn no_button_stays_down_when_the_page_holds_a_drag_up() {
+fn no_button_stays_pressed_when_the_page_blocks_a_drag() {
     // The first move with the button down takes longer than the whole drag may: it waits for an answer.
     let html = counting("")
         + "<script>addEventListener('mousemove', event => {
@@ -194,7 +194,7 @@ fn no_button_stays_down_when_the_page_holds_a_drag_up() {
             held.open('GET', '/held', false);
             held.send();
         }, true)</script>";
-    let Some(page) = Paged::new("drag-held") else { return };
+    let Some(page) = TestTab::new("drag-held") else { return };
     let held = Held::default();
     page.site.page("/", &html);
     page.site.put("/held", Answer::html("late").held_by(&held));
@@ -203,7 +203,7 @@ fn no_button_stays_down_when_the_page_holds_a_drag_up() {
         json!({ "kind": "drag", "startSelector": "#from", "endSelector": "#to" }),
         cdpilot::sync::Deadline::after_millis(4000),
     );
-    held.let_go();
+    held.release();
     let script = "new Promise(done => { const look = () => ups ? done([downs, ups]) : setTimeout(look, 20); look() })";
     assert_eq!(page.value(script), json!([1, 1]));
 }

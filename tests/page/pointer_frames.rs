@@ -1,15 +1,15 @@
-//! Clicks in frames of every kind, as the frames' own events tell of them.
+//! Clicks in frames of every kind, verified by the events of the frames.
 
 use cdpilot::supervisor::FrameRef;
 use serde_json::json;
 
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 const BUTTON: &str =
     "<button id=b style='position: absolute; left: 40px; top: 30px; width: 60px; height: 20px'>Go</button>";
 
 /// Clicks `#b` in a frame, trusted and then by script, and looks at what that frame got.
-fn clicked_in(page: &Paged, path: &str) {
+fn clicked_in(page: &TestTab, path: &str) {
     let (frame, id) = (page.frame(path), page.id_of(path));
     page.log_of(&frame);
     let outcome = page.act(json!({ "kind": "click", "selector": "#b", "frameId": id })).unwrap();
@@ -25,7 +25,7 @@ fn clicked_in(page: &Paged, path: &str) {
 }
 
 /// Within a pixel: where a frame is drawn is a whole number of pixels of the screen.
-fn at_the_middle(page: &Paged, frame: &FrameRef, path: &str) {
+fn at_the_middle(page: &TestTab, frame: &FrameRef, path: &str) {
     let off = "(() => { const box = b.getBoundingClientRect(); return [Math.abs(last.click.x - box.x - box.width / 2), \
          Math.abs(last.click.y - box.y - box.height / 2)] })()";
     let off = page.value_in(frame, off);
@@ -33,8 +33,8 @@ fn at_the_middle(page: &Paged, frame: &FrameRef, path: &str) {
 }
 
 #[test]
-fn frames_of_its_own_and_of_other_processes_at_any_depth() {
-    let Some(page) = Paged::new("depths") else { return };
+fn clicks_hit_in_frames_of_any_process_and_depth() {
+    let Some(page) = TestTab::new("depths") else { return };
     let style = "style='margin: 17px; border: 5px solid; padding: 9px; width: 70%; height: 300px'";
     page.put("/", &format!("<iframe src='@a/same' {style}></iframe><iframe src='@b/other' {style}></iframe>"));
     page.put("/same", &format!("{BUTTON}<iframe src='@a/same2' {style}></iframe>"));
@@ -49,8 +49,8 @@ fn frames_of_its_own_and_of_other_processes_at_any_depth() {
 }
 
 #[test]
-fn transforms_and_zoom_of_frames() {
-    let Some(page) = Paged::new("transforms") else { return };
+fn clicks_hit_in_transformed_and_zoomed_frames() {
+    let Some(page) = TestTab::new("transforms") else { return };
     let styles = [
         "transform: scale(0.5)",
         "transform: rotate(30deg) scale(1.3)",
@@ -76,8 +76,8 @@ fn transforms_and_zoom_of_frames() {
 }
 
 #[test]
-fn transforms_and_zoom_around_frames() {
-    let Some(page) = Paged::new("around") else { return };
+fn clicks_hit_in_frames_inside_transforms_and_zoom() {
+    let Some(page) = TestTab::new("around") else { return };
     let inner = "<div style='zoom: 1.2; padding: 11px'><iframe src='@a/back' style='width: 200px; height: 120px'></iframe></div>";
     page.put("/other", &format!("{BUTTON}{inner}"));
     page.put("/back", BUTTON);
@@ -91,8 +91,8 @@ fn transforms_and_zoom_around_frames() {
 }
 
 #[test]
-fn what_is_scrolled_away_is_brought_into_view_in_all_frames() {
-    let Some(page) = Paged::new("scrolled") else { return };
+fn elements_are_scrolled_into_view_in_all_frames() {
+    let Some(page) = TestTab::new("scrolled") else { return };
     let far = |what: &str| {
         format!(
             "<div style='height: 2000px; width: 3000px'></div><div style='margin-left: 1500px'>{what}</div><div style='height: 2000px'></div>"
@@ -105,14 +105,14 @@ fn what_is_scrolled_away_is_brought_into_view_in_all_frames() {
     page.put("/back", &boxed(button));
     page.go("/");
     clicked_in(&page, "/back");
-    // And what a script scrolls away before.
+    // Also after a script scrolls it away.
     page.value("document.querySelector('div').scrollTo(0, 0)");
     clicked_in(&page, "/back");
 }
 
 #[test]
-fn a_cover_over_a_frame_is_named() {
-    let Some(page) = Paged::new("frame-covers") else { return };
+fn an_overlay_over_a_frame_is_named() {
+    let Some(page) = TestTab::new("frame-covers") else { return };
     page.put(
         "/",
         "<iframe src='@b/other' style='width: 400px; height: 300px'></iframe>
@@ -138,8 +138,8 @@ fn a_cover_over_a_frame_is_named() {
 }
 
 #[test]
-fn shadow_roots_open_and_closed() {
-    let Some(page) = Paged::new("shadows") else { return };
+fn clicks_hit_in_open_and_closed_shadow_roots() {
+    let Some(page) = TestTab::new("shadows") else { return };
     let html = "<div id=open></div><div id=closed></div><script>
         for (const mode of ['open', 'closed']) {
             const root = document.getElementById(mode).attachShadow({ mode });
@@ -156,9 +156,9 @@ fn shadow_roots_open_and_closed() {
     assert!(page.log().ends_with("click#in-open own-open-true"));
     page.click(".deep");
     assert!(page.log().ends_with("deep-open-true"));
-    let seen = page.see();
+    let seen = page.snapshot();
     for (name, event) in [("Press closed", "own-closed"), ("Deep closed", "deep-closed"), ("Deep open", "deep-open")] {
-        let reference = crate::support::paged::ref_of(&seen, name);
+        let reference = crate::support::test_tab::ref_of(&seen, name);
         page.act(json!({ "kind": "click", "ref": reference })).unwrap();
         assert!(page.log().ends_with(&format!("{event}-true")));
         page.act(json!({ "kind": "click", "ref": reference, "input": "synthetic" })).unwrap();

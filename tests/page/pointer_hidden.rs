@@ -1,4 +1,4 @@
-//! Tabs that are not in front.
+//! Input to background tabs.
 
 use cdpilot::cdp::protocol::emulation::SetFocusEmulationEnabled;
 use cdpilot::cdp::protocol::page::StopScreencast;
@@ -6,13 +6,13 @@ use cdpilot::page::Input;
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 const BUTTON: &str = "<button id=b>Go</button>";
 
 /// A tab behind another one.
-fn behind(name: &str) -> Option<Paged> {
-    let page = Paged::new(name)?;
+fn behind(name: &str) -> Option<TestTab> {
+    let page = TestTab::new(name)?;
     page.put("/", &format!("{BUTTON}<iframe src='@b/in'></iframe>"));
     page.put("/in", BUTTON);
     page.go("/");
@@ -24,7 +24,7 @@ fn behind(name: &str) -> Option<Paged> {
 }
 
 #[test]
-fn it_takes_trusted_input_as_if_it_were_in_front() {
+fn a_background_tab_receives_trusted_input() {
     let Some(page) = behind("behind") else { return };
     let inner = page.id_of("/in");
     for frame in [None, Some(&inner)] {
@@ -40,11 +40,11 @@ fn it_takes_trusted_input_as_if_it_were_in_front() {
 }
 
 #[test]
-fn where_trusted_input_is_not_answered_events_come_by_script_and_once() {
+fn unanswered_trusted_input_is_replaced_by_script_events_once() {
     let Some(page) = behind("unanswered") else { return };
     page.act(json!({ "kind": "hover", "selector": "iframe" })).unwrap();
     let (inner, id) = (page.frame("/in"), page.id_of("/in"));
-    // Somebody takes the emulated focus away again, in every process of the page, and what makes it draw.
+    // Another client disables the emulated focus again, in every process of the page, and thereby drawing.
     page.supervisor().call(&page.top(), &StopScreencast::new(), soon()).unwrap();
     let emulate = |on: bool| {
         for frame in [&page.top(), &inner] {
@@ -56,7 +56,7 @@ fn where_trusted_input_is_not_answered_events_come_by_script_and_once() {
     assert_eq!(page.value(hidden), true);
     page.log();
     page.log_of(&inner);
-    // A listener on the window that was there before hears what is kept from the page; one on the element does not.
+    // An earlier listener on the window receives events that are hidden from the page; one on the element does not.
     page.value(
         "window.heard = [], ['pointerover', 'mouseover', 'mousemove'].forEach(kind => b.addEventListener(kind, \
         e => heard.push(`${e.type} ${e.isTrusted}`)))",

@@ -1,20 +1,20 @@
-//! Scrolling, sizes and closing.
+//! Scrolling, resizing and closing.
 
 use cdpilot::cdp::protocol::emulation::SetDeviceMetricsOverride;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 const LONG: &str = "<div style='width: 4000px; height: 5000px'>Long</div>";
 
 #[test]
-fn the_page_scrolls_by_what_is_said() {
+fn the_page_scrolls_by_the_given_amount() {
     let html = format!(
         "<div id=box style='position: fixed; inset: 25% 25%; overflow: auto; background: white'>{LONG}</div>{LONG}
         <script>let wheels = []; addEventListener('wheel', e => wheels.push(e.isTrusted), true)</script>"
     );
-    let Some(page) = Paged::logging("scroll-page", &html) else { return };
+    let Some(page) = TestTab::logging("scroll-page", &html) else { return };
     for (input, trusted) in [(Value::Null, true), (json!("synthetic"), false)] {
         page.value("scrollTo(0, 0)");
         for (direction, pixels, at) in
@@ -36,8 +36,8 @@ fn the_page_scrolls_by_what_is_said() {
 }
 
 #[test]
-fn what_is_in_an_element_scrolls() {
-    let Some(page) = Paged::new("scroll-inner") else { return };
+fn the_content_of_an_element_scrolls() {
+    let Some(page) = TestTab::new("scroll-inner") else { return };
     page.put("/", &format!("<div style='height: 3000px'></div><div id=box style='overflow: auto; width: 300px; height: 200px'><p id=in>In</p>{LONG}</div><iframe src='@b/in'></iframe>{LONG}"));
     page.put("/in", &format!("<p id=in>In</p>{LONG}"));
     page.go("/");
@@ -61,10 +61,10 @@ fn what_is_in_an_element_scrolls() {
 }
 
 #[test]
-fn a_page_that_keeps_the_wheel_for_itself_is_scrolled_all_the_same() {
+fn a_page_that_cancels_wheel_events_is_scrolled() {
     let html =
         format!("{LONG}<script>addEventListener('wheel', e => e.preventDefault(), {{ passive: false }})</script>");
-    let Some(page) = Paged::logging("scroll-kept", &html) else { return };
+    let Some(page) = TestTab::logging("scroll-kept", &html) else { return };
     page.act(json!({ "kind": "scroll", "direction": "down", "pixels": 400 })).unwrap();
     assert_eq!(page.value("scrollY"), 400);
     page.value("document.documentElement.style.scrollBehavior = 'smooth'");
@@ -73,8 +73,8 @@ fn a_page_that_keeps_the_wheel_for_itself_is_scrolled_all_the_same() {
 }
 
 #[test]
-fn what_cannot_scroll_says_that_it_did_not() {
-    let Some(page) = Paged::logging("scroll-none", "<p id=p>Short</p>") else { return };
+fn an_element_that_cannot_scroll_is_reported() {
+    let Some(page) = TestTab::logging("scroll-none", "<p id=p>Short</p>") else { return };
     let outcome = page.act(json!({ "kind": "scroll", "direction": "down", "pixels": 400 })).unwrap();
     assert_eq!(outcome.result, Some(json!({ "x": 0.0, "y": 0.0 })));
     let error = page.fails(json!({ "kind": "scroll", "direction": "down", "pixels": -4 }));
@@ -83,7 +83,7 @@ fn what_cannot_scroll_says_that_it_did_not() {
 
 #[test]
 fn an_element_is_scrolled_into_view_through_its_frames() {
-    let Some(page) = Paged::new("into-view") else { return };
+    let Some(page) = TestTab::new("into-view") else { return };
     page.put("/", &format!("{LONG}<iframe src='@b/in' style='margin-left: 2000px'></iframe>{LONG}"));
     page.put("/in", &format!("{LONG}<p id=far style='margin-left: 3000px; width: 90px'>Far</p>{LONG}"));
     page.go("/");
@@ -97,9 +97,9 @@ fn an_element_is_scrolled_into_view_through_its_frames() {
 }
 
 #[test]
-fn the_viewport_gets_the_size_that_is_asked_for() {
+fn the_viewport_is_resized() {
     let Some(page) =
-        Paged::logging("resize", "<button id=b style='position: absolute; right: 0; bottom: 0'>Go</button>")
+        TestTab::logging("resize", "<button id=b style='position: absolute; right: 0; bottom: 0'>Go</button>")
     else {
         return;
     };
@@ -118,8 +118,8 @@ fn the_viewport_gets_the_size_that_is_asked_for() {
 }
 
 #[test]
-fn clicks_hit_on_screens_with_twice_the_pixels() {
-    let Some(page) = Paged::new("twice") else { return };
+fn clicks_hit_with_a_device_pixel_ratio_of_two() {
+    let Some(page) = TestTab::new("twice") else { return };
     page.put("/", "<iframe src='@b/in' style='margin: 33px; transform: scale(0.8)'></iframe><button id=b style='position: absolute; left: 500px; top: 300px'>Go</button>");
     page.put("/in", "<button id=b style='position: absolute; left: 100px; top: 90px'>Go</button>");
     page.go("/");
@@ -134,7 +134,7 @@ fn clicks_hit_on_screens_with_twice_the_pixels() {
 
 #[test]
 fn a_tab_is_closed() {
-    let Some(page) = Paged::logging("close", "<p>Bye</p>") else { return };
+    let Some(page) = TestTab::logging("close", "<p>Bye</p>") else { return };
     page.act(json!({ "kind": "close" })).unwrap();
     let target = page.tab.target().clone();
     until(page.supervisor(), "the end of the page", |now| now.page(target.as_str()).is_none());

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use cdpilot::page::{Diff, Error, SnapshotOptions};
 use serde_json::json;
 
-use crate::support::paged::{Paged, text};
+use crate::support::test_tab::{TestTab, text};
 
 /// Edits between two snapshots, and rounds of that.
 const EDITS: usize = 5;
@@ -72,14 +72,14 @@ const PAGE: &str = "<!doctype html><title>Edits</title><main id=root></main><asi
 </script>";
 
 /// Begins the page's random numbers: with `CDPILOT_SEED` where it is set.
-fn seed(page: &Paged) {
+fn seed(page: &TestTab) {
     let given = std::env::var("CDPILOT_SEED").ok().and_then(|text| text.parse().ok());
     let seed: u64 = given.unwrap_or_else(|| fastrand::u64(1..2_000_000_000));
     println!("CDPILOT_SEED={seed}");
     page.value(&format!("seed = {seed}, 1"));
 }
 
-/// What is known of a ref.
+/// The known data of a ref.
 struct Known {
     key: u64,
     role: String,
@@ -87,20 +87,20 @@ struct Known {
 }
 
 #[test]
-fn a_ref_leads_to_its_own_element_or_nowhere_whatever_a_page_does_to_itself() {
-    let Some(page) = Paged::showing("refs-random", PAGE) else { return };
+fn a_ref_resolves_to_its_own_element_or_fails() {
+    let Some(page) = TestTab::showing("refs-random", PAGE) else { return };
     seed(&page);
     let mut known: BTreeMap<u64, Known> = BTreeMap::new();
     let mut numbers: HashMap<u64, u64> = HashMap::new();
     let (mut shown, mut done) = (None::<String>, String::new());
     let (mut led, mut stale, mut changed) = (0, 0, 0);
     for _ in 0..ROUNDS {
-        let seen = page.see();
+        let seen = page.snapshot();
         let highest = known.keys().last().copied().unwrap_or(0);
         for (reference, info) in &seen.refs {
             let number: u64 = reference[1..].parse().unwrap();
             let key = led_to(&page, reference).unwrap_or_else(|error| panic!("{reference} {error}\n{done}"));
-            // What stands around the elements is not in the page's list.
+            // Text around the elements is not in the list of the page.
             let Some(key) = key else { continue };
             let now = Known { key, role: info.role.clone(), name: info.name.clone() };
             match known.insert(number, now) {
@@ -120,16 +120,16 @@ fn a_ref_leads_to_its_own_element_or_nowhere_whatever_a_page_does_to_itself() {
         for _ in 0..EDITS {
             let _ = writeln!(done, "{}", page.value("edit()"));
         }
-        let there: Vec<u64> = serde_json::from_value(page.value("live().map(e => keys.get(e))")).unwrap();
+        let target: Vec<u64> = serde_json::from_value(page.value("live().map(e => keys.get(e))")).unwrap();
         for (number, known) in &known {
             match led_to(&page, &format!("e{number}")) {
                 Ok(key) => {
                     assert_eq!(key, Some(known.key), "e{number} leads elsewhere\n{done}");
-                    assert!(there.contains(&known.key), "e{number} is not in the document\n{done}");
+                    assert!(target.contains(&known.key), "e{number} is not in the document\n{done}");
                     led += 1;
                 }
                 Err(Error::StaleRef { .. }) => {
-                    assert!(!there.contains(&known.key), "e{number} is said to be gone\n{done}");
+                    assert!(!target.contains(&known.key), "e{number} is said to be gone\n{done}");
                     stale += 1;
                 }
                 Err(Error::RefChanged { was, now, .. }) => {
@@ -146,27 +146,27 @@ fn a_ref_leads_to_its_own_element_or_nowhere_whatever_a_page_does_to_itself() {
 }
 
 /// The number that the page has for the element of a ref.
-fn led_to(page: &Paged, reference: &str) -> Result<Option<u64>, Error> {
+fn led_to(page: &TestTab, reference: &str) -> Result<Option<u64>, Error> {
     let act = json!({ "kind": "evaluate", "fn": "e => keys.get(e) ?? null", "ref": reference });
     Ok(page.act(act)?.result.and_then(|value| value.as_u64()))
 }
 
 #[test]
-fn differences_of_random_edits_are_what_a_reader_needs_to_follow_them() {
-    let Some(page) = Paged::showing("refs-diffs", PAGE) else { return };
+fn deltas_of_random_edits_reproduce_the_new_snapshot() {
+    let Some(page) = TestTab::showing("refs-diffs", PAGE) else { return };
     seed(&page);
-    let mut before = text(&page.see()).to_owned();
+    let mut before = text(&page.snapshot()).to_owned();
     for _ in 0..ROUNDS {
         page.value("edit()");
-        let diff = page.see_with(SnapshotOptions { diff: true, ..Default::default() });
-        let now = text(&page.see()).to_owned();
+        let diff = page.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
+        let now = text(&page.snapshot()).to_owned();
         assert_eq!(text(&diff), Diff::between(&before, &now).to_string(), "{before}\n\n{now}");
         assert_eq!(sorted(&followed(&before, text(&diff))), sorted(&now), "{}", text(&diff));
         before = now;
     }
 }
 
-/// The lines of a text after what a difference takes and adds.
+/// The lines of a text after applying a delta.
 fn followed(before: &str, diff: &str) -> String {
     let mut lines: Vec<&str> = before.lines().collect();
     for line in diff.lines() {
@@ -189,8 +189,8 @@ fn sorted(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn numbers_go_on_over_documents_and_refs_of_other_documents_are_stale() {
-    let Some(page) = Paged::showing("refs-documents", "<button>One</button><iframe src='@b/in'></iframe>") else {
+fn ref_numbers_continue_over_documents_and_old_refs_are_stale() {
+    let Some(page) = TestTab::showing("refs-documents", "<button>One</button><iframe src='@b/in'></iframe>") else {
         return;
     };
     page.site.page("/in", "<button>Inner</button>");
@@ -198,7 +198,7 @@ fn numbers_go_on_over_documents_and_refs_of_other_documents_are_stale() {
     for _ in 0..3 {
         page.go("/");
         page.frame("/in");
-        let refs: Vec<u64> = page.see().refs.keys().map(|reference| reference[1..].parse().unwrap()).collect();
+        let refs: Vec<u64> = page.snapshot().refs.keys().map(|reference| reference[1..].parse().unwrap()).collect();
         assert!(refs.len() >= 3 && refs.iter().all(|number| !given.contains(number)), "{given:?} {refs:?}");
         for old in &given {
             let reference = format!("@e{old}");

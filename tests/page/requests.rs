@@ -1,4 +1,4 @@
-//! Network requests of a tab: what is listed, what is under way, what they brought.
+//! Network requests of a tab: listing, state and bodies.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use cdpilot::supervisor::{NetworkRequest, SupervisorOptions};
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
 
 /// The requests whose address ends like this, once nothing is under way any more.
-fn ended(tab: &Resting, part: &str) -> Vec<Arc<NetworkRequest>> {
+fn ended(tab: &SettleTab, part: &str) -> Vec<Arc<NetworkRequest>> {
     tab.supervisor().traffic_now(soon()).unwrap();
     let quiet = |traffic: &cdpilot::supervisor::Traffic| traffic.of(tab.target()).next().is_none();
     assert!(tab.supervisor().wait_traffic(soon(), quiet).is_some(), "{:?}", tab.supervisor().traffic());
@@ -19,8 +19,8 @@ fn ended(tab: &Resting, part: &str) -> Vec<Arc<NetworkRequest>> {
 }
 
 #[test]
-fn each_request_is_listed_with_what_came_of_it() {
-    let Some(tab) = Resting::new("requests") else { return };
+fn each_request_is_listed_with_its_outcome() {
+    let Some(tab) = SettleTab::new("requests") else { return };
     tab.site.page("/", "<link rel=stylesheet href=/style.css><script src=/missing.js></script><img src=/old.png>");
     tab.site.put("/style.css", Answer::html("body { color: red }").kind("text/css"));
     tab.site.put("/old.png", Answer::html("").status("302 Found").header("Location", "/new.png"));
@@ -70,8 +70,8 @@ fn each_request_is_listed_with_what_came_of_it() {
 }
 
 #[test]
-fn frames_of_other_processes_and_workers_count_too_and_each_request_once() {
-    let Some(tab) = Resting::new("request-places") else { return };
+fn requests_of_frames_and_workers_are_listed_once() {
+    let Some(tab) = SettleTab::new("request-places") else { return };
     tab.site.page(
         "/",
         "<iframe src='@b/inner'></iframe><script>worker = new Worker('/worker.js'); \
@@ -93,13 +93,13 @@ fn frames_of_other_processes_and_workers_count_too_and_each_request_once() {
 }
 
 #[test]
-fn what_is_under_way_is_known_until_it_ends() {
-    let Some(tab) = Resting::new("under-way") else { return };
+fn requests_under_way_are_tracked_until_they_end() {
+    let Some(tab) = SettleTab::new("under-way") else { return };
     let held = Held::default();
-    // An icon of its own: the browser would request `/favicon.ico` at any time.
+    // It has an icon, because the browser would request `/favicon.ico` at any time.
     tab.site.page("/", "<link rel=icon href='data:,'>hello");
     tab.site.put("/slow", Answer::html("done").held_by(&held));
-    // It is cut off; the page asks again much later.
+    // It is aborted; the page sends it again much later.
     let stream = "retry: 600000\ndata: 1\n\n";
     tab.site.put("/events", Answer::html(stream).kind("text/event-stream").header("Content-Length", "1000"));
     tab.go("/");
@@ -107,35 +107,35 @@ fn what_is_under_way_is_known_until_it_ends() {
     let before = tab.supervisor().traffic().last;
     tab.eval("source = new EventSource('/events'); new Promise(done => source.onmessage = () => done(1))");
     tab.eval("(slow = fetch('/slow').then(r => r.text()), 1)");
-    tab.site.wait_asked("a.localhost/slow", 1);
+    tab.site.wait_requested("a.localhost/slow", 1);
     let now = tab.supervisor().traffic_now(soon()).unwrap();
     let loading: Vec<_> = now.since(tab.target(), before).map(|loading| &*loading.url).collect();
     assert_eq!(loading, [&*tab.site.url("a", "/slow")], "event streams are left out");
     assert!(now.of(tab.target()).all(|l| l.number > before && l.since.elapsed() < soon().left()));
-    held.let_go();
+    held.release();
     assert_eq!(tab.eval("slow"), "done");
     assert_eq!(ended(&tab, "/slow")[0].status, Some(200));
     assert!(!tab.requests(Some("/events"), false).is_empty(), "listed all the same");
 
-    // What a document leaves behind does not count.
+    // Leftovers of an earlier document are ignored.
     let held = Held::default();
     tab.site.put("/slow", Answer::html("done").held_by(&held));
     // Of two requests for the same address Chromium would let the second wait for the first.
     tab.site.put("/slower", Answer::html("done").held_by(&held));
     tab.eval("(fetch('/slow', { keepalive: true }), fetch('/slower'), 1)");
-    tab.site.wait_asked("a.localhost/slow", 2);
-    tab.site.wait_asked("a.localhost/slower", 1);
+    tab.site.wait_requested("a.localhost/slow", 2);
+    tab.site.wait_requested("a.localhost/slower", 1);
     tab.site.page("/next", "next");
     tab.go("/next");
     let left = ended(&tab, "/slow");
     assert_eq!(left.len(), 3);
     assert!(left[1..].iter().all(|r| r.failure.as_deref() == Some("net::ERR_ABORTED")), "{left:#?}");
-    held.let_go();
+    held.release();
 }
 
 #[test]
-fn a_body_is_given_while_chromium_keeps_it() {
-    let Some(tab) = Resting::new("bodies") else { return };
+fn a_response_body_is_available_while_chromium_keeps_it() {
+    let Some(tab) = SettleTab::new("bodies") else { return };
     let long = "é".repeat(1000);
     tab.site.page("/", "hello");
     tab.site.put("/text", Answer::html(long.clone()).kind("text/plain; charset=utf-8"));
@@ -162,8 +162,8 @@ fn a_body_is_given_while_chromium_keeps_it() {
 }
 
 #[test]
-fn only_the_last_requests_are_kept_and_nothing_is_where_it_is_not_wanted() {
-    let Some(tab) = Resting::new("request-flood") else { return };
+fn only_recent_requests_are_kept_and_none_when_disabled() {
+    let Some(tab) = SettleTab::new("request-flood") else { return };
     tab.site.page("/", "hello");
     tab.go("/");
     tab.eval(
@@ -178,7 +178,7 @@ fn only_the_last_requests_are_kept_and_nothing_is_where_it_is_not_wanted() {
 
     let mut options = PageOptions::default();
     options.network = false;
-    let Some(quiet) = Resting::with(SupervisorOptions::task("unwatched"), options) else { return };
+    let Some(quiet) = SettleTab::with(SupervisorOptions::task("unwatched"), options) else { return };
     quiet.site.page("/", "hello");
     quiet.go("/");
     assert!(quiet.requests(None, false).is_empty() && !quiet.supervisor().traffic().watched);

@@ -1,4 +1,4 @@
-//! When an action is answered, and what the answer tells: changes of the page, documents, tabs, dialogs, errors.
+//! When an action returns, and what it reports: changes of the page, documents, tabs, dialogs, errors.
 
 use cdpilot::browser::TransportKind;
 use cdpilot::page::{Outcome, PageOptions, SnapshotOptions};
@@ -7,9 +7,9 @@ use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::{launch, soon, until};
-use crate::support::paged::Paged;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
+use crate::support::test_tab::TestTab;
 
 const NOTHING: &str = "no_change";
 const RESTS: &str = "page_settled";
@@ -25,8 +25,8 @@ fn button(script: &str) -> String {
 }
 
 #[test]
-fn an_action_that_causes_nothing_says_so() {
-    let Some(page) = Paged::showing("settle-nothing", &button("window.clicked = 1")) else { return };
+fn an_action_without_effect_reports_no_change() {
+    let Some(page) = TestTab::showing("settle-nothing", &button("window.clicked = 1")) else { return };
     for act in [
         json!({ "kind": "click", "selector": "#b" }),
         json!({ "kind": "hover", "selector": "#b" }),
@@ -44,8 +44,8 @@ fn an_action_that_causes_nothing_says_so() {
 }
 
 #[test]
-fn what_a_page_puts_off_to_frames_and_timers_is_waited_for() {
-    let Some(page) = Paged::new("settle-chains") else { return };
+fn changes_deferred_to_frames_and_timers_are_awaited() {
+    let Some(page) = TestTab::new("settle-chains") else { return };
     let raf = |then: &str| format!("requestAnimationFrame(() => {{ {then} }})");
     let timer = |then: &str| format!("setTimeout(() => {{ {then} }})");
     let last = "p.textContent = 'new'";
@@ -69,8 +69,8 @@ fn what_a_page_puts_off_to_frames_and_timers_is_waited_for() {
 }
 
 #[test]
-fn changes_in_shadow_roots_and_in_documents_around_count() {
-    let Some(page) = Paged::new("settle-places") else { return };
+fn changes_in_shadow_roots_and_parent_documents_are_detected() {
+    let Some(page) = TestTab::new("settle-places") else { return };
     page.put(
         "/",
         "<div id=h></div><p id=p>old</p><script>
@@ -94,11 +94,11 @@ fn changes_in_shadow_roots_and_in_documents_around_count() {
 }
 
 #[test]
-fn a_page_that_changes_for_ever_is_answered_all_the_same() {
+fn an_action_on_an_endlessly_changing_page_returns() {
     // With every frame too: on a slow machine timers come late.
     let forever = "setInterval(() => { p.textContent = Math.random() }, 10);
         (function change() { p.textContent = Math.random(); requestAnimationFrame(change) })()";
-    let Some(page) = Paged::showing("settle-forever", &button(forever)) else { return };
+    let Some(page) = TestTab::showing("settle-forever", &button(forever)) else { return };
     let outcome = page.click("#b");
     assert_eq!(settled(&outcome), "page_changing");
     // It is not this action that makes it change.
@@ -107,8 +107,8 @@ fn a_page_that_changes_for_ever_is_answered_all_the_same() {
 }
 
 #[test]
-fn changes_that_go_on_since_before_an_action_are_not_its_own() {
-    let Some(page) = Paged::new("settle-animated") else { return };
+fn changes_already_under_way_are_not_attributed_to_an_action() {
+    let Some(page) = TestTab::new("settle-animated") else { return };
     // Styles, texts, attributes, and a list that is built anew with every frame.
     for animation in [
         "p.style.left = Math.random() + 'px'",
@@ -136,16 +136,16 @@ fn changes_that_go_on_since_before_an_action_are_not_its_own() {
 }
 
 #[test]
-fn an_animation_that_an_action_starts_is_not_waited_for() {
+fn an_animation_started_by_an_action_is_not_awaited() {
     let script = "(function move(n) { p.style.marginLeft = n + 'px'; window.at = n; requestAnimationFrame(() => move(n + 1)) })(0)";
-    let Some(page) = Paged::showing("settle-moves", &button(script)) else { return };
+    let Some(page) = TestTab::showing("settle-moves", &button(script)) else { return };
     let outcome = page.click("#b");
     assert_eq!(settled(&outcome), RESTS);
 }
 
 #[test]
-fn how_long_an_action_is_waited_for_can_be_chosen() {
-    let Some(page) = Paged::new("settle-chosen") else { return };
+fn the_settle_time_of_an_action_can_be_set() {
+    let Some(page) = TestTab::new("settle-chosen") else { return };
     let (held, held2) = (Held::default(), Held::default());
     page.site.put("/slow", Answer::html("slow").held_by(&held));
     page.put(
@@ -164,17 +164,17 @@ fn how_long_an_action_is_waited_for_can_be_chosen() {
         page.go("/");
         assert_eq!(settled(&page.act(click(settle.clone())).unwrap()), expected, "{settle}");
     }
-    held.let_go();
+    held.release();
     page.site.put("/slow", Answer::html("later").held_by(&held2));
     page.go("/");
-    let asked = page.site.asked().iter().filter(|path| path.ends_with("/slow")).count();
+    let requested = page.site.requested().iter().filter(|path| path.ends_with("/slow")).count();
     let outcome = std::thread::scope(|scope| {
         let acting = scope.spawn(|| page.act(click(json!({ "maxMs": 60_000 }))).unwrap());
-        page.site.wait_asked("a.localhost/slow", asked + 1);
+        page.site.wait_requested("a.localhost/slow", requested + 1);
         let auto = page.act(json!({ "kind": "wait", "timeMs": 700 })).unwrap();
         assert_eq!(settled(&auto), "done");
         assert!(!acting.is_finished());
-        held2.let_go();
+        held2.release();
         acting.join().unwrap()
     });
     assert_eq!((settled(&outcome), page.value("p.textContent")), (RESTS, json!("later")));
@@ -182,8 +182,8 @@ fn how_long_an_action_is_waited_for_can_be_chosen() {
     assert_eq!(settled(&page.act(point).unwrap()), "not_waited");
     let batch = json!({ "kind": "batch", "settle": "none", "actions": [click(json!(null)), click(json!("auto"))] });
     let results = page.act(batch).unwrap().results.unwrap();
-    let told: Vec<_> = results.iter().map(|result| result["settled"].as_str().unwrap()).collect();
-    assert!(told[0] == "not_waited" && told[1] != "not_waited", "{told:?}");
+    let response: Vec<_> = results.iter().map(|result| result["settled"].as_str().unwrap()).collect();
+    assert!(response[0] == "not_waited" && response[1] != "not_waited", "{response:?}");
     for wrong in [json!("soon"), json!({ "maxMs": -1 }), json!({ "ms": 5 })] {
         let error = cdpilot::page::Act::parse(click(wrong.clone())).unwrap_err();
         assert_eq!(error.code(), "BAD_REQUEST", "{wrong}");
@@ -191,8 +191,8 @@ fn how_long_an_action_is_waited_for_can_be_chosen() {
 }
 
 #[test]
-fn a_document_that_the_action_leads_to_is_loaded_when_it_is_answered() {
-    let Some(page) = Paged::new("settle-navigates") else { return };
+fn an_action_that_navigates_returns_after_the_load() {
+    let Some(page) = TestTab::new("settle-navigates") else { return };
     let held = Held::default();
     page.put("/next", "<p>Next</p><img src='/slow.png'><iframe src='@b/in'></iframe>");
     page.put("/in", "<p>In</p>");
@@ -208,8 +208,9 @@ fn a_document_that_the_action_leads_to_is_loaded_when_it_is_answered() {
         page.go("/");
         let outcome = std::thread::scope(|scope| {
             let acting = scope.spawn(|| page.click("#b"));
-            page.site.wait_asked(if html.contains("@b") { "b.localhost/slow.png" } else { "a.localhost/slow.png" }, 1);
-            held.let_go();
+            page.site
+                .wait_requested(if html.contains("@b") { "b.localhost/slow.png" } else { "a.localhost/slow.png" }, 1);
+            held.release();
             acting.join().unwrap()
         });
         assert_eq!((settled(&outcome), outcome.navigated), (LOADED, navigated), "{html}");
@@ -219,8 +220,8 @@ fn a_document_that_the_action_leads_to_is_loaded_when_it_is_answered() {
 }
 
 #[test]
-fn an_address_that_changes_without_a_document_counts_as_navigated() {
-    let Some(page) = Paged::new("settle-addresses") else { return };
+fn a_same_document_navigation_counts_as_navigated() {
+    let Some(page) = TestTab::new("settle-addresses") else { return };
     for (html, end) in [
         ("<button id=b onclick='history.pushState(1, \"\", \"/pushed\")'>Go</button>", "/pushed"),
         (
@@ -235,7 +236,7 @@ fn an_address_that_changes_without_a_document_counts_as_navigated() {
         assert!(outcome.navigated && outcome.url.ends_with(end), "{html}: {outcome:?}");
         assert_eq!(page.value("mark"), 1);
     }
-    // One that comes to nothing does not.
+    // A cancelled one does not.
     page.site.put("/none", Answer::html("").status("204 No Content"));
     page.put("/", "<a id=b href='/none'>None</a>");
     page.go("/");
@@ -250,8 +251,8 @@ fn an_address_that_changes_without_a_document_counts_as_navigated() {
 }
 
 #[test]
-fn a_frame_that_goes_elsewhere_is_loaded_when_it_is_answered_and_the_page_stays() {
-    let Some(page) = Paged::new("settle-frame") else { return };
+fn an_action_that_navigates_a_frame_returns_after_its_load() {
+    let Some(page) = TestTab::new("settle-frame") else { return };
     page.put("/", "<iframe src='@a/near'></iframe><iframe src='@b/far'></iframe>");
     page.put("/near", "<a id=b href='@a/near-next'>Next</a>");
     page.put("/far", "<a id=b href='@c/far-next'>Next</a>");
@@ -273,8 +274,8 @@ fn a_frame_that_goes_elsewhere_is_loaded_when_it_is_answered_and_the_page_stays(
 }
 
 #[test]
-fn tabs_that_an_action_opens_are_told() {
-    let Some(page) = Paged::new("settle-tabs") else { return };
+fn tabs_opened_by_an_action_are_reported() {
+    let Some(page) = TestTab::new("settle-tabs") else { return };
     page.put("/next", "<p>Next</p>");
     for html in [
         "<button id=b onclick='window.open(\"/next\")'>Go</button>",
@@ -293,11 +294,11 @@ fn tabs_that_an_action_opens_are_told() {
 }
 
 #[test]
-fn tabs_that_have_no_opener_are_told_where_they_are_seen() {
+fn tabs_without_opener_are_reported_where_detected() {
     let mut options = SupervisorOptions::task("settle-own-tabs");
     (options.pages, options.start_timeout) = (Pages::All, soon().left());
     let Some(browser) = launch(TransportKind::Pipe) else { return };
-    let tab = Resting::over(Supervisor::start(browser, options).unwrap(), PageOptions::default());
+    let tab = SettleTab::over(Supervisor::start(browser, options).unwrap(), PageOptions::default());
     tab.site.page("/", "<a id=b href='/next'>Go</a>");
     tab.site.page("/next", "<p>Next</p>");
     tab.go("/");
@@ -310,9 +311,9 @@ fn tabs_that_have_no_opener_are_told_where_they_are_seen() {
 }
 
 #[test]
-fn a_dialog_is_told_at_once_and_stands_in_the_way_of_the_next_action() {
+fn a_dialog_is_reported_at_once_and_blocks_the_next_action() {
     let script = "p.textContent = 'new'; alert('Now'); p.textContent = 'newer'";
-    let Some(page) = Paged::showing("settle-dialog", &button(script)) else { return };
+    let Some(page) = TestTab::showing("settle-dialog", &button(script)) else { return };
     for act in [json!({ "kind": "click", "selector": "#b" }), json!({ "kind": "evaluate", "fn": "b.click()" })] {
         let outcome = page.act(act).unwrap();
         assert!(outcome.blocked_by_dialog && settled(&outcome) == "dialog_opened", "{outcome:?}");
@@ -337,9 +338,9 @@ fn a_dialog_is_told_at_once_and_stands_in_the_way_of_the_next_action() {
 }
 
 #[test]
-fn errors_on_the_console_since_then_are_told() {
+fn console_errors_since_an_action_are_reported() {
     let script = "console.log('fine'); console.error('bad', 1); setTimeout(() => { throw new Error('worse') })";
-    let Some(page) = Paged::showing("settle-errors", &button(script)) else { return };
+    let Some(page) = TestTab::showing("settle-errors", &button(script)) else { return };
     page.value("console.error('before')");
     let outcome = page.click("#b");
     let [bad, worse] = outcome.console_errors.as_slice() else { panic!("{outcome:?}") };
@@ -347,40 +348,40 @@ fn errors_on_the_console_since_then_are_told() {
 }
 
 #[test]
-fn what_changed_is_told_as_lines_with_delta() {
+fn delta_returns_the_changed_lines() {
     let items: String = (0..20).map(|n| format!("<li>Item {n}</li>")).collect();
     let script = "p.textContent = 'new'; document.querySelector('li').remove()";
     let html = format!("{}<ul>{items}</ul>", button(script));
-    let Some(page) = Paged::showing("settle-delta", &html) else { return };
+    let Some(page) = TestTab::showing("settle-delta", &html) else { return };
     let click = json!({ "kind": "click", "selector": "#b", "delta": true });
     for take in [None, Some(false), Some(true)] {
         page.go("/");
         if let Some(fold) = take {
-            page.see_with(SnapshotOptions { fold, ..Default::default() });
+            page.snapshot_with(SnapshotOptions { fold, ..Default::default() });
         }
-        let told = page.act(click.clone()).unwrap().changes.unwrap();
-        let has = |start: &str, part: &str| told.lines().any(|line| line.starts_with(start) && line.contains(part));
-        assert!(has("- ", ": old") && has("+ ", ": new") && has("- ", "Item 0"), "{take:?}\n{told}");
-        assert!(!told.contains("Item 19"), "{take:?}\n{told}");
-        assert!(told.lines().count() < 12, "{take:?}\n{told}");
+        let response = page.act(click.clone()).unwrap().changes.unwrap();
+        let has = |start: &str, part: &str| response.lines().any(|line| line.starts_with(start) && line.contains(part));
+        assert!(has("- ", ": old") && has("+ ", ": new") && has("- ", "Item 0"), "{take:?}\n{response}");
+        assert!(!response.contains("Item 19"), "{take:?}\n{response}");
+        assert!(response.lines().count() < 12, "{take:?}\n{response}");
     }
     let none = page.act(json!({ "kind": "hover", "selector": "p", "delta": true })).unwrap();
     assert_eq!(none.changes.as_deref(), Some(""));
     assert!(page.click("#b").changes.is_none());
     page.value("b.onclick = () => { for (let n = 0; n < 2000; n++) document.body.append(document.createElement('hr'), 'x' + n) }");
-    let told = page.act(click).unwrap().changes.unwrap();
-    assert!(told.len() < 4_200 && told.lines().last().unwrap().starts_with("[truncated"), "{}", told.len());
+    let response = page.act(click).unwrap().changes.unwrap();
+    assert!(response.len() < 4_200 && response.lines().last().unwrap().starts_with("[truncated"), "{}", response.len());
 }
 
 #[test]
-fn a_page_that_does_not_answer_fails_by_its_deadline() {
-    let Some(page) = Paged::showing("settle-wedged", &button("1")) else { return };
+fn an_action_on_an_unresponsive_page_fails_by_its_deadline() {
+    let Some(page) = TestTab::showing("settle-wedged", &button("1")) else { return };
     // A script of another caller that has more time.
     std::thread::scope(|scope| {
         page.put("/held", "");
         let hangs = "fetch('/held'); const end = Date.now() + 6000; while (Date.now() < end);";
         let other = scope.spawn(|| page.supervisor().evaluate(&page.top(), hangs, soon()));
-        page.site.wait_asked("a.localhost/held", 1);
+        page.site.wait_requested("a.localhost/held", 1);
         let act = serde_json::from_value(json!({ "kind": "click", "selector": "#b" })).unwrap();
         let error = page.tab.act(&act, Deadline::after_millis(2500)).unwrap_err();
         assert!(["TIMEOUT", "BUSY", "PAGE_BUSY"].contains(&error.code()), "{error:?} {}", error.code());

@@ -1,4 +1,4 @@
-//! Requests that an action starts, and downloads: what is waited for, and what is not.
+//! Requests and downloads started by an action: which of them the action waits for.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{launch, soon};
-use crate::support::paged::Paged;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
+use crate::support::test_tab::TestTab;
 
 const NOTHING: &str = "no_change";
 const RESTS: &str = "page_settled";
@@ -21,8 +21,8 @@ fn settled(outcome: &Outcome) -> &str {
 }
 
 #[test]
-fn answers_to_requests_are_drawn_when_an_action_is_answered() {
-    let Some(page) = Paged::new("settle-fetch") else { return };
+fn responses_are_rendered_before_an_action_returns() {
+    let Some(page) = TestTab::new("settle-fetch") else { return };
     let (one, two) = (Held::default(), Held::default());
     page.site.put("/one", Answer::html("one").held_by(&one));
     page.site.put("/two", Answer::html("two").held_by(&two));
@@ -41,10 +41,10 @@ fn answers_to_requests_are_drawn_when_an_action_is_answered() {
     page.go("/");
     let outcome = std::thread::scope(|scope| {
         let acting = scope.spawn(|| page.click("#b"));
-        page.site.wait_asked("a.localhost/one", 1);
-        one.let_go();
-        page.site.wait_asked("a.localhost/two", 1);
-        two.let_go();
+        page.site.wait_requested("a.localhost/one", 1);
+        one.release();
+        page.site.wait_requested("a.localhost/two", 1);
+        two.release();
         acting.join().unwrap()
     });
     assert_eq!(page.value("p.textContent"), "onetwo", "{outcome:?}");
@@ -52,8 +52,8 @@ fn answers_to_requests_are_drawn_when_an_action_is_answered() {
 }
 
 #[test]
-fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waited_for() {
-    let Some(page) = Paged::new("settle-polls") else { return };
+fn earlier_and_irrelevant_requests_are_not_awaited() {
+    let Some(page) = TestTab::new("settle-polls") else { return };
     let (poll, again, slow) = (Held::default(), Held::default(), Held::default());
     page.site.put("/poll", Answer::html("").held_by(&poll));
     page.site.put("/events", Answer::html(":\n\n").kind("text/event-stream").header("Content-Length", "1000"));
@@ -67,10 +67,10 @@ fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waite
         </script>",
     );
     page.go("/");
-    page.site.wait_asked("a.localhost/poll", 1);
+    page.site.wait_requested("a.localhost/poll", 1);
     // A frame that never comes is no more than a request that never ends.
     page.value("document.querySelector('iframe').src = '/slow', 1");
-    page.site.wait_asked("a.localhost/slow", 1);
+    page.site.wait_requested("a.localhost/slow", 1);
     page.act(json!({ "kind": "evaluate", "fn": "1" })).unwrap();
     for script in ["1", "new EventSource('/events')", "navigator.sendBeacon('/slow')"] {
         page.value(&format!("b.onclick = () => {{ {script} }}; 1"));
@@ -82,9 +82,9 @@ fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waite
     std::thread::scope(|scope| {
         page.value("b.onpointerdown = () => fetch('/down'), 1");
         let acting = scope.spawn(|| page.click("#b"));
-        page.site.wait_asked("a.localhost/down", 1);
-        poll.let_go();
-        page.site.wait_asked("a.localhost/poll", 2);
+        page.site.wait_requested("a.localhost/down", 1);
+        poll.release();
+        page.site.wait_requested("a.localhost/poll", 2);
         let outcome = acting.join().unwrap();
         assert!([NOTHING, RESTS].contains(&settled(&outcome)), "{outcome:?}");
     });
@@ -92,8 +92,8 @@ fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waite
 }
 
 #[test]
-fn a_request_that_never_ends_is_waited_for_within_bounds() {
-    let Some(page) = Paged::new("settle-endless") else { return };
+fn an_endless_request_is_awaited_up_to_a_limit() {
+    let Some(page) = TestTab::new("settle-endless") else { return };
     page.site.put("/never", Answer::html("").held_by(&Held::default()));
     page.put("/", "<button id=b onclick='fetch(\"/never\")'>Go</button>");
     page.go("/");
@@ -103,8 +103,8 @@ fn a_request_that_never_ends_is_waited_for_within_bounds() {
 }
 
 #[test]
-fn requests_that_change_nothing_for_a_reader_are_not_waited_for() {
-    let Some(page) = Paged::new("settle-aside") else { return };
+fn requests_without_visible_effect_are_not_awaited() {
+    let Some(page) = TestTab::new("settle-aside") else { return };
     page.site.put("/never", Answer::html("").held_by(&Held::default()));
     page.site.put("/never.png", Answer::html("").held_by(&Held::default()));
     page.site.put("/stream", Answer::html("the first half and the second").half_held_by(&Held::default()));
@@ -122,8 +122,8 @@ fn requests_that_change_nothing_for_a_reader_are_not_waited_for() {
 }
 
 #[test]
-fn addresses_that_a_page_requests_again_and_again_are_not_waited_for() {
-    let Some(page) = Paged::new("settle-polled") else { return };
+fn polled_urls_are_not_awaited() {
+    let Some(page) = TestTab::new("settle-polled") else { return };
     let held = Held::default();
     page.site.page("/poll", "");
     page.put(
@@ -148,23 +148,23 @@ fn addresses_that_a_page_requests_again_and_again_are_not_waited_for() {
     assert_eq!(settled(&page.click("#b")), "requests_pending");
 }
 
-/// A browser of its own: where downloads go is one thing for all of a browser's pages.
-fn downloading(name: &str, folder: &Path) -> Option<Resting> {
+/// Its own browser: all pages of a browser share the download folder.
+fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
     options.start_timeout = soon().left();
     let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
     let mut page = PageOptions::default();
     page.downloads = Some(folder.to_owned());
-    Some(Resting::over(supervisor, page))
+    Some(SettleTab::over(supervisor, page))
 }
 
-fn act(tab: &Resting, act: Value) -> Outcome {
+fn act(tab: &SettleTab, act: Value) -> Outcome {
     let act: Act = serde_json::from_value(act).unwrap();
     tab.act(&act, soon()).unwrap()
 }
 
 #[test]
-fn downloads_that_an_action_starts_are_told_by_their_beginning() {
+fn downloads_started_by_an_action_are_reported_at_their_start() {
     let folder = tempfile::tempdir().unwrap();
     let Some(tab) = downloading("settle-downloads", folder.path()) else { return };
     let how = |name: &str| format!("attachment; filename=\"{name}\"");
@@ -192,8 +192,8 @@ fn downloads_that_an_action_starts_are_told_by_their_beginning() {
         let whole = tab.wait_download(None, soon()).unwrap();
         assert_eq!((whole.number, whole.state), (download.number, DownloadState::Completed));
     }
-    let told = serde_json::to_value(act(&tab, json!({ "kind": "click", "selector": "#linked" }))).unwrap();
-    assert_eq!(told["downloads"][0]["suggestedFilename"], "linked.bin", "{told}");
+    let response = serde_json::to_value(act(&tab, json!({ "kind": "click", "selector": "#linked" }))).unwrap();
+    assert_eq!(response["downloads"][0]["suggestedFilename"], "linked.bin", "{response}");
     for id in ["prevented", "shown"] {
         let outcome = act(&tab, json!({ "kind": "click", "selector": format!("#{id}") }));
         assert!(outcome.downloads.is_empty() && outcome.navigated == (id == "shown"), "{outcome:?}");

@@ -1,12 +1,12 @@
-//! Snapshots over all frames: what is in them, what refs stand for, what filters leave.
+//! Snapshots over all frames: content, refs, filters.
 
 use cdpilot::page::{Diff, Error, Format, SnapshotOptions};
 
 use crate::support::chrome::{soon, until};
-use crate::support::paged::{Paged, ref_of, text};
+use crate::support::test_tab::{TestTab, ref_of, text};
 
-fn form(name: &str) -> Option<Paged> {
-    Paged::showing(
+fn form(name: &str) -> Option<TestTab> {
+    TestTab::showing(
         name,
         "<title>Sign in</title><h1>Sign in</h1>
          <label>Mail <input id=mail required></label>
@@ -17,9 +17,9 @@ fn form(name: &str) -> Option<Paged> {
 }
 
 #[test]
-fn lines_tell_roles_names_states_and_texts() {
+fn snapshot_lines_contain_roles_names_states_and_texts() {
     let Some(paged) = form("see-lines") else { return };
-    let seen = paged.see();
+    let seen = paged.snapshot();
     let lines: Vec<String> = text(&seen).lines().map(without_refs).collect();
     assert_eq!(
         lines,
@@ -54,8 +54,8 @@ fn without_refs(line: &str) -> String {
 }
 
 #[test]
-fn frames_of_any_process_stand_below_their_elements() {
-    let Some(paged) = Paged::new("see-frames") else { return };
+fn frames_of_any_process_appear_below_their_elements() {
+    let Some(paged) = TestTab::new("see-frames") else { return };
     paged.site.page(
         "/",
         "<button>zero</button><iframe title=near src='/near'></iframe><iframe title=far src='@b/far'></iframe>",
@@ -74,7 +74,7 @@ fn frames_of_any_process_stand_below_their_elements() {
             "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
         supervisor.evaluate(&frame.frame_id.clone().into(), loaded, soon()).unwrap();
     }
-    let seen = paged.see();
+    let seen = paged.snapshot();
     let lines: Vec<String> = text(&seen).lines().map(without_refs).collect();
     assert_eq!(
         lines,
@@ -95,7 +95,7 @@ fn frames_of_any_process_stand_below_their_elements() {
     assert_eq!(seen.stats.frames, 5);
     assert!(seen.refs[&ref_of(&seen, "four")].frame_id.is_some());
     // Only one of them, by its element's ref.
-    let inner = paged.see_with(SnapshotOptions { frame: Some(ref_of(&seen, "\"back\"")), ..Default::default() });
+    let inner = paged.snapshot_with(SnapshotOptions { frame: Some(ref_of(&seen, "\"back\"")), ..Default::default() });
     assert_eq!(
         text(&inner).lines().next().map(without_refs).as_deref(),
         Some("- button \"three\""),
@@ -107,21 +107,21 @@ fn frames_of_any_process_stand_below_their_elements() {
 }
 
 #[test]
-fn a_ref_stays_with_its_node_and_dies_with_its_document() {
+fn a_ref_lasts_as_long_as_its_node_and_document() {
     let Some(paged) = form("see-refs") else { return };
-    let seen = paged.see();
+    let seen = paged.snapshot();
     let go = ref_of(&seen, "\"Go\"");
     paged.eval(
         "document.querySelector('h1').before(document.createElement('hr')); document.querySelector('a').remove()",
     );
-    let again = paged.see();
+    let again = paged.snapshot();
     assert_eq!(ref_of(&again, "\"Go\""), go);
     assert!(!text(&again).contains("the terms"));
     paged.eval("document.querySelector('button').outerHTML = '<button>Go</button>'; 1");
-    let other = ref_of(&paged.see(), "\"Go\"");
+    let other = ref_of(&paged.snapshot(), "\"Go\"");
     assert_ne!(other, go, "another node");
     paged.go("/");
-    let new = paged.see();
+    let new = paged.snapshot();
     assert!(matches!(paged.tab.resolve(&other), Err(Error::StaleRef { .. })));
     let number = |text: &str| text[1..].parse::<u32>().unwrap();
     let last = number(&other);
@@ -137,40 +137,40 @@ fn a_ref_stays_with_its_node_and_dies_with_its_document() {
 }
 
 #[test]
-fn under_a_dialog_it_answers_at_once_with_what_is_known() {
+fn a_snapshot_under_a_dialog_returns_known_data_at_once() {
     let Some(paged) = form("see-dialog") else { return };
     paged.supervisor().start_script(&paged.top(), "confirm('really?')").unwrap();
     until(paged.supervisor(), "the dialog", |now| !now.dialogs.is_empty());
-    let seen = paged.see();
+    let seen = paged.snapshot();
     assert!(seen.blocked_by_dialog);
     assert_eq!((text(&seen), seen.pending_dialogs.len()), ("", 1));
     assert_eq!(&*seen.pending_dialogs[0].message, "really?");
-    let told = serde_json::to_value(&seen).unwrap();
-    assert_eq!(told["blockedByDialog"], true);
-    assert!(told["frame_tree"]["top"].is_object());
-    let nodes = paged.see_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
+    let response = serde_json::to_value(&seen).unwrap();
+    assert_eq!(response["blockedByDialog"], true);
+    assert!(response["frame_tree"]["top"].is_object());
+    let nodes = paged.snapshot_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
     assert_eq!(nodes.nodes.as_deref(), Some([].as_slice()));
 }
 
 #[test]
-fn nodes_carry_the_ids_of_the_protocol() {
+fn nodes_have_protocol_ids() {
     let Some(paged) = form("see-aria") else { return };
-    let seen = paged.see_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
+    let seen = paged.snapshot_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
     let nodes = seen.nodes.unwrap();
     let button = nodes.iter().find(|node| node.role == "button" && node.name == "Go").unwrap();
-    let asked = serde_json::json!({ "backendNodeId": button.backend_node_id.unwrap() });
-    let told = paged.supervisor().call_raw(&paged.top(), "DOM.describeNode", &asked, soon()).unwrap();
-    let told: serde_json::Value = told.result.decode().unwrap();
-    assert_eq!(told["node"]["localName"], "button");
-    let few = paged.see_with(SnapshotOptions { format: Format::Aria, limit: 3, ..Default::default() });
+    let requested = serde_json::json!({ "backendNodeId": button.backend_node_id.unwrap() });
+    let response = paged.supervisor().call_raw(&paged.top(), "DOM.describeNode", &requested, soon()).unwrap();
+    let response: serde_json::Value = response.result.decode().unwrap();
+    assert_eq!(response["node"]["localName"], "button");
+    let few = paged.snapshot_with(SnapshotOptions { format: Format::Aria, limit: 3, ..Default::default() });
     assert_eq!((few.nodes.unwrap().len(), few.truncated), (3, true));
 }
 
 #[test]
-fn filters_leave_what_they_say() {
+fn filters_keep_the_documented_elements() {
     let Some(paged) = form("see-filters") else { return };
     let lines = |options: SnapshotOptions| -> Vec<String> {
-        text(&paged.see_with(options)).lines().map(without_refs).collect()
+        text(&paged.snapshot_with(options)).lines().map(without_refs).collect()
     };
     let interactive = lines(SnapshotOptions { interactive: true, ..Default::default() });
     let wanted = ["- textbox \"Mail\" [required]", "- checkbox \"Remember me\" [checked]", "- link \"the terms\""];
@@ -188,66 +188,66 @@ fn filters_leave_what_they_say() {
     assert!(matches!(paged.tab.snapshot(&bad, soon()), Err(Error::BadRequest { .. })));
     let urls = lines(SnapshotOptions { urls: true, ..Default::default() });
     assert!(urls.iter().any(|line| line.contains("/terms]")), "{urls:?}");
-    let cut = paged.see_with(SnapshotOptions { max_chars: 120, ..Default::default() });
+    let cut = paged.snapshot_with(SnapshotOptions { max_chars: 120, ..Default::default() });
     assert!(cut.truncated && text(&cut).chars().count() <= 120, "{}", text(&cut));
     assert!(text(&cut).ends_with("of 10 lines]"), "{}", text(&cut));
     assert!(cut.refs.keys().all(|reference| text(&cut).contains(&format!("[ref={reference}]"))));
 }
 
 #[test]
-fn long_runs_are_folded_and_shown_when_asked_for() {
+fn long_runs_are_folded_and_expanded_on_request() {
     let rows: String =
         (0..300).map(|n| format!("<tr><td>row {n}</td><td><a href='#{n}'>open {n}</a></td></tr>")).collect();
-    let Some(paged) = Paged::showing("see-fold", &format!("<table>{rows}</table><ul><li>a<li>b<li>c</ul>")) else {
+    let Some(paged) = TestTab::showing("see-fold", &format!("<table>{rows}</table><ul><li>a<li>b<li>c</ul>")) else {
         return;
     };
-    let folded = paged.see_with(SnapshotOptions { fold: true, ..Default::default() });
+    let folded = paged.snapshot_with(SnapshotOptions { fold: true, ..Default::default() });
     assert!(text(&folded).contains("open 4") && !text(&folded).contains("open 5"), "{}", text(&folded));
     assert!(text(&folded).contains("- 295 more like these [ref="), "{}", text(&folded));
     assert!(text(&folded).len() < 2_000, "{}", text(&folded).len());
     let rest = ref_of(&folded, "295 more");
-    let whole = paged.see_with(SnapshotOptions { fold: true, expand: Some(rest), ..Default::default() });
+    let whole = paged.snapshot_with(SnapshotOptions { fold: true, expand: Some(rest), ..Default::default() });
     assert!(text(&whole).contains("open 299") && !text(&whole).contains("more like these"));
-    let plain = paged.see();
+    let plain = paged.snapshot();
     assert!(text(&plain).contains("open 299"));
     assert_eq!(ref_of(&plain, "open 3"), ref_of(&folded, "open 3"));
 }
 
 #[test]
-fn a_difference_tells_what_changed_and_makes_the_new_of_the_old() {
+fn a_delta_turns_the_old_snapshot_into_the_new_one() {
     let Some(paged) = form("see-diff") else { return };
-    let before = paged.see();
+    let before = paged.snapshot();
     paged.eval("document.querySelector('button').click(); document.querySelector('a').remove(); 1");
-    let diff = paged.see_with(SnapshotOptions { diff: true, ..Default::default() });
-    let told = text(&diff);
-    assert!(told.lines().all(|line| line.starts_with("- ") || line.starts_with("+ ")), "{told}");
-    assert!(told.contains("+ - button \"Done\"") && told.contains("-   - link \"the terms\""), "{told}");
-    let after = paged.see();
+    let diff = paged.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
+    let response = text(&diff);
+    assert!(response.lines().all(|line| line.starts_with("- ") || line.starts_with("+ ")), "{response}");
+    assert!(response.contains("+ - button \"Done\"") && response.contains("-   - link \"the terms\""), "{response}");
+    let after = paged.snapshot();
     let made = Diff::between(text(&before), text(&after)).apply(text(&before)).unwrap();
     assert_eq!(made, text(&after));
-    let none = paged.see_with(SnapshotOptions { diff: true, ..Default::default() });
+    let none = paged.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
     assert_eq!(text(&none), "");
     paged.go("/");
-    let other = paged.see_with(SnapshotOptions { diff: true, ..Default::default() });
+    let other = paged.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
     assert!(text(&other).lines().all(|line| line.starts_with("+ ")), "{}", text(&other));
 }
 
 #[test]
-fn closed_shadow_roots_are_shown_when_they_come_too() {
-    let Some(paged) = Paged::showing(
+fn closed_shadow_roots_are_shown_when_added_later() {
+    let Some(paged) = TestTab::showing(
         "see-closed",
         "<div id=a>light</div><x-y id=b></x-y><iframe srcdoc='<p id=c></p>'></iframe>
          <script>a.attachShadow({mode: 'closed'}).innerHTML = '<button>inside</button><slot></slot>'</script>",
     ) else {
         return;
     };
-    let seen = paged.see();
+    let seen = paged.snapshot();
     assert!(text(&seen).contains("- button \"inside\"") && text(&seen).contains("light"), "{}", text(&seen));
     let inside = ref_of(&seen, "inside");
     let late = "b.attachShadow({mode: 'closed'}).innerHTML = '<a href=#>later</a>';
         frames[0].document.querySelector('#c').attachShadow({mode: 'closed'}).innerHTML = '<button>framed</button>'; 1";
     paged.eval(late);
-    let seen = paged.see();
+    let seen = paged.snapshot();
     assert!(text(&seen).contains("- link \"later\"") && text(&seen).contains("framed"), "{}", text(&seen));
     assert_eq!(ref_of(&seen, "inside"), inside);
 }

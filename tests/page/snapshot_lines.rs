@@ -1,9 +1,9 @@
-//! Lines of snapshots: what is kept apart, what is shown once, what is left out, what counts as a change.
+//! Lines of snapshots: separation, merging, omission, and what counts as a change.
 
 use cdpilot::page::{Diff, Snapshot, SnapshotOptions};
 
 use crate::support::chrome::soon;
-use crate::support::paged::{Paged, ref_of, text};
+use crate::support::test_tab::{TestTab, ref_of, text};
 
 fn diff() -> SnapshotOptions {
     SnapshotOptions { diff: true, ..SnapshotOptions::default() }
@@ -19,7 +19,7 @@ fn lines(seen: &Snapshot) -> Vec<String> {
 }
 
 #[test]
-fn texts_of_adjacent_boxes_are_kept_apart() {
+fn texts_of_adjacent_boxes_are_separated() {
     let apart = [
         "<div>@Alice</div><div>admin</div>",
         "<span style='display:block'>@Alice</span><span style='display:block'>admin</span>",
@@ -42,8 +42,8 @@ fn texts_of_adjacent_boxes_are_kept_apart() {
         "<style>q::after { content: 'admin'; display: inline-block }</style><q style='quotes:none'>@Alice</q>",
     ];
     let html: String = apart.iter().enumerate().map(|(n, part)| part.replace('@', &format!("{n}-"))).collect();
-    let Some(paged) = Paged::showing("lines-apart", &html) else { return };
-    let seen = paged.see();
+    let Some(paged) = TestTab::showing("lines-apart", &html) else { return };
+    let seen = paged.snapshot();
     let reading = paged.tab.text(Some("body"), None, soon()).unwrap().text;
     for (n, part) in apart.iter().enumerate() {
         let together = format!("{n}-Aliceadmin");
@@ -53,12 +53,13 @@ fn texts_of_adjacent_boxes_are_kept_apart() {
     }
     assert_eq!(text(&seen).matches("admin").count(), apart.len(), "{}", text(&seen));
     // Parts of one word stay together.
-    let Some(paged) = Paged::showing("lines-together", "<p>in<b>cre</b>di<span>ble</span>, <i>H</i><sub>2</sub>O</p>")
+    let Some(paged) =
+        TestTab::showing("lines-together", "<p>in<b>cre</b>di<span>ble</span>, <i>H</i><sub>2</sub>O</p>")
     else {
         return;
     };
     assert_eq!(
-        lines(&paged.see()),
+        lines(&paged.snapshot()),
         ["- paragraph", "  - text: incredible, H", "  - subscript: \"2\"", "  - text: O"]
             .map(|line| line.replace('"', ""))
     );
@@ -66,8 +67,8 @@ fn texts_of_adjacent_boxes_are_kept_apart() {
 }
 
 #[test]
-fn a_wrapper_of_one_control_is_shown_and_labelled_as_one() {
-    let Some(paged) = Paged::showing(
+fn a_wrapper_and_its_control_are_one_element() {
+    let Some(paged) = TestTab::showing(
         "lines-merged",
         "<style>.p { cursor: pointer }</style>
          <div class=p><a href='#one'>One</a></div>
@@ -79,7 +80,7 @@ fn a_wrapper_of_one_control_is_shown_and_labelled_as_one() {
     ) else {
         return;
     };
-    let seen = paged.see();
+    let seen = paged.snapshot();
     assert_eq!(
         lines(&seen),
         [
@@ -102,8 +103,8 @@ fn a_wrapper_of_one_control_is_shown_and_labelled_as_one() {
 }
 
 #[test]
-fn unnamed_generics_without_effect_are_left_out() {
-    let Some(paged) = Paged::showing(
+fn unnamed_generics_without_effect_are_omitted() {
+    let Some(paged) = TestTab::showing(
         "lines-idle",
         "<style>.p { cursor: pointer; min-height: 9px }</style>
          <div class=p></div><div class=p><span></span> </div>
@@ -117,7 +118,7 @@ fn unnamed_generics_without_effect_are_left_out() {
         return;
     };
     assert_eq!(
-        lines(&paged.see()),
+        lines(&paged.snapshot()),
         [
             "- button \"One\"",
             "- button \"Two\"",
@@ -133,10 +134,11 @@ fn unnamed_generics_without_effect_are_left_out() {
 #[test]
 fn compact_keeps_rows() {
     let rows = "<tr><td>Alice<td><button>Edit</button><tr><td>Bob<td><button>Edit</button>";
-    let Some(paged) = Paged::showing("lines-rows", &format!("<table border=1><tr><th>Name<th>Do{rows}</table>")) else {
+    let Some(paged) = TestTab::showing("lines-rows", &format!("<table border=1><tr><th>Name<th>Do{rows}</table>"))
+    else {
         return;
     };
-    let seen = paged.see_with(SnapshotOptions { compact: true, ..SnapshotOptions::default() });
+    let seen = paged.snapshot_with(SnapshotOptions { compact: true, ..SnapshotOptions::default() });
     let lines = lines(&seen);
     assert_eq!(lines.iter().filter(|line| line.trim_start().starts_with("- row")).count(), 3, "{lines:?}");
     let alice = lines.iter().position(|line| line.contains("Alice")).unwrap();
@@ -144,69 +146,69 @@ fn compact_keeps_rows() {
 }
 
 #[test]
-fn the_focus_alone_is_no_difference() {
-    let Some(paged) = Paged::showing(
+fn a_focus_change_alone_is_no_delta() {
+    let Some(paged) = TestTab::showing(
         "lines-focus",
         "<input id=a aria-label=A><input id=b aria-label=B><div id=c tabindex=-1><p>in it</p></div>",
     ) else {
         return;
     };
     paged.eval("a.focus()");
-    assert!(text(&paged.see()).contains("[active]"));
+    assert!(text(&paged.snapshot()).contains("[active]"));
     for next in ["b", "c"] {
         paged.eval(&format!("{next}.focus()"));
-        let seen = paged.see_with(diff());
+        let seen = paged.snapshot_with(diff());
         assert_eq!((text(&seen), seen.full), ("", false), "{next}");
-        assert!(text(&paged.see()).contains("[active]"), "a snapshot as such shows it");
+        assert!(text(&paged.snapshot()).contains("[active]"), "a snapshot as such shows it");
     }
-    // With another change it is told.
+    // With another change it is reported.
     paged.eval("b.focus(); b.value = 'x'");
-    let seen = paged.see_with(diff());
-    let told: Vec<String> = text(&seen).lines().map(str::to_owned).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].starts_with("- - textbox \"B\"") && !told[0].contains("active"), "{told:?}");
-    assert!(told[1].starts_with("+ - textbox \"B\"") && told[1].ends_with("[active]: x"), "{told:?}");
+    let seen = paged.snapshot_with(diff());
+    let response: Vec<String> = text(&seen).lines().map(str::to_owned).collect();
+    assert_eq!(response.len(), 2, "{response:?}");
+    assert!(response[0].starts_with("- - textbox \"B\"") && !response[0].contains("active"), "{response:?}");
+    assert!(response[1].starts_with("+ - textbox \"B\"") && response[1].ends_with("[active]: x"), "{response:?}");
 }
 
 #[test]
-fn a_difference_is_taken_as_the_last_snapshot_was_or_says_that_it_is_a_full_one() {
+fn a_delta_uses_the_options_of_the_last_snapshot_or_is_a_full_one() {
     let Some(paged) =
-        Paged::showing("lines-options", "<h1>Title</h1><p>Text</p><a href='/x'>go</a><button>One</button>")
+        TestTab::showing("lines-options", "<h1>Title</h1><p>Text</p><a href='/x'>go</a><button>One</button>")
     else {
         return;
     };
     let interactive = SnapshotOptions { interactive: true, urls: true, ..SnapshotOptions::default() };
-    let before = paged.see_with(interactive.clone());
+    let before = paged.snapshot_with(interactive.clone());
     paged.eval("document.querySelector('button').textContent = 'Two'");
-    let seen = paged.see_with(diff());
+    let seen = paged.snapshot_with(diff());
     let of = ref_of(&before, "One");
     assert_eq!(text(&seen), format!("- - button \"One\" [ref={of}]\n+ - button \"Two\" [ref={of}]"));
     assert!(!seen.full);
-    assert_eq!(text(&paged.see_with(diff())), "", "again, and nothing changed");
+    assert_eq!(text(&paged.snapshot_with(diff())), "", "again, and nothing changed");
     // With the same options, given once more.
-    let same = paged.see_with(SnapshotOptions { diff: true, ..interactive });
+    let same = paged.snapshot_with(SnapshotOptions { diff: true, ..interactive });
     assert_eq!((text(&same), same.full), ("", false));
     // With other options all of it is new, and that is said.
-    let other = paged.see_with(SnapshotOptions { compact: true, ..diff() });
+    let other = paged.snapshot_with(SnapshotOptions { compact: true, ..diff() });
     assert!(other.full && text(&other).contains("+ - heading \"Title\""), "{}", text(&other));
     assert_eq!(text(&other).lines().count(), 4);
     assert_eq!(serde_json::to_value(&other).unwrap()["full"], true);
     // So it is after a navigation.
     paged.go("/");
-    let new = paged.see_with(diff());
+    let new = paged.snapshot_with(diff());
     assert!(new.full && text(&new).lines().all(|line| line.starts_with("+ ")), "{}", text(&new));
-    let all = Diff::between("", text(&paged.see_with(SnapshotOptions { compact: true, ..Default::default() })));
+    let all = Diff::between("", text(&paged.snapshot_with(SnapshotOptions { compact: true, ..Default::default() })));
     assert_eq!(all.to_string(), text(&new));
 }
 
 #[test]
-fn content_that_is_nested_too_deeply_is_said_to_be_missing() {
+fn omitted_deeply_nested_content_is_reported() {
     let deep = "let at = document.body; for (let n = 0; n < 1200; n++) at = at.appendChild(document.createElement('div')); at.textContent = 'deep';
         document.body.append('shallow')";
-    let Some(paged) = Paged::showing("lines-deep", "<p>first</p>") else { return };
-    assert!(!paged.see().truncated);
+    let Some(paged) = TestTab::showing("lines-deep", "<p>first</p>") else { return };
+    assert!(!paged.snapshot().truncated);
     paged.eval(deep);
-    let seen = paged.see();
+    let seen = paged.snapshot();
     assert!(seen.truncated && text(&seen).contains("first") && !text(&seen).contains("deep"), "{}", text(&seen));
     let reading = paged.tab.text(None, None, soon()).unwrap();
     assert!(reading.truncated && reading.text.contains("first") && !reading.text.contains("deep"), "{reading:?}");

@@ -1,20 +1,20 @@
-//! Local and session storage, seen by the page itself.
+//! Local and session storage.
 
 use std::collections::BTreeMap;
 
 use cdpilot::page::{Error, Storage};
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
 fn items<const N: usize>(items: [(&str, &str); N]) -> BTreeMap<String, String> {
     items.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
 #[test]
-fn storage_is_the_pages_own() {
-    let Some(tab) = Resting::new("storage") else { return };
-    // What the page puts in the way does not matter.
+fn storage_is_that_of_the_page() {
+    let Some(tab) = SettleTab::new("storage") else { return };
+    // Obstacles created by the page are ignored.
     tab.site.page("/", "<script>Storage.prototype.getItem = () => 'lie'; Storage.prototype.key = () => null</script>");
     tab.go("/");
     for (kind, name) in [(Storage::Local, "localStorage"), (Storage::Session, "sessionStorage")] {
@@ -48,8 +48,8 @@ fn storage_is_the_pages_own() {
 }
 
 #[test]
-fn a_document_without_an_origin_has_none_and_says_so() {
-    let Some(tab) = Resting::new("no-storage") else { return };
+fn storage_of_a_document_without_origin_is_an_error() {
+    let Some(tab) = SettleTab::new("no-storage") else { return };
     for url in ["about:blank", "data:text/html,x"] {
         tab.go_to(url);
         let error = tab.storage(Storage::Local, None, soon()).unwrap_err();

@@ -1,23 +1,23 @@
-//! The text of a page.
+//! The visible text of a page.
 
 use cdpilot::page::Error;
 
 use crate::support::chrome::soon;
-use crate::support::resting::Resting;
+use crate::support::settle_tab::SettleTab;
 
-fn showing(name: &str, html: &str) -> Option<Resting> {
-    let tab = Resting::new(name)?;
+fn showing(name: &str, html: &str) -> Option<SettleTab> {
+    let tab = SettleTab::new(name)?;
     tab.site.page("/", html);
     tab.go("/");
     Some(tab)
 }
 
-fn text(tab: &Resting, selector: Option<&str>) -> String {
+fn text(tab: &SettleTab, selector: Option<&str>) -> String {
     tab.text(selector, None, soon()).unwrap().text
 }
 
 #[test]
-fn text_is_what_a_person_reads() {
+fn text_is_the_visible_text() {
     let Some(tab) = showing(
         "text",
         "<nav>Menu</nav><main><h1>The  title</h1><p>First <b>bold</b>,\n <a href=/x>a link</a>.</p>\
@@ -45,7 +45,7 @@ fn text_is_what_a_person_reads() {
 }
 
 #[test]
-fn the_content_is_the_one_article_else_the_main_part_else_all() {
+fn content_is_the_only_article_or_main_or_everything() {
     let Some(tab) = showing("content", "<p>around</p><article>the article<article>a comment</article></article>")
     else {
         return;
@@ -63,7 +63,7 @@ fn the_content_is_the_one_article_else_the_main_part_else_all() {
 }
 
 #[test]
-fn a_long_text_is_cut_and_says_so() {
+fn a_long_text_is_truncated_with_a_notice() {
     let Some(tab) = showing("long-text", "<body>") else { return };
     tab.eval("document.body.textContent = 'word '.repeat(20000), 1");
     let got = tab.text(None, None, soon()).unwrap();

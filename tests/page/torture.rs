@@ -1,4 +1,4 @@
-//! Elements that move, change, hide and go while they are acted on.
+//! Elements that move, change, hide or disappear during an action.
 
 use cdpilot::page::Error;
 use cdpilot::supervisor::DialogAnswer;
@@ -6,7 +6,7 @@ use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::paged::{Paged, ref_of};
+use crate::support::test_tab::{TestTab, ref_of};
 
 fn not_actionable(error: &Error) -> (String, Option<String>) {
     match error {
@@ -16,8 +16,8 @@ fn not_actionable(error: &Error) -> (String, Option<String>) {
 }
 
 #[test]
-fn it_is_waited_for_until_an_element_can_be_clicked() {
-    let Some(page) = Paged::logging("torture-waits", "") else { return };
+fn a_click_waits_until_the_element_is_actionable() {
+    let Some(page) = TestTab::logging("torture-waits", "") else { return };
     let button = "<button id=b>Go</button>";
     for (html, then) in [
         ("".to_owned(), "document.body.insertAdjacentHTML('beforeend', '<button id=b>Go</button>')"),
@@ -41,7 +41,7 @@ fn it_is_waited_for_until_an_element_can_be_clicked() {
 }
 
 #[test]
-fn what_stays_in_the_way_is_named() {
+fn a_permanent_overlay_is_named() {
     // All in one page: each waits until its deadline, so they wait together.
     let cases = [
         (
@@ -72,7 +72,7 @@ fn what_stays_in_the_way_is_named() {
         ),
     ];
     let html: String = cases.iter().map(|(html, ..)| *html).collect();
-    let Some(page) = Paged::logging("torture-reasons", &html) else { return };
+    let Some(page) = TestTab::logging("torture-reasons", &html) else { return };
     for (number, (html, reason, cover)) in cases.iter().enumerate() {
         let click = json!({ "kind": "click", "selector": format!("#b{number}") });
         let error = page.fails_by(click, Deadline::after_millis(1200));
@@ -94,10 +94,10 @@ fn what_stays_in_the_way_is_named() {
 }
 
 #[test]
-fn a_moving_element_is_hit_when_it_comes_to_rest() {
+fn a_moving_element_is_clicked_when_it_stops() {
     let html = "<style>@keyframes go { from { transform: translateX(400px) } }</style>
         <button id=b style='animation: go 700ms linear'>Go</button>";
-    let Some(page) = Paged::logging("torture-moves", html) else { return };
+    let Some(page) = TestTab::logging("torture-moves", html) else { return };
     page.click("#b");
     let log = page.log();
     assert!(log.ends_with("click#b"), "{log} {}", page.value("[b.style.cssText, scrollY, JSON.stringify(last.click), JSON.stringify(last.mousedown), JSON.stringify(b.getBoundingClientRect())]"));
@@ -109,39 +109,39 @@ fn a_moving_element_is_hit_when_it_comes_to_rest() {
 }
 
 #[test]
-fn a_page_that_scrolls_by_itself_is_hit_when_it_stands_still() {
+fn an_element_of_a_scrolling_page_is_clicked_when_it_stops() {
     let html = "<div style='height: 3000px'></div><button id=b>Go</button><div style='height: 3000px'></div>";
-    let Some(page) = Paged::logging("torture-scrolls", html) else { return };
+    let Some(page) = TestTab::logging("torture-scrolls", html) else { return };
     page.value("(() => { let n = 0; const go = () => { scrollTo(0, n * 80); if (n++ < 40) requestAnimationFrame(go) }; go() })()");
     page.click("#b");
     assert!(page.log().ends_with("click#b"));
 }
 
 #[test]
-fn a_header_that_sticks_is_scrolled_out_of_the_way() {
+fn an_element_is_scrolled_out_from_under_a_sticky_header() {
     let html = "<div style='position: sticky; top: 0; height: 60%; min-height: 360px; background: silver; z-index: 1'>Head</div>
         <div style='height: 700px'></div><button id=b>Go</button><div style='height: 3000px'></div>";
-    let Some(page) = Paged::logging("torture-sticky", html) else { return };
+    let Some(page) = TestTab::logging("torture-sticky", html) else { return };
     page.value("scrollTo(0, 720)");
     page.click("#b");
     assert!(page.log().ends_with("click#b"));
 }
 
 #[test]
-fn a_link_over_two_lines_is_hit_where_it_is() {
+fn a_wrapped_link_is_clicked_inside_one_of_its_boxes() {
     let html = "<p style='width: 200px; font: 16px/20px monospace'>some words here <a id=b href='#x'>a link that wraps over</a> and more</p>
         <div id=over style='position: absolute; left: 0; top: 0; width: 300px; height: 36px'></div>";
-    let Some(page) = Paged::logging("torture-wraps", html) else { return };
+    let Some(page) = TestTab::logging("torture-wraps", html) else { return };
     page.click("#b");
     assert!(page.log().ends_with("click#b"));
 }
 
 #[test]
-fn refs_are_of_one_element_and_of_what_it_was() {
-    let Some(page) = Paged::logging("torture-refs", "<div id=d><button id=b>Delete 3 drafts</button></div>") else {
+fn a_ref_is_bound_to_one_element_with_its_role_and_name() {
+    let Some(page) = TestTab::logging("torture-refs", "<div id=d><button id=b>Delete 3 drafts</button></div>") else {
         return;
     };
-    let reference = ref_of(&page.see(), "Delete");
+    let reference = ref_of(&page.snapshot(), "Delete");
     page.value("b.textContent = 'Delete  17 drafts'");
     page.act(json!({ "kind": "click", "ref": reference })).unwrap();
     assert!(page.log().ends_with("click#b"), "digits and spaces do not count");
@@ -171,11 +171,11 @@ fn refs_are_of_one_element_and_of_what_it_was() {
 }
 
 #[test]
-fn a_name_that_changes_while_it_is_waited_for_counts() {
+fn a_name_that_changes_during_the_wait_makes_a_ref_stale() {
     let html = "<button id=b>Keep</button><div id=d style='position: fixed; inset: 0'></div>";
-    let Some(page) = Paged::logging("torture-name", html) else { return };
+    let Some(page) = TestTab::logging("torture-name", html) else { return };
     page.value("d.remove()");
-    let reference = ref_of(&page.see(), "Keep");
+    let reference = ref_of(&page.snapshot(), "Keep");
     page.value("document.body.append(Object.assign(document.createElement('div'), { id: 'd', style: 'position: fixed; inset: 0' })); setTimeout(() => { b.textContent = 'Drop'; d.remove() }, 300)");
     let error = page.act(json!({ "kind": "click", "ref": reference })).unwrap_err();
     assert_eq!(error.code(), "REF_CHANGED");
@@ -183,8 +183,8 @@ fn a_name_that_changes_while_it_is_waited_for_counts() {
 }
 
 #[test]
-fn dialogs_in_the_middle_of_a_click_end_it_well() {
-    let Some(page) = Paged::new("torture-dialogs") else { return };
+fn a_dialog_during_a_click_ends_it_successfully() {
+    let Some(page) = TestTab::new("torture-dialogs") else { return };
     let input = "<input id=i onblur=\"if (window.armed) { armed = 0; alert('blur') }\">";
     page.put("/", &format!("{input}<button id=b>Go</button><iframe src='@b/in'></iframe>"));
     page.put("/in", "<button id=b>Go</button>");
@@ -222,8 +222,8 @@ fn dialogs_in_the_middle_of_a_click_end_it_well() {
 }
 
 #[test]
-fn a_question_before_the_page_is_left_ends_a_click_well() {
-    let Some(page) = Paged::new("torture-unload") else { return };
+fn a_beforeunload_dialog_ends_a_click_successfully() {
+    let Some(page) = TestTab::new("torture-unload") else { return };
     page.put(
         "/",
         "<script>addEventListener('beforeunload', e => e.preventDefault())</script><a id=b href='/next'>Next</a>",
@@ -243,10 +243,10 @@ fn a_question_before_the_page_is_left_ends_a_click_well() {
 }
 
 #[test]
-fn an_element_that_goes_as_it_is_pressed() {
+fn an_element_removed_on_press_is_clicked() {
     let html = "<div id=d><button id=b>Go</button></div><script>
         d.addEventListener('mousedown', () => { if (window.armed) d.innerHTML = '<button id=c>New</button>' })</script>";
-    let Some(page) = Paged::logging("torture-goes", html) else { return };
+    let Some(page) = TestTab::logging("torture-goes", html) else { return };
     for input in [json!(null), json!("synthetic")] {
         page.value("armed = 1, d.innerHTML = '<button id=b>Go</button>'");
         page.act(json!({ "kind": "click", "selector": "#b", "input": input })).unwrap();
@@ -259,8 +259,8 @@ fn an_element_that_goes_as_it_is_pressed() {
 }
 
 #[test]
-fn a_frame_that_changes_its_process_while_it_is_waited_for() {
-    let Some(page) = Paged::new("torture-swap") else { return };
+fn a_click_follows_a_frame_that_changes_process() {
+    let Some(page) = TestTab::new("torture-swap") else { return };
     page.put("/", "<iframe src='@a/one'></iframe>");
     page.put("/one", "<p>One</p>");
     page.put("/two", "<button id=b>Go</button>");
@@ -277,8 +277,8 @@ fn a_frame_that_changes_its_process_while_it_is_waited_for() {
 }
 
 #[test]
-fn a_click_that_closes_its_own_window_or_leaves_the_page() {
-    let Some(page) = Paged::new("torture-leaves") else { return };
+fn a_click_that_closes_its_tab_or_navigates_succeeds() {
+    let Some(page) = TestTab::new("torture-leaves") else { return };
     page.put("/", "<a id=b href='@b/next'>Next</a>");
     page.put("/next", "<button id=c onclick='location = \"@c/third\"'>On</button>");
     page.put("/third", "<button id=e onclick='while (true);'>Hang</button>");

@@ -14,7 +14,7 @@ use cdpilot::supervisor::FrameRef;
 use serde::Deserialize;
 
 use crate::support::chrome::soon;
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 /// The names that Chromium gives roles ARIA has no name for, from the one place where they are kept.
 fn words() -> HashMap<&'static str, &'static str> {
@@ -55,27 +55,28 @@ const MEDIA: &str = "Promise.all([...Document.prototype.querySelectorAll.call(do
     .map(media => new Promise(done => ['error', 'loadeddata', 'suspend', 'stalled'].forEach(name => media.addEventListener(name, done)))))";
 
 struct Truth {
-    paged: Paged,
+    paged: TestTab,
     nodes: Vec<AriaNode>,
 }
 
 impl Truth {
     fn of(page: &str, html: &str) -> Option<Self> {
-        let paged = Paged::new(&format!("truth-{page}"))?;
+        let paged = TestTab::new(&format!("truth-{page}"))?;
         paged.site.page("/frames-inner.html", include_str!("../data/pages/frames-inner.html"));
         paged.site.page("/", html);
         paged.go("/");
         // A video that cannot be played is called so from when that has turned out.
         let settled = Evaluate { await_promise: Some(true), ..Evaluate::new(MEDIA) };
         paged.supervisor().session_call(&paged.top(), &settled, soon()).unwrap();
-        let seen = paged.see_with(SnapshotOptions { format: Format::Aria, limit: usize::MAX, ..Default::default() });
+        let seen =
+            paged.snapshot_with(SnapshotOptions { format: Format::Aria, limit: usize::MAX, ..Default::default() });
         assert_eq!(seen.unread, []);
         let nodes = seen.nodes.unwrap();
         Some(Self { paged, nodes })
     }
 
-    /// What the browser says of some nodes.
-    fn asked(&self, nodes: &[&AriaNode]) -> Vec<AxNode> {
+    /// The browser's own data of some nodes.
+    fn requested(&self, nodes: &[&AriaNode]) -> Vec<AxNode> {
         let mut enabled = Vec::new();
         let mut calls = Vec::new();
         for node in nodes {
@@ -89,8 +90,8 @@ impl Truth {
             ask.fetch_relatives = Some(false);
             calls.push((frame, ask));
         }
-        let told = self.paged.supervisor().session_calls(calls, soon());
-        told.into_iter().map(|told| told.unwrap().result.nodes.swap_remove(0)).collect()
+        let response = self.paged.supervisor().session_calls(calls, soon());
+        response.into_iter().map(|response| response.unwrap().result.nodes.swap_remove(0)).collect()
     }
 
     /// Whether the page says that this element differs.
@@ -98,14 +99,14 @@ impl Truth {
         let mut describe = DescribeNode::new();
         describe.backend_node_id = node.backend_node_id;
         let frame = FrameRef::Id(node.frame_id.clone());
-        let told = self.paged.supervisor().session_call(&frame, &describe, soon()).unwrap();
-        told.result.node.attributes.is_some_and(|all| all.iter().any(|name| name == "data-differs"))
+        let response = self.paged.supervisor().session_call(&frame, &describe, soon()).unwrap();
+        response.result.node.attributes.is_some_and(|all| all.iter().any(|name| name == "data-differs"))
     }
 
     /// Where the browser says something else.
     fn differences(&self, nodes: &[&AriaNode], words: &HashMap<&'static str, &'static str>) -> Vec<String> {
         let mut wrong = Vec::new();
-        for (ours, theirs) in nodes.iter().zip(self.asked(nodes)) {
+        for (ours, theirs) in nodes.iter().zip(self.requested(nodes)) {
             let chrome = said(theirs.role.as_ref());
             let role = words.get(chrome.as_str()).copied().unwrap_or(&chrome);
             let role = if role.starts_with("MathML") { "generic" } else { role };
@@ -130,7 +131,7 @@ impl Truth {
         assert!(all.len() >= least, "{} nodes", all.len());
         // Of thousands that are alike, some: Chromium takes a while for each.
         let nodes: Vec<&AriaNode> = all.iter().copied().step_by(1 + all.len() / 1000).collect();
-        // What is drawn when it comes into view (`content-visibility: auto`) is nothing to Chromium until a frame later.
+        // Content drawn on demand (`content-visibility: auto`) exists for Chromium only one frame later.
         let mut wrong = self.differences(&nodes, &words);
         for _ in 0..3 {
             if wrong.is_empty() {
@@ -143,11 +144,12 @@ impl Truth {
         assert_eq!(wrong, Vec::<String>::new(), "{} nodes", nodes.len());
     }
 
-    /// What the page itself says is in it.
+    /// The content according to the page.
     fn has_what_is_expected(&self) {
         let evaluate = |script: &str| {
-            let told = self.paged.supervisor().session_call(&self.paged.top(), &Evaluate::new(script), soon()).unwrap();
-            told.result.result
+            let response =
+                self.paged.supervisor().session_call(&self.paged.top(), &Evaluate::new(script), soon()).unwrap();
+            response.result.result
         };
         let listed = evaluate(LISTED).value.unwrap();
         let listed: String = serde_json::from_str(listed.get()).unwrap();
@@ -159,19 +161,19 @@ impl Truth {
         for (expected, element) in expected.iter().zip(elements) {
             let mut describe = DescribeNode::new();
             describe.object_id = Some(element);
-            let told = self.paged.supervisor().session_call(&self.paged.top(), &describe, soon()).unwrap();
-            let id = told.result.node.backend_node_id;
+            let response = self.paged.supervisor().session_call(&self.paged.top(), &describe, soon()).unwrap();
+            let id = response.result.node.backend_node_id;
             let node = self.nodes.iter().find(|node| node.backend_node_id == Some(id));
-            let told = node.map(|node| (node.role.as_str(), node.name.as_str()));
-            assert_eq!(told, Some((expected.role.as_str(), expected.name.as_str())), "{}", expected.selector);
+            let response = node.map(|node| (node.role.as_str(), node.name.as_str()));
+            assert_eq!(response, Some((expected.role.as_str(), expected.name.as_str())), "{}", expected.selector);
         }
     }
 
     fn objects(&self, list: RemoteObjectId) -> Vec<RemoteObjectId> {
         let mut ask = GetProperties::new(list);
         ask.own_properties = Some(true);
-        let told = self.paged.supervisor().session_call(&self.paged.top(), &ask, soon()).unwrap();
-        let items = told.result.result.into_iter().filter(|item| item.name.parse::<usize>().is_ok());
+        let response = self.paged.supervisor().session_call(&self.paged.top(), &ask, soon()).unwrap();
+        let items = response.result.result.into_iter().filter(|item| item.name.parse::<usize>().is_ok());
         items.filter_map(|item| item.value?.object_id).collect()
     }
 }

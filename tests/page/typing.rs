@@ -1,4 +1,4 @@
-//! The keyboard: what a page sees of keys, and what becomes of its fields.
+//! The keyboard: key events that a page receives, and the values of its fields.
 
 use cdpilot::page::Error;
 use cdpilot::supervisor::Frame;
@@ -6,14 +6,14 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{ACCEPT, soon, until};
-use crate::support::paged::ref_of;
-use crate::support::staged::Staged;
+use crate::support::input_stage::InputStage;
+use crate::support::test_tab::ref_of;
 
 const FIELDS: &str = "<input id=i value=old><textarea id=t>old</textarea><div id=r contenteditable>old</div>";
 
 #[test]
 fn every_character_sends_its_key_events_in_every_frame() {
-    let Some((staged, places)) = Staged::everywhere("type-events", FIELDS) else { return };
+    let Some((staged, places)) = InputStage::everywhere("type-events", FIELDS) else { return };
     for place in &places {
         staged.act_in(place, json!({ "kind": "type", "selector": "#i", "text": "aB 1?" }));
         assert_eq!(
@@ -57,15 +57,15 @@ fn every_character_sends_its_key_events_in_every_frame() {
 }
 
 #[test]
-fn what_is_there_is_replaced_or_added_to() {
+fn typed_text_replaces_or_is_appended() {
     let body = "<input id=a value=old><input id=n type=number value=12><input id=e type=email value='a@b.de'>
         <input id=p type=password value=secret><textarea id=t>old\nlines</textarea>
         <div id=r contenteditable><b>old</b> <i>text</i></div>
         <div id=w contenteditable><p id=first>one</p><p id=second>two</p></div>";
-    let Some(staged) = Staged::alone("type-replace", body) else { return };
+    let Some(staged) = InputStage::alone("type-replace", body) else { return };
     let typed = |id: &str, text: &str, append: bool| {
         staged.act(json!({ "kind": "type", "selector": format!("#{id}"), "text": text, "append": append }));
-        staged.worth(&format!("{id}.value ?? {id}.textContent"))
+        staged.eval_value(&format!("{id}.value ?? {id}.textContent"))
     };
     for (id, first, then) in [
         ("a", "new", "newer"),
@@ -80,16 +80,16 @@ fn what_is_there_is_replaced_or_added_to() {
         assert_eq!(typed(id, "", false), "", "{id}");
     }
     assert_eq!(typed("second", "three", false), "three");
-    assert_eq!(staged.worth("first.textContent"), "one", "the paragraph alone was meant");
+    assert_eq!(staged.eval_value("first.textContent"), "one", "the paragraph alone was meant");
 }
 
 #[test]
-fn what_has_no_key_is_put_in_as_text() {
-    let Some(staged) = Staged::alone("type-scripts", FIELDS) else { return };
+fn characters_without_a_key_are_inserted_as_text() {
+    let Some(staged) = InputStage::alone("type-scripts", FIELDS) else { return };
     let text = "na\u{ef}ve \u{1F980}\u{1F468}\u{200d}\u{1F469}\u{200d}\u{1F467} \u{6f22}\u{5b57}\tx";
     for id in ["i", "t", "r"] {
         staged.act(json!({ "kind": "type", "selector": format!("#{id}"), "text": text }));
-        let held = staged.worth(&format!("{id}.value ?? {id}.textContent"));
+        let held = staged.eval_value(&format!("{id}.value ?? {id}.textContent"));
         let text = if id == "r" { text.replace('\t', " ") } else { text.to_owned() };
         assert_eq!(held.as_str().unwrap().replace('\u{a0}', " "), text, "{id}");
     }
@@ -99,21 +99,21 @@ fn what_has_no_key_is_put_in_as_text() {
 }
 
 #[test]
-fn a_form_is_submitted_by_enter() {
+fn submit_presses_enter() {
     let body = "<form id=f><input id=q name=q></form><form id=g><textarea id=t></textarea></form>";
-    let Some(staged) = Staged::alone("type-submit", body) else { return };
+    let Some(staged) = InputStage::alone("type-submit", body) else { return };
     staged.act(json!({ "kind": "type", "selector": "#q", "text": "x", "submit": true }));
     let log = staged.log();
     assert!(log.contains(&"submit:f:::trusted".to_owned()), "{log:?}");
     staged.act(json!({ "kind": "type", "selector": "#q", "text": "y\n" }));
     assert!(staged.log().contains(&"submit:f:::trusted".to_owned()), "a line break in one line is Enter");
     staged.act(json!({ "kind": "type", "selector": "#t", "text": "y\nz", "submit": true }));
-    assert_eq!(staged.worth("t.value"), "y\nz\n");
+    assert_eq!(staged.eval_value("t.value"), "y\nz\n");
     assert!(!staged.log().iter().any(|event| event.starts_with("submit")));
 }
 
 #[test]
-fn a_controlled_input_hears_of_every_character() {
+fn a_controlled_input_receives_every_character() {
     // As in React: the page keeps the value it knows of on the element itself and looks whether it differs.
     let body = "<input id=i><script>
         const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
@@ -129,18 +129,18 @@ fn a_controlled_input_hears_of_every_character() {
             i.value = now.toUpperCase();
         });
     </script>";
-    let Some(staged) = Staged::alone("type-react", body) else { return };
+    let Some(staged) = InputStage::alone("type-react", body) else { return };
     for input in ["trusted", "synthetic"] {
-        staged.worth("heard.length = 0");
-        let told = staged.act(json!({ "kind": "type", "selector": "#i", "text": "abc", "input": input }));
-        assert_eq!(told.input.is_some(), input == "synthetic");
-        assert_eq!(staged.worth("i.value"), "ABC", "{input}");
-        assert_eq!(staged.worth("heard"), json!(["a", "Ab", "ABc"]), "{input}");
+        staged.eval_value("heard.length = 0");
+        let response = staged.act(json!({ "kind": "type", "selector": "#i", "text": "abc", "input": input }));
+        assert_eq!(response.input.is_some(), input == "synthetic");
+        assert_eq!(staged.eval_value("i.value"), "ABC", "{input}");
+        assert_eq!(staged.eval_value("heard"), json!(["a", "Ab", "ABc"]), "{input}");
     }
 }
 
 #[test]
-fn an_editor_that_handles_everything_itself_is_typed_into() {
+fn an_editor_that_handles_all_events_can_be_typed_into() {
     let body = "<div id=r contenteditable>before</div><script>
         window.model = 'before';
         r.addEventListener('beforeinput', event => {
@@ -153,18 +153,18 @@ fn an_editor_that_handles_everything_itself_is_typed_into() {
             getSelection().collapseToEnd();
         });
     </script>";
-    let Some(staged) = Staged::alone("type-editor", body) else { return };
+    let Some(staged) = InputStage::alone("type-editor", body) else { return };
     for input in ["trusted", "synthetic"] {
         staged.act(json!({ "kind": "type", "selector": "#r", "text": "one\ntwo", "input": input }));
-        assert_eq!(staged.worth("model"), "one|two", "{input}");
+        assert_eq!(staged.eval_value("model"), "one|two", "{input}");
     }
 }
 
 #[test]
-fn what_cannot_be_typed_into_says_why() {
+fn an_element_that_accepts_no_text_reports_the_reason() {
     let body = "<input id=ro readonly value=x><input id=off disabled><input id=c type=checkbox><select id=s></select>
         <input id=f type=file><input id=n type=number><p id=p>text</p><input id=m maxlength=3>";
-    let Some(staged) = Staged::alone("type-refused", body) else { return };
+    let Some(staged) = InputStage::alone("type-refused", body) else { return };
     let refused = |id: &str, reason: &str, deadline: Deadline| {
         let act = json!({ "kind": "type", "selector": format!("#{id}"), "text": "hunter2!" });
         let error = staged.try_by(act, deadline).unwrap_err();
@@ -179,12 +179,12 @@ fn what_cannot_be_typed_into_says_why() {
         refused(id, reason, Deadline::after_millis(1500));
     }
     staged.act(json!({ "kind": "type", "selector": "#m", "text": "abcdef" }));
-    assert_eq!(staged.worth("m.value"), "abc");
+    assert_eq!(staged.eval_value("m.value"), "abc");
 }
 
 #[test]
-fn keys_go_to_what_has_the_focus() {
-    let Some((staged, places)) = Staged::everywhere(
+fn keys_go_to_the_focused_element() {
+    let Some((staged, places)) = InputStage::everywhere(
         "type-focus",
         "<input id=i><div id=host></div>
         <script>host.attachShadow({ mode: 'open' }).innerHTML = '<input id=inner>'</script>",
@@ -199,11 +199,11 @@ fn keys_go_to_what_has_the_focus() {
         staged.act(json!({ "kind": "press", "key": "x" }));
         assert_eq!(staged.value(place, "i.value"), "xabcd", "{}", place.name);
     }
-    staged.worth("document.activeElement.blur()");
+    staged.eval_value("document.activeElement.blur()");
     let error = staged.try_act(json!({ "kind": "insertText", "text": "secret" })).unwrap_err();
     assert!(matches!(&error, Error::NotActionable { .. }), "{error}");
     assert!(!error.to_string().contains("secret"));
-    let seen = staged.see();
+    let seen = staged.snapshot();
     let boxes: Vec<String> =
         seen.refs.iter().filter(|(_, info)| info.role == "textbox").map(|(r, _)| r.clone()).collect();
     assert_eq!(boxes.len(), 6, "three of them in shadow roots");
@@ -215,8 +215,10 @@ fn keys_go_to_what_has_the_focus() {
 }
 
 #[test]
-fn keys_are_pressed_with_others_held_and_repeated() {
-    let Some(staged) = Staged::alone("press", "<input id=i value='one two'><button id=b>B</button>") else { return };
+fn keys_are_pressed_with_modifiers_and_repeated() {
+    let Some(staged) = InputStage::alone("press", "<input id=i value='one two'><button id=b>B</button>") else {
+        return;
+    };
     let pressed = |key: &str| {
         staged.act(json!({ "kind": "press", "selector": "#i", "key": key }));
         staged.log()
@@ -232,39 +234,39 @@ fn keys_are_pressed_with_others_held_and_repeated() {
             "keyup:i:Control:ControlLeft:trusted",
         ]
     );
-    staged.worth("i.setSelectionRange(3, 3)");
+    staged.eval_value("i.setSelectionRange(3, 3)");
     pressed("ControlOrMeta+a");
-    assert_eq!(staged.worth("[i.selectionStart, i.selectionEnd]"), json!([0, 7]));
+    assert_eq!(staged.eval_value("[i.selectionStart, i.selectionEnd]"), json!([0, 7]));
     pressed("Control+c");
     pressed("End");
     pressed("Control+v");
-    assert_eq!(staged.worth("i.value"), "one twoone two");
+    assert_eq!(staged.eval_value("i.value"), "one twoone two");
     pressed("Control+z");
-    assert_eq!(staged.worth("i.value"), "one two");
+    assert_eq!(staged.eval_value("i.value"), "one two");
     pressed("Home");
     pressed("Shift+ArrowRight");
     pressed("ctrl+x");
-    assert_eq!(staged.worth("i.value"), "ne two");
+    assert_eq!(staged.eval_value("i.value"), "ne two");
     pressed("Control+Backspace");
     pressed("Delete");
-    assert_eq!(staged.worth("i.value"), "e two");
+    assert_eq!(staged.eval_value("i.value"), "e two");
     pressed("del");
     pressed("Control++");
-    assert_eq!(staged.worth("i.value"), " two");
-    staged.worth("i.value = ''; addEventListener('keydown', e => { window.seen = [e.repeat, e.keyCode, e.location, e.shiftKey, e.code] })");
+    assert_eq!(staged.eval_value("i.value"), " two");
+    staged.eval_value("i.value = ''; addEventListener('keydown', e => { window.seen = [e.repeat, e.keyCode, e.location, e.shiftKey, e.code] })");
     let again = json!({ "kind": "press", "selector": "#i", "key": "Z", "repeat": 3 });
     staged.act(again);
-    assert_eq!(staged.worth("i.value"), "ZZZ");
-    assert_eq!(staged.worth("seen"), json!([true, 90, 0, true, "KeyZ"]));
+    assert_eq!(staged.eval_value("i.value"), "ZZZ");
+    assert_eq!(staged.eval_value("seen"), json!([true, 90, 0, true, "KeyZ"]));
     assert_eq!(staged.log().iter().filter(|event| event.starts_with("keyup")).count(), 1);
     pressed("NumpadEnter");
-    assert_eq!(staged.worth("seen"), json!([false, 13, 3, false, "NumpadEnter"]));
+    assert_eq!(staged.eval_value("seen"), json!([false, 13, 3, false, "NumpadEnter"]));
     pressed("Numpad7");
-    assert_eq!(staged.worth("i.value"), "ZZZ7");
+    assert_eq!(staged.eval_value("i.value"), "ZZZ7");
     pressed("Control+w");
-    assert_eq!(staged.worth("seen"), json!([false, 87, 0, false, "KeyW"]), "it is the page's, not the browser's");
+    assert_eq!(staged.eval_value("seen"), json!([false, 87, 0, false, "KeyW"]), "it is the page's, not the browser's");
     pressed("Tab");
-    assert_eq!(staged.worth("document.activeElement.id"), "b");
+    assert_eq!(staged.eval_value("document.activeElement.id"), "b");
     staged.log();
     staged.act(json!({ "kind": "press", "key": "Enter" }));
     assert!(staged.log().contains(&"click:b:::trusted".to_owned()));
@@ -281,15 +283,15 @@ fn keys_are_pressed_with_others_held_and_repeated() {
 }
 
 #[test]
-fn a_dialog_in_the_middle_of_a_text_ends_the_typing() {
-    let Some(staged) = Staged::alone("type-dialog", "<input id=i onkeydown='if (event.key === \"!\") alert(1)'>")
+fn a_dialog_ends_typing() {
+    let Some(staged) = InputStage::alone("type-dialog", "<input id=i onkeydown='if (event.key === \"!\") alert(1)'>")
     else {
         return;
     };
     let text = format!("ab!{}", "c".repeat(200));
-    let told = staged.act(json!({ "kind": "type", "selector": "#i", "text": text }));
-    assert!(told.blocked_by_dialog);
-    let typed = told.result.unwrap();
+    let response = staged.act(json!({ "kind": "type", "selector": "#i", "text": text }));
+    assert!(response.blocked_by_dialog);
+    let typed = response.result.unwrap();
     assert_eq!(typed["of"], 203);
     let [sent, more] = ["typed", "mayFollow"].map(|name| typed[name].as_u64().unwrap());
     // The `!` is the third. Chromium may tell of the dialog before it has answered the keys in front of it.
@@ -299,21 +301,21 @@ fn a_dialog_in_the_middle_of_a_text_ends_the_typing() {
     staged.supervisor().respond(None, ACCEPT, soon()).unwrap();
     staged.act(json!({ "kind": "wait", "fn": "i.value.startsWith('ab!')" }));
     staged.act(json!({ "kind": "press", "selector": "#i", "key": "End" }));
-    let held = staged.worth("i.value.length").as_u64().unwrap();
+    let held = staged.eval_value("i.value.length").as_u64().unwrap();
     assert!((sent + 1..=sent + more).contains(&held), "{held}: {typed}");
 }
 
 #[test]
-fn slow_typing_takes_its_time_and_long_typing_does_not() {
+fn slow_typing_is_paced_and_long_text_is_fast() {
     let body =
         "<input id=i oninput='times.push(performance.now())'><textarea id=t></textarea><script>times = []</script>";
-    let Some(staged) = Staged::alone("type-pace", body) else { return };
+    let Some(staged) = InputStage::alone("type-pace", body) else { return };
     staged.act(json!({ "kind": "type", "selector": "#i", "text": "abcd", "slowly": true }));
-    assert_eq!(staged.worth("i.value"), "abcd");
-    assert_eq!(staged.worth("times.slice(1).every((time, i) => time - times[i] > 60)"), true);
+    assert_eq!(staged.eval_value("i.value"), "abcd");
+    assert_eq!(staged.eval_value("times.slice(1).every((time, i) => time - times[i] > 60)"), true);
     let long = "The quick brown fox. ".repeat(50);
     staged.act(json!({ "kind": "type", "selector": "#t", "text": long }));
-    assert_eq!(staged.worth("t.value"), *long);
+    assert_eq!(staged.eval_value("t.value"), *long);
     let late = json!({ "kind": "type", "selector": "#i", "text": "z".repeat(50), "slowly": true });
     let error = staged.try_by(late, Deadline::after_secs(1)).unwrap_err();
     let Error::Timeout { what, .. } = &error else { panic!("{error}") };
@@ -321,12 +323,12 @@ fn slow_typing_takes_its_time_and_long_typing_does_not() {
 }
 
 #[test]
-fn keys_by_script_have_their_full_sequence_and_effects() {
+fn synthetic_keys_have_the_full_sequence_and_default_actions() {
     let body = "<form id=f><input id=i value=old><input id=n type=number step=any><button id=b>Go</button></form>
         <textarea id=t></textarea><div id=r contenteditable>old</div><input id=m maxlength=2><input id=e type=email>
         <input id=no onkeydown='if (event.key === \"b\") event.preventDefault()'
             onbeforeinput='if (event.data === \"c\") event.preventDefault()'>";
-    let Some((staged, places)) = Staged::everywhere("type-script", body) else { return };
+    let Some((staged, places)) = InputStage::everywhere("type-script", body) else { return };
     for place in &places {
         let typed = |id: &str, text: &str| {
             staged.act_in(
@@ -388,51 +390,55 @@ fn keys_by_script_have_their_full_sequence_and_effects() {
 }
 
 #[test]
-fn a_tab_in_the_background_takes_keys() {
-    let Some(staged) = Staged::alone("type-behind", FIELDS) else { return };
+fn a_background_tab_receives_keys() {
+    let Some(staged) = InputStage::alone("type-behind", FIELDS) else { return };
     let other = staged.supervisor().open_page("about:blank", None, soon()).unwrap();
-    let told = staged.act(json!({ "kind": "type", "selector": "#i", "text": "behind" }));
-    assert_eq!((told.input, staged.worth("i.value")), (None, Value::from("behind")));
+    let response = staged.act(json!({ "kind": "type", "selector": "#i", "text": "behind" }));
+    assert_eq!((response.input, staged.eval_value("i.value")), (None, Value::from("behind")));
     staged.supervisor().close_page(&other, soon()).unwrap();
 }
 
 #[test]
-fn a_ref_is_typed_into_and_its_node_alone() {
-    let Some(staged) = Staged::alone("type-ref", "<label>Name <input id=i></label>") else { return };
-    let name = ref_of(&staged.see(), "Name\"");
+fn typing_affects_only_the_node_of_the_ref() {
+    let Some(staged) = InputStage::alone("type-ref", "<label>Name <input id=i></label>") else { return };
+    let name = ref_of(&staged.snapshot(), "Name\"");
     staged.act(json!({ "kind": "type", "ref": name, "text": "Ada" }));
-    assert_eq!(staged.worth("i.value"), "Ada");
-    staged.worth("i.outerHTML = i.outerHTML; 0");
+    assert_eq!(staged.eval_value("i.value"), "Ada");
+    staged.eval_value("i.outerHTML = i.outerHTML; 0");
     let error = staged.try_act(json!({ "kind": "type", "ref": name, "text": "Bob" })).unwrap_err();
     assert_eq!(error.code(), "STALE_REF");
-    assert_eq!(staged.worth("i.value"), "");
+    assert_eq!(staged.eval_value("i.value"), "");
 }
 
 #[test]
-fn closed_shadow_roots_are_typed_into() {
+fn fields_in_closed_shadow_roots_can_be_typed_into() {
     let body = "<div id=host></div><script>
         const root = host.attachShadow({ mode: 'closed' });
         root.innerHTML = '<label>Inside <input></label><p contenteditable aria-label=Rich role=textbox>old</p>';
         window.held = () => [root.querySelector('input').value, root.querySelector('p').textContent];
     </script>";
-    let Some(staged) = Staged::alone("type-closed", body) else { return };
-    let seen = staged.see();
+    let Some(staged) = InputStage::alone("type-closed", body) else { return };
+    let seen = staged.snapshot();
     for input in ["trusted", "synthetic"] {
         for (name, text) in [("Inside\"", "abc"), ("Rich", "de f")] {
             staged.act(json!({ "kind": "type", "ref": ref_of(&seen, name), "text": text, "input": input }));
         }
-        assert_eq!(staged.worth("held().map(text => text.replace('\u{a0}', ' '))"), json!(["abc", "de f"]), "{input}");
+        assert_eq!(
+            staged.eval_value("held().map(text => text.replace('\u{a0}', ' '))"),
+            json!(["abc", "de f"]),
+            "{input}"
+        );
         let field = json!({ "ref": ref_of(&seen, "Inside\""), "value": "filled" });
         staged.act(json!({ "kind": "fill", "fields": [field], "input": input }));
-        assert_eq!(staged.worth("held()[0]"), "filled");
+        assert_eq!(staged.eval_value("held()[0]"), "filled");
     }
 }
 
 #[test]
-fn a_document_that_is_edited_as_a_whole_is_typed_into() {
+fn a_document_in_design_mode_can_be_typed_into() {
     for how in ["<body contenteditable><p>old</p>", "<body><p>old</p><script>document.designMode = 'on'</script>"] {
         let Some(staged) =
-            Staged::alone("type-body", "<input id=i><iframe width=300 height=100 src='/editor'></iframe>")
+            InputStage::alone("type-body", "<input id=i><iframe width=300 height=100 src='/editor'></iframe>")
         else {
             return;
         };
@@ -445,10 +451,10 @@ fn a_document_that_is_edited_as_a_whole_is_typed_into() {
             staged.act(json!({ "kind": "type", "selector": "#i", "text": "elsewhere" }));
             let typed = json!({ "kind": "type", "selector": "body", "frameId": frame, "text": input, "input": input });
             staged.act(typed);
-            assert_eq!(staged.worth("frames[0].document.body.innerText.trim()"), input, "{how}");
+            assert_eq!(staged.eval_value("frames[0].document.body.innerText.trim()"), input, "{how}");
         }
         staged.act(json!({ "kind": "insertText", "text": "!" }));
-        assert_eq!(staged.worth("frames[0].document.body.innerText.trim()"), "synthetic!", "{how}");
-        assert_eq!(staged.worth("i.value"), "elsewhere");
+        assert_eq!(staged.eval_value("frames[0].document.body.innerText.trim()"), "synthetic!", "{how}");
+        assert_eq!(staged.eval_value("i.value"), "elsewhere");
     }
 }

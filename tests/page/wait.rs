@@ -1,21 +1,21 @@
-//! Conditions that are waited for.
+//! Wait conditions.
 
 use cdpilot::page::Error;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{ACCEPT, soon};
-use crate::support::paged::ref_of;
+use crate::support::input_stage::InputStage;
 use crate::support::site::{Answer, Held};
-use crate::support::staged::Staged;
+use crate::support::test_tab::ref_of;
 
-fn waits(staged: &Staged, mut wait: Value) -> Result<(), Error> {
+fn waits(staged: &InputStage, mut wait: Value) -> Result<(), Error> {
     wait["kind"] = json!("wait");
     staged.try_act(wait).map(|_| ())
 }
 
-/// What is said when it does not come.
-fn misses(staged: &Staged, mut wait: Value) -> String {
+/// The error if it does not arrive.
+fn misses(staged: &InputStage, mut wait: Value) -> String {
     wait["kind"] = json!("wait");
     let error = staged.try_by(wait, Deadline::after_secs(1)).unwrap_err();
     assert_eq!(error.code(), "TIMEOUT", "{error}");
@@ -23,9 +23,9 @@ fn misses(staged: &Staged, mut wait: Value) -> String {
 }
 
 #[test]
-fn text_comes_and_goes_in_every_frame_and_root() {
+fn wait_for_text_covers_every_frame_and_shadow_root() {
     let body = "<p id=p>Loading</p><div id=host></div><script>host.attachShadow({ mode: 'open' }).innerHTML = '<p>shade</p>'</script>";
-    let Some((staged, places)) = Staged::everywhere("wait-text", body) else { return };
+    let Some((staged, places)) = InputStage::everywhere("wait-text", body) else { return };
     waits(&staged, json!({ "text": "loading" })).unwrap();
     assert!(misses(&staged, json!({ "textGone": "Loading" })).contains("the text \"Loading\" to disappear"));
     for place in &places {
@@ -41,18 +41,18 @@ fn text_comes_and_goes_in_every_frame_and_root() {
         waits(&staged, json!({ "text": format!("lit {}", place.name) })).unwrap();
     }
     waits(&staged, json!({ "textGone": "shade" })).unwrap();
-    staged.worth("p.textContent = 'veiled'; p.style.display = 'none'; 0");
+    staged.eval_value("p.textContent = 'veiled'; p.style.display = 'none'; 0");
     assert!(misses(&staged, json!({ "text": "veiled" })).contains("the text \"veiled\""));
-    staged.worth("setTimeout(() => p.style.display = '', 100); 0");
+    staged.eval_value("setTimeout(() => p.style.display = '', 100); 0");
     waits(&staged, json!({ "text": "veiled" })).unwrap();
-    staged.worth("const f = document.createElement('iframe'); f.srcdoc = '<p>newcomer</p>'; setTimeout(() => document.body.append(f), 200); 0");
+    staged.eval_value("const f = document.createElement('iframe'); f.srcdoc = '<p>newcomer</p>'; setTimeout(() => document.body.append(f), 200); 0");
     waits(&staged, json!({ "text": "newcomer" })).unwrap();
 }
 
 #[test]
-fn a_selector_is_waited_for_until_a_match_is_visible() {
+fn wait_for_a_selector_ends_when_a_match_is_visible() {
     let body = "<b class=x hidden>one</b><div id=host></div><script>host.attachShadow({ mode: 'open' }).innerHTML = '<i></i>'</script>";
-    let Some((staged, places)) = Staged::everywhere("wait-selector", body) else { return };
+    let Some((staged, places)) = InputStage::everywhere("wait-selector", body) else { return };
     for place in &places {
         let mut wait = json!({ "kind": "wait", "selector": ".x" });
         staged.value(place, "setTimeout(() => host.shadowRoot.innerHTML = '<u class=x>two</u>', 200); 0");
@@ -67,36 +67,36 @@ fn a_selector_is_waited_for_until_a_match_is_visible() {
 }
 
 #[test]
-fn a_ref_is_waited_for_in_a_state() {
+fn wait_for_a_ref_ends_in_the_given_state() {
     let body = "<button id=b disabled>Send</button><input type=checkbox id=c aria-label=Box><p id=p tabindex=0 aria-label=Note>x</p>";
-    let Some(staged) = Staged::alone("wait-ref", body) else { return };
-    let seen = staged.see();
+    let Some(staged) = InputStage::alone("wait-ref", body) else { return };
+    let seen = staged.snapshot();
     let (send, check) = (ref_of(&seen, "Send"), ref_of(&seen, "Box"));
     let wait = |reference: &str, state: &str| waits(&staged, json!({ "ref": reference, "state": state }));
     wait(&send, "disabled").unwrap();
     wait(&send, "visible").unwrap();
     assert!(misses(&staged, json!({ "ref": send, "state": "enabled" })).contains("to be enabled"));
-    staged.worth("setTimeout(() => b.disabled = false, 150); 0");
+    staged.eval_value("setTimeout(() => b.disabled = false, 150); 0");
     wait(&send, "enabled").unwrap();
     wait(&check, "unchecked").unwrap();
-    staged.worth("setTimeout(() => c.click(), 150); 0");
+    staged.eval_value("setTimeout(() => c.click(), 150); 0");
     wait(&check, "checked").unwrap();
-    staged.worth("setTimeout(() => b.style.visibility = 'hidden', 150); 0");
+    staged.eval_value("setTimeout(() => b.style.visibility = 'hidden', 150); 0");
     wait(&send, "hidden").unwrap();
-    staged.worth("setTimeout(() => b.remove(), 150); 0");
+    staged.eval_value("setTimeout(() => b.remove(), 150); 0");
     wait(&send, "gone").unwrap();
     wait(&send, "hidden").unwrap();
     assert_eq!(wait(&send, "visible").unwrap_err().code(), "STALE_REF");
-    staged.worth("setTimeout(() => location = '/next', 200); 0");
+    staged.eval_value("setTimeout(() => location = '/next', 200); 0");
     staged.site.page("/next", "<p>next</p>");
     wait(&check, "gone").unwrap();
 }
 
 #[test]
-fn addresses_and_documents_are_followed() {
-    let Some(staged) = Staged::alone("wait-url", "<p>first</p>") else { return };
+fn wait_for_a_url_follows_navigations() {
+    let Some(staged) = InputStage::alone("wait-url", "<p>first</p>") else { return };
     staged.site.page("/second", "<p>second</p><script>setTimeout(() => { history.pushState(0, '', '/third?page=3'); document.body.append('third') }, 300)</script>");
-    staged.worth("setTimeout(() => location = '/second', 200); 0");
+    staged.eval_value("setTimeout(() => location = '/second', 200); 0");
     waits(&staged, json!({ "text": "second" })).unwrap();
     waits(&staged, json!({ "url": "http://*/third?page=?", "text": "third", "fn": "location.pathname === '/third'" }))
         .unwrap();
@@ -107,18 +107,18 @@ fn addresses_and_documents_are_followed() {
 }
 
 #[test]
-fn the_state_of_loading_is_waited_for() {
-    let Some(staged) = Staged::alone("wait-load", "") else { return };
+fn wait_for_a_load_state() {
+    let Some(staged) = InputStage::alone("wait-load", "") else { return };
     let (picture, script) = (Held::default(), Held::default());
     staged.site.put("/late.js", Answer::script("window.late = 1").held_by(&script));
     staged.site.put("/late.png", Answer::html("").held_by(&picture));
     staged.site.page("/slow", "<script src='/late.js'></script><p>there</p><img src='/late.png'>");
     staged.supervisor().navigate(&staged.top(), &staged.site.url("a", "/slow"), soon()).unwrap();
     assert!(misses(&staged, json!({ "loadState": "domcontentloaded" })).contains("load state"));
-    script.let_go();
+    script.release();
     waits(&staged, json!({ "loadState": "domcontentloaded" })).unwrap();
     misses(&staged, json!({ "loadState": "load" }));
-    picture.let_go();
+    picture.release();
     waits(&staged, json!({ "loadState": "load" })).unwrap();
     waits(&staged, json!({ "loadState": "networkidle" })).unwrap();
     let fetched = Held::default();
@@ -127,17 +127,17 @@ fn the_state_of_loading_is_waited_for() {
     staged.site.page("/busy", "<script>onmessage = () => window.here = true</script><iframe src='/inner'></iframe>");
     waits(&staged, json!({ "loadState": "networkidle" })).unwrap();
     staged.go("/busy");
-    staged.site.wait_asked("a.localhost/late.json", 1);
+    staged.site.wait_requested("a.localhost/late.json", 1);
     misses(&staged, json!({ "loadState": "networkidle" }));
-    fetched.let_go();
+    fetched.release();
     waits(&staged, json!({ "loadState": "networkidle" })).unwrap();
-    assert_eq!(staged.worth("here"), true);
+    assert_eq!(staged.eval_value("here"), true);
     assert_eq!(waits(&staged, json!({ "loadState": "done" })).unwrap_err().code(), "BAD_REQUEST");
 }
 
 #[test]
-fn a_script_is_tried_until_it_gives_something_true() {
-    let Some((staged, places)) = Staged::everywhere("wait-fn", "") else { return };
+fn wait_for_a_script_ends_when_it_is_truthy() {
+    let Some((staged, places)) = InputStage::everywhere("wait-fn", "") else { return };
     for place in &places {
         staged.value(place, "window.tries = 0; window.data = { rows: 3 }; 0");
         staged.act_in(place, json!({ "kind": "wait", "fn": "() => ++tries === data.rows" }));
@@ -156,7 +156,7 @@ fn a_script_is_tried_until_it_gives_something_true() {
 }
 
 #[test]
-fn all_conditions_have_to_hold_at_once() {
+fn all_wait_conditions_must_hold_together() {
     // One of the texts is there at a time, until both are.
     let body = "<p id=a>one</p><p id=b></p><script>
         let turns = 0;
@@ -167,25 +167,25 @@ fn all_conditions_have_to_hold_at_once() {
             window.both = both;
         }, 120);
     </script>";
-    let Some(staged) = Staged::alone("wait-all", body) else { return };
+    let Some(staged) = InputStage::alone("wait-all", body) else { return };
     waits(&staged, json!({ "text": "one", "selector": "#b:not(:empty)", "loadState": "load" })).unwrap();
-    assert_eq!(staged.worth("both"), true);
+    assert_eq!(staged.eval_value("both"), true);
 }
 
 #[test]
-fn a_time_is_waited_for_and_a_dialog_ends_it() {
-    let Some(staged) = Staged::alone("wait-time", "") else { return };
-    staged.worth("window.began = performance.now(); 0");
+fn wait_for_a_time_is_ended_by_a_dialog() {
+    let Some(staged) = InputStage::alone("wait-time", "") else { return };
+    staged.eval_value("window.began = performance.now(); 0");
     waits(&staged, json!({ "timeMs": 300 })).unwrap();
-    assert_eq!(staged.worth("performance.now() - began >= 300"), true);
+    assert_eq!(staged.eval_value("performance.now() - began >= 300"), true);
     assert_eq!(waits(&staged, json!({ "timeMs": 30_001 })).unwrap_err().code(), "BAD_REQUEST");
     assert_eq!(waits(&staged, json!({})).unwrap_err().code(), "BAD_REQUEST");
     assert_eq!(waits(&staged, json!({ "text": "x", "frameId": "F00D" })).unwrap_err().code(), "FRAME_NOT_FOUND");
     for wait in
         [json!({ "timeMs": 20_000 }), json!({ "text": "never" }), json!({ "fn": "false" }), json!({ "url": "*never*" })]
     {
-        staged.worth("setTimeout(() => alert('now'), 200); 0");
-        // What was waited for has not come.
+        staged.eval_value("setTimeout(() => alert('now'), 200); 0");
+        // The awaited condition did not occur.
         assert_eq!(waits(&staged, wait.clone()).unwrap_err().code(), "BLOCKED_BY_DIALOG", "{wait}");
         assert_eq!(staged.supervisor().view().dialogs.len(), 1, "{wait}");
         assert_eq!(waits(&staged, wait).unwrap_err().code(), "BLOCKED_BY_DIALOG");

@@ -1,13 +1,13 @@
-//! What answers of actions hold over HTTP.
+//! Results of actions over HTTP.
 
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::site::Answer;
 
 #[test]
-fn an_action_answers_with_status_notices_and_a_token() {
-    let Some(served) = Served::browsing() else { return };
+fn an_action_returns_status_notices_and_settled_token() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.site.put("/gone", Answer::html("<p role=alert>No such page</p>").status("404 Not Found"));
     let target = served.show(

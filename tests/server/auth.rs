@@ -1,4 +1,4 @@
-//! Who may ask: over sockets, with the auth of the control server.
+//! Authentication of the control server, over sockets.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -45,7 +45,7 @@ fn guarded() -> Guarded {
 }
 
 impl Guarded {
-    /// Sends a head in which `PORT` stands for ours.
+    /// Sends a head in which `PORT` is replaced by the port of the server.
     #[track_caller]
     fn ask(&self, first: &str, headers: &[&str]) -> Got {
         let head = format!("{first} HTTP/1.1\r\n{}\r\n\r\n", headers.join("\r\n"));
@@ -72,7 +72,7 @@ impl Guarded {
         let ticket = self.tickets.issue().unwrap();
         let body = self.exchange(&ticket, &["Origin: http://127.0.0.1:PORT"]);
         assert_eq!(body, in_());
-        // The handler exchanges it; here the auth stands alone.
+        // The handler exchanges it; here authentication is tested alone.
         format!("Authorization: Bearer {}", self.tickets.exchange(&ticket).unwrap().unwrap())
     }
 
@@ -97,7 +97,7 @@ fn in_() -> (u16, String) {
 }
 
 #[test]
-fn the_token_opens_every_route_and_nothing_else_does() {
+fn every_route_requires_the_token() {
     let guarded = guarded();
     let host = "Host: 127.0.0.1:PORT";
     let short = &TOKEN[..63];
@@ -145,7 +145,7 @@ fn the_token_opens_every_route_and_nothing_else_does() {
 }
 
 #[test]
-fn the_host_must_be_ours() {
+fn requests_with_another_host_are_refused() {
     let guarded = guarded();
     let token = format!("Authorization: Bearer {TOKEN}");
     for good in [
@@ -211,7 +211,7 @@ fn the_host_must_be_ours() {
 }
 
 #[test]
-fn pages_of_others_may_not_ask() {
+fn cross_origin_requests_are_refused() {
     let guarded = guarded();
     for good in [
         "Origin: http://127.0.0.1:PORT",
@@ -259,7 +259,7 @@ fn pages_of_others_may_not_ask() {
 }
 
 #[test]
-fn a_ticket_opens_the_page_and_nothing_else() {
+fn a_ticket_opens_only_the_ui_page() {
     let guarded = guarded();
     let host = "Host: 127.0.0.1:PORT";
     let ticket = guarded.tickets.issue().unwrap();
@@ -299,7 +299,7 @@ fn a_ticket_opens_the_page_and_nothing_else() {
 }
 
 #[test]
-fn a_ticket_is_exchanged_by_our_own_page_once() {
+fn a_ticket_is_exchanged_once_by_the_ui_origin() {
     let guarded = guarded();
     let ticket = guarded.tickets.issue().unwrap();
     for foreign in [
@@ -323,7 +323,7 @@ fn a_ticket_is_exchanged_by_our_own_page_once() {
 }
 
 #[test]
-fn a_secret_is_sent_as_a_header_and_issues_no_ticket() {
+fn a_ui_secret_is_sent_as_a_header_and_cannot_issue_tickets() {
     let guarded = guarded();
     let host = "Host: 127.0.0.1:PORT";
     let secret = guarded.secret();
@@ -347,7 +347,7 @@ fn a_secret_is_sent_as_a_header_and_issues_no_ticket() {
 }
 
 #[test]
-fn nothing_secret_is_shown() {
+fn no_response_contains_secrets() {
     let auth = Auth::new(Token::given(TOKEN), SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
     let ticket = auth.tickets().issue().unwrap();
     let shown = format!("{auth:?}");
@@ -358,7 +358,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn no_other_host_or_origin_gets_in(name in "[a-z0-9.:@\\[\\]-]{0,20}", port in proptest::option::of(any::<u16>()), origin in any::<bool>()) {
+    fn no_other_host_or_origin_is_accepted(name in "[a-z0-9.:@\\[\\]-]{0,20}", port in proptest::option::of(any::<u16>()), origin in any::<bool>()) {
         static GUARDED: OnceLock<Guarded> = OnceLock::new();
         let guarded = GUARDED.get_or_init(guarded);
         let host = name + &port.map(|port| format!(":{port}")).unwrap_or_default();

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 #[test]
-fn every_route_that_needs_a_browser_gives_the_same_answer() {
-    let served = Served::with(|config, _| config.browser.enabled = false);
+fn with_the_browser_disabled_every_browser_route_gives_the_same_error() {
+    let served = TestServer::with(|config, _| config.browser.enabled = false);
     let api = &served.api;
     let file = served.home.uploads().join("file");
     std::fs::write(&file, "x").unwrap();
@@ -27,7 +27,7 @@ fn every_route_that_needs_a_browser_gives_the_same_answer() {
         "/get" => json!({ "what": "text", "ref": "e1" }),
         _ => json!({}),
     };
-    // Those that need none: the server, the profiles, and what is known without a browser.
+    // Independent routes: the server, the profiles, and data that needs no browser.
     let without = [
         "GET /",
         "GET /health",
@@ -56,16 +56,16 @@ fn every_route_that_needs_a_browser_gives_the_same_answer() {
                 continue;
             }
             let at = path.replace("{targetId}", "t1").replace("{id}", "r1");
-            let told = match method.as_str() {
+            let response = match method.as_str() {
                 "POST" => api.post(&at, &body(path)),
                 _ => api.call(&method, &at, None),
             };
-            let told = told.fails(503, "BROWSER_DISABLED");
+            let response = response.fails(503, "BROWSER_DISABLED");
             assert!(
-                told["error"].as_str().unwrap().contains("Browser disabled in settings"),
-                "{method} {path}: {told}"
+                response["error"].as_str().unwrap().contains("Browser disabled in settings"),
+                "{method} {path}: {response}"
             );
-            sentences.push(told["error"].clone());
+            sentences.push(response["error"].clone());
         }
     }
     assert!(sentences.len() > 25, "{}", sentences.len());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 const HEAD: &str = "\
 # HTTP API
@@ -49,8 +49,8 @@ fn kind(described: &Value, schema: &Value) -> String {
     for several in ["anyOf", "oneOf"] {
         if let Some(choices) = schema[several].as_array() {
             let is_value = |choice: &&Value| choice["type"] != "null" && choice["const"] != "";
-            let told = choices.iter().filter(is_value).map(|choice| kind(described, choice));
-            return told.collect::<Vec<_>>().join(", ");
+            let response = choices.iter().filter(is_value).map(|choice| kind(described, choice));
+            return response.collect::<Vec<_>>().join(", ");
         }
     }
     let plain = |name: &Value| match name.as_str() {
@@ -81,11 +81,11 @@ fn fields(described: &Value, schema: &Value, out: &mut String) {
             continue;
         }
         let mark = if required(name) { "" } else { "?" };
-        let told = match &field["description"] {
+        let response = match &field["description"] {
             Value::Null => one_line(&resolved(described, field)["description"]),
-            told => one_line(told),
+            response => one_line(response),
         };
-        let _ = writeln!(out, "| `{name}`{mark} | {} | {told} |", kind(described, field));
+        let _ = writeln!(out, "| `{name}`{mark} | {} | {response} |", kind(described, field));
     }
 }
 
@@ -106,8 +106,8 @@ fn operation(described: &Value, method: &str, path: &str, operation: &Value, out
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
         let mark = if parameter["required"] == true { "" } else { "?" };
         let name = parameter["name"].as_str().unwrap_or_default();
-        let told = one_line(&parameter["description"]);
-        let _ = writeln!(rows, "| `{name}`{mark} | {} | {told} |", kind(described, &parameter["schema"]));
+        let response = one_line(&parameter["description"]);
+        let _ = writeln!(rows, "| `{name}`{mark} | {} | {response} |", kind(described, &parameter["schema"]));
     }
     table("parameter", &rows, out);
     let limit = one_line(&operation["requestBody"]["description"]);
@@ -143,8 +143,8 @@ fn written(described: &Value) -> String {
     let mut out = HEAD.to_owned();
     out += "\n## Routes\n";
     for (path, methods) in described["paths"].as_object().unwrap() {
-        for (method, told) in methods.as_object().unwrap() {
-            operation(described, method, path, told, &mut out);
+        for (method, response) in methods.as_object().unwrap() {
+            operation(described, method, path, response, &mut out);
         }
     }
     out += "\n## Shapes\n";
@@ -160,8 +160,8 @@ fn written(described: &Value) -> String {
 }
 
 #[test]
-fn the_page_about_the_api_is_up_to_date() {
-    let served = Served::start();
+fn api_md_is_up_to_date() {
+    let served = TestServer::start();
     let page = written(served.api.described());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {

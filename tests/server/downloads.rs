@@ -1,8 +1,8 @@
-//! Downloads in the answers of what caused them, and in the events.
+//! Downloads in action results and in events.
 
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::site::{Answer, Held};
 
 fn attachment(name: &str, bytes: Vec<u8>) -> Answer {
@@ -11,45 +11,45 @@ fn attachment(name: &str, bytes: Vec<u8>) -> Answer {
 }
 
 #[test]
-fn an_action_reports_its_download_with_its_path_when_it_ends_soon() {
-    let Some(served) = Served::browsing() else { return };
+fn an_action_reports_a_short_download_with_its_path() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.site.put("/file", attachment("report.bin", vec![7; 50_000]));
     served.show("<a href=/file>file</a><button onclick=\"const a = document.createElement('a'); a.href = '/file'; a.click()\">b</button>");
     let mut events = api.events("/events?since=0", "");
     let folder = served.home.downloads().canonicalize().unwrap();
     for (selector, name) in [("a", "report.bin"), ("button", "report (1).bin"), ("a", "report (2).bin")] {
-        let told = api.act(&json!({ "kind": "click", "selector": selector })).ok();
+        let response = api.act(&json!({ "kind": "click", "selector": selector })).ok();
         let path = folder.join(name);
         let wanted = json!([{
             "url": served.site.url("a", "/file"), "suggestedFilename": "report.bin", "path": path, "bytes": 50_000,
             "state": "completed",
         }]);
-        assert_eq!(told["downloads"], wanted, "{selector}");
+        assert_eq!(response["downloads"], wanted, "{selector}");
         assert_eq!(std::fs::read(&path).unwrap().len(), 50_000);
         let (_, began) = events.next_of("download");
         assert_eq!((&began["state"], began.get("path")), (&json!("inProgress"), None), "{began}");
         let (_, ended) = events.next_of("download");
         assert_eq!((&ended["state"], &ended["path"]), (&json!("completed"), &json!(path)), "{ended}");
         assert_eq!((&ended["bytes"], &ended["suggestedFilename"]), (&json!(50_000), &json!("report.bin")), "{ended}");
-        // It can be waited for all the same.
+        // It can be awaited nevertheless.
         assert_eq!(api.post("/wait/download", &json!({})).ok()["download"]["path"], json!(path));
     }
 }
 
 #[test]
-fn a_download_that_goes_on_says_so_and_has_no_path_yet() {
-    let Some(served) = Served::browsing() else { return };
+fn a_download_under_way_is_reported_without_path() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let held = Held::default();
     served.site.put("/large", attachment("large.bin", vec![1; 400_000]).half_held_by(&held));
     served.show("<a href=/large>file</a>");
     let mut events = api.events("/events?since=0", "");
-    let told = api.act(&json!({ "kind": "click", "selector": "a" })).ok();
-    let download = &told["downloads"][0];
-    assert_eq!((&download["state"], download.get("path")), (&json!("inProgress"), None), "{told}");
+    let response = api.act(&json!({ "kind": "click", "selector": "a" })).ok();
+    let download = &response["downloads"][0];
+    assert_eq!((&download["state"], download.get("path")), (&json!("inProgress"), None), "{response}");
     assert_eq!(events.next_of("download").1["state"], "inProgress");
-    held.let_go();
+    held.release();
     let ended = api.post("/wait/download", &json!({})).ok()["download"].clone();
     assert_eq!((&ended["state"], &ended["bytes"]), (&json!("completed"), &json!(400_000)), "{ended}");
     let event = events.next_of("download").1;

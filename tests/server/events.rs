@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 #[test]
-fn a_client_of_another_start_gets_a_reset_and_all_that_is_kept() {
-    let Some(mut served) = Served::browsing() else { return };
+fn an_event_id_of_an_earlier_start_gets_a_reset_and_all_kept_events() {
+    let Some(mut served) = TestServer::browsing() else { return };
     served.show("<script>for (let i = 0; i < 50; i++) console.log(i)</script>");
     let old = {
         let mut all = served.api.events("/events?since=0", "");
@@ -53,7 +53,7 @@ fn a_client_of_another_start_gets_a_reset_and_all_that_is_kept() {
     let mut one = served.api.events(&format!("/events?targetId={target}"), &format!("Last-Event-ID: {old}\r\n"));
     assert_eq!(one.next().0, "reset");
     assert_eq!(one.next().2["targetId"], json!(target));
-    // A profile that is made again has ids of its own.
+    // A recreated profile has new ids.
     let make = || served.api.post("/profiles", &json!({ "name": "other" })).ok();
     let mut ids = Vec::new();
     for _ in 0..2 {
@@ -66,8 +66,8 @@ fn a_client_of_another_start_gets_a_reset_and_all_that_is_kept() {
 }
 
 #[test]
-fn what_happens_is_told_from_anywhere_on() {
-    let Some(served) = Served::browsing() else { return };
+fn events_can_be_read_from_any_position() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let mut all = api.events("/events", "");
     let target = served.show("<script>console.log('said')</script>");
@@ -93,7 +93,7 @@ fn what_happens_is_told_from_anywhere_on() {
         (&json!(dialog), &json!("agent"), &json!(true))
     );
 
-    // Whoever comes back sees what was missed, exactly once and in order.
+    // A reconnecting client receives missed events exactly once and in order.
     let mut again = api.events("/events", &format!("Last-Event-ID: {start}-{}\r\n", seq - 1));
     let (_, same_id, same) = again.next();
     assert_eq!((same_id, &same), (id, &opened));
@@ -120,8 +120,8 @@ fn what_happens_is_told_from_anywhere_on() {
 }
 
 #[test]
-fn actions_begin_and_end_in_the_log_without_what_was_typed() {
-    let Some(served) = Served::browsing() else { return };
+fn actions_are_logged_without_the_typed_text() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served
         .show("<button id=b onclick=\"p.textContent = 'saved'\">Save</button><input id=i aria-label=Card><p id=p></p>");
@@ -148,7 +148,7 @@ fn actions_begin_and_end_in_the_log_without_what_was_typed() {
     assert_eq!((&finished["role"], &finished["name"]), (&json!("textbox"), &json!("Card")), "{finished}");
     assert!(!started.to_string().contains("4111") && !finished.to_string().contains("4111"));
 
-    // One that fails says how; those of a batch are told one by one, inside of it.
+    // A failing one has its error; actions of a batch are logged one by one, inside of it.
     act(json!({ "kind": "click", "selector": "#none", "timeoutMs": 300 })).fails(404, "NOT_FOUND");
     assert_eq!(all.next_of("action_finished").1["outcome"], "NOT_FOUND");
     let actions = json!([{ "kind": "click", "selector": "#b" }, { "kind": "focus", "selector": "#i" }]);

@@ -1,4 +1,4 @@
-//! Requests and answers of the engine, over sockets, by hand.
+//! Requests and responses of the HTTP engine, over raw sockets.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::raw::{Got, Raw, serve, serve_behind};
 
-/// Says what was asked.
+/// Returns the request as text.
 fn echo(request: Request) -> Answer {
     let body = String::from_utf8(request.body.clone()).unwrap();
     Answer::json(
@@ -30,14 +30,14 @@ fn echoing() -> HttpServer {
     serve(Limits::default(), echo)
 }
 
-/// What one connection is answered to some bytes.
+/// The response to some bytes on one connection.
 #[track_caller]
 fn once(server: &HttpServer, bytes: impl AsRef<[u8]>) -> Got {
     Raw::to(server).send(bytes).answer()
 }
 
 #[test]
-fn a_request_is_read_and_answered() {
+fn a_request_is_parsed_and_answered() {
     let server = echoing();
     let mut client = Raw::to(&server);
     let got = client.send("GET /a%20b/c%2Fd//?x=1&y=a+b%26&bare&=e HTTP/1.1\r\nHost: h\r\nX-Probe: 7\r\n\r\n").answer();
@@ -63,7 +63,7 @@ fn a_request_is_read_and_answered() {
 }
 
 #[test]
-fn chunks_are_put_together() {
+fn chunked_bodies_are_decoded() {
     let server = echoing();
     let mut client = Raw::to(&server);
     let head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json; charset=utf-8\r\n\r\n";
@@ -78,7 +78,7 @@ fn chunks_are_put_together() {
 }
 
 #[test]
-fn every_split_gives_the_same() {
+fn requests_split_at_every_byte_are_parsed_alike() {
     let server = echoing();
     let text = "\r\nPOST /a?b=c HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\
                 4;e\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\nT: u\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -114,7 +114,7 @@ fn pipelined_requests_are_answered_in_order() {
     for path in &paths {
         assert_eq!(client.answer().json()["path"], path.as_str());
     }
-    // A client that has asked everything may close its way; what it asked is answered.
+    // A client may half-close after its last request; its requests are answered.
     client.send(&all).end();
     for path in &paths {
         assert_eq!(client.answer().json()["path"], path.as_str());
@@ -123,7 +123,7 @@ fn pipelined_requests_are_answered_in_order() {
 }
 
 #[test]
-fn connections_last_as_they_should() {
+fn connections_are_kept_alive_or_closed_as_specified() {
     let server = echoing();
     for (head, keeps) in [
         ("GET / HTTP/1.1\r\nHost: h\r\n\r\n", true),
@@ -163,7 +163,7 @@ fn head_has_no_body() {
 }
 
 #[test]
-fn what_is_malformed_is_refused_and_the_connection_ends() {
+fn malformed_requests_are_refused_and_the_connection_closed() {
     let server = echoing();
     let long = format!("GET / HTTP/1.1\r\nHost: h\r\nX: {}", "a".repeat(17_000));
     let many = format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", "X: a\r\n".repeat(64));
@@ -251,7 +251,7 @@ fn what_is_malformed_is_refused_and_the_connection_ends() {
 }
 
 #[test]
-fn bodies_must_be_json_and_of_some_size() {
+fn bodies_must_be_json_within_the_size_limit() {
     let server = echoing();
     let post = |headers: &str, body: &str| format!("POST / HTTP/1.1\r\nHost: h\r\n{headers}\r\n\r\n{body}");
     for (headers, status, code) in [
@@ -283,13 +283,13 @@ fn bodies_must_be_json_and_of_some_size() {
     let most = " ".repeat(1024 * 1024);
     let headers = "Content-Length: 1048576\r\nContent-Type: Application/JSON ; charset=utf-8";
     assert_eq!(once(&server, post(headers, &most)).json()["body"], most.as_str());
-    // No body: it does not matter what it would be.
+    // Without body: its type is irrelevant.
     assert_eq!(once(&server, post("Content-Length: 0\r\nContent-Type: text/plain", "")).status, 200);
     assert_eq!(once(&server, post("X: y", "")).status, 200);
 }
 
 #[test]
-fn a_client_that_sends_on_sees_why_it_is_refused() {
+fn a_client_that_keeps_sending_receives_the_error() {
     let server = echoing();
     let mut client = Raw::to(&server);
     client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n");
@@ -299,7 +299,7 @@ fn a_client_that_sends_on_sees_why_it_is_refused() {
 }
 
 #[test]
-fn the_gate_stands_before_the_body() {
+fn authentication_precedes_the_body() {
     let refuse = |head: &cdpilot::http::Head| match head.header("x-key") {
         Some("yes") => Ok(()),
         Some("panic") => panic!("the gate falls"),
@@ -318,21 +318,21 @@ fn the_gate_stands_before_the_body() {
     let mut client = Raw::to(&server);
     assert_eq!(client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n").head().status, 401);
     client.end().assert_over();
-    // No `100 Continue` for who is not let in, nor for what is refused anyway.
+    // No `100 Continue` for unauthenticated or refused requests.
     assert_eq!(once(&server, post("no", "Expect: 100-continue\r\n")).status, 401);
     let large = post("yes", "Expect: 100-continue\r\n").replace("Length: 2", "Length: 2000000");
     assert_eq!(once(&server, large).status, 413);
     let mut client = Raw::to(&server);
     assert_eq!(client.send(post("yes", "Expect: 100-continue\r\n")).head().status, 100);
     assert_eq!(client.send("{}").answer().json()["body"], "{}");
-    // Who does not wait is not told to go on.
+    // Without the wait, no `100 Continue` is sent.
     assert_eq!(once(&server, post("yes", "Expect: 100-continue\r\n") + "{}").status, 200);
     assert_eq!(once(&server, post("panic", "")).code(), "INTERNAL");
     assert_eq!(once(&server, post("yes", "") + "{}").status, 200);
 }
 
 #[test]
-fn a_handler_that_panics_is_answered_for() {
+fn a_panicking_handler_results_in_500() {
     let one = Limits { action_threads: 1, ..Limits::default() };
     let server = serve(one, |request| if request.path == "/panic" { panic!("on purpose") } else { echo(request) });
     let mut client = Raw::to(&server);

@@ -1,9 +1,9 @@
-//! Any bytes, in any pieces.
+//! Arbitrary bytes in arbitrary chunks.
 
 use cdpilot::http::fuzzing::{Asked, BODY_BYTES, requests};
 use proptest::prelude::*;
 
-/// Pieces of requests, good ones and bad ones, so that most of what is put together of them gets far.
+/// Valid and invalid parts of requests, so that most combinations are parsed far.
 const WORDS: [&str; 30] = [
     "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
     "POST /a?b=c HTTP/1.1\r\nHost: h\r\n",
@@ -40,9 +40,9 @@ const WORDS: [&str; 30] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever comes, in whatever pieces: the same requests, none too large, and nothing behind a refusal.
+    /// Arbitrary bytes in arbitrary chunks: the same requests, none too large, and none after a refusal.
     #[test]
-    fn any_bytes_in_any_pieces_are_the_same_requests(
+    fn any_bytes_in_any_chunks_are_parsed_alike(
         words in proptest::collection::vec(0..WORDS.len(), 1..14),
         flips in proptest::collection::vec((any::<usize>(), any::<u8>()), 0..2),
         cuts in proptest::collection::vec(any::<usize>(), 0..6),
@@ -57,8 +57,8 @@ proptest! {
         prop_assert_eq!(&requests(&pieces), &at_once);
         let each: Vec<&[u8]> = bytes.chunks(1).collect();
         prop_assert_eq!(&requests(&each), &at_once);
-        for (n, asked) in at_once.iter().enumerate() {
-            match asked {
+        for (n, requested) in at_once.iter().enumerate() {
+            match requested {
                 Asked::Request { body, .. } => prop_assert!(body.len() <= BODY_BYTES),
                 Asked::Refused(status) => prop_assert!(*status >= 400 && n + 1 == at_once.len()),
             }
@@ -68,7 +68,7 @@ proptest! {
 
 /// What two readers of one request could disagree about is never taken for one.
 #[test]
-fn nothing_is_smuggled() {
+fn no_request_can_be_smuggled() {
     let post = "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n";
     let hidden = "GET /hidden HTTP/1.1\r\nHost: h\r\n\r\n";
     for framing in [
@@ -83,7 +83,7 @@ fn nothing_is_smuggled() {
         "Transfer-Encoding: chunked\r\n\r\n0\n\n",
         "Transfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n",
     ] {
-        let asked = requests(&[post.as_bytes(), framing.as_bytes(), hidden.as_bytes()]);
-        assert_eq!(asked, [Asked::Refused(400)], "{framing:?}");
+        let requested = requests(&[post.as_bytes(), framing.as_bytes(), hidden.as_bytes()]);
+        assert_eq!(requested, [Asked::Refused(400)], "{framing:?}");
     }
 }

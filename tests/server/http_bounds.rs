@@ -1,4 +1,4 @@
-//! What a client cannot use up: time, connections, threads, memory, descriptors.
+//! Limits for clients: time, connections, threads, memory, descriptors.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn held(limits: Limits) -> Held {
 }
 
 #[test]
-fn what_comes_too_slowly_is_ended() {
+fn slow_requests_are_closed() {
     let server = serve(Limits { reading: SHORT, idle: SHORT, ..Limits::default() }, fine);
     let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n";
     for slow in [
@@ -63,7 +63,7 @@ fn what_comes_too_slowly_is_ended() {
         assert_eq!((got.status, got.code().as_str(), got.closes()), (408, "TIMEOUT", true), "{slow:?}");
         client.end().assert_over();
     }
-    // Who asks nothing is told nothing.
+    // Without a request there is no answer.
     Raw::to(&server).assert_over();
     let mut client = Raw::to(&server);
     assert_eq!(client.get("/").answer().status, 200);
@@ -72,7 +72,7 @@ fn what_comes_too_slowly_is_ended() {
 }
 
 #[test]
-fn a_byte_now_and_then_is_no_way_to_stay() {
+fn single_bytes_do_not_extend_the_time_limit() {
     let server = serve(Limits { reading: SHORT, ..Limits::default() }, fine);
     let mut drops = Raw::to(&server);
     drops.stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -91,7 +91,7 @@ fn a_byte_now_and_then_is_no_way_to_stay() {
 }
 
 #[test]
-fn hundreds_of_idle_connections_hold_nobody_up() {
+fn hundreds_of_idle_connections_delay_no_request() {
     let server = serve(Limits::default(), fine);
     let mut idle: Vec<Raw> = (0..350).map(|_| Raw::to(&server)).collect();
     let mut slow: Vec<Raw> = (0..150).map(|_| Raw::to(&server)).collect();
@@ -111,7 +111,7 @@ fn hundreds_of_idle_connections_hold_nobody_up() {
 }
 
 #[test]
-fn the_connection_idle_longest_makes_room() {
+fn at_the_limit_the_longest_idle_connection_is_closed() {
     let Held { server, begun, go } = held(Limits { connections: 4, ..Limits::default() });
     let mut first = Raw::to(&server);
     assert_eq!(first.get("/").answer().status, 200);
@@ -124,7 +124,7 @@ fn the_connection_idle_longest_makes_room() {
     assert_eq!(fifth.get("/held").until(""), "");
     first.assert_over();
     begun.recv().unwrap();
-    // Now all four are being served: there is nobody to make room.
+    // Now all four are being served: no idle connection can be closed.
     let mut sixth = Raw::to(&server);
     let got = sixth.get("/").answer();
     assert_eq!((got.status, got.code().as_str(), got.closes()), (503, "BUSY", true));
@@ -137,7 +137,7 @@ fn the_connection_idle_longest_makes_room() {
 }
 
 #[test]
-fn a_full_lane_says_so_and_the_other_goes_on() {
+fn a_full_lane_returns_503_and_the_other_continues() {
     let limits = Limits { action_threads: 3, control_threads: 1, queue: 2, ..Limits::default() };
     let Held { server, begun, go } = held(limits);
     let mut working: Vec<Raw> = (0..3).map(|_| Raw::to(&server)).collect();
@@ -174,7 +174,7 @@ fn a_full_lane_says_so_and_the_other_goes_on() {
 }
 
 #[test]
-fn a_burst_is_answered_to_the_last() {
+fn every_request_of_a_burst_is_answered() {
     // Threads are started, and requests refused, in the same moment.
     let server = serve(Limits { queue: 1, ..Limits::default() }, fine);
     for _ in 0..5 {
@@ -182,13 +182,13 @@ fn a_burst_is_answered_to_the_last() {
         for client in &mut clients {
             client.get("/");
         }
-        let told: Vec<u16> = clients.iter_mut().map(|client| client.answer().status).collect();
-        assert!(told.contains(&200) && told.iter().all(|status| matches!(status, 200 | 503)), "{told:?}");
+        let response: Vec<u16> = clients.iter_mut().map(|client| client.answer().status).collect();
+        assert!(response.contains(&200) && response.iter().all(|status| matches!(status, 200 | 503)), "{response:?}");
     }
 }
 
 #[test]
-fn all_bodies_together_are_bounded() {
+fn the_total_size_of_bodies_is_limited() {
     let limits = Limits { bodies_bytes: 3_000_000, reading: Duration::from_secs(15), ..Limits::default() };
     let server = serve(limits, fine);
     let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
@@ -201,7 +201,7 @@ fn all_bodies_together_are_bounded() {
     assert_eq!((got.status, got.code().as_str(), got.header("retry-after")), (503, "BUSY", Some("1")));
     // What needs no body is served.
     assert_eq!(Raw::to(&server).get("/").answer().status, 200);
-    // A client that leaves gives back what it held.
+    // A disconnecting client frees its bytes.
     drop(slow.pop());
     let whole = head.to_owned() + &" ".repeat(1_000_000);
     soon("room for a body", || Raw::to(&server).send(&whole).answer().status == 200);
@@ -212,7 +212,7 @@ fn all_bodies_together_are_bounded() {
 }
 
 #[test]
-fn who_does_not_read_an_answer_holds_up_no_thread() {
+fn a_client_that_does_not_read_blocks_no_thread() {
     let body: Arc<[u8]> = vec![b'x'; 24 * 1024 * 1024].into();
     let answer = Arc::clone(&body);
     let limits = Limits { control_threads: 1, writing: Duration::from_secs(2), ..Limits::default() };
@@ -237,7 +237,7 @@ fn who_does_not_read_an_answer_holds_up_no_thread() {
         assert!(count > 0, "cut short, {left} bytes are missing");
         left -= count;
         pause(Duration::from_millis(1));
-        // What came with the head was taken by then.
+        // Data that came with the head has been read by then.
         if left < 64 * 1024 {
             break;
         }
@@ -252,12 +252,12 @@ fn who_does_not_read_an_answer_holds_up_no_thread() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_descriptor_left_is_no_end() {
+fn the_server_survives_running_out_of_descriptors() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     use crate::support::leaks::{Baseline, alone};
 
-    alone(module_path!(), "no_descriptor_left_is_no_end", || {
+    alone(module_path!(), "the_server_survives_running_out_of_descriptors", || {
         let Held { server, begun, go } = held(Limits::default());
         assert_eq!(Raw::to(&server).get("/").answer().status, 200);
         let mut busy = Raw::to(&server);

@@ -1,4 +1,4 @@
-//! Clients that hang up, streams of events, and the end of a server.
+//! Disconnecting clients, event streams, and stopping the server.
 
 use std::io::Read as _;
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ fn waiting(limits: Limits) -> Waiting {
 }
 
 #[test]
-fn a_client_that_hangs_up_cancels_its_request() {
+fn a_disconnect_cancels_the_request() {
     let Waiting { server, begun, cancelled } = waiting(Limits::default());
     let full = "x".repeat(40_000); // more than is read ahead
     for (more, half) in [("", false), ("", true), ("GET / HTTP/1.1\r\n", false), (full.as_str(), false)] {
@@ -78,7 +78,7 @@ fn a_client_that_hangs_up_cancels_its_request() {
 }
 
 #[test]
-fn who_hangs_up_in_the_queue_is_not_worked_for() {
+fn queued_requests_of_disconnected_clients_are_not_executed() {
     let (tell, begun) = bounded(100);
     let (go, gone) = bounded::<()>(100);
     let server = serve(Limits { action_threads: 1, ..Limits::default() }, move |request| {
@@ -107,7 +107,7 @@ fn who_hangs_up_in_the_queue_is_not_worked_for() {
 /// Events that a test sends.
 struct Sent {
     events: Receiver<Event>,
-    /// Tells that the source was let go.
+    /// Signals that the source was dropped.
     _dropped: Sender<()>,
 }
 
@@ -122,7 +122,7 @@ impl EventSource for Sent {
     }
 }
 
-/// A server of event streams: for each, what is sent to it and how its source is seen to go.
+/// A server of event streams: for each, its events and a signal when its source is dropped.
 struct Streaming {
     server: HttpServer,
     streams: Receiver<(Sender<Event>, Receiver<()>)>,
@@ -161,14 +161,14 @@ fn data(data: &str) -> Event {
     Event { data: data.to_owned(), ..Event::default() }
 }
 
-/// Waits until the source of a stream was let go.
+/// Waits until the source of a stream was dropped.
 #[track_caller]
 fn assert_let_go(gone: &Receiver<()>) {
     assert_eq!(gone.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
 }
 
 #[test]
-fn events_are_told_as_they_come() {
+fn events_are_streamed_as_they_occur() {
     let streaming = streaming(Limits { comment_every: Duration::from_millis(300), ..Limits::default() });
     let (mut client, send, gone) = streaming.open();
     let event = |name: &str, id: &str, data: &str| Event {
@@ -195,7 +195,7 @@ fn events_are_told_as_they_come() {
     drop(send);
     assert!(client.rest().iter().all(|byte| b":\n".contains(byte)));
     assert_let_go(&gone);
-    // Who comes back says what it saw last.
+    // A reconnecting client sends the last id that it received.
     let mut client = Raw::to(&streaming.server);
     client.send("GET /events HTTP/1.1\r\nHost: h\r\nLast-Event-ID: 41\r\n\r\n");
     client.until("data: since 41\n\n");
@@ -207,7 +207,7 @@ fn events_are_told_as_they_come() {
 }
 
 #[test]
-fn streams_end_with_their_clients_and_there_are_so_many() {
+fn streams_end_with_their_clients_and_are_limited() {
     let streaming = streaming(Limits { streams: 2, action_threads: 1, ..Limits::default() });
     let (first, _send_first, first_gone) = streaming.open();
     let (mut second, send, second_gone) = streaming.open();
@@ -234,7 +234,7 @@ fn streams_end_with_their_clients_and_there_are_so_many() {
 }
 
 #[test]
-fn a_stream_that_nobody_reads_is_closed() {
+fn an_unread_stream_is_closed() {
     let limits = Limits { writing: Duration::from_millis(500), ..Limits::default() };
     let streaming = streaming(limits);
     let (_deaf, send, gone) = streaming.open();
@@ -248,7 +248,7 @@ fn a_stream_that_nobody_reads_is_closed() {
 }
 
 #[test]
-fn a_stop_lets_requests_finish() {
+fn stopping_lets_requests_finish() {
     let (tell, begun) = bounded(100);
     let (go, gone) = bounded::<()>(100);
     let server = serve(Limits { action_threads: 1, ..Limits::default() }, move |_| {
@@ -282,7 +282,7 @@ fn a_stop_lets_requests_finish() {
 }
 
 #[test]
-fn a_stop_cancels_what_takes_too_long() {
+fn stopping_cancels_slow_requests() {
     let Waiting { server, begun, cancelled } = waiting(Limits::default());
     let mut client = Raw::to(&server);
     client.get("/wait");
@@ -294,7 +294,7 @@ fn a_stop_cancels_what_takes_too_long() {
 }
 
 #[test]
-fn a_handler_that_heeds_nothing_is_left_behind() {
+fn stopping_abandons_a_handler_that_ignores_cancellation() {
     let (tell, begun) = bounded(1);
     let (go, gone) = bounded::<()>(0);
     let server = serve(Limits::default(), move |_| {
@@ -311,8 +311,8 @@ fn a_handler_that_heeds_nothing_is_left_behind() {
 }
 
 #[test]
-fn nothing_is_left_of_a_server() {
-    alone(module_path!(), "nothing_is_left_of_a_server", || {
+fn a_stopped_http_server_leaks_nothing() {
+    alone(module_path!(), "a_stopped_http_server_leaks_nothing", || {
         let baseline = Baseline::now();
         for drops in [false, true] {
             let Waiting { server, begun, .. } = waiting(Limits::default());

@@ -1,20 +1,26 @@
-//! Dialogs of a tab that is to be navigated or closed.
+//! Navigating and closing a tab that shows a dialog.
 
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::site::Answer;
 
 /// A page with a dialog of each kind.
 const PAGE: &str = "<title>page</title><input id=i>";
 
-fn messages(told: &Value) -> Vec<&str> {
-    told.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(|one| one["message"].as_str()).collect()
+fn messages(response: &Value) -> Vec<&str> {
+    response
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|one| one["message"].as_str())
+        .collect()
 }
 
 #[test]
-fn a_tab_with_a_dialog_is_navigated_only_when_that_is_dismissed_on_request() {
-    let Some(served) = Served::browsing() else { return };
+fn a_tab_with_a_dialog_navigates_only_with_dismiss_requested() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show(PAGE);
     served.site.page("/next", "<title>next</title><p>next");
@@ -26,34 +32,34 @@ fn a_tab_with_a_dialog_is_navigated_only_when_that_is_dismissed_on_request() {
     for script in ["alert('first')", "confirm('first')", "prompt('first')", "alert('first'); confirm('second')"] {
         let dialog = served.dialog(script);
         for until in ["load", "none"] {
-            let told = api.post("/navigate", &to(json!({ "waitUntil": until }))).fails(409, "BLOCKED_BY_DIALOG");
-            assert_eq!(told["details"]["pending_dialogs"][0]["id"], dialog, "{told}");
-            assert!(told["error"].as_str().unwrap().contains("dismissDialogs"), "{told}");
+            let response = api.post("/navigate", &to(json!({ "waitUntil": until }))).fails(409, "BLOCKED_BY_DIALOG");
+            assert_eq!(response["details"]["pending_dialogs"][0]["id"], dialog, "{response}");
+            assert!(response["error"].as_str().unwrap().contains("dismissDialogs"), "{response}");
         }
-        let told = api.post("/navigate", &to(json!({ "dismissDialogs": true }))).ok();
-        assert_eq!(told["title"], "next", "{told}");
-        let dismissed = &told["dismissed_dialogs"];
-        assert_eq!(messages(dismissed)[0], "first", "{script}: {told}");
-        assert_eq!((&dismissed[0]["id"], &dismissed[0]["accepted"]), (&json!(dialog), &json!(false)), "{told}");
-        assert_eq!(told.get("pending_dialogs"), None, "{told}");
+        let response = api.post("/navigate", &to(json!({ "dismissDialogs": true }))).ok();
+        assert_eq!(response["title"], "next", "{response}");
+        let dismissed = &response["dismissed_dialogs"];
+        assert_eq!(messages(dismissed)[0], "first", "{script}: {response}");
+        assert_eq!((&dismissed[0]["id"], &dismissed[0]["accepted"]), (&json!(dialog), &json!(false)), "{response}");
+        assert_eq!(response.get("pending_dialogs"), None, "{response}");
         served.show(PAGE);
     }
     // Where there is nothing to dismiss, nothing is reported.
-    let told = api.post("/navigate", &to(json!({ "dismissDialogs": true }))).ok();
-    assert_eq!((&told["title"], told.get("dismissed_dialogs")), (&json!("next"), None), "{told}");
+    let response = api.post("/navigate", &to(json!({ "dismissDialogs": true }))).ok();
+    assert_eq!((&response["title"], response.get("dismissed_dialogs")), (&json!("next"), None), "{response}");
 }
 
 #[test]
 fn a_tab_with_a_dialog_can_be_closed() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.open("/");
     for script in ["alert('x')", "confirm('x')", "onbeforeunload = event => event.preventDefault(); alert('x')"] {
         let target = served.show(PAGE);
         served.dialog(script);
         api.act(&json!({ "kind": "click", "selector": "#i", "targetId": target })).fails(409, "BLOCKED_BY_DIALOG");
-        let told = api.act(&json!({ "kind": "close", "targetId": target })).ok();
-        assert_eq!((told.get("blockedByDialog"), told.get("pending_dialogs")), (None, None), "{told}");
+        let response = api.act(&json!({ "kind": "close", "targetId": target })).ok();
+        assert_eq!((response.get("blockedByDialog"), response.get("pending_dialogs")), (None, None), "{response}");
         let tabs = api.get("/tabs").ok();
         assert!(tabs["tabs"].as_array().unwrap().iter().all(|tab| tab["targetId"] != target.as_str()), "{tabs}");
     }
@@ -61,8 +67,8 @@ fn a_tab_with_a_dialog_can_be_closed() {
 }
 
 #[test]
-fn an_answer_for_later_is_for_the_current_tab_alone() {
-    let Some(served) = Served::browsing() else { return };
+fn an_armed_answer_is_for_the_current_tab_only() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let one = served.show(PAGE);
     let two = served.open("/");
@@ -79,26 +85,26 @@ fn an_answer_for_later_is_for_the_current_tab_alone() {
 }
 
 #[test]
-fn a_navigation_that_another_one_of_the_page_aborts_is_sent_again() {
-    let Some(served) = Served::browsing() else { return };
+fn a_navigation_aborted_by_the_page_is_sent_again() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.site.page("/next", "<title>next</title>");
     for round in 0..10 {
-        // The page sets out by itself as soon as its dialog is away, which takes the place of what was asked for.
+        // The page navigates by itself as soon as its dialog is closed, which replaces the requested navigation.
         served.show("<title>page</title><button onclick=\"location.href = '/own'; alert('leaving')\">x</button>");
         served.site.page("/own", "<title>own</title>");
-        let told = api.act(&json!({ "kind": "click", "selector": "button" })).ok();
-        assert_eq!(told["blockedByDialog"], true, "{told}");
+        let response = api.act(&json!({ "kind": "click", "selector": "button" })).ok();
+        assert_eq!(response["blockedByDialog"], true, "{response}");
         let to = json!({ "url": served.site.url("a", "/next"), "dismissDialogs": true });
-        let told = api.post("/navigate", &to).ok();
-        assert_eq!(told["title"], "next", "round {round}: {told}");
-        assert_eq!(messages(&told["dismissed_dialogs"]), ["leaving"], "{told}");
+        let response = api.post("/navigate", &to).ok();
+        assert_eq!(response["title"], "next", "round {round}: {response}");
+        assert_eq!(messages(&response["dismissed_dialogs"]), ["leaving"], "{response}");
     }
 }
 
 #[test]
-fn an_answer_without_a_document_is_not_asked_for_again() {
-    let Some(served) = Served::browsing() else { return };
+fn a_response_without_document_is_not_requested_again() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show(PAGE);
     served.site.put("/nothing", Answer::html("").status("204 No Content"));
@@ -108,10 +114,14 @@ fn an_answer_without_a_document_is_not_asked_for_again() {
         for until in ["load", "none"] {
             let before = served.site.heads(&format!("a.localhost{path}")).len();
             let to = json!({ "url": served.site.url("a", path), "waitUntil": until });
-            let told = api.post("/navigate", &to).json();
-            served.site.wait_asked(&format!("a.localhost{path}"), before + 1);
-            assert_eq!(api.eval("document.title"), "page", "{told}");
-            assert_eq!(served.site.heads(&format!("a.localhost{path}")).len(), before + 1, "{path} {until}: {told}");
+            let response = api.post("/navigate", &to).json();
+            served.site.wait_requested(&format!("a.localhost{path}"), before + 1);
+            assert_eq!(api.eval("document.title"), "page", "{response}");
+            assert_eq!(
+                served.site.heads(&format!("a.localhost{path}")).len(),
+                before + 1,
+                "{path} {until}: {response}"
+            );
         }
     }
 }

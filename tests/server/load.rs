@@ -1,4 +1,4 @@
-//! Many clients at once for a while: nothing fails that is not the page's doing, and nothing grows.
+//! Many concurrent clients: no errors except those of the page, and no growth.
 //!
 //! `make soak-server` keeps it up for ten minutes.
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::leaks::{Baseline, alone, load_seconds};
 
 const CLIENTS: usize = 8;
@@ -24,7 +24,7 @@ const PAGE: &str = "<title>load</title><h1>Load</h1><input id=name aria-label=Na
 /// So many answers there are to be at least, however long that takes.
 const ANSWERS: u32 = 100;
 
-/// What a client asks next.
+/// The next request of a client.
 fn next(turn: u32, tab: &str, url: &str) -> (&'static str, String, Option<Value>) {
     let act = |mut act: Value| {
         act["targetId"] = tab.into();
@@ -53,11 +53,11 @@ fn next(turn: u32, tab: &str, url: &str) -> (&'static str, String, Option<Value>
 const OF_THE_PAGE: [&str; 5] = ["STALE_REF", "NOT_ACTIONABLE", "PAGE_BUSY", "CONFLICT", "NOT_FOUND"];
 
 #[test]
-fn eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing() {
-    alone(module_path!(), "eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing", || {
+fn eight_clients_on_sixteen_tabs_cause_no_errors_or_leaks() {
+    alone(module_path!(), "eight_clients_on_sixteen_tabs_cause_no_errors_or_leaks", || {
         let time = Duration::from_secs(load_seconds().unwrap_or(3));
         let before = Baseline::now();
-        let Some(served) = Served::browsing() else { return };
+        let Some(served) = TestServer::browsing() else { return };
         served.site.page("/", PAGE);
         let tabs: Vec<String> = (0..TABS).map(|_| served.open("/")).collect();
         let url = served.site.url("a", "/");
@@ -76,14 +76,14 @@ fn eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing() {
                         }
                         let tab = &tabs[(client + turn as usize * 5) % TABS];
                         let (method, path, body) = next(turn + client as u32 * 2, tab, url);
-                        let asked = Instant::now();
-                        let told = served.api.call(method, &path, body.map(|body| body.to_string()).as_deref());
-                        let what = match told.json() {
-                            told if told["ok"] == true => "ok".to_owned(),
-                            told => format!("{} {}", told["code"].as_str().unwrap_or("?"), told["error"]),
+                        let requested = Instant::now();
+                        let response = served.api.call(method, &path, body.map(|body| body.to_string()).as_deref());
+                        let what = match response.json() {
+                            response if response["ok"] == true => "ok".to_owned(),
+                            response => format!("{} {}", response["code"].as_str().unwrap_or("?"), response["error"]),
                         };
                         let mut slow = slowest.lock();
-                        *slow = (*slow).max(asked.elapsed());
+                        *slow = (*slow).max(requested.elapsed());
                         drop(slow);
                         let path = path.split('?').next().unwrap_or_default();
                         let what = if what == "ok" { what } else { format!("{what} ({method} {path})") };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::site::{Answer, Held};
 
 /// Ways for a page to open a tab, each as an element of it.
@@ -18,15 +18,15 @@ const KINDS: [(&str, &str); 8] = [
 ];
 
 /// The only new tab of an action's answer.
-fn only_new_tab(told: &Value) -> Value {
-    let tabs = told["newTabs"].as_array().unwrap_or_else(|| panic!("no newTabs: {told}"));
-    assert_eq!(tabs.len(), 1, "{told}");
+fn only_new_tab(response: &Value) -> Value {
+    let tabs = response["newTabs"].as_array().unwrap_or_else(|| panic!("no newTabs: {response}"));
+    assert_eq!(tabs.len(), 1, "{response}");
     tabs[0].clone()
 }
 
 #[test]
-fn a_tab_that_a_click_opened_can_be_used_at_once() {
-    let Some(served) = Served::browsing() else { return };
+fn a_tab_opened_by_a_click_is_usable_at_once() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let names = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
     for name in names {
@@ -85,8 +85,8 @@ fn a_tab_that_a_click_opened_can_be_used_at_once() {
 }
 
 #[test]
-fn a_new_tab_whose_server_is_slow_is_waited_for_by_what_uses_it() {
-    let Some(served) = Served::browsing() else { return };
+fn calls_to_a_new_tab_wait_for_its_slow_server() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     for (index, rel) in ["opener", "noopener"].into_iter().enumerate() {
         let held = Held::default();
@@ -105,10 +105,10 @@ fn a_new_tab_whose_server_is_slow_is_waited_for_by_what_uses_it() {
         std::thread::scope(|scope| {
             let used = scope.spawn(|| api.act(&evaluate(30_000)).ok());
             let read = scope.spawn(|| api.get(&format!("/text?targetId={target}&timeoutMs=30000")).ok());
-            served.site.wait_asked(&format!("b.localhost{path}"), 1);
-            held.let_go();
-            let worth = used.join().unwrap()["result"].clone();
-            assert!(worth.as_str().is_some_and(|text| text.starts_with("came late")), "{rel}: {worth}");
+            served.site.wait_requested(&format!("b.localhost{path}"), 1);
+            held.release();
+            let eval_value = used.join().unwrap()["result"].clone();
+            assert!(eval_value.as_str().is_some_and(|text| text.starts_with("came late")), "{rel}: {eval_value}");
             assert_eq!(read.join().unwrap()["text"].as_str().map(str::trim), Some("came late"), "{rel}");
         });
         api.delete(&format!("/tabs/{target}")).ok();
@@ -116,23 +116,23 @@ fn a_new_tab_whose_server_is_slow_is_waited_for_by_what_uses_it() {
 }
 
 #[test]
-fn a_new_tab_that_shows_no_document_can_be_used_too() {
-    let Some(served) = Served::browsing() else { return };
+fn a_new_tab_without_document_is_usable() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.site.put("/nothing", Answer::html("").status("204 No Content"));
     for opens in ["", "about:blank", "/nothing", "javascript:1"] {
         let opener = served.show(&format!("<button onclick=\"window.open('{opens}')\">x</button>"));
-        let told = api.act(&json!({ "kind": "click", "selector": "button", "targetId": opener })).ok();
-        let target = only_new_tab(&told)["targetId"].as_str().unwrap().to_owned();
-        let worth = api.act(&json!({ "kind": "evaluate", "fn": "1 + 1", "targetId": target })).ok();
-        assert_eq!(worth["result"], 2, "{opens:?}");
+        let response = api.act(&json!({ "kind": "click", "selector": "button", "targetId": opener })).ok();
+        let target = only_new_tab(&response)["targetId"].as_str().unwrap().to_owned();
+        let eval_value = api.act(&json!({ "kind": "evaluate", "fn": "1 + 1", "targetId": target })).ok();
+        assert_eq!(eval_value["result"], 2, "{opens:?}");
         api.delete(&format!("/tabs/{target}")).ok();
     }
 }
 
 #[test]
-fn popups_beyond_the_limit_are_closed_at_once_and_reported() {
-    let Some(served) = Served::browsing_with(|config, _| config.browser.tabs.max = 5) else { return };
+fn popups_beyond_the_tab_limit_are_closed_and_reported() {
+    let Some(served) = TestServer::browsing_with(|config, _| config.browser.tabs.max = 5) else { return };
     let api = &served.api;
     served.site.page("/pop", "<title>popup</title>");
     let mut events = api.events("/events?since=0", "");
@@ -140,30 +140,30 @@ fn popups_beyond_the_limit_are_closed_at_once_and_reported() {
         "<title>opener</title><button onclick=\"for (let i = 0; i < 75; i++) window.open('/pop?' + i)\">x</button>
          <a target=_blank href='/pop'>y</a>",
     );
-    let many = |told: &Value| told["blockedPopups"].as_u64().unwrap_or_default();
+    let many = |response: &Value| response["blockedPopups"].as_u64().unwrap_or_default();
     let click = json!({ "kind": "click", "selector": "button", "targetId": opener, "timeoutMs": 60_000 });
-    let told = api.act(&click).ok();
-    let opened = told["newTabs"].as_array().map_or(0, Vec::len);
-    assert!(opened <= 4, "{told}");
-    assert_eq!(opened as u64 + many(&told), 75, "{told}");
+    let response = api.act(&click).ok();
+    let opened = response["newTabs"].as_array().map_or(0, Vec::len);
+    assert!(opened <= 4, "{response}");
+    assert_eq!(opened as u64 + many(&response), 75, "{response}");
     let (_, event) = events.next_of("popup_blocked");
     assert_eq!((&event["targetId"], &event["limit"]), (&json!(opener), &json!(5)), "{event}");
 
-    // Nothing of those that were closed was asked for.
+    // The closed pages sent no requests.
     assert_eq!(served.site.heads("a.localhost/pop").len(), opened);
 
-    // The browser goes on, with no more tabs than it may have.
+    // The browser works, within its tab limit.
     for _ in 0..3 {
         assert!(api.get("/tabs").ok()["tabs"].as_array().unwrap().len() <= 5);
         assert_eq!(api.eval("document.title"), "opener");
-        let told = api.act(&json!({ "kind": "click", "selector": "a", "targetId": opener })).ok();
-        assert_eq!((told.get("newTabs"), many(&told)), (None, 1), "{told}");
+        let response = api.act(&json!({ "kind": "click", "selector": "a", "targetId": opener })).ok();
+        assert_eq!((response.get("newTabs"), many(&response)), (None, 1), "{response}");
     }
     api.post("/tabs/open", &json!({ "url": "about:blank" })).fails(409, "TAB_LIMIT");
     // Where there is room again, popups are tabs again.
     let tabs = api.get("/tabs").ok()["tabs"].as_array().unwrap().clone();
     let popup = tabs.iter().find(|tab| tab["targetId"] != opener.as_str()).unwrap();
     api.delete(&format!("/tabs/{}", popup["targetId"].as_str().unwrap())).ok();
-    let told = api.act(&json!({ "kind": "click", "selector": "a", "targetId": opener })).ok();
-    assert_eq!((only_new_tab(&told)["title"].as_str(), many(&told)), (Some("popup"), 0), "{told}");
+    let response = api.act(&json!({ "kind": "click", "selector": "a", "targetId": opener })).ok();
+    assert_eq!((only_new_tab(&response)["title"].as_str(), many(&response)), (Some("popup"), 0), "{response}");
 }

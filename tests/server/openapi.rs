@@ -1,12 +1,12 @@
-//! The description of the routes, against the routes.
+//! `openapi.json` compared with the routes.
 
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 #[test]
 fn every_route_of_the_contract_is_described() {
-    let served = Served::start();
+    let served = TestServer::start();
     let described = served.api.described();
     assert_eq!(described["openapi"], "3.1.0");
     let contract = "GET / GET /health GET /doctor POST /start POST /stop GET /profiles POST /profiles DELETE /profiles/{name} \
@@ -34,23 +34,23 @@ fn every_route_of_the_contract_is_described() {
 }
 
 #[test]
-fn described_routes_are_there_and_others_are_not() {
-    let served = Served::start();
+fn exactly_the_described_routes_exist() {
+    let served = TestServer::start();
     for (path, operations) in served.api.described()["paths"].as_object().unwrap() {
         let path = path.replace("{name}", "nobody").replace("{targetId}", "nobody").replace("{id}", "r1");
         for method in ["GET", "POST", "DELETE", "PATCH"] {
             let known = operations.get(method.to_lowercase()).is_some();
-            // Refused for what is unknown in it, before anything is done.
-            let told = match method {
+            // Refused for unknown fields, before any effect.
+            let response = match method {
                 "GET" | "DELETE" => served.api.call(method, &format!("{path}?nobody=1"), None),
                 _ => served.api.call(method, &path, Some(r#"{"nobody": 1}"#)),
             };
             if known && path == "/mcp" && method == "POST" {
                 // Where JSON-RPC is spoken, errors are its own.
-                assert_eq!((told.status, &told.json()["error"]["code"]), (400, &json!(-32600)));
+                assert_eq!((response.status, &response.json()["error"]["code"]), (400, &json!(-32600)));
                 continue;
             }
-            let code = told.json()["code"].as_str().unwrap_or_default().to_owned();
+            let code = response.json()["code"].as_str().unwrap_or_default().to_owned();
             let wanted: &[&str] = if known { &["UNKNOWN_FIELD", "BAD_REQUEST"] } else { &["METHOD_NOT_ALLOWED"] };
             assert!(wanted.contains(&code.as_str()), "{method} {path}: {code}");
         }
@@ -58,8 +58,8 @@ fn described_routes_are_there_and_others_are_not() {
 }
 
 #[test]
-fn every_kind_of_action_has_its_fields_in_the_description() {
-    let served = Served::start();
+fn every_action_kind_is_described_with_its_fields() {
+    let served = TestServer::start();
     let schema =
         &served.api.described()["paths"]["/act"]["post"]["requestBody"]["content"]["application/json"]["schema"];
     let kinds: Vec<&str> = schema["oneOf"]

@@ -30,7 +30,7 @@ impl Faulty {
         Self { at, faults }
     }
 
-    /// The running server, started when there is none.
+    /// The running server, started if necessary.
     fn server(&self) -> (Running, Api) {
         let started = self.at.run(&["browser", "start"]);
         assert_eq!(started.code, Some(0), "{started:?}");
@@ -70,7 +70,7 @@ fn wait_ended(pid: u32) {
 }
 
 #[test]
-fn a_supervisor_that_panics_ends_and_its_profile_starts_again() {
+fn a_panicking_supervisor_ends_and_its_profile_restarts() {
     if !has_browser() {
         return;
     }
@@ -82,19 +82,19 @@ fn a_supervisor_that_panics_ends_and_its_profile_starts_again() {
         api.post("/tabs/open", &json!({ "url": "about:blank" })).ok();
         // A call that is under way when it happens.
         let waiting = api.send("POST", "/act", Some(r#"{"kind":"wait","fn":"false","timeoutMs":60000}"#), "");
-        api.until("the call", "/", |told| told["running"] == true);
+        api.until("the call", "/", |response| response["running"] == true);
         faulty.arm(place);
         let began = Instant::now();
         // An event, too.
         let failed = api.act(&json!({ "kind": "evaluate", "fn": "console.log('here')" }));
         faulty.fired(place);
         assert!(matches!(failed.status, 200 | 500 | 503), "{place}: {failed:?}");
-        let told = std::io::read_to_string(waiting).unwrap();
+        let response = std::io::read_to_string(waiting).unwrap();
         // It may be the call itself that reads for all others, and panics.
-        let at_its_own = place == "cdp-lead" && told.contains("INTERNAL");
-        assert!(told.contains("BROWSER_NOT_RUNNING") || at_its_own, "{place}: {told}");
+        let at_its_own = place == "cdp-lead" && response.contains("INTERNAL");
+        assert!(response.contains("BROWSER_NOT_RUNNING") || at_its_own, "{place}: {response}");
         assert!(began.elapsed().as_secs() < 30, "{place}: not at once, but at the deadline");
-        api.until("the end", "/", |told| told["running"] == false);
+        api.until("the end", "/", |response| response["running"] == false);
         wait_ended(u32::try_from(browser).unwrap());
         let again = api.post("/start", &json!({})).ok();
         assert_ne!(again["pid"], browser, "{place}");
@@ -106,7 +106,7 @@ fn a_supervisor_that_panics_ends_and_its_profile_starts_again() {
 }
 
 #[test]
-fn a_request_that_panics_is_answered_and_its_thread_goes_on() {
+fn a_panicking_request_is_answered_and_its_thread_continues() {
     if !has_browser() {
         return;
     }
@@ -128,7 +128,7 @@ fn a_request_that_panics_is_answered_and_its_thread_goes_on() {
 }
 
 #[test]
-fn a_server_that_cannot_serve_ends_with_its_browser_and_the_next_command_starts_another() {
+fn a_panicking_server_ends_and_the_next_command_starts_another() {
     if !has_browser() {
         return;
     }
@@ -156,7 +156,7 @@ fn a_server_that_cannot_serve_ends_with_its_browser_and_the_next_command_starts_
 }
 
 #[test]
-fn serve_in_the_foreground_ends_with_a_failure() {
+fn a_panicking_foreground_server_exits_with_a_failure() {
     let faulty = Faulty::new();
     let faults = faulty.faults.clone();
     let home = faulty.at.home.clone();

@@ -1,43 +1,43 @@
-//! What the control server refuses before any browser is asked, with the codes of the contract.
+//! Requests that the control server refuses before it uses a browser, with the codes of the contract.
 
 use serde_json::json;
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 #[test]
-fn what_is_unknown_is_refused_by_name() {
-    let served = Served::start();
+fn unknown_fields_are_refused_by_name() {
+    let served = TestServer::start();
     let api = &served.api;
-    let told = api.get("/snapshot?formt=ai").fails(400, "UNKNOWN_FIELD");
-    let error = told["error"].as_str().unwrap();
+    let response = api.get("/snapshot?formt=ai").fails(400, "UNKNOWN_FIELD");
+    let error = response["error"].as_str().unwrap();
     assert!(error.contains("formt") && error.contains("did you mean format?"), "{error}");
-    let told = api.post("/tabs/open", &json!({ "url": "about:blank", "lable": "x" })).fails(400, "UNKNOWN_FIELD");
-    assert!(told["error"].as_str().unwrap().contains("lable"), "{told}");
+    let response = api.post("/tabs/open", &json!({ "url": "about:blank", "lable": "x" })).fails(400, "UNKNOWN_FIELD");
+    assert!(response["error"].as_str().unwrap().contains("lable"), "{response}");
     let nested = json!({ "viewport": { "width": 1, "height": 1, "widht": 2 } });
-    let told = api.post("/emulate", &nested).fails(400, "UNKNOWN_FIELD");
-    assert!(told["error"].as_str().unwrap().contains("viewport.widht"), "{told}");
+    let response = api.post("/emulate", &nested).fails(400, "UNKNOWN_FIELD");
+    assert!(response["error"].as_str().unwrap().contains("viewport.widht"), "{response}");
     api.post("/start?headless=true", &json!({})).fails(400, "UNKNOWN_FIELD");
     api.get("/health?x=1").fails(400, "UNKNOWN_FIELD");
     api.get("/profiles?profile=cdpilot").fails(400, "UNKNOWN_FIELD");
-    let told = api.act(&json!({ "kind": "clik" })).fails(400, "UNKNOWN_KIND");
-    assert!(told["error"].as_str().unwrap().contains("click"), "{told}");
+    let response = api.act(&json!({ "kind": "clik" })).fails(400, "UNKNOWN_KIND");
+    assert!(response["error"].as_str().unwrap().contains("click"), "{response}");
     api.act(&json!({ "kind": "click", "reff": "e1" })).fails(400, "UNKNOWN_FIELD");
-    let told = api.get("/tabs?profile=cdpilto").fails(404, "PROFILE_NOT_FOUND");
-    assert!(told["error"].as_str().unwrap().contains("cdpilot"), "{told}");
+    let response = api.get("/tabs?profile=cdpilto").fails(404, "PROFILE_NOT_FOUND");
+    assert!(response["error"].as_str().unwrap().contains("cdpilot"), "{response}");
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
-    let served = Served::start();
+fn invalid_values_are_refused_with_their_path() {
+    let served = TestServer::start();
     let api = &served.api;
-    let told = api.call("POST", "/navigate", Some("{\n  \"url\": \n}")).fails(400, "BAD_REQUEST");
-    assert!(told["error"].as_str().unwrap().contains("line 3"), "{told}");
+    let response = api.call("POST", "/navigate", Some("{\n  \"url\": \n}")).fails(400, "BAD_REQUEST");
+    assert!(response["error"].as_str().unwrap().contains("line 3"), "{response}");
     api.call("POST", "/navigate", Some("[]")).fails(400, "BAD_REQUEST");
-    let told = api.post("/navigate", &json!({})).fails(400, "BAD_REQUEST");
-    assert!(told["error"].as_str().unwrap().contains("url"), "{told}");
+    let response = api.post("/navigate", &json!({})).fails(400, "BAD_REQUEST");
+    assert!(response["error"].as_str().unwrap().contains("url"), "{response}");
     let wrong = json!({ "cookies": [{ "name": "a", "value": "b", "url": "x" }, { "name": 1 }] });
-    let told = api.post("/cookies", &wrong).fails(400, "BAD_REQUEST");
-    assert!(told["error"].as_str().unwrap().contains("cookies[1].name"), "{told}");
+    let response = api.post("/cookies", &wrong).fails(400, "BAD_REQUEST");
+    assert!(response["error"].as_str().unwrap().contains("cookies[1].name"), "{response}");
     api.post("/navigate", &json!({ "url": "about:blank", "waitUntil": "idle" })).fails(400, "BAD_REQUEST");
     api.post("/navigate", &json!({ "url": "about:blank", "timeoutMs": "1" })).fails(400, "BAD_REQUEST");
     api.post("/navigate", &json!({ "url": "about:blank", "targetId": 1 })).fails(400, "BAD_REQUEST");
@@ -50,35 +50,35 @@ fn what_makes_no_sense_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_is() {
-    let served = Served::start();
+fn missing_objects_are_reported_with_the_existing_ones() {
+    let served = TestServer::start();
     let api = &served.api;
-    let told = api.get("/snapshto").fails(404, "NOT_FOUND");
-    assert!(told["error"].as_str().unwrap().contains("/snapshot"), "{told}");
+    let response = api.get("/snapshto").fails(404, "NOT_FOUND");
+    assert!(response["error"].as_str().unwrap().contains("/snapshot"), "{response}");
     for nothing in ["/tabs/", "/tabs/a/b", "//", "/requests//body", "/Tabs", "/tabs%2Fopen"] {
         api.get(nothing).fails(404, "NOT_FOUND");
     }
-    let allowed = |told: &crate::support::api::Told| {
+    let allowed = |response: &crate::support::api::ApiResponse| {
         let line =
-            told.head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("allow: ").map(str::to_owned));
+            response.head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("allow: ").map(str::to_owned));
         line.unwrap_or_default()
     };
-    let told = api.call("POST", "/snapshot", Some("{}"));
-    assert_eq!(allowed(&told), "get, head");
-    told.fails(405, "METHOD_NOT_ALLOWED");
-    let told = api.call("PUT", "/cookies", Some("{}"));
-    assert_eq!(allowed(&told), "get, post, delete, head");
-    told.fails(405, "METHOD_NOT_ALLOWED");
+    let response = api.call("POST", "/snapshot", Some("{}"));
+    assert_eq!(allowed(&response), "get, head");
+    response.fails(405, "METHOD_NOT_ALLOWED");
+    let response = api.call("PUT", "/cookies", Some("{}"));
+    assert_eq!(allowed(&response), "get, post, delete, head");
+    response.fails(405, "METHOD_NOT_ALLOWED");
     // A fixed path is not taken for a tab of that name.
-    let told = api.delete("/tabs/open");
-    assert_eq!(allowed(&told), "post");
-    told.fails(405, "METHOD_NOT_ALLOWED");
+    let response = api.delete("/tabs/open");
+    assert_eq!(allowed(&response), "post");
+    response.fails(405, "METHOD_NOT_ALLOWED");
     api.get("/tabs/open").fails(405, "METHOD_NOT_ALLOWED");
 }
 
 #[test]
-fn booleans_of_a_query_are_true_1_or_the_name_alone() {
-    let served = Served::start();
+fn query_booleans_are_true_1_or_a_bare_name() {
+    let served = TestServer::start();
     for query in
         ["interactive", "interactive=", "interactive=1", "interactive=true", "interactive=false", "interactive=0"]
     {
@@ -88,8 +88,8 @@ fn booleans_of_a_query_are_true_1_or_the_name_alone() {
 }
 
 #[test]
-fn without_a_browser_only_what_needs_none_is_answered() {
-    let served = Served::start();
+fn without_a_browser_only_independent_routes_succeed() {
+    let served = TestServer::start();
     let api = &served.api;
     assert_eq!(api.get("/health").ok(), json!({ "ok": true, "status": "ok" }));
     let status = api.get("/").ok();
@@ -129,16 +129,16 @@ fn without_a_browser_only_what_needs_none_is_answered() {
 }
 
 #[test]
-fn a_home_without_a_browser_says_so() {
-    let served = Served::with(|config, _| {
+fn a_missing_browser_is_reported() {
+    let served = TestServer::with(|config, _| {
         config.browser.enabled = false;
         config.browser.evaluate_enabled = false;
     });
     let api = &served.api;
     assert_eq!(api.get("/").ok()["enabled"], false);
     api.post("/start", &json!({})).fails(503, "BROWSER_DISABLED");
-    let told = api.post("/tabs/open", &json!({ "url": "about:blank" })).fails(503, "BROWSER_DISABLED");
-    assert!(told["error"].as_str().unwrap().contains("Browser disabled in settings"), "{told}");
+    let response = api.post("/tabs/open", &json!({ "url": "about:blank" })).fails(503, "BROWSER_DISABLED");
+    assert!(response["error"].as_str().unwrap().contains("Browser disabled in settings"), "{response}");
     let scripts = [
         json!({ "kind": "evaluate", "fn": "1" }),
         json!({ "kind": "wait", "fn": "1" }),

@@ -1,11 +1,11 @@
-//! A server that other machines can reach.
+//! A server that listens on other addresses than loopback.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 
 use cdpilot::config::Running;
 
-use crate::support::api::{Api, Served};
+use crate::support::api::{Api, TestServer};
 
 /// The address of this machine by which others reach it, if it has one. Nothing is sent.
 fn outward() -> Option<IpAddr> {
@@ -24,15 +24,15 @@ fn status(address: SocketAddr, headers: &[&str]) -> u16 {
     text.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-fn exposed(bind: &str) -> Served {
-    Served::with(|config, options| {
+fn exposed(bind: &str) -> TestServer {
+    TestServer::with(|config, options| {
         config.server.allowed_hosts = vec!["pilot.example.com".to_owned()];
         options.bind = Some(bind.to_owned());
     })
 }
 
 #[test]
-fn the_gate_holds_on_every_address() {
+fn authentication_applies_on_every_address() {
     let outward = outward();
     let binds = ["0.0.0.0".to_owned()].into_iter().chain(outward.map(|ip| ip.to_string()));
     for bind in binds {

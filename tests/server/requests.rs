@@ -4,13 +4,13 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::har_peer;
 use crate::support::site::Answer;
 
 /// A page whose requests carry secrets, and one more request of each kind.
-fn visited() -> Option<Served> {
-    let served = Served::browsing()?;
+fn visited() -> Option<TestServer> {
+    let served = TestServer::browsing()?;
     let site = &served.site;
     site.put("/", Answer::html("<title>page</title>").header("Set-Cookie", "session=hunter2222; HttpOnly"));
     site.put(
@@ -28,9 +28,9 @@ fn visited() -> Option<Served> {
     );
     served.api.eval("fetch('/posted?x=1&y=%C3%A9', { method: 'POST', body: new URLSearchParams({ user: 'ada', password: 'lovelace9' }) }).then(r => r.text())");
     served.api.eval("fetch('/bytes').then(r => r.arrayBuffer()).then(() => 1)");
-    // What went over the wire is told by itself, late now and then.
-    let whole = |told: &Value| {
-        let all = told["requests"].as_array().unwrap();
+    // Wire headers are reported by separate events, sometimes late.
+    let whole = |response: &Value| {
+        let all = response["requests"].as_array().unwrap();
         let leg = |part: &str| all.iter().find(|request| request["url"].as_str().unwrap().contains(part));
         let has = |request: Option<&Value>, side: &str, name: &str| {
             request.is_some_and(|request| header(request, side, name).is_some() && request["durationMs"].is_number())
@@ -50,19 +50,19 @@ fn header(request: &Value, side: &str, name: &str) -> Option<String> {
     Some(found["value"].as_str().unwrap().to_owned())
 }
 
-fn one<'a>(told: &'a Value, part: &str) -> &'a Value {
-    let all = told["requests"].as_array().unwrap();
+fn one<'a>(response: &'a Value, part: &str) -> &'a Value {
+    let all = response["requests"].as_array().unwrap();
     all.iter()
         .find(|request| request["url"].as_str().unwrap().contains(part))
-        .unwrap_or_else(|| panic!("{part} in {told:#}"))
+        .unwrap_or_else(|| panic!("{part} in {response:#}"))
 }
 
 #[test]
-fn headers_of_each_leg_are_reported_without_secrets() {
+fn headers_of_each_redirect_are_reported_without_secrets() {
     let Some(served) = visited() else { return };
     let api = &served.api;
-    let told = api.get("/requests?headers").ok();
-    let (old, new) = (one(&told, "/old"), one(&told, "/new"));
+    let response = api.get("/requests?headers").ok();
+    let (old, new) = (one(&response, "/old"), one(&response, "/new"));
     assert_eq!(header(old, "requestHeaders", "authorization").unwrap(), "Bearer [secret]");
     assert_eq!(header(old, "requestHeaders", "x-plain").unwrap(), "seen");
     assert_eq!(header(old, "requestHeaders", "cookie").unwrap(), "session=[secret]");
@@ -76,7 +76,7 @@ fn headers_of_each_leg_are_reported_without_secrets() {
     );
     assert_eq!((&new["protocol"], &new["remoteAddress"]), (&json!("http/1.1"), &json!("127.0.0.1")));
     assert!(new["timing"]["wait"].as_f64().is_some_and(|millis| millis >= 0.0), "{new}");
-    let text = told.to_string();
+    let text = response.to_string();
     for secret in ["verysecret1", "hunter2222", "one1", "abcdef123456"] {
         assert!(!text.contains(secret), "{secret}");
     }
@@ -91,24 +91,27 @@ fn headers_of_each_leg_are_reported_without_secrets() {
 }
 
 #[test]
-fn one_request_is_reported_whole() {
+fn one_request_is_reported_in_full() {
     let Some(served) = visited() else { return };
     let api = &served.api;
     let listed = api.get("/requests").ok();
     let path = |part: &str| format!("/requests/{}", one(&listed, part)["id"].as_str().unwrap());
-    let told = api.get(&format!("{}?body", path("/posted"))).ok()["request"].take();
-    assert_eq!(told["postData"]["body"], "user=ada&password=[secret]");
-    assert_eq!((&told["body"]["body"], &told["status"]), (&json!("no such page"), &json!(404)));
+    let response = api.get(&format!("{}?body", path("/posted"))).ok()["request"].take();
+    assert_eq!(response["postData"]["body"], "user=ada&password=[secret]");
+    assert_eq!((&response["body"]["body"], &response["status"]), (&json!("no such page"), &json!(404)));
     let raw = api.get(&format!("{}?raw=true", path("/posted"))).ok()["request"].take();
     assert_eq!(raw["postData"]["body"], "user=ada&password=lovelace9");
     assert!(raw.get("body").is_none(), "{raw}");
-    let told = api.get(&format!("{}?body", path("/new"))).ok()["request"].take();
-    assert_eq!(told["body"]["body"], "{\"password\": \"[secret]\"}");
-    assert!(told["timing"]["receive"].is_number() && told["wireBytes"].as_u64().unwrap() > 20, "{told}");
-    let told = api.get(&format!("{}?body&maxBytes=3", path("/bytes"))).ok()["request"].take();
-    assert_eq!(told["body"], json!({ "body": "AP8B", "base64": true, "bytes": 4, "truncated": true }));
-    let told = api.get(&format!("{}?body", path("/old"))).ok()["request"].take();
-    assert!(told["noBody"].as_str().unwrap().contains("redirected") && told.get("body").is_none(), "{told}");
+    let response = api.get(&format!("{}?body", path("/new"))).ok()["request"].take();
+    assert_eq!(response["body"]["body"], "{\"password\": \"[secret]\"}");
+    assert!(response["timing"]["receive"].is_number() && response["wireBytes"].as_u64().unwrap() > 20, "{response}");
+    let response = api.get(&format!("{}?body&maxBytes=3", path("/bytes"))).ok()["request"].take();
+    assert_eq!(response["body"], json!({ "body": "AP8B", "base64": true, "bytes": 4, "truncated": true }));
+    let response = api.get(&format!("{}?body", path("/old"))).ok()["request"].take();
+    assert!(
+        response["noBody"].as_str().unwrap().contains("redirected") && response.get("body").is_none(),
+        "{response}"
+    );
     api.get("/requests/r999999").fails(404, "NOT_FOUND");
     api.get("/requests/nothing").fails(404, "NOT_FOUND");
     api.get(&format!("{}?bodies", path("/old"))).fails(400, "UNKNOWN_FIELD");
@@ -125,34 +128,34 @@ fn check_fields(archive: &Value) {
         let date = entry["startedDateTime"].as_str().unwrap();
         assert!(date.len() == 24 && date.starts_with("20") && date.ends_with('Z') && &date[10..11] == "T", "{date}");
         assert!(entry["time"].as_f64().unwrap() >= 0.0 && entry["cache"].is_object(), "{entry}");
-        let (asked, told) = (&entry["request"], &entry["response"]);
+        let (requested, response) = (&entry["request"], &entry["response"]);
         for (part, texts) in
-            [(asked, ["method", "url", "httpVersion"]), (told, ["statusText", "httpVersion", "redirectURL"])]
+            [(requested, ["method", "url", "httpVersion"]), (response, ["statusText", "httpVersion", "redirectURL"])]
         {
             assert!(texts.iter().all(|name| part[*name].is_string()), "{part}");
             assert!(["cookies", "headers"].iter().all(|name| part[*name].is_array()), "{part}");
             assert!(["headersSize", "bodySize"].iter().all(|name| part[*name].is_i64()), "{part}");
         }
-        assert!(asked["queryString"].is_array() && told["status"].is_u64(), "{entry}");
-        assert!(told["content"]["size"].is_i64() && told["content"]["mimeType"].is_string(), "{told}");
+        assert!(requested["queryString"].is_array() && response["status"].is_u64(), "{entry}");
+        assert!(response["content"]["size"].is_i64() && response["content"]["mimeType"].is_string(), "{response}");
         let timings = &entry["timings"];
         assert!(["send", "wait", "receive"].iter().all(|name| timings[*name].as_f64().unwrap() >= 0.0), "{timings}");
     }
 }
 
 #[test]
-fn requests_are_exported_as_an_archive() {
+fn requests_are_exported_as_har() {
     let Some(served) = visited() else { return };
     let (api, site) = (&served.api, &served.site);
-    let told = api.get("/requests/har?bodies").ok();
-    let archive = &told["har"];
+    let response = api.get("/requests/har?bodies").ok();
+    let archive = &response["har"];
     check_fields(archive);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.har");
     fs::write(&file, archive.to_string()).unwrap();
     har_peer::check(&file).unwrap();
     let entries = archive["log"]["entries"].as_array().unwrap();
-    assert_eq!(told["entries"], entries.len());
+    assert_eq!(response["entries"], entries.len());
     let entry =
         |part: &str| entries.iter().find(|entry| entry["request"]["url"].as_str().unwrap().contains(part)).unwrap();
     assert_eq!(entry("/new")["response"]["content"]["text"], "{\"password\": \"[secret]\"}");

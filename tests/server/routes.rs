@@ -5,7 +5,7 @@ use std::fs;
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::site::Answer;
 
 /// The ref in the line of a snapshot that holds `part`.
@@ -16,8 +16,8 @@ fn ref_of(seen: &Value, part: &str) -> String {
 }
 
 #[test]
-fn tabs_are_opened_named_and_closed_and_navigated() {
-    let Some(served) = Served::browsing() else { return };
+fn tabs_are_opened_labelled_navigated_and_closed() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/", "<title>One</title>");
     site.page("/two", "<title>Two</title>");
@@ -39,15 +39,18 @@ fn tabs_are_opened_named_and_closed_and_navigated() {
     // The last used one is still the first, by every name it has.
     let id = first["targetId"].as_str().unwrap();
     for target in [Value::Null, json!("first"), first["tabId"].clone(), json!(id), json!(&id[..12])] {
-        let went = api.post("/navigate", &json!({ "url": site.url("a", "/two"), "targetId": target })).ok();
-        assert_eq!((&went["targetId"], &went["title"], &went["status"]), (&json!(id), &json!("Two"), &json!(200)));
+        let navigation = api.post("/navigate", &json!({ "url": site.url("a", "/two"), "targetId": target })).ok();
+        assert_eq!(
+            (&navigation["targetId"], &navigation["title"], &navigation["status"]),
+            (&json!(id), &json!("Two"), &json!(200))
+        );
     }
     assert_eq!(api.post("/navigate", &json!({ "url": site.url("a", "/gone") })).ok()["status"], 410);
     let soon = json!({ "url": site.url("a", "/two"), "waitUntil": "none", "timeoutMs": 99_999_999 });
     assert_eq!(api.post("/navigate", &soon).ok()["targetId"], id);
 
-    let told = api.post("/navigate", &json!({ "url": "javascript:alert(1)" })).fails(403, "NAVIGATION_BLOCKED");
-    assert!(told["details"]["reason"].is_string(), "{told}");
+    let response = api.post("/navigate", &json!({ "url": "javascript:alert(1)" })).fails(403, "NAVIGATION_BLOCKED");
+    assert!(response["details"]["reason"].is_string(), "{response}");
     api.post("/tabs/open", &json!({ "url": "file:///etc/passwd" })).fails(403, "NAVIGATION_BLOCKED");
     api.post("/tabs/open", &json!({ "url": "about:blank", "label": "with space" })).fails(400, "BAD_REQUEST");
     api.get("/snapshot?targetId=nobody").fails(404, "TAB_NOT_FOUND");
@@ -68,8 +71,8 @@ fn tabs_are_opened_named_and_closed_and_navigated() {
 }
 
 #[test]
-fn the_ref_of_an_iframe_names_its_frame_in_actions() {
-    let Some(served) = Served::browsing() else { return };
+fn an_iframe_ref_selects_its_frame_in_actions() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/inner", "<button onclick=\"this.textContent = 'Pressed'\">Press</button>");
     served.show("<p>Outside</p><iframe title=Inside src='@b/inner'></iframe>");
@@ -89,8 +92,8 @@ fn the_ref_of_an_iframe_names_its_frame_in_actions() {
 }
 
 #[test]
-fn what_a_tab_shows_is_told_in_every_way() {
-    let Some(served) = Served::browsing() else { return };
+fn a_tab_is_read_as_snapshot_text_and_screenshot() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/inner", "<button>Inner</button>");
     site.put("/data", Answer::html("{\"a\": 1}").kind("application/json"));
@@ -148,11 +151,11 @@ fn what_a_tab_shows_is_told_in_every_way() {
     assert_eq!(api.get("/text?maxChars=4").ok()["truncated"], true);
     api.get("/text?selector=%23nobody").fails(404, "NOT_FOUND");
 
-    let errors = api.until("the error", "/errors", |told| told["errors"][0].is_object());
+    let errors = api.until("the error", "/errors", |response| response["errors"][0].is_object());
     assert!(errors["errors"][0]["message"].as_str().unwrap().contains("broken"), "{errors}");
     let all = api.get("/console").ok();
-    let said = |told: &Value| -> Vec<String> {
-        told["messages"].as_array().unwrap().iter().map(|m| m["text"].as_str().unwrap().to_owned()).collect()
+    let said = |response: &Value| -> Vec<String> {
+        response["messages"].as_array().unwrap().iter().map(|m| m["text"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(said(&all)[..2], ["watch out", "all well"]);
     assert_eq!(said(&api.get("/console?level=warn&limit=9").ok()).len(), 2);
@@ -172,8 +175,8 @@ fn what_a_tab_shows_is_told_in_every_way() {
 }
 
 #[test]
-fn actions_do_what_they_say_and_fail_with_their_codes() {
-    let Some(served) = Served::browsing() else { return };
+fn actions_take_effect_or_fail_with_their_codes() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let target = served.show(
         "<input id=name><button id=b onclick='this.textContent=\"Done\"'>Press</button><select id=s><option>x<option>y</select>\
@@ -182,8 +185,8 @@ fn actions_do_what_they_say_and_fail_with_their_codes() {
     served.site.page("/two", "<title>Two</title><input>");
     let seen = api.get("/snapshot").ok();
     let (input, button) = (ref_of(&seen, "textbox"), ref_of(&seen, "button"));
-    let told = api.act(&json!({ "kind": "click", "ref": button, "targetId": target })).ok();
-    assert_eq!((&told["targetId"], told.get("navigated")), (&json!(target), None));
+    let response = api.act(&json!({ "kind": "click", "ref": button, "targetId": target })).ok();
+    assert_eq!((&response["targetId"], response.get("navigated")), (&json!(target), None));
     assert_eq!(api.eval("document.querySelector('#b').textContent"), "Done");
     let changed = api.act(&json!({ "kind": "click", "ref": button })).fails(409, "REF_CHANGED");
     assert_eq!(
@@ -198,8 +201,8 @@ fn actions_do_what_they_say_and_fail_with_their_codes() {
     let with = json!({ "kind": "evaluate", "fn": "el => el.id", "ref": input });
     assert_eq!(api.act(&with).ok()["result"], "name");
     let hidden = json!({ "kind": "click", "selector": "#hidden", "timeoutMs": 300 });
-    let told = api.act(&hidden).fails(409, "NOT_ACTIONABLE");
-    assert!(told["details"]["reason"].is_string(), "{told}");
+    let response = api.act(&hidden).fails(409, "NOT_ACTIONABLE");
+    assert!(response["details"]["reason"].is_string(), "{response}");
     api.act(&json!({ "kind": "click", "selector": "#nobody", "timeoutMs": 300 })).fails(404, "NOT_FOUND");
     api.act(&json!({ "kind": "evaluate", "fn": "null.x" })).fails(422, "SCRIPT_ERROR");
     api.act(&json!({ "kind": "wait", "text": "never", "timeoutMs": 100 })).fails(504, "TIMEOUT");
@@ -211,9 +214,12 @@ fn actions_do_what_they_say_and_fail_with_their_codes() {
         { "kind": "click", "selector": "#away" },
         { "kind": "press", "key": "b" },
     ] });
-    let told = api.act(&batch).ok();
-    assert_eq!((&told["results"][0]["ok"], &told["failed"]), (&json!(true), &json!(0)));
-    assert_eq!((&told["aborted"]["reason"], &told["aborted"]["afterAction"]), (&json!("navigation"), &json!(1)));
+    let response = api.act(&batch).ok();
+    assert_eq!((&response["results"][0]["ok"], &response["failed"]), (&json!(true), &json!(0)));
+    assert_eq!(
+        (&response["aborted"]["reason"], &response["aborted"]["afterAction"]),
+        (&json!("navigation"), &json!(1))
+    );
     let other = api.post("/tabs/open", &json!({ "url": "about:blank" })).ok();
     let foreign =
         json!({ "kind": "batch", "targetId": target, "actions": [{ "kind": "close", "targetId": other["tabId"] }] });
@@ -231,13 +237,16 @@ fn actions_do_what_they_say_and_fail_with_their_codes() {
 }
 
 #[test]
-fn dialogs_are_told_and_answered() {
-    let Some(served) = Served::browsing() else { return };
+fn dialogs_are_listed_and_answered() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let target = served.show("<button id=b onclick='window.got = prompt(\"Name?\", \"Ada\")'>Ask</button>");
     api.post("/screenshot", &json!({})).ok();
-    let told = api.act(&json!({ "kind": "click", "selector": "#b" })).ok();
-    assert_eq!((&told["blockedByDialog"], &told["pending_dialogs"][0]["message"]), (&json!(true), &json!("Name?")));
+    let response = api.act(&json!({ "kind": "click", "selector": "#b" })).ok();
+    assert_eq!(
+        (&response["blockedByDialog"], &response["pending_dialogs"][0]["message"]),
+        (&json!(true), &json!("Name?"))
+    );
     let seen = api.get("/dialogs").ok();
     let dialog = &seen["pending_dialogs"][0];
     for (key, value) in [("type", "prompt"), ("default_prompt", "Ada"), ("target_id", &target)] {
@@ -248,47 +257,50 @@ fn dialogs_are_told_and_answered() {
     let seen = api.get("/snapshot").ok();
     assert_eq!((&seen["blockedByDialog"], &seen["snapshot"]), (&json!(true), &json!("")));
     assert_eq!(seen["pending_dialogs"][0]["id"], dialog["id"]);
-    let told = api.act(&json!({ "kind": "press", "key": "a" })).fails(409, "BLOCKED_BY_DIALOG");
-    assert_eq!(told["details"]["pending_dialogs"][0]["id"], dialog["id"]);
-    let told = api.post("/screenshot", &json!({})).fails(409, "BLOCKED_BY_DIALOG");
-    assert!(fs::read(told["details"]["lastScreenshot"]["path"].as_str().unwrap()).unwrap().starts_with(b"\x89PNG"));
-    let told = api.post("/screenshot", &json!({ "inline": true })).fails(409, "BLOCKED_BY_DIALOG");
-    assert!(told["details"]["lastScreenshot"]["data"].is_string() && told["details"]["pending_dialogs"][0].is_object());
+    let response = api.act(&json!({ "kind": "press", "key": "a" })).fails(409, "BLOCKED_BY_DIALOG");
+    assert_eq!(response["details"]["pending_dialogs"][0]["id"], dialog["id"]);
+    let response = api.post("/screenshot", &json!({})).fails(409, "BLOCKED_BY_DIALOG");
+    assert!(fs::read(response["details"]["lastScreenshot"]["path"].as_str().unwrap()).unwrap().starts_with(b"\x89PNG"));
+    let response = api.post("/screenshot", &json!({ "inline": true })).fails(409, "BLOCKED_BY_DIALOG");
+    assert!(
+        response["details"]["lastScreenshot"]["data"].is_string()
+            && response["details"]["pending_dialogs"][0].is_object()
+    );
 
     let unknown = json!({ "accept": true, "dialogId": "d-999" });
     api.post("/hooks/dialog", &unknown).fails(404, "DIALOG_NOT_FOUND");
     let answer = json!({ "accept": true, "promptText": "Bob", "dialogId": dialog["id"] });
-    let told = api.post("/hooks/dialog", &answer).ok();
-    assert_eq!((&told["dialog"]["closed_by"], &told["dialog"]["accepted"]), (&json!("agent"), &json!(true)));
+    let response = api.post("/hooks/dialog", &answer).ok();
+    assert_eq!((&response["dialog"]["closed_by"], &response["dialog"]["accepted"]), (&json!("agent"), &json!(true)));
     assert_eq!(api.eval("window.got"), "Bob");
     assert_eq!(api.get(&format!("/dialogs?targetId={target}")).ok()["recent_dialogs"][0]["id"], dialog["id"]);
 
-    // Armed before it opens, and answered without anybody being asked.
+    // Armed before it opens, and used without a caller.
     let armed = api.post("/hooks/dialog", &json!({ "accept": true, "promptText": "Cy", "timeoutMs": 999_999 })).ok();
     assert_eq!((&armed["armed"], &armed["armedForMs"]), (&json!(true), &json!(120_000)));
-    let told = api.act(&json!({ "kind": "click", "selector": "#b" })).ok();
-    assert_eq!(told.get("blockedByDialog"), None);
+    let response = api.act(&json!({ "kind": "click", "selector": "#b" })).ok();
+    assert_eq!(response.get("blockedByDialog"), None);
     assert_eq!(api.eval("window.got"), "Cy");
 
     // A raw command that opens one has done its work.
     let raw = json!({ "method": "Runtime.evaluate", "params": { "expression": "alert(7)" } });
-    let told = api.post("/cdp", &raw).ok();
-    assert_eq!((&told["blockedByDialog"], &told["pending_dialogs"][0]["message"]), (&json!(true), &json!("7")));
+    let response = api.post("/cdp", &raw).ok();
+    assert_eq!((&response["blockedByDialog"], &response["pending_dialogs"][0]["message"]), (&json!(true), &json!("7")));
     api.post("/cdp", &raw).fails(409, "BLOCKED_BY_DIALOG");
     api.post("/hooks/dialog", &json!({ "accept": false })).ok();
 
-    // A page that asks before it is left.
+    // A page with a beforeunload handler.
     served.site.page("/asks", "<script>onbeforeunload = event => event.preventDefault()</script><button>x</button>");
     api.post("/navigate", &json!({ "url": served.site.url("a", "/asks") })).ok();
     api.act(&json!({ "kind": "click", "selector": "button" })).ok();
-    let told = api.post("/navigate", &json!({ "url": served.site.url("a", "/") })).ok();
-    assert_eq!((&told["navigated"], &told["blockedByDialog"]), (&json!(false), &json!(true)));
+    let response = api.post("/navigate", &json!({ "url": served.site.url("a", "/") })).ok();
+    assert_eq!((&response["navigated"], &response["blockedByDialog"]), (&json!(false), &json!(true)));
     api.post("/hooks/dialog", &json!({ "accept": true })).ok();
 }
 
 #[test]
-fn files_go_up_and_come_down() {
-    let Some(served) = Served::browsing() else { return };
+fn files_are_uploaded_and_downloaded() {
+    let Some(served) = TestServer::browsing() else { return };
     let (api, site) = (&served.api, &served.site);
     let attachment = Answer::html("twelve bytes").header("Content-Disposition", "attachment; filename=got.txt");
     site.put("/file", attachment);
@@ -296,20 +308,20 @@ fn files_go_up_and_come_down() {
     fs::write(served.home.uploads().join("mine.txt"), "x").unwrap();
     let seen = api.get("/snapshot").ok();
     let input = ref_of(&seen, "button");
-    let told = api.post("/hooks/file-chooser", &json!({ "paths": ["mine.txt"], "ref": input })).ok();
-    assert_eq!(told["armed"], false);
+    let response = api.post("/hooks/file-chooser", &json!({ "paths": ["mine.txt"], "ref": input })).ok();
+    assert_eq!(response["armed"], false);
     assert_eq!(api.eval("document.querySelector('#f').files[0].name"), "mine.txt");
     let whole = served.home.uploads().join("mine.txt");
-    let told = api.post("/hooks/file-chooser", &json!({ "paths": [whole], "timeoutMs": 60_000 })).ok();
-    assert_eq!((&told["armed"], &told["armedForMs"]), (&json!(true), &json!(60_000)));
+    let response = api.post("/hooks/file-chooser", &json!({ "paths": [whole], "timeoutMs": 60_000 })).ok();
+    assert_eq!((&response["armed"], &response["armedForMs"]), (&json!(true), &json!(60_000)));
     for bad in ["/etc/passwd", "../token", "nobody.txt", "."] {
         api.post("/hooks/file-chooser", &json!({ "paths": [bad] })).fails(403, "PATH_REFUSED");
     }
     api.post("/hooks/file-chooser", &json!({ "paths": [] })).fails(400, "BAD_REQUEST");
 
     api.act(&json!({ "kind": "click", "selector": "#d" })).ok();
-    let told = api.post("/wait/download", &json!({ "path": "here.txt" })).ok();
-    let download = &told["download"];
+    let response = api.post("/wait/download", &json!({ "path": "here.txt" })).ok();
+    let download = &response["download"];
     assert_eq!((&download["suggestedFilename"], &download["state"]), (&json!("got.txt"), &json!("completed")));
     let path = download["path"].as_str().unwrap();
     assert_eq!(path, served.home.downloads().canonicalize().unwrap().join("here.txt").to_str().unwrap());
@@ -319,15 +331,15 @@ fn files_go_up_and_come_down() {
 }
 
 #[test]
-fn a_site_keeps_and_believes_what_it_is_given() {
-    let Some(served) = Served::browsing() else { return };
+fn cookies_storage_and_emulation_take_effect() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show("<p>x</p>");
     let url = served.site.url("a", "/");
     let cookies = json!({ "cookies": [{ "name": "a", "value": "1", "url": url }, { "name": "b", "value": "2", "url": url, "httpOnly": true }] });
     assert_eq!(api.post("/cookies", &cookies).ok()["added"], 2);
-    let told = api.get(&format!("/cookies?url={url}")).ok();
-    assert_eq!(told["cookies"].as_array().unwrap().len(), 2);
+    let response = api.get(&format!("/cookies?url={url}")).ok();
+    assert_eq!(response["cookies"].as_array().unwrap().len(), 2);
     assert_eq!(api.delete("/cookies?name=a").ok()["deleted"], 1);
     assert_eq!(api.delete("/cookies").ok()["deleted"], 1);
     api.get("/cookies?url=ftp://x").fails(400, "BAD_REQUEST");
@@ -349,18 +361,18 @@ fn a_site_keeps_and_believes_what_it_is_given() {
     assert_eq!(api.eval(believed), json!([400, "Asia/Tokyo", true]));
     api.post("/emulate", &json!({ "viewport": null, "timezone": null, "device": "iPhone 15" })).ok();
     assert_eq!(api.eval("screen.width"), 393);
-    let told = api.post("/emulate", &json!({ "device": "iPhone 99" })).fails(400, "BAD_REQUEST");
-    assert!(told["error"].as_str().unwrap().contains("did you mean"), "{told}");
+    let response = api.post("/emulate", &json!({ "device": "iPhone 99" })).fails(400, "BAD_REQUEST");
+    assert!(response["error"].as_str().unwrap().contains("did you mean"), "{response}");
     api.post("/navigate", &json!({ "url": "about:blank" })).ok();
     api.get("/storage/local").fails(409, "CONFLICT");
 }
 
 #[test]
-fn profiles_have_browsers_of_their_own() {
-    let Some(served) = Served::browsing() else { return };
+fn profiles_have_their_own_browsers() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
-    let told = api.post("/profiles", &json!({ "name": "other", "color": "#00aa00", "cdpPort": 0 })).ok();
-    assert_eq!((&told["profile"]["name"], &told["profile"]["isDefault"]), (&json!("other"), &json!(false)));
+    let response = api.post("/profiles", &json!({ "name": "other", "color": "#00aa00", "cdpPort": 0 })).ok();
+    assert_eq!((&response["profile"]["name"], &response["profile"]["isDefault"]), (&json!("other"), &json!(false)));
     api.post("/profiles", &json!({ "name": "other" })).fails(409, "CONFLICT");
     api.post("/profiles", &json!({ "name": "../x" })).fails(400, "BAD_REQUEST");
     served.show("<p>default</p>");

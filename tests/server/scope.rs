@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 #[test]
 fn a_frame_of_another_tab_is_not_found() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.site.page(
         "/other",
@@ -14,8 +14,8 @@ fn a_frame_of_another_tab_is_not_found() {
     );
     served.site.page("/in", "<input id=i value=kept><button id=b>b</button>");
     let other = served.open("/other");
-    let frames = api.until("its frame", &format!("/frames?targetId={other}"), |told| {
-        told["frame_tree"]["children"][0]["origin"].as_str().is_some_and(|origin| origin.contains("b.localhost"))
+    let frames = api.until("its frame", &format!("/frames?targetId={other}"), |response| {
+        response["frame_tree"]["children"][0]["origin"].as_str().is_some_and(|origin| origin.contains("b.localhost"))
     });
     let tree = &frames["frame_tree"];
     let (top, inner) = (tree["top"]["frame_id"].clone(), tree["children"][0]["frame_id"].clone());
@@ -44,8 +44,8 @@ fn a_frame_of_another_tab_is_not_found() {
                 api.act(&act).fails(404, "FRAME_NOT_FOUND");
             }
             let batch = json!({ "kind": "batch", "actions": [act], "targetId": mine, "timeoutMs": 3_000 });
-            let told = api.act(&batch).ok();
-            assert_eq!(told["results"][0]["code"], "FRAME_NOT_FOUND", "{told}");
+            let response = api.act(&batch).ok();
+            assert_eq!(response["results"][0]["code"], "FRAME_NOT_FOUND", "{response}");
         }
         let params = json!({ "expression": "document.title = 'run'" });
         for target in [json!(mine), Value::Null] {

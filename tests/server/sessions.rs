@@ -5,25 +5,25 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::api::{Served, Told};
+use crate::support::api::{ApiResponse, TestServer};
 use crate::support::site::Answer;
 
 /// One client of the server.
 struct Client<'a> {
-    served: &'a Served,
+    served: &'a TestServer,
     header: String,
 }
 
 impl<'a> Client<'a> {
-    fn new(served: &'a Served, name: &str) -> Self {
+    fn new(served: &'a TestServer, name: &str) -> Self {
         Self { served, header: format!("X-Cdpilot-Session: {name}\r\n") }
     }
 
-    fn get(&self, path: &str) -> Told {
+    fn get(&self, path: &str) -> ApiResponse {
         self.served.api.ask("GET", path, None, &self.header)
     }
 
-    fn post(&self, path: &str, body: &Value) -> Told {
+    fn post(&self, path: &str, body: &Value) -> ApiResponse {
         self.served.api.ask("POST", path, Some(&body.to_string()), &self.header)
     }
 
@@ -42,8 +42,8 @@ impl<'a> Client<'a> {
 }
 
 #[test]
-fn each_session_has_its_own_current_tab_and_reads_do_not_move_it() {
-    let Some(served) = Served::browsing() else { return };
+fn reads_do_not_change_the_current_tab_of_a_session() {
+    let Some(served) = TestServer::browsing() else { return };
     for name in ["one", "two", "three"] {
         served.site.page(&format!("/{name}"), &format!("<title>{name}</title><button>{name}</button>"));
     }
@@ -55,7 +55,7 @@ fn each_session_has_its_own_current_tab_and_reads_do_not_move_it() {
     let two = second.post("/navigate", &json!({ "url": url("two") })).ok()["targetId"].clone();
     assert_eq!((first.title(), second.title()), (json!("one"), json!("two")));
     assert_ne!(two, one);
-    // The default session goes on as without them: it sees and drives every tab.
+    // The default session behaves as without them: it sees and controls every tab.
     let three = served.open("/three");
     assert_eq!(served.api.eval("document.title"), "three");
     assert_eq!((first.title(), second.title()), (json!("one"), json!("two")));
@@ -75,16 +75,16 @@ fn each_session_has_its_own_current_tab_and_reads_do_not_move_it() {
     assert_eq!((first.title(), second.title()), (json!("three"), json!("two")));
     // A name that is none is refused, and nothing is done.
     for header in ["X-Cdpilot-Session: two words\r\n", "X-Cdpilot-Session: a\r\nX-Cdpilot-Session: b\r\n"] {
-        let told =
+        let response =
             served.api.ask("POST", "/tabs/open", Some(r#"{"url": "about:blank"}"#), header).fails(400, "BAD_REQUEST");
-        assert!(told["error"].as_str().unwrap().contains("X-Cdpilot-Session"), "{told}");
+        assert!(response["error"].as_str().unwrap().contains("X-Cdpilot-Session"), "{response}");
     }
     assert_eq!(served.api.get("/tabs").ok()["tabs"].as_array().unwrap().len(), 3);
 }
 
 #[test]
-fn popups_labels_dialogs_and_armed_answers_belong_to_their_session() {
-    let Some(served) = Served::browsing() else { return };
+fn popups_labels_dialogs_and_armed_answers_belong_to_a_session() {
+    let Some(served) = TestServer::browsing() else { return };
     let pop = "<title>pop</title><button onclick=\"window.open('/popup')\">Pop</button>";
     served.site.page("/pop", pop);
     served.site.page("/popup", "<title>popup</title>");
@@ -101,7 +101,7 @@ fn popups_labels_dialogs_and_armed_answers_belong_to_their_session() {
     assert!(first.get("/snapshot?targetId=main").ok()["url"].as_str().unwrap().ends_with("/pop"));
     assert!(second.get("/snapshot?targetId=main").ok()["url"].as_str().unwrap().ends_with("/ask"));
     served.api.get("/snapshot?targetId=main").fails(409, "AMBIGUOUS_TARGET");
-    // Answers are armed for the tabs of the session, and shown to nobody else.
+    // Answers are armed for the tabs of the session, and other sessions do not see them.
     second.post("/hooks/dialog", &json!({ "accept": true })).ok();
     assert!(first.get("/dialogs").ok()["armed_answers"].is_null());
     assert_eq!(second.get("/dialogs").ok()["armed_answers"].as_array().unwrap().len(), 1);
@@ -127,8 +127,8 @@ fn popups_labels_dialogs_and_armed_answers_belong_to_their_session() {
 }
 
 #[test]
-fn events_are_those_of_the_tabs_that_a_session_sees() {
-    let Some(served) = Served::browsing() else { return };
+fn a_session_receives_events_of_its_visible_tabs() {
+    let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", "<title>page</title>");
     let (first, second) = (Client::new(&served, "first"), Client::new(&served, "second"));
     first.open(&served.site.url("a", "/"));
@@ -162,7 +162,7 @@ fn events_are_those_of_the_tabs_that_a_session_sees() {
 
 #[test]
 fn a_session_can_be_isolated_and_ended() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let cookie =
         "<title>c</title><script>document.title = document.cookie || 'none'; document.cookie = 'who=x'</script>";
     served.site.put("/", Answer::html(cookie));
@@ -199,13 +199,13 @@ fn a_session_can_be_isolated_and_ended() {
 }
 
 #[test]
-fn to_do_lists_belong_to_a_session_and_end_with_it() {
-    let served = Served::start();
+fn todo_lists_belong_to_a_session_and_end_with_it() {
+    let served = TestServer::start();
     let call = |header: &str, arguments: Value| {
         let params = json!({ "name": "todo", "arguments": arguments });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let told = served.api.ask("POST", "/mcp?toolsets=todo", Some(&body.to_string()), header).json();
-        told["result"]["structuredContent"]["todos"].as_array().unwrap().len()
+        let response = served.api.ask("POST", "/mcp?toolsets=todo", Some(&body.to_string()), header).json();
+        response["result"]["structuredContent"]["todos"].as_array().unwrap().len()
     };
     let item = json!({ "todos": [{ "id": "1", "content": "Buy milk", "status": "pending" }] });
     let (first, second, connection) =
@@ -220,11 +220,11 @@ fn to_do_lists_belong_to_a_session_and_end_with_it() {
     assert_eq!((call(first, json!({})), call(connection, json!({}))), (0, 0));
 }
 
-/// Eight sessions do what they like at the same time: none sees a tab, a current tab, an armed answer or a list of another.
+/// Eight concurrent sessions: none sees a tab, current tab, armed answer or todo list of another.
 /// `CDPILOT_SESSIONS_S` makes it longer than its five seconds.
 #[test]
 fn eight_sessions_do_not_disturb_each_other() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     served.site.page(
         "/",
         "<body><input id=i><button onclick=\"document.title += confirm('?')\">Ask</button>

@@ -1,15 +1,15 @@
-//! A server's beginning and end.
+//! Starting and stopping a server.
 
 use std::net::TcpStream;
 
 use cdpilot::config::{Config, Home, Running};
 use cdpilot::server::{Error, Server, ServerOptions};
 
-use crate::support::api::{Api, Served};
+use crate::support::api::{Api, TestServer};
 use crate::support::chrome::soon;
 
 #[test]
-fn a_home_has_one_server_and_says_where() {
+fn a_second_server_of_a_home_is_refused_with_the_address_of_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let options = || ServerOptions { port: Some(0), ..ServerOptions::new(home.clone(), Config::default()) };
@@ -31,7 +31,7 @@ fn a_home_has_one_server_and_says_where() {
 }
 
 #[test]
-fn only_loopback_is_listened_on_without_allowed_hosts() {
+fn without_allowed_hosts_only_loopback_is_bound() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     for bind in ["0.0.0.0", "::", "192.0.2.1", "example.com"] {
@@ -48,14 +48,14 @@ fn only_loopback_is_listened_on_without_allowed_hosts() {
 #[cfg(target_os = "linux")]
 #[test]
 fn every_loopback_address_can_be_used() {
-    let served = Served::with(|_, options| options.bind = Some("127.0.0.9".to_owned()));
+    let served = TestServer::with(|_, options| options.bind = Some("127.0.0.9".to_owned()));
     assert_eq!(served.server().url(), format!("http://{}", served.api.address));
     assert_eq!(served.api.get("/").ok()["running"], false);
     assert!(!served.server().is_exposed());
 }
 
 #[test]
-fn a_taken_port_is_told() {
+fn an_occupied_port_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -67,26 +67,26 @@ fn a_taken_port_is_told() {
 }
 
 #[test]
-fn the_page_for_people_is_whole_and_asks_nobody_else() {
-    let served = Served::start();
-    let told = served.api.ask("GET", "/", None, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\n");
-    let head = told.head.to_ascii_lowercase();
+fn the_ui_is_complete_and_loads_nothing_external() {
+    let served = TestServer::start();
+    let response = served.api.ask("GET", "/", None, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\n");
+    let head = response.head.to_ascii_lowercase();
     assert!(head.contains("content-type: text/html; charset=utf-8"), "{head}");
     assert!(head.contains("content-security-policy: default-src 'none'; script-src 'nonce-"), "{head}");
     assert!(!head.contains("unsafe") && !head.contains("set-cookie"), "{head}");
-    assert!(!told.text.contains(&served.api.token) && !told.text.contains("NONCE"), "{}", told.text);
+    assert!(!response.text.contains(&served.api.token) && !response.text.contains("NONCE"), "{}", response.text);
     for foreign in ["http://", "src=", "@import", "href="] {
-        let own = told.text.replace("https://example.com", "");
+        let own = response.text.replace("https://example.com", "");
         assert!(!own.contains(foreign), "{foreign}");
     }
     // Programs get JSON, also those that take anything.
-    let told = served.api.ask("GET", "/", None, "Accept: */*\r\n");
-    assert_eq!(told.json()["ok"], true);
+    let response = served.api.ask("GET", "/", None, "Accept: */*\r\n");
+    assert_eq!(response.json()["ok"], true);
 }
 
 #[test]
-fn a_ticket_is_exchanged_for_a_secret_once() {
-    let served = Served::start();
+fn a_ticket_is_exchanged_only_once() {
+    let served = TestServer::start();
     let ticket = served.api.post("/ui/ticket", &serde_json::json!({})).ok();
     let url = ticket["url"].as_str().unwrap();
     assert_eq!(url, format!("{}/?ticket={}", served.server().url(), ticket["ticket"].as_str().unwrap()));

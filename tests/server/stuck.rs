@@ -1,20 +1,20 @@
-//! Whatever a page does, every route answers in time.
+//! Every route responds in time, whatever a page does.
 
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::api::{Served, Told};
+use crate::support::api::{ApiResponse, TestServer};
 use crate::support::busy_machine;
 use crate::support::site::{Answer, Held};
 
-/// What each operation is given.
+/// Deadline of each operation.
 const GIVEN: u64 = 1_500;
-/// What a loaded machine may add.
+/// Additional time for a loaded machine.
 const SLACK: Duration = Duration::from_secs(15);
 
-/// Every route that has to do with a page or waits, with something to ask of it.
+/// Every route that uses a page or waits, with a sample request.
 fn samples(target: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let get = |path: &str| ("GET", path.to_owned(), None);
     let post = |path: &str, body: Value| ("POST", path.to_owned(), Some(body));
@@ -66,21 +66,21 @@ fn samples(target: &str) -> Vec<(&'static str, String, Option<Value>)> {
     ]
 }
 
-fn ask(served: &Served, method: &str, path: &str, body: Option<&Value>) -> Told {
+fn ask(served: &TestServer, method: &str, path: &str, body: Option<&Value>) -> ApiResponse {
     served.api.call(method, path, body.map(ToString::to_string).as_deref())
 }
 
 #[test]
-fn under_a_dialog_every_route_answers() {
-    let Some(served) = Served::browsing() else { return };
+fn every_route_responds_under_a_dialog() {
+    let Some(served) = TestServer::browsing() else { return };
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
     served.api.post("/screenshot", &json!({})).ok();
     let dialog = served.dialog("alert('in the way')");
     for (method, path, body) in samples(&target) {
         let began = Instant::now();
-        let told = ask(&served, method, &path, body.as_ref());
-        let (took, value) = (began.elapsed(), told.json());
+        let response = ask(&served, method, &path, body.as_ref());
+        let (took, value) = (began.elapsed(), response.json());
         assert!(took < Duration::from_secs(1) + SLACK, "{method} {path} took {took:?}");
         let ok = value["ok"] == true || path == "/openapi.json";
         let blocked = value["code"] == "BLOCKED_BY_DIALOG" && value["details"]["pending_dialogs"][0]["id"] == dialog;
@@ -94,46 +94,46 @@ fn under_a_dialog_every_route_answers() {
 }
 
 #[test]
-fn a_page_that_never_ends_its_script_holds_nobody_up() {
-    let Some(served) = Served::browsing_with(|config, _| config.browser.rescue_after_ms = 200) else { return };
+fn every_route_responds_with_a_page_in_an_endless_script() {
+    let Some(served) = TestServer::browsing_with(|config, _| config.browser.rescue_after_ms = 200) else { return };
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
     served.hang();
     for (method, path, body) in samples(&target) {
-        // What asks the page ends its script; what does not leaves it be.
+        // Routes that call the page terminate its script; others leave it running.
         if path.contains("timeoutMs") || body.as_ref().is_some_and(|body| body["timeoutMs"].is_u64()) {
             served.hang();
         }
         let began = Instant::now();
-        let told = ask(&served, method, &path, body.as_ref());
-        let (took, value) = (began.elapsed(), told.json());
+        let response = ask(&served, method, &path, body.as_ref());
+        let (took, value) = (began.elapsed(), response.json());
         assert!(took < Duration::from_millis(GIVEN) + SLACK, "{method} {path} took {took:?}");
-        let is_ours = told.status < 500 || told.status == 504;
+        let is_ours = response.status < 500 || response.status == 504;
         assert!(is_ours && (value["ok"].is_boolean() || path == "/openapi.json"), "{method} {path}: {value}");
     }
 }
 
 #[test]
-fn what_was_rescued_says_so() {
-    let Some(served) = Served::browsing() else { return };
+fn a_rescued_page_is_reported() {
+    let Some(served) = TestServer::browsing() else { return };
     served.show("<p>still here</p>");
     served.hang();
-    let told = served.api.get("/text").ok();
-    assert_eq!((told["text"].as_str().map(str::trim), &told["rescued"]), (Some("still here"), &json!(true)));
+    let response = served.api.get("/text").ok();
+    assert_eq!((response["text"].as_str().map(str::trim), &response["rescued"]), (Some("still here"), &json!(true)));
     assert_eq!(served.api.get("/text").ok().get("rescued"), None);
 }
 
 #[test]
-fn a_loop_that_begins_a_moment_after_an_answer_is_ended_too() {
-    let Some(served) = Served::browsing() else { return };
+fn a_loop_that_starts_after_an_answer_is_terminated() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show("<p>still here</p><button onclick='setTimeout(() => { for (;;); })'>loop</button>");
     for delay in [0, 1, 5, 15, 40] {
-        // It may be the action itself that waits for what it has set off.
+        // The action itself may wait for the loop that it started.
         let script = format!("void setTimeout(() => {{ for (;;); }}, {delay})");
         api.act(&json!({ "kind": "evaluate", "fn": script, "timeoutMs": 60_000 })).ok();
-        let told = api.get("/text?timeoutMs=60000").ok();
-        assert!(told["text"].as_str().is_some_and(|text| text.contains("still here")), "{delay}: {told}");
+        let response = api.get("/text?timeoutMs=60000").ok();
+        assert!(response["text"].as_str().is_some_and(|text| text.contains("still here")), "{delay}: {response}");
     }
     api.act(&json!({ "kind": "click", "selector": "button", "timeoutMs": 60_000 })).ok();
     let raw = json!({ "method": "Runtime.evaluate", "params": { "expression": "1 + 1" }, "timeoutMs": 60_000 });
@@ -144,8 +144,8 @@ fn a_loop_that_begins_a_moment_after_an_answer_is_ended_too() {
 }
 
 #[test]
-fn with_all_hands_full_the_control_routes_answer() {
-    let Some(served) = Served::browsing_with(|_, options| {
+fn control_routes_respond_with_all_action_threads_busy() {
+    let Some(served) = TestServer::browsing_with(|_, options| {
         (options.limits.action_threads, options.limits.queue) = (2, 1);
     }) else {
         return;
@@ -159,7 +159,7 @@ fn with_all_hands_full_the_control_routes_answer() {
     let mut waiting = Vec::new();
     for times in 1..=2 {
         waiting.push(api.send("POST", "/cdp", Some(&raw), ""));
-        served.site.wait_asked("a.localhost/held", times);
+        served.site.wait_requested("a.localhost/held", times);
     }
     // One more may wait until a thread is free.
     waiting.push(api.send("POST", "/cdp", Some(&raw), ""));
@@ -184,8 +184,8 @@ fn with_all_hands_full_the_control_routes_answer() {
     // All of it ends with the browser.
     api.post("/stop", &json!({})).ok();
     for mut socket in waiting {
-        let mut told = String::new();
-        socket.read_to_string(&mut told).unwrap();
-        assert!(told.contains("\"ok\":false"), "{told}");
+        let mut response = String::new();
+        socket.read_to_string(&mut response).unwrap();
+        assert!(response.contains("\"ok\":false"), "{response}");
     }
 }

@@ -1,23 +1,23 @@
-//! Which tab is the current one, and what is answered of one that loads.
+//! Which tab is current, and results for tabs that are loading.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::site::{Answer, Held};
 
 /// Answers that do not wait for the server of a page are there by then, on a busy machine too. They may take a minute.
 const AT_ONCE: Duration = Duration::from_secs(15);
 
-fn current(served: &Served) -> Value {
+fn current(served: &TestServer) -> Value {
     let tabs = served.api.get("/tabs").ok()["tabs"].take();
     tabs.as_array().unwrap().iter().find(|tab| tab["active"] == true).map_or(Value::Null, |tab| tab["tabId"].clone())
 }
 
 #[test]
-fn reads_leave_the_current_tab_as_it_is_and_actions_do_not() {
-    let Some(served) = Served::browsing() else { return };
+fn reads_keep_the_current_tab_and_actions_change_it() {
+    let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", "<title>page</title><input id=field><p>text</p>");
     let first = served.open("/");
     served.open("/");
@@ -37,8 +37,8 @@ fn reads_leave_the_current_tab_as_it_is_and_actions_do_not() {
 }
 
 #[test]
-fn after_a_close_the_next_tab_is_current_and_one_that_vanished_is_gone() {
-    let Some(served) = Served::browsing() else { return };
+fn after_a_close_the_next_tab_is_current() {
+    let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", "<title>page</title><a href='/' target=pop>open</a>");
     let api = &served.api;
     for _ in 0..4 {
@@ -55,11 +55,11 @@ fn after_a_close_the_next_tab_is_current_and_one_that_vanished_is_gone() {
     assert_eq!(current(&served), "t1");
     // One that closes itself is gone, and no other is taken for it.
     api.act(&json!({ "kind": "click", "selector": "a" })).ok();
-    let tabs = api.until("the popup", "/tabs", |told| told["tabs"].as_array().unwrap().len() == 2);
+    let tabs = api.until("the popup", "/tabs", |response| response["tabs"].as_array().unwrap().len() == 2);
     let popup = tabs["tabs"][1]["tabId"].as_str().unwrap();
     api.post("/tabs/focus", &json!({ "targetId": popup })).ok();
     served.run("window.close()");
-    api.until("the end of the tab", "/tabs", |told| told["tabs"].as_array().unwrap().len() == 1);
+    api.until("the end of the tab", "/tabs", |response| response["tabs"].as_array().unwrap().len() == 1);
     api.get("/text").fails(409, "TAB_GONE");
     // The end of another tab than the current one makes no difference.
     api.post("/tabs/focus", &json!({ "targetId": "t1" })).ok();
@@ -70,8 +70,8 @@ fn after_a_close_the_next_tab_is_current_and_one_that_vanished_is_gone() {
 }
 
 #[test]
-fn a_tab_whose_server_has_not_answered_is_told_to_be_loading() {
-    let Some(served) = Served::browsing() else { return };
+fn a_tab_waiting_for_its_server_is_reported_as_loading() {
+    let Some(served) = TestServer::browsing() else { return };
     let held = Held::default();
     served.site.page("/", "<title>before</title><p>before</p>");
     served.site.put("/slow", Answer::html("<title>slow</title><p>slow</p>").held_by(&held));
@@ -81,10 +81,14 @@ fn a_tab_whose_server_has_not_answered_is_told_to_be_loading() {
     let read = |target: &str| {
         for path in ["snapshot", "text"] {
             let began = Instant::now();
-            let told = api.get(&format!("/{path}?timeoutMs=60000&targetId={target}")).ok();
+            let response = api.get(&format!("/{path}?timeoutMs=60000&targetId={target}")).ok();
             assert!(began.elapsed() < AT_ONCE, "{path} {target}: {:?}", began.elapsed());
-            assert_eq!(told["loading"], true, "{told}");
-            assert_eq!((&told["snapshot"], &told["text"]).0.as_str().or(told["text"].as_str()), Some(""), "{told}");
+            assert_eq!(response["loading"], true, "{response}");
+            assert_eq!(
+                (&response["snapshot"], &response["text"]).0.as_str().or(response["text"].as_str()),
+                Some(""),
+                "{response}"
+            );
         }
     };
     // A tab that shows something else, a new one, and one that a page opened.
@@ -96,35 +100,35 @@ fn a_tab_whose_server_has_not_answered_is_told_to_be_loading() {
     for tab in tabs.as_array().unwrap().iter().skip(1) {
         read(tab["targetId"].as_str().unwrap());
     }
-    held.let_go();
-    let told = api.until("the page", "/text?targetId=t1", |told| told["text"] == "slow");
-    assert!(told["loading"].is_null(), "{told}");
+    held.release();
+    let response = api.until("the page", "/text?targetId=t1", |response| response["text"] == "slow");
+    assert!(response["loading"].is_null(), "{response}");
     assert_eq!(api.get("/snapshot?targetId=t1").ok()["title"], "slow");
 }
 
 #[test]
-fn a_popup_whose_server_has_not_answered_is_told_to_be_loading() {
-    let Some(served) = Served::browsing() else { return };
+fn a_popup_waiting_for_its_server_is_reported_as_loading() {
+    let Some(served) = TestServer::browsing() else { return };
     let held = Held::default();
     served.site.page("/", "<a href='/slow' target=_blank>open</a>");
     served.site.put("/slow", Answer::html("<p>slow</p>").held_by(&held));
     served.open("/");
     let api = &served.api;
     served.run("document.querySelector('a').click()");
-    api.until("the popup", "/tabs", |told| told["tabs"].as_array().unwrap().len() == 2);
+    api.until("the popup", "/tabs", |response| response["tabs"].as_array().unwrap().len() == 2);
     for path in ["snapshot", "text"] {
         let began = Instant::now();
-        let told = api.get(&format!("/{path}?timeoutMs=60000&targetId=t2")).ok();
+        let response = api.get(&format!("/{path}?timeoutMs=60000&targetId=t2")).ok();
         assert!(began.elapsed() < AT_ONCE, "{path}: {:?}", began.elapsed());
-        assert_eq!(told["loading"], true, "{path}: {told}");
+        assert_eq!(response["loading"], true, "{path}: {response}");
     }
-    held.let_go();
-    api.until("the page", "/text?targetId=t2", |told| told["text"] == "slow");
+    held.release();
+    api.until("the page", "/text?targetId=t2", |response| response["text"] == "slow");
 }
 
 #[test]
-fn uploads_to_an_input_are_told_with_files_and_element() {
-    let Some(served) = Served::browsing() else { return };
+fn uploads_report_files_and_element() {
+    let Some(served) = TestServer::browsing() else { return };
     served.show("<label>Your CV <input type=file></label>");
     let api = &served.api;
     let path = served.home.uploads().join("cv.pdf");
@@ -133,23 +137,29 @@ fn uploads_to_an_input_are_told_with_files_and_element() {
     let seen = api.get("/snapshot").ok();
     let (reference, info) =
         seen["refs"].as_object().unwrap().iter().find(|(_, info)| info["role"] != "generic").unwrap();
-    let told = api.post("/hooks/file-chooser", &json!({ "paths": [path], "ref": format!("@{reference}") })).ok();
-    assert_eq!((&told["armed"], &told["files"], &told["count"]), (&json!(false), &json!(["cv.pdf"]), &json!(1)));
+    let response = api.post("/hooks/file-chooser", &json!({ "paths": [path], "ref": format!("@{reference}") })).ok();
+    assert_eq!(
+        (&response["armed"], &response["files"], &response["count"]),
+        (&json!(false), &json!(["cv.pdf"]), &json!(1))
+    );
     let element = json!({ "ref": reference, "role": info["role"], "name": info["name"] });
-    assert_eq!(told["element"], element);
+    assert_eq!(response["element"], element);
     assert_eq!(api.eval("document.querySelector('input').files[0].name"), "cv.pdf");
-    let told = api.post("/hooks/file-chooser", &json!({ "paths": [path] })).ok();
-    assert!(told["armed"] == true && told["files"][0] == "cv.pdf" && told["element"].is_null(), "{told}");
+    let response = api.post("/hooks/file-chooser", &json!({ "paths": [path] })).ok();
+    assert!(
+        response["armed"] == true && response["files"][0] == "cv.pdf" && response["element"].is_null(),
+        "{response}"
+    );
 }
 
 #[test]
 fn text_without_a_focused_element_is_an_error_with_advice() {
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     served.show("<input id=field aria-label=Field><p>text</p>");
     let api = &served.api;
     for kind in ["type", "insertText"] {
-        let told = api.act(&json!({ "kind": kind, "text": "lost" })).fails(409, "NOT_ACTIONABLE");
-        let error = told["error"].as_str().unwrap();
+        let response = api.act(&json!({ "kind": kind, "text": "lost" })).fails(409, "NOT_ACTIONABLE");
+        let error = response["error"].as_str().unwrap();
         assert!(error.contains("no element has the focus") && error.contains("ref or selector"), "{error}");
     }
     assert_eq!(api.eval("document.body.innerText + field.value"), "text");
@@ -166,8 +176,8 @@ fn text_without_a_focused_element_is_an_error_with_advice() {
 }
 
 #[test]
-fn a_prompt_that_is_accepted_without_a_text_gets_its_default() {
-    let Some(served) = Served::browsing() else { return };
+fn a_prompt_accepted_without_text_returns_its_default() {
+    let Some(served) = TestServer::browsing() else { return };
     served.show("<title>x</title>");
     let api = &served.api;
     let ask = "document.title = 'is ' + prompt('Name?', 'Ada')";
@@ -183,8 +193,8 @@ fn a_prompt_that_is_accepted_without_a_text_gets_its_default() {
         // Armed before it opens.
         assert_eq!(api.post("/hooks/dialog", &answer).ok()["armed"], true);
         served.run(ask);
-        api.until("the dialog", "/dialogs", |told| {
-            told["recent_dialogs"].as_array().unwrap().last().is_some_and(|last| last["closed_by"] == "armed")
+        api.until("the dialog", "/dialogs", |response| {
+            response["recent_dialogs"].as_array().unwrap().last().is_some_and(|last| last["closed_by"] == "armed")
         });
         assert_eq!(api.eval("document.title").as_str().unwrap().trim_end(), title.trim_end(), "armed {answer}");
     }

@@ -1,8 +1,8 @@
-//! Several clients of one tab: their actions take turns, what only reads waits for nobody.
+//! Several clients of one tab: their actions take turns, reads do not wait.
 
 use serde_json::{Value, json};
 
-use crate::support::api::{Api, Served};
+use crate::support::api::{Api, TestServer};
 use crate::support::site::{Answer, Held};
 
 const FIELDS: &str = "<title>fields</title><textarea id=one></textarea><textarea id=two></textarea><button>x</button>";
@@ -17,25 +17,25 @@ struct Running {
     answer: std::net::TcpStream,
 }
 
-fn running(served: &Served) -> Running {
+fn running(served: &TestServer) -> Running {
     let held = Held::default();
     served.site.put("/held", Answer::html("done").held_by(&held));
     let script = json!({ "kind": "evaluate", "fn": "fetch('/held').then(told => told.text())", "timeoutMs": 60_000 });
     let answer = served.api.send("POST", "/act", Some(&script.to_string()), "");
-    served.site.wait_asked("a.localhost/held", 1);
+    served.site.wait_requested("a.localhost/held", 1);
     Running { held, answer }
 }
 
 fn answered(mut running: Running) -> String {
-    running.held.let_go();
-    let mut told = String::new();
-    std::io::Read::read_to_string(&mut running.answer, &mut told).unwrap();
-    told
+    running.held.release();
+    let mut response = String::new();
+    std::io::Read::read_to_string(&mut running.answer, &mut response).unwrap();
+    response
 }
 
 #[test]
-fn two_clients_that_type_into_one_tab_mix_no_characters() {
-    let Some(served) = Served::browsing() else { return };
+fn two_clients_typing_into_one_tab_do_not_interleave() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);
     let (first, second) = ("a".repeat(200), "b".repeat(200));
@@ -57,8 +57,8 @@ fn two_clients_that_type_into_one_tab_mix_no_characters() {
 }
 
 #[test]
-fn eight_clients_all_get_their_turns_and_lose_nothing() {
-    let Some(served) = Served::browsing() else { return };
+fn eight_clients_take_turns_without_loss() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);
     std::thread::scope(|scope| {
@@ -78,17 +78,17 @@ fn eight_clients_all_get_their_turns_and_lose_nothing() {
 }
 
 #[test]
-fn an_action_whose_turn_does_not_come_says_what_runs_and_reads_do_not_wait() {
-    let Some(served) = Served::browsing() else { return };
+fn a_queued_action_that_times_out_names_the_running_one() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     let target = served.show(FIELDS);
     let other = served.open("/");
     api.post("/tabs/focus", &json!({ "targetId": target })).ok();
     let holder = running(&served);
 
-    let told = api.act(&json!({ "kind": "click", "selector": "button", "timeoutMs": 400 })).fails(409, "PAGE_BUSY");
-    assert!(told["error"].as_str().unwrap().contains("evaluate"), "{told}");
-    assert_eq!(told["details"]["running"], "evaluate", "{told}");
+    let response = api.act(&json!({ "kind": "click", "selector": "button", "timeoutMs": 400 })).fails(409, "PAGE_BUSY");
+    assert!(response["error"].as_str().unwrap().contains("evaluate"), "{response}");
+    assert_eq!(response["details"]["running"], "evaluate", "{response}");
     let batch = json!({ "kind": "batch", "actions": [{ "kind": "press", "key": "a" }], "timeoutMs": 400 });
     api.act(&batch).fails(409, "PAGE_BUSY");
     let url = served.site.url("a", "/");
@@ -118,18 +118,18 @@ fn an_action_whose_turn_does_not_come_says_what_runs_and_reads_do_not_wait() {
 }
 
 #[test]
-fn an_action_that_hangs_keeps_nobody_from_dialogs_or_from_closing_its_tab() {
-    let Some(served) = Served::browsing() else { return };
+fn a_hanging_action_blocks_neither_dialogs_nor_close() {
+    let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);
     let holder = running(&served);
     let waits = api.send("POST", "/act", Some(&typing("#one", "x").to_string()), "");
     let dialog = served.dialog("window.sure = confirm('sure?')");
-    // Who waits for a turn is told of the dialog.
+    // A queued action reports the dialog.
     assert!(read(waits).contains("BLOCKED_BY_DIALOG"));
     api.act(&typing("#one", "x")).fails(409, "BLOCKED_BY_DIALOG");
-    let told = api.post("/hooks/dialog", &json!({ "accept": true })).ok();
-    assert_eq!(told["dialog"]["id"], dialog);
+    let response = api.post("/hooks/dialog", &json!({ "accept": true })).ok();
+    assert_eq!(response["dialog"]["id"], dialog);
     drop(answered(holder));
 
     for close in ["act", "delete", "stop"] {
@@ -145,16 +145,16 @@ fn an_action_that_hangs_keeps_nobody_from_dialogs_or_from_closing_its_tab() {
             _ => drop(api.post("/stop", &json!({})).ok()),
         }
         for answer in [hangs, waits] {
-            let told = read(answer);
-            assert!(told.contains("\"ok\":false") && !told.contains("PAGE_BUSY"), "{close}: {told}");
+            let response = read(answer);
+            assert!(response.contains("\"ok\":false") && !response.contains("PAGE_BUSY"), "{close}: {response}");
         }
     }
 }
 
 fn read(mut answer: std::net::TcpStream) -> String {
-    let mut told = String::new();
-    std::io::Read::read_to_string(&mut answer, &mut told).unwrap();
-    told
+    let mut response = String::new();
+    std::io::Read::read_to_string(&mut answer, &mut response).unwrap();
+    response
 }
 
 /// Waits until an action of another client runs in the current tab, and so many wait for their turn.
@@ -162,10 +162,10 @@ fn wait_ahead(api: &Api, ahead: u64) {
     let deadline = crate::support::chrome::soon();
     let press = json!({ "kind": "press", "key": "Shift", "timeoutMs": 200 });
     loop {
-        let told = api.act(&press).json();
-        if told["code"] == "PAGE_BUSY" && told["details"]["ahead"] == ahead {
+        let response = api.act(&press).json();
+        if response["code"] == "PAGE_BUSY" && response["details"]["ahead"] == ahead {
             return;
         }
-        assert!(!deadline.passed(), "{told}");
+        assert!(!deadline.passed(), "{response}");
     }
 }

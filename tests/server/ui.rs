@@ -3,7 +3,7 @@
 use cdpilot::supervisor::FrameRef;
 use serde_json::{Value, json};
 
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::{Task, soon, top_of};
 
 /// Opens an address and waits until the page is loaded.
@@ -26,9 +26,9 @@ fn signed_in(task: &Task) {
 }
 
 #[test]
-fn another_port_of_this_machine_receives_no_credential() {
+fn other_local_ports_receive_no_credentials() {
     let Some(task) = Task::own("ui") else { return };
-    let served = Served::start();
+    let served = TestServer::start();
     let url = served.server().ui_url().unwrap();
     open(&task, &url);
     signed_in(&task);
@@ -39,7 +39,7 @@ fn another_port_of_this_machine_receives_no_credential() {
     // The page of another server on 127.0.0.1: everything that the browser sends there, and all that a script finds.
     served.site.page("/steal", "<img src=/image><script>fetch('/fetched', { credentials: 'include' })</script>");
     open(&task, &served.site.url("1", "/steal"));
-    served.site.wait_asked("127.0.0.1/fetched", 1);
+    served.site.wait_requested("127.0.0.1/fetched", 1);
     for path in ["127.0.0.1/steal", "127.0.0.1/fetched", "127.0.0.1/image"] {
         for head in served.site.heads(path) {
             let lower = head.to_ascii_lowercase();
@@ -72,7 +72,7 @@ fn another_port_of_this_machine_receives_no_credential() {
 #[test]
 fn the_ui_controls_the_browser_and_survives_a_reload() {
     let Some(task) = Task::own("ui") else { return };
-    let Some(served) = Served::browsing() else { return };
+    let Some(served) = TestServer::browsing() else { return };
     let url = served.server().ui_url().unwrap();
     open(&task, &url);
     signed_in(&task);
@@ -97,13 +97,13 @@ fn the_ui_controls_the_browser_and_survives_a_reload() {
     let dialog = served.dialog("confirm('Sure?')");
     until(&task, "document.querySelector('#dialogs li.dialog')");
     task.eval("[...document.querySelectorAll('#dialogs button')].find(one => one.textContent === 'OK').click()");
-    let closed = |told: &Value| {
-        told["recent_dialogs"][0]["id"] == json!(dialog) && told["recent_dialogs"][0]["accepted"] == true
+    let closed = |response: &Value| {
+        response["recent_dialogs"][0]["id"] == json!(dialog) && response["recent_dialogs"][0]["accepted"] == true
     };
     served.api.until("the answer from the UI", "/dialogs", closed);
     until(&task, "!document.querySelector('#dialogs li.dialog')");
 
-    // Loaded again it goes on; in another tab it does not.
+    // It continues after a reload, but not in another tab.
     task.reload(&FrameRef::Top, soon()).unwrap();
     task.loaded(&FrameRef::Top);
     until(&task, "document.getElementById('tabs').textContent.includes('Shown')");

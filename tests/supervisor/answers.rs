@@ -1,4 +1,4 @@
-//! Who answers a dialog: the policy, an armed answer, the watchdog, somebody else; and what goes wrong.
+//! What answers a dialog: the policy, an armed answer, the watchdog, another client; and failures.
 
 use std::sync::Barrier;
 use std::time::Duration;
@@ -17,11 +17,11 @@ fn with_policy(name: &str, policy: DialogPolicy) -> Option<Task> {
     Task::shared_with(SupervisorOptions { policy, ..SupervisorOptions::task(name) })
 }
 
-/// One dialog of each type, and what the page got.
+/// One dialog of each type, and the result in the page.
 const ALL: &str = "JSON.stringify([String(alert('one')), confirm('two'), prompt('three', 'preset')])";
 
 #[test]
-fn a_policy_answers_and_keeps_records() {
+fn a_policy_answers_and_records_dialogs() {
     for (policy, got) in [
         (DialogPolicy::AutoDismiss, json!(["undefined", false, null])),
         (DialogPolicy::AutoAccept, json!(["undefined", true, "preset"])),
@@ -64,7 +64,7 @@ fn an_automatic_answer_is_never_pending() {
 }
 
 #[test]
-fn a_policy_lets_a_page_that_asks_be_left_or_not() {
+fn a_policy_decides_beforeunload_dialogs() {
     for (policy, path) in [(DialogPolicy::AutoDismiss, "/"), (DialogPolicy::AutoAccept, "/next")] {
         let Some(task) = with_policy("leaving", policy) else { return };
         task.site.page("/", "here");
@@ -79,7 +79,7 @@ fn a_policy_lets_a_page_that_asks_be_left_or_not() {
 }
 
 #[test]
-fn an_armed_answer_serves_once_whatever_the_policy() {
+fn an_armed_answer_is_used_once_under_every_policy() {
     for policy in [DialogPolicy::MustRespond, DialogPolicy::AutoDismiss, DialogPolicy::AutoAccept] {
         let Some(task) = with_policy("armed", policy) else { return };
         task.arm(text("dropped"), Duration::from_secs(60)).unwrap();
@@ -116,7 +116,7 @@ fn an_armed_answer_expires() {
 }
 
 #[test]
-fn the_watchdog_dismisses_what_nobody_answers() {
+fn the_watchdog_dismisses_unanswered_dialogs() {
     let dialog_timeout = Duration::from_millis(300);
     let options = SupervisorOptions { dialog_timeout, ..SupervisorOptions::task("watchdog") };
     let Some(task) = Task::shared_with(options) else { return };
@@ -131,7 +131,7 @@ fn the_watchdog_dismisses_what_nobody_answers() {
 }
 
 #[test]
-fn an_answer_to_nothing_is_an_error() {
+fn an_answer_without_a_dialog_is_an_error() {
     let Some(task) = Task::shared("errors") else { return };
     assert!(matches!(task.respond(None, ACCEPT, soon()), Err(Error::NoDialog)));
     assert!(matches!(
@@ -151,7 +151,7 @@ fn an_answer_to_nothing_is_an_error() {
 }
 
 #[test]
-fn of_many_who_answer_at_once_one_wins() {
+fn one_of_several_concurrent_answers_wins() {
     let Some(task) = Task::shared("race") else { return };
     for round in 0..10 {
         task.run(&format!("window.got = prompt('round {round}')"));
@@ -188,7 +188,7 @@ fn other_client(url: &str, target: &TargetId) -> Session {
 }
 
 #[test]
-fn a_dialog_that_another_client_answers_is_recorded_so() {
+fn a_dialog_answered_by_another_client_is_recorded_as_such() {
     let Some(url) = shared() else { return };
     // Faster than any person: with the bridge left to itself this would turn it on.
     let options = SupervisorOptions { bridge: BridgeMode::Never, ..SupervisorOptions::task("remote") };
@@ -208,7 +208,7 @@ fn a_dialog_that_another_client_answers_is_recorded_so() {
 }
 
 #[test]
-fn several_pages_may_ask_at_the_same_time() {
+fn several_pages_may_show_dialogs_at_the_same_time() {
     let Some(browser) = launch(TransportKind::Pipe) else { return };
     let task = Task::over(cdpilot::supervisor::Supervisor::start(browser, SupervisorOptions::task("several")).unwrap());
     let (first, second) = (task.target(), task.open_page("about:blank", None, soon()).unwrap());

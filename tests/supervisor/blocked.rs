@@ -1,4 +1,4 @@
-//! Calls while a dialog is open: what cannot be answered fails at once, what can goes on.
+//! Calls under a dialog: calls that cannot be answered fail at once, others continue.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, Task, blocking, soon};
 
-/// Far beyond what a test takes: a call that ends by its deadline fails the test.
+/// Far longer than a test takes: a call that ends at its deadline fails the test.
 fn far() -> Deadline {
     Deadline::after_secs(600)
 }
 
 #[test]
-fn a_call_that_waits_ends_when_a_dialog_opens() {
+fn a_waiting_call_ends_when_a_dialog_opens() {
     let Some(task) = Task::shared("waiting") else { return };
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
@@ -35,7 +35,7 @@ fn a_call_that_waits_ends_when_a_dialog_opens() {
 }
 
 #[test]
-fn a_call_that_opens_a_dialog_itself_names_it() {
+fn a_call_that_opens_a_dialog_reports_it() {
     let Some(task) = Task::shared("itself") else { return };
     task.site.page("/", "<iframe src='@a/inner'></iframe><iframe src='@b/inner?b'></iframe>");
     task.site.page("/inner", "inner");
@@ -52,7 +52,7 @@ fn a_call_that_opens_a_dialog_itself_names_it() {
 }
 
 #[test]
-fn a_call_under_a_dialog_is_not_even_sent() {
+fn a_call_under_a_dialog_is_not_sent() {
     let Some(task) = Task::shared("not-sent") else { return };
     task.eval("window.n = 0");
     task.run("alert('closed for now')");
@@ -73,7 +73,7 @@ fn a_call_under_a_dialog_is_not_even_sent() {
 }
 
 #[test]
-fn what_the_browser_answers_goes_on_under_a_dialog() {
+fn commands_answered_by_the_browser_work_under_a_dialog() {
     let Some(task) = Task::shared("browser-side") else { return };
     task.run("alert('the page stands still')");
     task.dialog();
@@ -89,7 +89,7 @@ fn what_the_browser_answers_goes_on_under_a_dialog() {
 }
 
 #[test]
-fn other_processes_of_a_page_go_on_under_a_dialog() {
+fn frames_of_other_processes_work_under_a_dialog() {
     let Some(task) = Task::shared("beside") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe><iframe src='@c/inner?c'></iframe>");
     task.site.page("/inner", "<title>inner</title>");
@@ -109,7 +109,7 @@ fn other_processes_of_a_page_go_on_under_a_dialog() {
 }
 
 #[test]
-fn a_call_elsewhere_that_never_ends_is_given_up_under_a_dialog() {
+fn an_endless_call_of_another_frame_ends_under_a_dialog() {
     let Some(task) = Task::shared("grace") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
@@ -123,7 +123,7 @@ fn a_call_elsewhere_that_never_ends_is_given_up_under_a_dialog() {
 }
 
 #[test]
-fn a_script_may_be_started_without_waiting_for_it() {
+fn a_script_can_be_started_without_waiting() {
     let Some(task) = Task::shared("started") else { return };
     task.site.page("/", "<iframe src='@a/inner'></iframe>");
     task.site.page("/inner", "inner");

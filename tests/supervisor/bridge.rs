@@ -1,4 +1,4 @@
-//! Dialogs over the bridge, as the supervisor runs it.
+//! The dialog bridge as the supervisor runs it.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn life(now: &View, url: &str) -> BridgeLife {
 }
 
 #[test]
-fn the_page_gets_what_was_answered_and_nothing_native_opens() {
+fn the_bridge_returns_the_answer_and_opens_no_native_dialog() {
     let Some(task) = Task::own_with(bridged("bridged")) else { return };
     let inner = format!("inner<iframe src='{}'></iframe>", task.site.url("c", "/innermost"));
     task.site.page("/innermost", "innermost");
@@ -36,9 +36,9 @@ fn the_page_gets_what_was_answered_and_nothing_native_opens() {
     assert_eq!(life(&task.view(), "/inner"), BridgeLife::Installed);
     for frame in &frames {
         task.run_in(frame, "window.got = [prompt('who?', 'nobody'), confirm('sure?'), String(alert('done'))]");
-        let asked = task.dialog_saying("who?");
-        assert_eq!((asked.kind, &*asked.default_prompt), (DialogType::Prompt, "nobody"));
-        assert_eq!((asked.bridged, asked.frame_id.as_ref()), (true, Some(frame)));
+        let requested = task.dialog_saying("who?");
+        assert_eq!((requested.kind, &*requested.default_prompt), (DialogType::Prompt, "nobody"));
+        assert_eq!((requested.bridged, requested.frame_id.as_ref()), (true, Some(frame)));
         let refused = task.evaluate(&FrameRef::Id(frame.clone()), "1", soon()).unwrap_err();
         assert!(refused.is_blocked_by_dialog(), "{refused}");
         let closed = task.answer(text("Ada — 愛"));
@@ -56,7 +56,7 @@ fn the_page_gets_what_was_answered_and_nothing_native_opens() {
 }
 
 #[test]
-fn policies_armed_answers_and_the_watchdog_work_as_for_native_dialogs() {
+fn policies_armed_answers_and_watchdog_apply_to_bridged_dialogs() {
     let options = SupervisorOptions { dialog_timeout: Duration::from_millis(300), ..bridged("same") };
     let Some(task) = Task::own_with(options) else { return };
     assert_eq!(task.eval("typeof prompt"), "function");
@@ -73,7 +73,7 @@ fn policies_armed_answers_and_the_watchdog_work_as_for_native_dialogs() {
 }
 
 #[test]
-fn pages_are_left_and_closed_under_a_call() {
+fn pages_navigate_and_close_during_a_bridge_call() {
     let Some(task) = Task::own_with(bridged("left")) else { return };
     task.site.page("/", "here");
     task.site.page("/frame", &format!("<iframe src='{}'></iframe>", task.site.url("b", "/")));
@@ -99,34 +99,34 @@ fn pages_are_left_and_closed_under_a_call() {
 }
 
 #[test]
-fn a_page_asks_before_it_is_left_as_ever() {
+fn beforeunload_dialogs_stay_native_with_the_bridge() {
     let Some(task) = Task::own_with(bridged("leaving")) else { return };
     task.site.page("/", "here");
     task.go(&task.site.url("a", "/"));
     task.eval("onbeforeunload = event => event.preventDefault()");
     let refused = task.navigate(&FrameRef::Top, &task.site.url("a", "/?2"), soon()).unwrap_err();
     assert!(refused.is_blocked_by_dialog(), "{refused}");
-    let asked = task.dialog();
-    assert_eq!((asked.kind, asked.bridged), (DialogType::BeforeUnload, false));
+    let requested = task.dialog();
+    assert_eq!((requested.kind, requested.bridged), (DialogType::BeforeUnload, false));
     task.answer(ACCEPT);
     task.until("the next document", |now| now.pages[0].url.ends_with("?2"));
 }
 
 #[test]
-fn where_it_cannot_work_the_native_dialog_does_and_it_is_said() {
+fn where_the_bridge_cannot_work_dialogs_are_native_and_it_is_reported() {
     let Some(task) = Task::own_with(bridged("fallback")) else { return };
     task.site.put("/", Answer::html("no requests").header("Permissions-Policy", "sync-xhr=()"));
     task.go(&task.site.url("a", "/"));
     task.run("window.got = prompt('native?', '')");
-    let asked = task.dialog();
-    assert!(!asked.bridged);
+    let requested = task.dialog();
+    assert!(!requested.bridged);
     assert_eq!(life(&task.view(), "/"), BridgeLife::Native);
     task.answer(text("yes"));
     assert_eq!(task.eval("got"), "yes");
 }
 
 #[test]
-fn forged_requests_bring_nothing_and_hold_up_nothing() {
+fn forged_bridge_requests_are_refused_without_delay() {
     let Some(task) = Task::own_with(bridged("forged")) else { return };
     task.site.page("/", "hostile");
     task.go(&task.site.url("a", "/"));
@@ -178,7 +178,7 @@ fn behind_a_proxy_that_dismisses_dialogs_every_answer_arrives() {
 }
 
 #[test]
-fn a_dialog_dismissed_by_others_turns_the_bridge_on() {
+fn a_dialog_dismissed_by_another_client_enables_the_bridge() {
     let Some((_browser, proxy, task)) = dismissing(SupervisorOptions::task("auto")) else { return };
     assert_eq!(task.view().bridge.on, None);
     task.run("window.first = prompt('the first is lost')");
@@ -201,7 +201,7 @@ fn a_dialog_dismissed_by_others_turns_the_bridge_on() {
 }
 
 #[test]
-fn it_is_never_on_where_it_is_not_wanted() {
+fn the_bridge_is_never_enabled_when_disabled() {
     let options = SupervisorOptions { bridge: BridgeMode::Never, ..SupervisorOptions::task("never") };
     let Some((_browser, proxy, task)) = dismissing(options) else { return };
     task.run("window.all = [prompt('lost'), prompt('lost'), prompt('lost')]");
@@ -211,7 +211,7 @@ fn it_is_never_on_where_it_is_not_wanted() {
 }
 
 #[test]
-fn a_dialog_that_ends_with_its_page_turns_nothing_on() {
+fn a_dialog_that_ends_with_its_page_does_not_enable_the_bridge() {
     let Some(task) = Task::own("with-its-page") else { return };
     task.site.page("/", "here");
     for number in 0..5 {

@@ -1,4 +1,4 @@
-//! Calls into frames and what comes back.
+//! Calls to frames and their results.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::{Task, soon};
 
 #[test]
-fn a_script_is_worth_what_it_evaluates_to() {
+fn a_script_returns_its_value() {
     let Some(task) = Task::shared("values") else { return };
     let cases: [(&str, Value, &str, bool); 28] = [
         ("1 + 1", json!(2), "number", false),
@@ -53,7 +53,7 @@ fn a_script_is_worth_what_it_evaluates_to() {
 }
 
 #[test]
-fn what_json_cannot_hold_is_described_and_the_script_runs_once() {
+fn values_without_json_form_are_described_and_scripts_run_once() {
     let Some(task) = Task::shared("once") else { return };
     task.eval("window.n = 0");
     for (count, script) in (1..).zip([
@@ -74,7 +74,7 @@ fn what_json_cannot_hold_is_described_and_the_script_runs_once() {
 }
 
 #[test]
-fn a_script_that_throws_tells_what_and_where() {
+fn a_thrown_exception_is_reported_with_its_location() {
     let Some(task) = Task::shared("throws") else { return };
     let thrown = |script: &str| match task.evaluate(&FrameRef::Top, script, soon()) {
         Err(Error::Script(error)) => error,
@@ -106,7 +106,7 @@ fn a_call_ends_at_its_deadline() {
 }
 
 #[test]
-fn a_call_to_what_is_not_there_says_so() {
+fn a_call_to_a_missing_page_or_frame_is_an_error() {
     let Some(task) = Task::shared("unknown") else { return };
     let frame = FrameRef::Id(FrameId::from("F00D"));
     let error = task.evaluate(&frame, "1", soon()).unwrap_err();
@@ -158,7 +158,7 @@ fn each_frame_has_its_own_globals() {
 }
 
 #[test]
-fn a_command_that_would_act_on_another_frame_is_refused() {
+fn commands_that_would_act_on_another_frame_are_refused() {
     let Some(task) = Task::shared("refused") else { return };
     let [x, _, z] = three_frames(&task);
     for method in ["Page.getFrameTree", "DOM.getDocument", "Page.navigate", "Page.captureScreenshot"] {
@@ -168,7 +168,7 @@ fn a_command_that_would_act_on_another_frame_is_refused() {
         let text = error.to_string();
         assert!(text.contains("Runtime.evaluate") && text.contains("contentDocument"), "the way out: {text}");
     }
-    // A frame with a session of its own takes anything, and it acts on that frame.
+    // A frame with its own session accepts every command, which acts on that frame.
     let tree = task.call_raw(&FrameRef::Id(z.clone()), "Page.getFrameTree", &Value::Null, soon()).unwrap();
     assert_eq!(tree.value().unwrap()["frameTree"]["frame"]["id"], z.as_str());
     let tree = task.call_raw(&FrameRef::Top, "Page.getFrameTree", &Value::Null, soon()).unwrap();
@@ -176,7 +176,7 @@ fn a_command_that_would_act_on_another_frame_is_refused() {
 }
 
 #[test]
-fn a_typed_command_to_a_frame_acts_on_that_frame_or_is_refused() {
+fn typed_commands_act_on_their_frame_or_are_refused() {
     let Some(task) = Task::shared("typed") else { return };
     let [x, _, z] = three_frames(&task);
     let command = cdp::protocol::page::GetFrameTree::new();
@@ -189,7 +189,7 @@ fn a_typed_command_to_a_frame_acts_on_that_frame_or_is_refused() {
 }
 
 #[test]
-fn an_address_that_cannot_be_reached_is_an_error() {
+fn an_unreachable_url_is_an_error() {
     let Some(task) = Task::shared("unreachable") else { return };
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let error = task.navigate(&FrameRef::Top, &format!("http://127.0.0.1:{closed}/"), soon()).unwrap_err();
@@ -202,7 +202,7 @@ fn an_address_that_cannot_be_reached_is_an_error() {
 }
 
 #[test]
-fn many_threads_may_call_at_the_same_time() {
+fn many_threads_may_call_concurrently() {
     let Some(task) = Task::shared("threads") else { return };
     let frames = three_frames(&task);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Waits that nobody wants any more.
+//! Cancellation of waits.
 
 use std::time::{Duration, Instant};
 
@@ -9,16 +9,16 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::paged::Paged;
+use crate::support::test_tab::TestTab;
 
 /// How soon a wait is to end, with room for a machine that is busy.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Starts something that waits for a minute, cancels it once it is under way, and gives what came of it.
-fn cancelled<T: Send>(paged: &Paged, under_way: &str, work: impl FnOnce() -> T + Send) -> T {
+/// Starts an operation that waits for a minute, cancels it once it is under way, and returns its result.
+fn cancelled<T: Send>(paged: &TestTab, under_way: &str, work: impl FnOnce() -> T + Send) -> T {
     let cancel = Cancel::new();
     let outcome = Mutex::new(None);
-    let mut asked = Instant::now();
+    let mut requested = Instant::now();
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| *outcome.lock() = Some(cancel.run(work)));
         // The page says when it has come so far.
@@ -28,17 +28,17 @@ fn cancelled<T: Send>(paged: &Paged, under_way: &str, work: impl FnOnce() -> T +
             );
             paged.eval(&script);
         }
-        asked = Instant::now();
+        requested = Instant::now();
         cancel.set();
         worker.join().unwrap();
     });
-    assert!(asked.elapsed() < SOON, "it ended {:?} after it was cancelled", asked.elapsed());
+    assert!(requested.elapsed() < SOON, "it ended {:?} after it was cancelled", requested.elapsed());
     outcome.into_inner().unwrap()
 }
 
 #[test]
-fn waits_end_when_nobody_wants_them_any_more() {
-    let Some(paged) = Paged::showing("cancel", "<title>cancel</title><button>press</button>") else { return };
+fn cancelled_waits_end() {
+    let Some(paged) = TestTab::showing("cancel", "<title>cancel</title><button>press</button>") else { return };
     let long = || Deadline::after_secs(60);
     let top = paged.top();
     let quiet = || {
@@ -77,27 +77,27 @@ fn waits_end_when_nobody_wants_them_any_more() {
     let outcome = cancelled(&paged, "", || paged.supervisor().log().wait_since(last + 1000, 1, long()));
     assert!(outcome.entries.is_empty());
     quiet();
-    // The page is as it was, and so is whoever waits without being cancelled.
+    // The page is unchanged, and so are waits that were not cancelled.
     assert_eq!(paged.eval("document.title"), "cancel");
     paged.supervisor().caught_up(soon()).unwrap();
 }
 
 #[test]
-fn a_navigation_that_nobody_waits_for_is_given_up() {
-    let Some(paged) = Paged::showing("cancel-nav", "start") else { return };
+fn a_cancelled_navigation_is_stopped() {
+    let Some(paged) = TestTab::showing("cancel-nav", "start") else { return };
     let held = crate::support::site::Held::default();
     paged.site.put("/slow", crate::support::site::Answer::html("slow").held_by(&held));
     let cancel = Cancel::new();
     let (top, url) = (paged.top(), paged.site.url("a", "/slow"));
     let outcome = std::thread::scope(|scope| {
         let going = scope.spawn(|| cancel.run(|| paged.supervisor().navigate(&top, &url, Deadline::after_secs(60))));
-        paged.site.wait_asked("a.localhost/slow", 1);
+        paged.site.wait_requested("a.localhost/slow", 1);
         cancel.set();
         going.join().unwrap()
     });
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     assert!(matches!(cancel.run(|| paged.supervisor().evaluate(&FrameRef::Top, "1", soon())), Err(Error::Cancelled)));
-    held.let_go();
+    held.release();
     let now = paged.supervisor().wait_until(soon(), |now| now.pages[0].url.ends_with("/slow"));
     assert!(now.is_some(), "the browser goes there all the same");
 }

@@ -1,4 +1,4 @@
-//! A connection that is cut at any moment, while everything else goes on.
+//! A connection that is lost at random moments, under concurrent operations.
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use std::collections::BTreeMap;
@@ -19,11 +19,11 @@ use crate::support::ledger::{Ledger, count};
 use crate::support::proxy::Proxy;
 use crate::support::site::Site;
 
-/// What each operation is given; and what it may take more on a busy machine.
+/// Deadline of each operation, and additional time for a busy machine.
 const DEADLINE: Duration = Duration::from_secs(3);
 const SLACK: Duration = Duration::from_secs(20);
 
-/// What came of the operations.
+/// Results of the operations.
 #[derive(Default)]
 struct Tally {
     over: AtomicBool,
@@ -85,9 +85,9 @@ fn dialogs(supervisor: &Supervisor, tally: &Tally) {
             continue;
         };
         let page = FrameRef::TopOf(target.clone());
-        let asked = tally.run("a question", |_| supervisor.start_script(&page, "confirm('again?')"));
+        let requested = tally.run("a question", |_| supervisor.start_script(&page, "confirm('again?')"));
         let opened = |now: &View| now.dialogs_of(target.as_str()).next().is_some();
-        if asked.is_some() && supervisor.wait_until(Deadline::after_millis(300), opened).is_some() {
+        if requested.is_some() && supervisor.wait_until(Deadline::after_millis(300), opened).is_some() {
             tally.run("an answer", |deadline| supervisor.respond(None, Dismiss, deadline));
         } else {
             // Its dialog is lost, or was never seen. Closing is the way out that a cut in the middle does
@@ -107,8 +107,8 @@ fn memory() -> u64 {
 }
 
 #[test]
-fn a_connection_that_is_cut_again_and_again_loses_nothing() {
-    alone(module_path!(), "a_connection_that_is_cut_again_and_again_loses_nothing", || {
+fn repeated_connection_losses_lose_nothing() {
+    alone(module_path!(), "repeated_connection_losses_lose_nothing", || {
         let cuts = count("CDPILOT_TEST_CUTS", 30);
         let baseline = Baseline::now();
         let Some(browser) = launch(TransportKind::Port(0)) else { return };
@@ -169,7 +169,7 @@ fn a_connection_that_is_cut_again_and_again_loses_nothing() {
             by("lost"),
             by("remote"),
         );
-        // How much goes on between cuts is up to the machine.
+        // The number of operations between cuts depends on the machine.
         assert!(answered > cuts / 4 && by("agent") > 0, "something went on between the cuts");
         let (first, last) = (memories[memories.len() / 2], memories[memories.len() - 1]);
         assert!(last < first + 8 * 1024, "memory grows: {memories:?}");

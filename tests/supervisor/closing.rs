@@ -15,15 +15,15 @@ fn other_client(browser: &BrowserProcess) -> Connection {
     Connection::connect(&browser.endpoint().unwrap().url(), &ConnectOptions::default()).unwrap()
 }
 
-/// What a script is worth on a page, asked by another client.
+/// Evaluates a script in a page through another client.
 fn ask(client: &Connection, target: &TargetId, script: &str) -> Value {
     let mut attach = AttachToTarget::new(target.clone());
     attach.flatten = Some(true);
     let id = client.call(&attach, soon()).unwrap().session_id;
     let mut evaluate = Evaluate::new(script);
     evaluate.return_by_value = Some(true);
-    let told = client.session(id.as_str()).call(&evaluate, soon()).unwrap();
-    told.result.value.map(|raw| serde_json::from_str(raw.get()).unwrap()).unwrap_or_default()
+    let response = client.session(id.as_str()).call(&evaluate, soon()).unwrap();
+    response.result.value.map(|raw| serde_json::from_str(raw.get()).unwrap()).unwrap_or_default()
 }
 
 fn pages(client: &Connection) -> Vec<TargetId> {
@@ -76,7 +76,7 @@ fn a_tab_is_closed_safely_under_a_dialog_of_any_frame() {
 }
 
 #[test]
-fn a_page_that_asks_before_it_is_left_is_closed_all_the_same() {
+fn a_page_with_a_beforeunload_handler_is_closed() {
     let Some(task) = Task::own("guarded") else { return };
     framed(&task);
     let target = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
@@ -89,7 +89,7 @@ fn a_page_that_asks_before_it_is_left_is_closed_all_the_same() {
 }
 
 #[test]
-fn stopping_closes_what_was_opened_and_leaves_the_rest_usable() {
+fn stopping_closes_own_pages_and_leaves_others() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let client = other_client(&browser);
@@ -129,7 +129,7 @@ fn stopping_closes_what_was_opened_and_leaves_the_rest_usable() {
 }
 
 #[test]
-fn stopping_twice_or_with_nothing_to_do_is_fine() {
+fn stopping_twice_is_allowed() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let task = Task::attach(&url, SupervisorOptions { pages: Pages::None, ..SupervisorOptions::task("none") }).unwrap();
@@ -143,7 +143,7 @@ fn stopping_twice_or_with_nothing_to_do_is_fine() {
 }
 
 #[test]
-fn a_page_of_somebody_else_is_left_alone() {
+fn pages_of_other_clients_are_left_alone() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let client = other_client(&browser);
     let policy = DialogPolicy::AutoDismiss; // must not touch the dialogs of others
@@ -154,8 +154,8 @@ fn a_page_of_somebody_else_is_left_alone() {
     let changes = client.subscribe(Watch::everything().only(&["Target.targetInfoChanged"]), Capacity::default());
     client.call(&SetDiscoverTargets::new(true), soon()).unwrap();
     let foreign = client.call(&CreateTarget::new(task.site.url("a", "/")), soon()).unwrap().target_id;
-    task.site.wait_asked("b.localhost/leaf", 1);
-    // Until it is attached to nobody: a change is told each time somebody comes or goes.
+    task.site.wait_requested("b.localhost/leaf", 1);
+    // Until no client is attached: a change is reported on each attach and detach.
     loop {
         let info = client.call_raw("Target.getTargetInfo", &json!({ "targetId": foreign }), soon()).unwrap();
         let info = info.value().unwrap()["targetInfo"].clone();

@@ -1,4 +1,4 @@
-//! Pages that crash, hang or are taken away. Each test has a browser of its own.
+//! Pages that crash, hang or are removed. Each test has its own browser.
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ fn state(task: &Task) -> PageState {
 }
 
 #[test]
-fn a_page_that_crashes_fails_its_calls_and_can_be_loaded_again() {
+fn a_crashed_page_fails_its_calls_and_can_be_reloaded() {
     let Some(task) = Task::own("crash") else { return };
     task.site.page("/", "<title>alive</title><iframe src='@a/leaf'></iframe>");
     task.site.page("/leaf", "leaf");
@@ -76,7 +76,7 @@ fn a_page_that_crashes_fails_its_calls_and_can_be_loaded_again() {
 }
 
 #[test]
-fn a_page_that_crashed_may_go_elsewhere_or_be_closed() {
+fn a_crashed_page_can_navigate_or_be_closed() {
     let Some(task) = Task::own("crash-away") else { return };
     task.site.page("/", "<title>elsewhere</title>");
     crash(&task, &task.top());
@@ -92,7 +92,7 @@ fn a_page_that_crashed_may_go_elsewhere_or_be_closed() {
 }
 
 #[test]
-fn a_frame_that_crashes_leaves_its_page_alone() {
+fn a_crashed_frame_does_not_affect_its_page() {
     let Some(task) = Task::own("crash-frame") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
@@ -114,8 +114,9 @@ fn a_frame_that_crashes_leaves_its_page_alone() {
 
 /// Renderers and the processor time each has taken, in clock ticks.
 fn renderers(task: &Task) -> Vec<(i64, u64)> {
-    let told = task.connection().call_raw("SystemInfo.getProcessInfo", &json!({}), soon()).unwrap().value().unwrap();
-    let all = told["processInfo"].as_array().unwrap().iter().filter(|process| process["type"] == "renderer");
+    let response =
+        task.connection().call_raw("SystemInfo.getProcessInfo", &json!({}), soon()).unwrap().value().unwrap();
+    let all = response["processInfo"].as_array().unwrap().iter().filter(|process| process["type"] == "renderer");
     let pids = all.map(|process| process["id"].as_i64().unwrap());
     let ticks = |pid: i64| -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -139,7 +140,7 @@ fn kill(pid: i64) {
 }
 
 #[test]
-fn a_dialog_open_at_the_crash_of_its_page_is_lost() {
+fn a_dialog_of_a_crashed_page_is_lost() {
     let Some(task) = Task::own("crash-dialog") else { return };
     task.site.page("/", "page");
     task.go(&task.site.url("a", "/"));
@@ -149,7 +150,7 @@ fn a_dialog_open_at_the_crash_of_its_page_is_lost() {
     kill(process);
     let now = task.until("the record", |now| !now.recent.is_empty() && now.pages[0].state == PageState::Crashed);
     assert_eq!(now.recent[0].dialog.id, dialog.id);
-    // Chromium tells that it is closed, and then of the crash.
+    // Chromium reports that it is closed, and then the crash.
     assert!(matches!(now.recent[0].closed_by, ClosedBy::Lost | ClosedBy::Remote), "{:?}", now.recent[0]);
     assert!(now.dialogs.is_empty());
     assert!(matches!(task.respond(None, cdpilot::supervisor::DialogAnswer::Dismiss, soon()), Err(Error::NoDialog)));
@@ -161,7 +162,7 @@ fn a_dialog_open_at_the_crash_of_its_page_is_lost() {
 }
 
 #[test]
-fn a_call_ends_when_its_page_or_frame_is_taken_away() {
+fn a_call_ends_when_its_page_or_frame_is_removed() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let task = Task::attach(&url, SupervisorOptions::task("away")).unwrap();
@@ -201,7 +202,7 @@ fn a_call_ends_when_its_page_or_frame_is_taken_away() {
 }
 
 #[test]
-fn a_page_that_hangs_holds_up_nobody_else() {
+fn a_hanging_page_delays_no_other() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let task = Task::attach(&url, SupervisorOptions::task("first")).unwrap();

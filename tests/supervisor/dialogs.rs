@@ -1,4 +1,4 @@
-//! Dialogs: every type, from every kind of frame. What an answer did is asked of the page.
+//! Dialogs of every type in every kind of frame. The page verifies the effect of each answer.
 
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::supervisor::DialogAnswer::{self, Dismiss};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::{ACCEPT, Task, soon, text};
 use crate::support::site::Site;
 
-/// A script that opens a dialog, the answers to try and what the page gets.
+/// A script that opens a dialog, the answers to try, and the results in the page.
 type Case = (&'static str, DialogType, &'static str, DialogAnswer, Value);
 
 fn cases() -> [Case; 10] {
@@ -52,7 +52,7 @@ fn every_case_in(task: &Task, frame: &FrameId, origin: &str) {
     assert_eq!(task.view().recent.len(), cases().len());
 }
 
-/// A page of three sites in one another, each with a frame of its own process beside it.
+/// Three nested sites, each with an additional frame of its own process.
 fn nested(site: &Site) -> String {
     site.page("/", "<iframe src='@a/same'></iframe><iframe src='@b/one'></iframe>");
     site.page("/same", "same");
@@ -118,7 +118,7 @@ fn a_dialog_called_through_the_window_of_a_frame_is_seen() {
 }
 
 #[test]
-fn a_page_that_asks_while_it_loads_goes_on_loading_when_answered() {
+fn a_page_with_a_dialog_during_load_continues_after_the_answer() {
     let Some(task) = Task::shared("loading") else { return };
     task.site.page(
         "/",
@@ -144,7 +144,7 @@ fn a_page_that_asks_while_it_loads_goes_on_loading_when_answered() {
 }
 
 #[test]
-fn dialogs_one_after_another_are_told_apart() {
+fn consecutive_dialogs_are_distinguished() {
     let Some(task) = Task::shared("row") else { return };
     task.go(&nested(&task.site));
     let frame = task.frame("/one");
@@ -188,7 +188,7 @@ fn dialogs_one_after_another_are_told_apart() {
 }
 
 #[test]
-fn a_page_that_asks_before_it_is_left_is_held_or_let_go() {
+fn a_beforeunload_dialog_keeps_or_leaves_the_page() {
     let Some(task) = Task::shared("leaving") else { return };
     task.site.page("/next", "next");
     for place in ["top", "/same", "/one"] {
@@ -203,8 +203,8 @@ fn a_page_that_asks_before_it_is_left_is_held_or_let_go() {
                 assert_eq!(dialog.kind, DialogType::BeforeUnload, "{place}");
                 let closed = task.respond(Some(&dialog.id), answer.clone(), soon()).unwrap();
                 assert_eq!((closed.accepted, closed.closed_by), (answer == ACCEPT, ClosedBy::Agent), "{place}");
-                let told = leaving.join().unwrap().unwrap_err();
-                assert!(told.is_blocked_by_dialog(), "{place}: {told}");
+                let response = leaving.join().unwrap().unwrap_err();
+                assert!(response.is_blocked_by_dialog(), "{place}: {response}");
             });
             task.until(path, |now| now.pages[0].url.ends_with(path));
             assert_eq!(task.eval("location.pathname"), path, "{place}");

@@ -1,4 +1,4 @@
-//! Orders of events that a real browser brings about once in a thousand times: frames.
+//! Rare orders of frame events, with a fake browser.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ fn navigated(fake: &Fake, session: &str, id: &str, parent: Option<&str>, path: &
     fake.emit(Some(session), "Page.frameNavigated", json!({ "frame": frame(id, parent, path), "type": "Navigation" }));
 }
 
-/// A frame gets a process of its own.
+/// A frame gets its own process.
 fn own_process(fake: &Fake, session: &str, id: &str, parent: &str) {
     let path = format!("/{id}");
     fake.on("Page.getFrameTree").in_session(session).reply(tree(&frame(id, Some(parent), &path), &[]));
@@ -41,7 +41,7 @@ fn get<'a>(now: &'a View, id: &str) -> Option<&'a Frame> {
 }
 
 #[test]
-fn a_start_sends_everything_at_once_and_resumes_last() {
+fn attaching_pipelines_all_commands_and_resumes_last() {
     let fake = browser();
     let supervisor = supervise(&fake);
     // The page is ready before the last message has arrived here.
@@ -66,7 +66,7 @@ fn a_start_sends_everything_at_once_and_resumes_last() {
 }
 
 #[test]
-fn an_attach_that_is_never_answered_holds_up_nothing() {
+fn an_unanswered_attach_delays_nothing() {
     let fake = browser();
     let gate = Gate::default();
     fake.on("Page.enable").in_session("S2").late(&gate).reply(json!({}));
@@ -82,7 +82,7 @@ fn an_attach_that_is_never_answered_holds_up_nothing() {
     let state = |now: &View, page: &str| now.page(page).map(|page| page.state);
     let now = supervisor.view();
     assert_eq!((state(&now, "P2"), state(&now, PAGE)), (Some(PageState::Unresponsive), Some(PageState::Ready)));
-    // Its dialogs are told all the same.
+    // Its dialogs are reported nevertheless.
     let dialog = crate::support::fake_pages::opening("P2", "alert", "why it hangs");
     fake.emit(Some("S2"), "Page.javascriptDialogOpening", dialog);
     until(&supervisor, "the dialog", |now| now.dialogs.len() == 1);
@@ -95,8 +95,8 @@ fn an_attach_that_is_never_answered_holds_up_nothing() {
 }
 
 #[test]
-fn an_old_tree_does_not_undo_what_was_told_later() {
-    // The tree is asked for, a frame moves on, and both wait for the supervisor at the same time.
+fn an_old_frame_tree_does_not_override_newer_events() {
+    // The tree is requested, a frame navigates, and both are queued for the supervisor at the same time.
     for round in 0..20 {
         let fake = browser();
         fake.on("Page.getFrameTree").in_session(SESSION).with(|request| {
@@ -119,7 +119,7 @@ fn an_old_tree_does_not_undo_what_was_told_later() {
 }
 
 #[test]
-fn a_child_may_be_told_before_its_parent() {
+fn a_child_frame_may_be_reported_before_its_parent() {
     let fake = browser();
     let supervisor = supervise(&fake);
     own_process(&fake, "S2", "CHILD", "PARENT");
@@ -134,7 +134,7 @@ fn a_child_may_be_told_before_its_parent() {
 }
 
 #[test]
-fn a_frame_goes_whichever_end_of_it_is_told_first() {
+fn a_frame_is_removed_in_either_order_of_events() {
     for target_first in [true, false] {
         let fake = browser();
         let supervisor = supervise(&fake);
@@ -154,7 +154,7 @@ fn a_frame_goes_whichever_end_of_it_is_told_first() {
 }
 
 #[test]
-fn a_frame_that_only_moved_stays() {
+fn a_frame_that_changes_process_stays() {
     for reason in ["swap", "remove"] {
         let fake = browser();
         let supervisor = supervise(&fake);
@@ -165,7 +165,7 @@ fn a_frame_that_only_moved_stays() {
         let now = folded(&fake, &supervisor);
         let moved = get(&now, "F").expect(reason);
         assert_eq!((moved.session_id.as_deref(), moved.is_oopif), (Some("S2"), true), "{reason}");
-        // And back: its target goes and the parent's process tells of it again.
+        // And back: its target is detached and the parent's process reports it again.
         target_detached(&fake, "S2", "F");
         frame_attached(&fake, "F", PAGE);
         let now = folded(&fake, &supervisor);
@@ -180,7 +180,7 @@ fn a_frame_that_only_moved_stays() {
 }
 
 #[test]
-fn a_frame_whose_session_is_gone_for_a_moment_is_kept() {
+fn a_frame_without_session_for_a_moment_is_kept() {
     let fake = browser();
     let supervisor = supervise(&fake);
     frame_attached(&fake, "F", PAGE);
@@ -211,7 +211,7 @@ fn a_second_attach_to_the_same_page_changes_nothing() {
 }
 
 #[test]
-fn what_nobody_understands_is_passed_over() {
+fn unknown_messages_are_ignored() {
     let fake = browser();
     let supervisor = supervise(&fake);
     fake.garbage();
@@ -240,13 +240,13 @@ fn what_nobody_understands_is_passed_over() {
 }
 
 #[test]
-fn lost_events_are_made_up_for() {
+fn lost_events_cause_a_resync() {
     let fake = browser();
     let supervisor = supervise(&fake);
     frame_attached(&fake, "OLD", PAGE);
     own_process(&fake, "S2", "DEAD", PAGE);
     own_process(&fake, "S3", "BACK", PAGE);
-    // Each change of many frames takes a while: the browser tells of more than the supervisor gets to see.
+    // Each change of many frames takes a while: the browser reports more than the supervisor observes.
     let many = 3_000;
     (0..many).for_each(|number| frame_attached(&fake, &format!("F{number}"), PAGE));
     until(&supervisor, "all frames", |now| now.frames.len() == 4 + many);
@@ -262,7 +262,7 @@ fn lost_events_are_made_up_for() {
         "params": { "frameId": "OLD", "url": "http://fake.test/old#x", "navigationType": "fragment" }
     });
     let event = event.to_string();
-    // The log keeps the newest entries only: what was read anew is seen by the frame that is there since.
+    // The log keeps only the newest entries: the resync is detected by the frame that it adds.
     let mut floods = 0;
     while get(&supervisor.view(), "NEW").is_none() {
         floods += 1;

@@ -1,4 +1,4 @@
-//! Orders of events that a real browser brings about once in a thousand times: dialogs.
+//! Rare orders of dialog events, with a fake browser.
 
 use cdpilot::cdp;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
@@ -29,7 +29,7 @@ fn ends(recent: &[ClosedDialog]) -> Vec<(&str, ClosedBy, bool)> {
 }
 
 #[test]
-fn a_closing_told_twice_counts_once() {
+fn a_duplicate_dialog_closed_event_counts_once() {
     let fake = browser();
     let supervisor = supervise(&fake);
     open(&fake, &supervisor, "one");
@@ -49,7 +49,7 @@ fn a_closing_told_twice_counts_once() {
 }
 
 #[test]
-fn the_closing_may_come_before_or_behind_the_answer() {
+fn a_dialog_closed_event_may_precede_or_follow_the_answer() {
     for before in [true, false] {
         let fake = browser();
         if before {
@@ -72,7 +72,7 @@ fn the_closing_may_come_before_or_behind_the_answer() {
 }
 
 #[test]
-fn what_was_to_be_accepted_and_was_not_has_been_closed_by_another() {
+fn a_dialog_with_another_result_was_closed_by_another_client() {
     let fake = browser();
     fake.on(ANSWER).after_event("Page.javascriptDialogClosed", closing(PAGE, false)).reply(json!({}));
     let supervisor = supervise(&fake);
@@ -83,7 +83,7 @@ fn what_was_to_be_accepted_and_was_not_has_been_closed_by_another() {
 }
 
 #[test]
-fn an_answer_that_is_never_confirmed_is_confirmed_by_the_closing() {
+fn an_unconfirmed_answer_is_confirmed_by_the_closed_event() {
     let fake = browser();
     fake.on(ANSWER).never();
     let supervisor = supervise(&fake);
@@ -99,7 +99,7 @@ fn an_answer_that_is_never_confirmed_is_confirmed_by_the_closing() {
 }
 
 #[test]
-fn an_answer_that_brings_nothing_may_be_given_again() {
+fn an_answer_without_effect_can_be_repeated() {
     let fake = browser();
     fake.on(ANSWER).times(1).never();
     let supervisor = supervise(&fake);
@@ -114,7 +114,7 @@ fn an_answer_that_brings_nothing_may_be_given_again() {
 }
 
 #[test]
-fn a_dialog_that_is_gone_already_was_closed_by_somebody_else() {
+fn a_missing_dialog_was_closed_by_another_client() {
     let fake = browser();
     fake.on(ANSWER).error(-32602, "No dialog is showing");
     let supervisor = supervise(&fake);
@@ -141,7 +141,7 @@ fn an_answer_that_fails_leaves_the_dialog_open() {
 }
 
 #[test]
-fn a_policy_whose_answer_fails_shows_the_dialog() {
+fn a_failed_policy_answer_leaves_the_dialog_pending() {
     let fake = browser();
     fake.on(ANSWER).times(1).error(-32000, "Not now");
     let policy = DialogPolicy::AutoAccept;
@@ -152,7 +152,7 @@ fn a_policy_whose_answer_fails_shows_the_dialog() {
 }
 
 #[test]
-fn an_older_browser_names_no_frame() {
+fn dialogs_of_older_browsers_have_no_frame() {
     let fake = browser();
     let supervisor = supervise(&fake);
     let mut old = opening(PAGE, "prompt", "old");
@@ -203,7 +203,7 @@ fn a_dialog_that_opens_over_another_ends_it() {
 }
 
 #[test]
-fn a_dialog_goes_with_its_frame_page_or_session() {
+fn a_dialog_ends_with_its_frame_page_or_session() {
     let fake = browser();
     let supervisor = supervise(&fake);
     tell(&fake, "Page.frameAttached", json!({ "frameId": "F", "parentFrameId": PAGE }));
@@ -225,7 +225,7 @@ fn a_dialog_goes_with_its_frame_page_or_session() {
 }
 
 #[test]
-fn a_connection_that_breaks_ends_who_waits_for_an_answer() {
+fn a_lost_connection_ends_waits_for_an_answer() {
     let fake = browser();
     let gate = Gate::default();
     fake.on(ANSWER).late(&gate).reply(json!({}));
@@ -239,7 +239,7 @@ fn a_connection_that_breaks_ends_who_waits_for_an_answer() {
         let closed = matches!(&error, Error::Cdp(error) if error.is_closed());
         assert!(closed || matches!(error, Error::NotActive { .. } | Error::DialogGone { .. }), "{error:?}");
     });
-    // Who waits is told by the answer that failed, which may come before the end of the connection.
+    // The wait ends with the failed answer, which may precede the end of the connection.
     let now = until(&supervisor, "the end", |now| !now.is_active());
     assert_eq!(now.recent[0].closed_by, ClosedBy::Lost);
     let kinds: Vec<EventKind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind()).collect();

@@ -1,4 +1,4 @@
-//! The frame tree of a page: found when it was there before, limited, named.
+//! The frame tree of a page: after attach, truncated, named.
 
 use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::supervisor::{Frame, FrameRef, FrameTree, PageState, Pages, Supervisor, SupervisorOptions, View};
@@ -19,7 +19,7 @@ fn nested(site: &Site) -> String {
 
 const ADDRESSES: [&str; 7] = ["/", "/same", "/one", "/same?b", "/two", "/three", "/same?c"];
 
-/// Waits until everything of the page above is there.
+/// Waits until the page above is complete.
 fn complete<'a>(supervisor: &'a Supervisor, site: &Site) -> std::sync::Arc<View> {
     let _: &'a Supervisor = supervisor;
     let url = |path: &str| {
@@ -73,7 +73,7 @@ fn all_answer(supervisor: &Supervisor, now: &View) {
 }
 
 #[test]
-fn a_page_that_loads_under_our_eyes_gives_its_whole_tree() {
+fn a_page_loaded_after_attach_has_its_full_frame_tree() {
     let Some(task) = Task::shared("seen") else { return };
     task.navigate(&FrameRef::Top, &nested(&task.site), soon()).unwrap();
     let now = complete(&task, &task.site);
@@ -84,7 +84,7 @@ fn a_page_that_loads_under_our_eyes_gives_its_whole_tree() {
 }
 
 #[test]
-fn a_page_that_was_there_before_gives_its_whole_tree() {
+fn a_page_loaded_before_attach_has_its_full_frame_tree() {
     let Some(url) = shared() else { return };
     let task = Task::shared("before").unwrap();
     task.navigate(&FrameRef::Top, &nested(&task.site), soon()).unwrap();
@@ -102,7 +102,7 @@ fn a_page_that_was_there_before_gives_its_whole_tree() {
 }
 
 #[test]
-fn everything_that_is_there_may_be_supervised() {
+fn all_existing_pages_can_be_supervised() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let one = Task::attach(&url, SupervisorOptions::task("one")).unwrap();
@@ -134,7 +134,7 @@ fn paths(tree: &FrameTree) -> Vec<&str> {
 }
 
 #[test]
-fn a_tree_leaves_out_what_is_deep_in_other_processes() {
+fn a_frame_tree_omits_deep_cross_process_frames() {
     let Some(task) = Task::shared("deep") else { return };
     task.navigate(&FrameRef::Top, &nested(&task.site), soon()).unwrap();
     let now = complete(&task, &task.site);
@@ -155,7 +155,7 @@ fn a_tree_leaves_out_what_is_deep_in_other_processes() {
 }
 
 #[test]
-fn a_tree_of_a_hundred_frames_is_cut_at_thirty() {
+fn a_frame_tree_is_truncated_at_thirty_frames() {
     let Some(task) = Task::shared("hundred") else { return };
     task.site.page(
         "/",
@@ -183,7 +183,7 @@ fn a_tree_of_a_hundred_frames_is_cut_at_thirty() {
 }
 
 #[test]
-fn frames_without_an_address_are_there_too() {
+fn frames_without_url_are_listed() {
     let Some(task) = Task::shared("srcdoc") else { return };
     task.site.page(
         "/",
@@ -210,18 +210,18 @@ fn frames_without_an_address_are_there_too() {
 }
 
 #[test]
-fn a_frame_of_a_page_being_loaded_is_there_before_it_has_answered() {
+fn a_frame_of_a_loading_page_is_listed_before_its_response() {
     let Some(task) = Task::shared("held") else { return };
     let held = crate::support::site::Held::default();
     task.site.page("/", "<iframe src='@a/slow'></iframe><iframe src='@b/slow'></iframe><p id=end>");
     task.site.put("/slow", crate::support::site::Answer::html("<title>slow</title>").held_by(&held));
     task.navigate(&FrameRef::Top, &task.site.url("a", "/"), soon()).unwrap();
-    task.site.wait_asked("a.localhost/slow", 1);
-    task.site.wait_asked("b.localhost/slow", 1);
+    task.site.wait_requested("a.localhost/slow", 1);
+    task.site.wait_requested("b.localhost/slow", 1);
     let now = task.until("both frames", |now| now.frames.len() == 3);
     assert!(top_of(&now).is_some());
     assert_eq!(task.eval("document.readyState"), "interactive", "the page answers meanwhile");
-    held.let_go();
+    held.release();
     for host in ["a", "b"] {
         let frame = task.frame(&task.site.url(host, "/slow"));
         assert_eq!(frame.is_oopif, host == "b");

@@ -1,4 +1,4 @@
-//! Requests that the embedder decides about, with a real browser.
+//! Request interception by the embedder, with a real browser.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::support::site::Answer;
 const LOADED: &str =
     "new Promise(done => document.readyState === 'complete' ? done(1) : addEventListener('load', () => done(1)))";
 
-/// What `fetch` comes to: status and text, or that it failed.
+/// The result of `fetch`: status and text, or the name of its error.
 fn fetch(url: &str, more: &str) -> String {
     format!(
         "fetch('{url}', {{ {more} }}).then(async r => `${{r.status}} ${{await r.text()}}`).catch(error => error.name)"
@@ -33,16 +33,16 @@ fn showing_with(options: SupervisorOptions) -> Option<Task> {
     task.site.page("/", "<title>page</title>");
     task.site.page("/api/x", "of the server");
     task.navigate(&FrameRef::Top, &task.site.url("a", "/"), soon()).unwrap();
-    // What is caught for a document that is being committed, Chromium 156 may miss.
-    worth(&task, LOADED);
+    // Chromium 156 may not pause requests of a document that is being committed.
+    eval_value(&task, LOADED);
     Some(task)
 }
 
-fn worth(task: &Task, script: &str) -> serde_json::Value {
+fn eval_value(task: &Task, script: &str) -> serde_json::Value {
     task.evaluate(&FrameRef::Top, script, soon()).unwrap().result.value
 }
 
-/// Does the same with every request until the interception is over.
+/// Handles the next `times` requests with a closure.
 fn always(interceptor: Interceptor, times: usize, with: impl Fn(InterceptedRequest) + Send + 'static) -> Thread {
     let answer = move || {
         for _ in 0..times {
@@ -57,7 +57,7 @@ fn intercept(task: &Task, rule: InterceptRule) -> Interceptor {
 }
 
 #[test]
-fn a_request_is_answered_sent_on_or_fails() {
+fn requests_are_fulfilled_continued_or_failed() {
     let Some(task) = showing("intercept-each") else { return };
     let rule = InterceptRule::new("/api/*").resource_type("fetch");
     let answers = always(intercept(&task, rule), 5, |request| match request.method() {
@@ -75,19 +75,19 @@ fn a_request_is_answered_sent_on_or_fails() {
         _ => request.continue_with(vec![("X-A".to_owned(), "changed".to_owned())]).unwrap(),
     });
     let with_header = "headers: { 'X-A': '1' }";
-    assert_eq!(worth(&task, &fetch("/api/x", with_header)), "201 made up");
-    assert_eq!(worth(&task, &fetch("/api/x", "method: 'DELETE'")), "TypeError");
-    assert_eq!(worth(&task, &fetch("/api/x", "method: 'PUT'")), "200 of the server");
-    assert_eq!(worth(&task, &fetch("/api/x", "method: 'POST', body: 'plain'")), "200 of the server");
+    assert_eq!(eval_value(&task, &fetch("/api/x", with_header)), "201 made up");
+    assert_eq!(eval_value(&task, &fetch("/api/x", "method: 'DELETE'")), "TypeError");
+    assert_eq!(eval_value(&task, &fetch("/api/x", "method: 'PUT'")), "200 of the server");
+    assert_eq!(eval_value(&task, &fetch("/api/x", "method: 'POST', body: 'plain'")), "200 of the server");
     assert_eq!(
-        worth(&task, &fetch("/api/x", &format!("method: 'POST', body: 'x', {with_header}"))),
+        eval_value(&task, &fetch("/api/x", &format!("method: 'POST', body: 'x', {with_header}"))),
         "200 of the server"
     );
     drop(answers);
     let heads = task.site.heads("a.localhost/api/x");
     assert_eq!(heads.len(), 3, "{heads:?}");
     assert!(heads[2].to_ascii_lowercase().contains("x-a: changed"), "{heads:?}");
-    assert_eq!(worth(&task, &fetch("/api/x", "")), "200 of the server", "the interceptor is gone");
+    assert_eq!(eval_value(&task, &fetch("/api/x", "")), "200 of the server", "the interceptor is gone");
 }
 
 #[test]
@@ -98,49 +98,52 @@ fn a_document_and_its_preflights_are_intercepted() {
         request.fulfil(Fulfilment::new(200, vec![kind], "<title>made up</title>")).unwrap();
     };
     let answers = always(intercept(&task, InterceptRule::new("nowhere.test")), 3, made);
-    let asked = fetch("http://nowhere.test/x", "method: 'PUT', headers: { 'X-A': '1' }");
-    assert_eq!(worth(&task, &asked), "200 <title>made up</title>", "its preflight is answered too");
+    let requested = fetch("http://nowhere.test/x", "method: 'PUT', headers: { 'X-A': '1' }");
+    assert_eq!(eval_value(&task, &requested), "200 <title>made up</title>", "its preflight is answered too");
     task.navigate(&FrameRef::Top, "http://nowhere.test/", soon()).unwrap();
-    worth(&task, LOADED);
-    assert_eq!(worth(&task, "document.title"), "made up");
+    eval_value(&task, LOADED);
+    assert_eq!(eval_value(&task, "document.title"), "made up");
     drop(answers);
 }
 
 #[test]
-fn what_nobody_answers_goes_on_as_without() {
+fn unanswered_requests_continue() {
     let Some(task) = showing("intercept-unanswered") else { return };
     let older = RouteAction::Fulfil(std::sync::Arc::new(Fulfilment::new(200, Vec::new(), "of the route")));
     task.add_route(RouteRule::new("/api/routed", older), soon()).unwrap();
     // Its time is up.
     let short = intercept(&task, InterceptRule::new("/api/*").timeout(Duration::from_millis(50)));
-    assert_eq!(worth(&task, &fetch("/api/routed", "")), "200 of the route");
-    assert_eq!(worth(&task, &fetch("/api/x", "")), "200 of the server");
+    assert_eq!(eval_value(&task, &fetch("/api/routed", "")), "200 of the route");
+    assert_eq!(eval_value(&task, &fetch("/api/x", "")), "200 of the server");
     assert_eq!(short.next(Deadline::after_millis(1)).unwrap_err(), RecvError::Timeout, "late ones are not handed out");
     drop(short);
     // The request is dropped.
     let answers = always(intercept(&task, InterceptRule::new("/api/*")), 1, drop);
-    assert_eq!(worth(&task, &fetch("/api/routed", "")), "200 of the route");
+    assert_eq!(eval_value(&task, &fetch("/api/routed", "")), "200 of the route");
     drop(answers);
     // The interceptor is dropped while a request waits, and one is in the caller's hands.
     let interceptor = intercept(&task, InterceptRule::new("/api/*"));
-    worth(&task, &format!("window.first = {}; window.second = {}; 0", fetch("/api/x", ""), fetch("/api/routed", "")));
+    eval_value(
+        &task,
+        &format!("window.first = {}; window.second = {}; 0", fetch("/api/x", ""), fetch("/api/routed", "")),
+    );
     let held = interceptor.next(soon()).unwrap();
     drop(interceptor);
-    assert_eq!(worth(&task, "Promise.all([first, second])"), json!(["200 of the server", "200 of the route"]));
+    assert_eq!(eval_value(&task, "Promise.all([first, second])"), json!(["200 of the server", "200 of the route"]));
     assert!(matches!(held.continue_(), Err(Error::RequestGone)));
     // More wait than the queue takes.
     let full = intercept(&task, InterceptRule::new("/api/*").capacity(1));
-    worth(&task, &format!("window.first = {}; 0", fetch("/api/x", "")));
+    eval_value(&task, &format!("window.first = {}; 0", fetch("/api/x", "")));
     let two = format!("Promise.race([{}, {}])", fetch("/api/routed", ""), fetch("/api/routed", ""));
-    assert_eq!(worth(&task, &two), "200 of the route");
+    assert_eq!(eval_value(&task, &two), "200 of the route");
     assert!(full.missed() >= 1);
     drop(full);
-    assert_eq!(worth(&task, "first"), "200 of the server");
+    assert_eq!(eval_value(&task, "first"), "200 of the server");
     assert_eq!(task.routes(soon()).unwrap().len(), 1, "interceptors are not listed");
 }
 
 #[test]
-fn a_request_whose_page_leaves_is_gone() {
+fn a_request_of_a_closed_page_is_gone() {
     let Some(task) = showing("intercept-leaving") else { return };
     let interceptor = intercept(&task, InterceptRule::new("/api/*"));
     task.start_script(&FrameRef::Top, &fetch("/api/x", "")).unwrap();
@@ -153,7 +156,7 @@ fn a_request_whose_page_leaves_is_gone() {
 }
 
 #[test]
-fn interception_routes_and_the_dialog_bridge_share_what_is_caught() {
+fn interception_routes_and_the_dialog_bridge_work_together() {
     let options = SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task("intercept-shared") };
     let Some(task) = showing_with(options) else { return };
     task.site.put("/api/y", Answer::html("y of the server"));
@@ -161,12 +164,12 @@ fn interception_routes_and_the_dialog_bridge_share_what_is_caught() {
     task.add_route(RouteRule::new("/api/y", aborted), soon()).unwrap();
     let made = |request: InterceptedRequest| request.fulfil(Fulfilment::new(200, Vec::new(), "made up")).unwrap();
     let answers = always(intercept(&task, InterceptRule::new("/api/x")), 1, made);
-    assert_eq!(worth(&task, &fetch("/api/x", "")), "200 made up");
-    assert_eq!(worth(&task, &fetch("/api/y", "")), "TypeError");
+    assert_eq!(eval_value(&task, &fetch("/api/x", "")), "200 made up");
+    assert_eq!(eval_value(&task, &fetch("/api/y", "")), "TypeError");
     task.start_script(&FrameRef::Top, "window.said = confirm('still?')").unwrap();
     until(&task, "the dialog", |now| now.dialogs.iter().any(|dialog| dialog.bridged));
     task.respond(None, ACCEPT, soon()).unwrap();
-    assert_eq!(worth(&task, "said"), true);
+    assert_eq!(eval_value(&task, "said"), true);
     drop(answers);
     let rule = InterceptRule::new("[");
     let refused = |rule| task.intercept(rule, soon()).map(drop).unwrap_err().code();

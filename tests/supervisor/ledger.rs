@@ -61,7 +61,7 @@ fn rules_decide_by_frame() {
 }
 
 #[test]
-fn armed_answers_serve_the_dialogs_they_are_for_oldest_first() {
+fn armed_answers_apply_to_matching_dialogs_oldest_first() {
     let Some(task) = Task::shared("armed-fifo") else { return };
     let prompts = || DialogMatch::of(DialogType::Prompt);
     task.arm_when(ArmedAnswer::new(text("for names")).when(prompts().with_text("name")).times(2)).unwrap();
@@ -70,7 +70,7 @@ fn armed_answers_serve_the_dialogs_they_are_for_oldest_first() {
     task.arm_when(ArmedAnswer::new(ACCEPT).when(DialogMatch::any().from_origin("https://elsewhere.test"))).unwrap();
     let script = "[prompt('a'), prompt('your name'), prompt('b'), prompt('his name')].join()";
     assert_eq!(task.eval(script), "first,for names,second,for names");
-    // What is armed for others stays.
+    // Answers armed for others stay.
     task.run("window.got = [prompt('her name'), confirm('sure?')]");
     assert_eq!(&*task.dialog_saying("her name").message, "her name");
     task.answer(text("by hand"));
@@ -82,7 +82,7 @@ fn armed_answers_serve_the_dialogs_they_are_for_oldest_first() {
 }
 
 #[test]
-fn no_more_answers_are_armed_than_anybody_can_mean() {
+fn the_number_of_armed_answers_is_limited() {
     let fake = browser();
     let supervisor = supervise(&fake);
     let mut armed = 0;
@@ -121,7 +121,7 @@ fn a_held_dialog_outlasts_the_watchdog() {
 }
 
 #[test]
-fn secrets_are_covered_wherever_a_dialog_is_shown() {
+fn secrets_in_dialogs_are_redacted_everywhere() {
     let options = SupervisorOptions { secrets: Secrets::new(["open sesame"]), ..SupervisorOptions::task("covered") };
     assert!(!format!("{options:?}").contains("sesame"));
     let Some(task) = Task::shared_with(options) else { return };
@@ -140,7 +140,7 @@ fn secrets_are_covered_wherever_a_dialog_is_shown() {
 }
 
 #[test]
-fn what_looks_like_a_secret_is_covered_and_nothing_else() {
+fn only_text_that_looks_like_a_secret_is_redacted() {
     let secrets = Secrets::new(["correct horse", "abc"]);
     let join = |parts: &[&str]| parts.concat();
     let key = join(&["-----BEGIN RSA PRIV", "ATE KEY-----\nMIIE\n-----END RSA PRIV", "ATE KEY-----"]);

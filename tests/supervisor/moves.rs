@@ -31,7 +31,7 @@ fn has(now: &View, expected: &[&str]) -> bool {
 }
 
 #[test]
-fn a_frame_taken_out_of_the_page_is_gone() {
+fn a_removed_frame_is_gone() {
     let Some(task) = Task::shared("removed") else { return };
     let [x, y] = two_frames(&task);
     for (frame, name, left) in [(y, "y", 2), (x, "x", 1)] {
@@ -46,7 +46,7 @@ fn a_frame_taken_out_of_the_page_is_gone() {
 }
 
 #[test]
-fn a_frame_taken_out_takes_everything_below_it_along() {
+fn a_removed_frame_takes_its_children_along() {
     let Some(task) = Task::shared("subtree") else { return };
     task.site.page("/", "<iframe src='@b/one'></iframe>");
     task.site.page("/one", "<iframe src='@c/two'></iframe><iframe src='@b/leaf'></iframe>");
@@ -85,7 +85,7 @@ fn a_frame_keeps_its_id_while_it_moves_between_processes() {
 }
 
 #[test]
-fn another_top_page_brings_its_own_frames() {
+fn a_navigation_replaces_all_frames() {
     let Some(task) = Task::shared("top") else { return };
     let [x, y] = two_frames(&task);
     let top = task.top();
@@ -102,8 +102,8 @@ fn another_top_page_brings_its_own_frames() {
 }
 
 #[test]
-fn going_back_and_forward_brings_the_frames_back() {
-    // A browser of its own: the shared one may be too busy to keep a page.
+fn going_back_and_forward_restores_the_frames() {
+    // Its own browser: the shared one may be too busy to keep a page.
     let Some(browser) = launch(TransportKind::Pipe) else { return };
     let task = Task::over(Supervisor::start(browser, SupervisorOptions::task("back")).unwrap());
     two_frames(&task);
@@ -129,7 +129,7 @@ fn going_back_and_forward_brings_the_frames_back() {
 }
 
 #[test]
-fn a_document_that_changes_its_own_address_stays() {
+fn a_same_document_navigation_keeps_the_document() {
     let Some(task) = Task::shared("within") else { return };
     let [x, y] = two_frames(&task);
     task.eval("mark = 7; history.pushState({}, '', '/pushed?1')");
@@ -153,7 +153,7 @@ fn a_document_that_changes_its_own_address_stays() {
 }
 
 #[test]
-fn a_fragment_of_a_new_document_is_part_of_its_address() {
+fn the_url_of_a_new_document_includes_its_fragment() {
     let Some(task) = Task::shared("fragment") else { return };
     two_frames(&task);
     let url = task.site.url("b", "/next#there");
@@ -164,7 +164,7 @@ fn a_fragment_of_a_new_document_is_part_of_its_address() {
 }
 
 #[test]
-fn a_page_tells_its_title_and_address() {
+fn a_page_has_title_and_url() {
     let Some(task) = Task::shared("title") else { return };
     task.site.page("/", "<title>first</title>");
     task.go(&task.site.url("a", "/"));
@@ -175,7 +175,7 @@ fn a_page_tells_its_title_and_address() {
 }
 
 #[test]
-fn frames_that_come_and_go_quickly_leave_no_trace() {
+fn short_lived_frames_leave_no_trace() {
     let Some(task) = Task::shared("churn") else { return };
     two_frames(&task);
     let site = &task.site;

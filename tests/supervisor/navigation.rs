@@ -1,4 +1,4 @@
-//! Where pages may go, held against a browser: what is refused is not asked for.
+//! The navigation policy with a real browser: blocked documents are not requested.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::{ACCEPT, Task, options, soon, top_of};
 use crate::support::site::{Answer, Held, Site};
 
-/// `b.localhost` is where nobody may go.
+/// `b.localhost` is blocked.
 fn without_b(name: &str) -> SupervisorOptions {
     let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
     SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task(name) }
@@ -44,19 +44,20 @@ fn reason<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
     }
 }
 
-/// Waits until the log tells of so many navigations to an address that were blocked.
+/// Waits until the log contains a number of blocked navigations to a URL.
 fn blocked(task: &Task, url: &str, times: usize) -> Value {
     let deadline = soon();
     loop {
         let last = task.log().last();
-        let told =
+        let response =
             task.log().since(0, usize::MAX).entries.into_iter().filter(|e| e.kind() == EventKind::NavigationBlocked);
-        let told: Vec<Value> = told.map(|entry| serde_json::to_value(&*entry.event).unwrap()).collect();
-        let here: Vec<&Value> = told.iter().filter(|told| told["url"].as_str().unwrap().ends_with(url)).collect();
+        let response: Vec<Value> = response.map(|entry| serde_json::to_value(&*entry.event).unwrap()).collect();
+        let here: Vec<&Value> =
+            response.iter().filter(|response| response["url"].as_str().unwrap().ends_with(url)).collect();
         if let Some(found) = here.get(times - 1) {
             return (*found).clone();
         }
-        assert!(!deadline.passed(), "{url} was not blocked {times} times: {told:#?}");
+        assert!(!deadline.passed(), "{url} was not blocked {times} times: {response:#?}");
         let _ = task.log().wait_since(last, 1, deadline);
     }
 }
@@ -74,23 +75,23 @@ fn close_others(task: &Task) {
 }
 
 #[test]
-fn a_page_stays_where_it_is_when_it_may_not_go_on() {
+fn a_blocked_navigation_keeps_the_page() {
     let Some(task) = start(without_b("nav-stay")) else { return };
     let (a, b) = (|path: &str| task.site.url("a", path), |path: &str| task.site.url("b", path));
     let at = |url: &str| assert_eq!(task.eval("location.href"), json!(url));
 
-    let told = reason(task.navigate(&FrameRef::Top, &b("/secret?token=1"), soon()));
-    assert!(told.contains("b.localhost") && told.contains("browser.navigation.block"), "{told}");
-    assert!(!told.contains("token"), "{told}");
-    assert_eq!(reason(task.check_navigation(&b("/secret?token=1"), soon())), told);
+    let response = reason(task.navigate(&FrameRef::Top, &b("/secret?token=1"), soon()));
+    assert!(response.contains("b.localhost") && response.contains("browser.navigation.block"), "{response}");
+    assert!(!response.contains("token"), "{response}");
+    assert_eq!(reason(task.check_navigation(&b("/secret?token=1"), soon())), response);
     assert!(task.check_navigation(&a("/good"), soon()).is_ok());
     reason(task.open_page(&b("/"), None, soon()));
     at(&a("/"));
 
     // Redirects, one and two of them.
     for path in ["/to-b", "/twice"] {
-        let told = reason(task.navigate(&FrameRef::Top, &a(path), soon()));
-        assert!(told.contains("/secret"), "{told}");
+        let response = reason(task.navigate(&FrameRef::Top, &a(path), soon()));
+        assert!(response.contains("/secret"), "{response}");
         at(&a("/"));
     }
     // By itself: a script, a link, a form, a refresh.
@@ -104,8 +105,8 @@ fn a_page_stays_where_it_is_when_it_may_not_go_on() {
     .enumerate()
     {
         task.eval(&format!("{{ const LINK = '{}'; {script} }}; 1", b("/by-itself")));
-        let told = blocked(&task, "/by-itself", times + 1);
-        assert_eq!((&told["main"], &told["frame_id"]), (&json!(true), &json!(task.top())));
+        let response = blocked(&task, "/by-itself", times + 1);
+        assert_eq!((&response["main"], &response["frame_id"]), (&json!(true), &json!(task.top())));
         at(&a("/"));
     }
     // A reload that leads elsewhere by now.
@@ -113,23 +114,23 @@ fn a_page_stays_where_it_is_when_it_may_not_go_on() {
     task.site.put("/good", redirect(&b("/moved")));
     reason(task.reload(&FrameRef::Top, soon()));
     at(&a("/good"));
-    // And it goes on where it may.
+    // Allowed navigations continue.
     task.site.page("/good", "better");
     task.go(&a("/good"));
     assert_eq!(task.eval("document.body.textContent"), json!("better"));
-    assert_eq!(task.site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]
-fn frames_and_popups_are_held_to_it_from_their_first_request() {
+fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
     let Some(task) = start(without_b("nav-frames")) else { return };
     let site = &task.site;
     site.page("/framed", "<iframe name=bad src='@b/inner'></iframe><iframe name=led src='/to-b'></iframe><iframe name=other src='@c/nested'></iframe>");
     site.page("/nested", "nested<iframe name=deep src='@b/deep'></iframe>");
     task.go(&site.url("a", "/framed"));
     for url in ["/inner", "/secret", "/deep"] {
-        let told = blocked(&task, url, 1);
-        assert_eq!(told["main"], json!(false), "{told}");
+        let response = blocked(&task, url, 1);
+        assert_eq!(response["main"], json!(false), "{response}");
     }
     let nested = task.frame("/nested");
     assert!(nested.is_oopif);
@@ -177,11 +178,11 @@ fn frames_and_popups_are_held_to_it_from_their_first_request() {
         task.loaded(&top);
         assert_eq!(task.evaluate(&top, "document.body.textContent", soon()).unwrap().value, json!("good"));
     }
-    assert_eq!(site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]
-fn what_makes_no_request_is_sent_away() {
+fn blocked_documents_without_request_are_replaced() {
     let Some(task) = start(without_b("nav-schemes")) else { return };
     let home = task.site.url("a", "/");
     let file = tempfile::NamedTempFile::with_suffix(".html").unwrap();
@@ -192,7 +193,7 @@ fn what_makes_no_request_is_sent_away() {
         reason(task.open_page(url, None, soon()));
     }
     assert_eq!(task.eval("location.href + document.title"), json!(home));
-    // Past the check, as somebody else's client would: it is not shown, or not for long.
+    // Bypassing the check, as another client would: it is not shown, or replaced soon.
     for url in [&*file, "chrome://version/"] {
         let _ = task.call(&FrameRef::Top, &Navigate::new(url), soon());
         blocked(&task, url, 1);
@@ -215,7 +216,7 @@ fn what_makes_no_request_is_sent_away() {
     assert_eq!(task.eval(script), json!("inside"));
 }
 
-/// What names of the tests lead to, for us; the browser is told that all of them are this machine.
+/// Addresses of the test host names for cdpilot; the browser resolves all of them to this machine.
 fn names(host: &str) -> Vec<IpAddr> {
     let address = match host {
         "metadata.test" => "169.254.169.254",
@@ -250,7 +251,7 @@ fn at(site: &Site, host: &str, path: &str) -> String {
 }
 
 #[test]
-fn names_are_looked_up_before_a_page_goes_there() {
+fn host_names_are_resolved_before_a_navigation() {
     let policy = NavigationPolicy::new(&["*.test", "named.test"], &[] as &[&str], false, false).unwrap();
     let policy = policy.with_names(names);
     let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("nav-names") };
@@ -258,15 +259,15 @@ fn names_are_looked_up_before_a_page_goes_there() {
     let site = &task.site;
     site.page("/", "page");
     for (host, part) in [("metadata.test", "169.254.169.254"), ("inner.test", "10.0.0.1")] {
-        let told = reason(task.navigate(&FrameRef::Top, &at(site, host, "/"), soon()));
-        assert!(told.contains(part), "{told}");
+        let response = reason(task.navigate(&FrameRef::Top, &at(site, host, "/"), soon()));
+        assert!(response.contains(part), "{response}");
     }
     for host in ["open.test", "named.test", "gone.test"] {
         task.go(&at(site, host, "/"));
     }
     site.put("/away", redirect(&at(site, "inner.test", "/secret")));
     reason(task.navigate(&FrameRef::Top, &at(site, "open.test", "/away"), soon()));
-    // A name whose servers take their time holds up nobody but who goes there.
+    // A slow name lookup delays only navigations to that name.
     let slow_page = at(site, "slow.test", "/");
     task.eval(&format!(
         "const f = document.createElement('iframe'); f.src = '{slow_page}'; document.body.append(f); 1"
@@ -274,18 +275,18 @@ fn names_are_looked_up_before_a_page_goes_there() {
     let other = task.open_page(&at(site, "more.test", "/"), None, soon()).unwrap();
     task.until("the other page", |now| now.page(other.as_str()).is_some_and(|page| page.url.contains("more.test")));
     assert_eq!(task.eval("1 + 1"), json!(2));
-    assert_eq!(site.asked_of("slow.test"), [""; 0]);
-    slow().let_go();
+    assert_eq!(site.requested_from("slow.test"), [""; 0]);
+    slow().release();
     // Refused by now if this machine stood still for seconds, else it is on its way.
-    let told = task.check_navigation(&slow_page, soon());
-    assert!(told.is_ok(), "{told:?}");
+    let response = task.check_navigation(&slow_page, soon());
+    assert!(response.is_ok(), "{response:?}");
     for host in ["metadata.test", "inner.test"] {
-        assert_eq!(site.asked_of(host), [""; 0]);
+        assert_eq!(site.requested_from(host), [""; 0]);
     }
 }
 
 #[test]
-fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
+fn a_page_loaded_from_another_ip_address_is_replaced() {
     let policy = NavigationPolicy::new(&["named.test"], &[] as &[&str], false, false).unwrap();
     let everywhere = NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap();
     drop(policy);
@@ -297,14 +298,14 @@ fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
     let Some(task) = named(options) else { return };
     task.site.page("/", "<title>rebound</title>");
     let _ = task.navigate(&FrameRef::Top, &at(&task.site, "rebound.test", "/"), soon());
-    let told = blocked(&task, "/", 1);
-    assert!(told["reason"].as_str().unwrap().contains("rebound.test resolves to 127.0.0.1"), "{told}");
+    let response = blocked(&task, "/", 1);
+    assert!(response["reason"].as_str().unwrap().contains("rebound.test resolves to 127.0.0.1"), "{response}");
     task.until("a blank page", |now| top_of(now).is_some_and(|top| matches!(&*top.url, "about:blank" | "")));
     assert_eq!(task.eval("location.href + document.title"), json!("about:blank"));
 }
 
 #[test]
-fn it_goes_together_with_the_bridge_and_with_logins() {
+fn the_policy_works_with_the_bridge_and_logins() {
     let options = SupervisorOptions { bridge: BridgeMode::Always, ..without_b("nav-bridge") };
     let Some(task) = start(options) else { return };
     let target = task.target();
@@ -322,17 +323,17 @@ fn it_goes_together_with_the_bridge_and_with_logins() {
             task.site.lock("/locked", "ann:sesame");
             task.go(&task.site.url("a", "/locked"));
             assert_eq!(task.eval("document.body.textContent"), json!("open"));
-            // Everything is caught now, and goes on.
+            // All requests are paused now, and continue.
             task.site.page("/plain", "plain");
             assert_eq!(task.eval("fetch('/plain').then(it => it.text())"), json!("plain"));
         }
         task.go(&task.site.url("c", "/good"));
     }
-    assert_eq!(task.site.asked_of("b.localhost"), [""; 0]);
+    assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
 }
 
 #[test]
-fn a_start_somewhere_refused_is_refused() {
+fn a_start_at_a_blocked_url_is_refused() {
     let Some(_) = options(TransportKind::Pipe) else { return };
     let url = crate::support::chrome::shared().unwrap();
     let pages = cdpilot::supervisor::Pages::New { url: "http://b.localhost/".to_owned(), context: None };

@@ -1,4 +1,4 @@
-//! Pages that pages open.
+//! Popups.
 
 use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
@@ -20,7 +20,7 @@ fn eval(task: &Task, page: &TargetId, script: &str) -> Value {
 }
 
 #[test]
-fn a_page_that_a_page_opens_belongs_to_the_task() {
+fn a_popup_belongs_to_the_task() {
     let Some(task) = Task::shared("popup") else { return };
     task.site.page("/", "<a target=_blank href='@b/other'>open</a>");
     task.site.page("/other", "<title>other</title><iframe src='@c/leaf'></iframe>");
@@ -52,7 +52,7 @@ fn a_page_that_a_page_opens_belongs_to_the_task() {
 }
 
 #[test]
-fn a_page_that_asks_while_it_is_being_opened_is_answered() {
+fn a_dialog_of_an_opening_popup_is_answered() {
     let Some(task) = Task::shared("asking-popup") else { return };
     task.site.page("/", "opener");
     task.site
@@ -80,7 +80,7 @@ fn a_page_that_asks_while_it_is_being_opened_is_answered() {
 }
 
 #[test]
-fn a_page_opened_by_a_frame_of_another_process_belongs_to_the_task() {
+fn a_popup_of_a_cross_process_frame_belongs_to_the_task() {
     let Some(task) = Task::shared("frame-popup") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
@@ -98,7 +98,7 @@ fn a_page_opened_by_a_frame_of_another_process_belongs_to_the_task() {
 }
 
 #[test]
-fn a_popup_may_close_itself_and_its_opener_goes_on() {
+fn a_popup_may_close_itself() {
     let Some(task) = Task::shared("closes-itself") else { return };
     task.site.page("/", "opener");
     task.site.page("/other", "other");

@@ -1,4 +1,4 @@
-//! A lost connection: what is kept, what is told, and how it goes on.
+//! Lost connections: what is kept, what is reported, and how the supervisor continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,18 +60,18 @@ impl Far {
     }
 }
 
-fn worth(supervisor: &Supervisor, script: &str) -> serde_json::Value {
+fn eval_value(supervisor: &Supervisor, script: &str) -> serde_json::Value {
     supervisor.evaluate(&FrameRef::Top, script, soon()).unwrap().result.value
 }
 
 #[test]
-fn it_connects_again_and_knows_everything_it_knew() {
+fn reconnecting_restores_the_view() {
     let Some(far) = Far::new("again") else { return };
     let supervisor = &far.supervisor;
     let frames = format!("<iframe src='{}'></iframe><iframe name=local></iframe>", far.site.url("b", "/"));
     far.site.page("/frames", &frames);
     supervisor.navigate(&FrameRef::Top, &far.site.url("a", "/frames"), soon()).unwrap();
-    worth(supervisor, "console.log('remembered'); window.kept = 41");
+    eval_value(supervisor, "console.log('remembered'); window.kept = 41");
     let all = |now: &View| now.frames.len() == 3 && now.frames.iter().all(|f| f.session_id.is_some());
     let before = until(supervisor, "three frames", all);
     until(supervisor, "the console", |now| !now.console.is_empty());
@@ -89,7 +89,7 @@ fn it_connects_again_and_knows_everything_it_knew() {
         assert_eq!(before.pages[0].target_id, after.pages[0].target_id);
         assert!(after.pages[0].own, "it is still ours to close");
         assert_eq!(&*after.console[0].text, "remembered");
-        assert_eq!(worth(supervisor, "kept"), 41, "the page has not noticed");
+        assert_eq!(eval_value(supervisor, "kept"), 41, "the page has not noticed");
         for frame in after.frames.iter() {
             let id = FrameRef::Id(frame.frame_id.clone());
             assert_eq!(supervisor.evaluate(&id, "1 + 1", soon()).unwrap().value, 2);
@@ -97,18 +97,21 @@ fn it_connects_again_and_knows_everything_it_knew() {
         supervisor.start_script(&FrameRef::Top, "window.said = confirm('still there?')").unwrap();
         until(supervisor, "a dialog", |now| !now.dialogs.is_empty());
         let closed = supervisor.respond(None, ACCEPT, soon()).unwrap();
-        assert_eq!(worth(supervisor, "said"), true, "{closed:?}");
+        assert_eq!(eval_value(supervisor, "said"), true, "{closed:?}");
     }
     let kinds: Vec<EventKind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind()).collect();
-    let told = |kind| kinds.iter().filter(|k| **k == kind).count();
-    assert_eq!((told(EventKind::Disconnected), told(EventKind::Reconnected), told(EventKind::TabOpened)), (2, 2, 1));
+    let response = |kind| kinds.iter().filter(|k| **k == kind).count();
+    assert_eq!(
+        (response(EventKind::Disconnected), response(EventKind::Reconnected), response(EventKind::TabOpened)),
+        (2, 2, 1)
+    );
     let target = supervisor.view().pages[0].target_id.clone();
     far.end();
     let _ = target;
 }
 
 #[test]
-fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
+fn calls_wait_for_a_reconnect_and_those_under_way_fail() {
     let Some(far) = Far::new("calls") else { return };
     far.go();
     far.proxy.refuse(true);
@@ -134,17 +137,17 @@ fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
     assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
     let refused = far.supervisor.respond(None, ACCEPT, soon()).unwrap_err();
     assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
-    // What is known is told meanwhile.
+    // Known data is available meanwhile.
     let now = far.supervisor.view();
     assert_eq!((now.pages.len(), &*now.pages[0].title), (1, "far away"));
     assert_eq!(now.pages[0].state, PageState::Detached);
     far.proxy.refuse(false);
-    assert_eq!(worth(&far.supervisor, "document.title"), "far away");
+    assert_eq!(eval_value(&far.supervisor, "document.title"), "far away");
     far.end();
 }
 
 #[test]
-fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
+fn a_dialog_lost_by_a_reconnect_leaves_its_page_usable() {
     let Some(far) = Far::new("lost") else { return };
     for way in ["navigate", "reload", "close"] {
         let generation = far.supervisor.view().generation;
@@ -166,8 +169,8 @@ fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
         for word in ["navigate", "reload", "close"] {
             assert!(refused.to_string().contains(word), "{refused}");
         }
-        // Another page goes on; cookies and history of this one are told.
-        assert_eq!(worth(&far.supervisor, "2 * 3"), 6);
+        // Other pages work; cookies and history of this one are available.
+        assert_eq!(eval_value(&far.supervisor, "2 * 3"), 6);
         far.supervisor.cookies(&page, &[], soon()).unwrap();
         let history = far.supervisor.history(&page, soon()).unwrap();
         assert_eq!(history.entries[history.current].url, far.site.url("a", "/"));
@@ -194,7 +197,7 @@ fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
 }
 
 #[test]
-fn a_silent_connection_is_given_up_and_made_again() {
+fn a_silent_connection_is_replaced() {
     let keepalive = Some(Duration::from_millis(300));
     let connect = ConnectOptions { keepalive, ..Default::default() };
     let Some(far) = Far::connected(SupervisorOptions::task("silent"), &connect) else { return };
@@ -205,12 +208,12 @@ fn a_silent_connection_is_given_up_and_made_again() {
     until(&far.supervisor, "it notices", |now| matches!(now.phase, Phase::Reconnecting(_)));
     far.proxy.cut();
     far.proxy.silence(false);
-    assert_eq!(worth(&far.supervisor, "document.title"), "far away");
+    assert_eq!(eval_value(&far.supervisor, "document.title"), "far away");
     far.end();
 }
 
 #[test]
-fn pages_that_came_and_went_meanwhile_are_sorted_out() {
+fn pages_opened_and_closed_during_a_reconnect_are_synchronised() {
     let options = SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("meanwhile") };
     let Some(far) = Far::with(options) else { return };
     let gone = far.supervisor.open_page("about:blank#gone", None, soon()).unwrap();
@@ -228,7 +231,7 @@ fn pages_that_came_and_went_meanwhile_are_sorted_out() {
 }
 
 #[test]
-fn it_gives_up_after_so_many_tries_with_one_last_word() {
+fn reconnecting_ends_after_the_last_try_with_one_event() {
     let pauses = Duration::from_millis(10);
     let reconnect = Reconnect::default().tries(3).pauses(pauses, pauses);
     let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("giving-up") };
@@ -248,7 +251,7 @@ fn it_gives_up_after_so_many_tries_with_one_last_word() {
 }
 
 #[test]
-fn stopping_between_tries_takes_no_longer_than_otherwise() {
+fn stopping_between_reconnect_tries_is_immediate() {
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
     let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("stopped") };
@@ -269,7 +272,7 @@ fn stopping_between_tries_takes_no_longer_than_otherwise() {
 }
 
 #[test]
-fn a_browser_of_ours_that_ended_is_not_waited_for() {
+fn a_launched_browser_that_ended_is_not_reconnected() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
@@ -285,16 +288,16 @@ fn a_browser_of_ours_that_ended_is_not_waited_for() {
 }
 
 #[test]
-fn routes_hold_over_a_new_connection() {
+fn routes_survive_a_reconnect() {
     let Some(far) = Far::new("routes-again") else { return };
     far.go();
     let made = Fulfilment::new(200, Vec::new(), "made up");
     far.supervisor.add_route(RouteRule::new("/made", RouteAction::Fulfil(Arc::new(made))), soon()).unwrap();
     let fetched = "fetch('/made').then(r => r.text())";
-    assert_eq!(worth(&far.supervisor, fetched), "made up");
+    assert_eq!(eval_value(&far.supervisor, fetched), "made up");
     far.proxy.cut();
     far.back(2);
-    assert_eq!(worth(&far.supervisor, fetched), "made up");
+    assert_eq!(eval_value(&far.supervisor, fetched), "made up");
     assert_eq!(far.supervisor.routes(soon()).unwrap()[0].hits, 2);
     far.end();
 }

@@ -36,7 +36,7 @@ fn a_task_has_one_supervisor() {
 }
 
 #[test]
-fn callers_at_the_same_time_get_the_same_one() {
+fn concurrent_callers_get_the_same_supervisor() {
     let Some(url) = shared() else { return };
     let registry = Registry::new();
     let together = Barrier::new(8);
@@ -55,7 +55,7 @@ fn callers_at_the_same_time_get_the_same_one() {
 }
 
 #[test]
-fn another_address_means_another_supervisor() {
+fn another_endpoint_gets_another_supervisor() {
     let Some(url) = shared() else { return };
     let browser = launch(TransportKind::Port(0)).unwrap();
     let other_url = browser.endpoint().unwrap().url();

@@ -1,4 +1,4 @@
-//! Pages that are stuck in a script, and pages that nothing helps.
+//! Pages that are stuck in a script, and unresponsive pages.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ fn rescues(task: &Task) -> usize {
 }
 
 #[test]
-fn a_page_stuck_in_a_script_is_freed_and_keeps_its_document() {
+fn a_page_stuck_in_a_script_is_rescued_and_keeps_its_document() {
     let Some(task) = task("freed") else { return };
     show(&task, "<title>stuck</title>");
     let top = FrameRef::Top;
@@ -53,8 +53,8 @@ fn a_page_stuck_in_a_script_is_freed_and_keeps_its_document() {
     assert!(task.call_raw(&top, "DOM.getDocument", &json!({}), soon()).unwrap().rescued);
     assert_eq!(task.eval("kept"), "kept");
     loop_in(&task, &top);
-    let went = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
-    assert!(went.rescued && task.view().pages[0].url.ends_with("?next"));
+    let navigation = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
+    assert!(navigation.rescued && task.view().pages[0].url.ends_with("?next"));
     assert_eq!(task.eval("typeof kept"), "undefined");
     loop_in(&task, &top);
     assert!(task.reload(&top, soon()).unwrap().rescued);
@@ -62,7 +62,7 @@ fn a_page_stuck_in_a_script_is_freed_and_keeps_its_document() {
 }
 
 #[test]
-fn a_stuck_frame_is_freed_and_others_do_not_notice() {
+fn a_stuck_frame_is_rescued_without_affecting_others() {
     let Some(task) = task("frame-freed") else { return };
     task.site.page("/inner", "inner");
     show(&task, &format!("<iframe src='{}'></iframe>", task.site.url("b", "/inner")));
@@ -75,7 +75,7 @@ fn a_stuck_frame_is_freed_and_others_do_not_notice() {
 }
 
 #[test]
-fn a_script_of_a_caller_has_its_time_and_others_are_told() {
+fn a_script_of_a_caller_runs_until_its_deadline_and_others_get_page_busy() {
     let Some(task) = task("busy") else { return };
     show(&task, "busy");
     let top = FrameRef::Top;
@@ -94,7 +94,7 @@ fn a_script_of_a_caller_has_its_time_and_others_are_told() {
 }
 
 #[test]
-fn a_script_without_an_end_is_ended_at_its_deadline() {
+fn an_endless_script_is_terminated_at_its_deadline() {
     let Some(task) = task("own") else { return };
     show(&task, "own");
     let began = Instant::now();
@@ -122,17 +122,17 @@ fn a_slow_server_is_not_a_stuck_page() {
         // Longer than it takes to free a page.
         let waiting = format!("new Promise(done => setTimeout(() => done(kept), {}))", 2 * after.as_millis());
         assert_eq!(task.eval(&waiting), "kept");
-        held.let_go();
+        held.release();
         assert!(!going.join().unwrap().unwrap().rescued);
     });
-    // Chromium holds back what is asked after a navigation began. That is no script to be ended either.
+    // Chromium delays commands that follow the start of a navigation. There is no script to terminate then either.
     let held = crate::support::site::Held::default();
     task.site.put("/slower", crate::support::site::Answer::html("<script>n = 1</script>").held_by(&held));
     task.run("location.href = '/slower'");
-    task.site.wait_asked("a.localhost/slower", 1);
+    task.site.wait_requested("a.localhost/slower", 1);
     let late = task.evaluate(&FrameRef::Top, "1", Deadline::after(after + after / 2)).unwrap_err();
     assert!(matches!(late, Error::Navigating { .. }), "{late}");
-    held.let_go();
+    held.release();
     task.until("it is there", |now| now.pages[0].url.ends_with("/slower"));
     task.loaded(&FrameRef::Top);
     assert_eq!(task.eval("n"), 1);
@@ -140,7 +140,7 @@ fn a_slow_server_is_not_a_stuck_page() {
 }
 
 #[test]
-fn a_page_that_waits_for_its_server_goes_elsewhere_at_once() {
+fn a_page_waiting_for_its_server_navigates_elsewhere_at_once() {
     let Some(task) = task("elsewhere") else { return };
     show(&task, "here");
     let held = crate::support::site::Held::default();
@@ -149,20 +149,20 @@ fn a_page_that_waits_for_its_server_goes_elsewhere_at_once() {
     let silent = task.site.url("a", "/silent");
     let late = task.navigate(&FrameRef::Top, &silent, Deadline::after_secs(2)).unwrap_err();
     assert_eq!(late.code(), "TIMEOUT", "{late}");
-    let went = task.navigate(&FrameRef::Top, &task.site.url("a", "/other"), Deadline::after_secs(10));
-    assert!(!went.expect("the silent server holds the page").rescued);
+    let navigation = task.navigate(&FrameRef::Top, &task.site.url("a", "/other"), Deadline::after_secs(10));
+    assert!(!navigation.expect("the silent server holds the page").rescued);
     task.loaded(&FrameRef::Top);
     assert_eq!(task.eval("document.body.textContent"), "other");
     // The same where the page has set out by itself, and where it is loaded again.
     task.run("location.href = '/silent'");
-    task.site.wait_asked("a.localhost/silent", 2);
+    task.site.wait_requested("a.localhost/silent", 2);
     task.reload(&FrameRef::Top, Deadline::after_secs(10)).expect("the silent server holds the page");
     assert_eq!(rescues(&task), 0);
-    held.let_go();
+    held.release();
 }
 
 #[test]
-fn a_dialog_of_a_page_in_the_same_process_is_named_not_ended() {
+fn a_dialog_of_a_page_in_the_same_process_is_reported_not_rescued() {
     let Some(task) = task("siblings") else { return };
     show(&task, "siblings");
     task.run("window.other = open(location.href)");
@@ -181,7 +181,7 @@ fn a_dialog_of_a_page_in_the_same_process_is_named_not_ended() {
 }
 
 #[test]
-fn a_page_whose_renderer_stands_still_is_revived_on_request_only() {
+fn a_page_with_a_suspended_renderer_is_revived_only_on_request() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let pid = browser.pid().unwrap();
     let url = browser.endpoint().unwrap().url();
@@ -193,7 +193,7 @@ fn a_page_whose_renderer_stands_still_is_revived_on_request_only() {
     renderers.iter().for_each(|renderer| renderers::signal(*renderer, rustix::process::Signal::STOP));
     let refused = task.evaluate(&FrameRef::Top, "1", Deadline::after_secs(3)).unwrap_err();
     assert!(matches!(refused, Error::Unresponsive { tried: true, .. }), "{refused}");
-    // Nothing was lost, and what is known or can be told is.
+    // Nothing was lost, and known data is available.
     let now = task.view();
     assert_eq!(&*now.pages[0].title, "stopped");
     assert_eq!(task.last_picture(&now.pages[0].target_id).unwrap().png[..], png[..]);

@@ -23,7 +23,7 @@ fn assert_complete(ledger: &Ledger, count: usize, by: &str) {
     }
 }
 
-/// How many dialogs; `CDPILOT_TEST_DIALOGS` asks for more.
+/// Number of dialogs; `CDPILOT_TEST_DIALOGS` sets another.
 fn dialogs() -> usize {
     count("CDPILOT_TEST_DIALOGS", 300)
 }
@@ -34,7 +34,7 @@ fn long(count: usize) -> Deadline {
 }
 
 #[test]
-fn hundreds_of_dialogs_are_answered_by_hand() {
+fn hundreds_of_dialogs_are_answered_by_callers() {
     let Some(task) = Task::own("by-hand") else { return };
     let ledger = Ledger::follow(task.log());
     let count = dialogs();
@@ -118,8 +118,8 @@ fn threads() -> usize {
 }
 
 #[test]
-fn a_hundred_tabs_need_no_more_threads_than_one() {
-    alone(module_path!(), "a_hundred_tabs_need_no_more_threads_than_one", || {
+fn a_hundred_tabs_need_no_additional_threads() {
+    alone(module_path!(), "a_hundred_tabs_need_no_additional_threads", || {
         let (threads_before, memory_before) = (threads(), memory());
         let Some(task) = Task::own("hundred") else { return };
         task.site.page("/", "<title>tab</title>");
@@ -139,9 +139,9 @@ fn a_hundred_tabs_need_no_more_threads_than_one() {
             let target = FrameRef::TopOf(page.target_id.clone());
             assert_eq!(task.evaluate(&target, &script, soon()).unwrap().value, tabs[&page.target_id] * 2);
         }
-        let asked = began.elapsed();
+        let requested = began.elapsed();
         let grown = threads() - threads_before;
-        println!("100 tabs: opened in {opened:?}, asked in {asked:?}, {grown} more threads");
+        println!("100 tabs: opened in {opened:?}, asked in {requested:?}, {grown} more threads");
         println!("memory {} KiB, {} KiB before", memory(), memory_before);
         let began = Instant::now();
         task.stop(soon());

@@ -34,7 +34,7 @@ fn a_start_shows_one_ready_page_and_nothing_else() {
 }
 
 #[test]
-fn every_transport_serves() {
+fn supervision_works_over_every_transport() {
     for transport in [TransportKind::Pipe, TransportKind::Port(0)] {
         let Some(browser) = launch(transport) else { return };
         let task = Task::over(Supervisor::start(browser, SupervisorOptions::task("transport")).unwrap());
@@ -46,7 +46,7 @@ fn every_transport_serves() {
 }
 
 #[test]
-fn two_supervisors_of_one_browser_keep_to_their_own_pages() {
+fn two_supervisors_of_one_browser_see_only_their_own_pages() {
     let Some(one) = Task::shared("one") else { return };
     let two = Task::shared("two").unwrap();
     for task in [&one, &two] {
@@ -57,7 +57,7 @@ fn two_supervisors_of_one_browser_keep_to_their_own_pages() {
     assert_eq!((one.eval("document.title"), two.eval("document.title")), (json!("one"), json!("two")));
     one.run("alert('for one')");
     let dialog = one.dialog();
-    // Whatever the second one is told now was told after the dialog opened.
+    // Events that the second client receives now came after the dialog opened.
     two.eval("console.log('later')");
     let now = two.until("the message", |now| !now.console.is_empty());
     assert_eq!((now.dialogs.len(), now.pages.len()), (0, 1));
@@ -68,7 +68,7 @@ fn two_supervisors_of_one_browser_keep_to_their_own_pages() {
 }
 
 #[test]
-fn two_supervisors_at_work_at_the_same_time_do_not_mix() {
+fn two_concurrent_supervisors_do_not_interfere() {
     let Some(one) = Task::shared("left") else { return };
     let two = Task::shared("right").unwrap();
     std::thread::scope(|scope| {
@@ -89,7 +89,7 @@ fn two_supervisors_at_work_at_the_same_time_do_not_mix() {
 }
 
 #[test]
-fn a_page_that_is_not_there_cannot_be_supervised() {
+fn a_missing_page_cannot_be_supervised() {
     let Some(url) = shared() else { return };
     let pages = Pages::Existing(TargetId::from("F00D"));
     let options = SupervisorOptions { pages, start_timeout: soon().left(), ..SupervisorOptions::task("nowhere") };
@@ -109,7 +109,7 @@ fn everything_of(error: &Error) -> String {
 }
 
 #[test]
-fn no_failed_start_tells_the_secrets_of_the_address() {
+fn a_failed_start_reveals_no_secret_of_the_url() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let silent = Fake::silent_handshake();
     let mute = Fake::start(); // shakes hands and says who it is, and attaches to nothing
@@ -137,7 +137,7 @@ fn no_failed_start_tells_the_secrets_of_the_address() {
 }
 
 #[test]
-fn the_first_connection_has_to_succeed() {
+fn a_failed_first_connection_is_not_retried() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("ws://127.0.0.1:{closed}/devtools/browser/x");
     let began = Instant::now();
@@ -147,7 +147,7 @@ fn the_first_connection_has_to_succeed() {
 }
 
 #[test]
-fn a_browser_that_dies_ends_everything_at_once() {
+fn a_killed_browser_ends_the_supervisor_at_once() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let pid = rustix::process::Pid::from_raw(browser.pid().unwrap().cast_signed()).unwrap();
@@ -187,8 +187,8 @@ fn a_browser_that_dies_ends_everything_at_once() {
 }
 
 #[test]
-fn a_supervisor_leaves_nothing_behind() {
-    alone(module_path!(), "a_supervisor_leaves_nothing_behind", || {
+fn a_stopped_supervisor_leaks_nothing() {
+    alone(module_path!(), "a_stopped_supervisor_leaks_nothing", || {
         let before = Baseline::now();
         for stopped in [true, false] {
             for transport in [TransportKind::Pipe, TransportKind::Port(0)] {

@@ -1,4 +1,4 @@
-//! Workers, and what pages write to their console.
+//! Workers and console messages.
 
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::supervisor::{ConsoleEntry, ConsoleLevel, EventKind, FrameRef};
@@ -8,7 +8,7 @@ use crate::support::chrome::{Task, soon};
 use crate::support::site::Answer;
 
 #[test]
-fn workers_run_and_their_page_goes_on() {
+fn pages_with_workers_work() {
     let Some(task) = Task::shared("workers") else { return };
     task.site.page("/", "page");
     task.site.put(
@@ -40,14 +40,14 @@ fn workers_run_and_their_page_goes_on() {
     let said = now.console.iter().find(|entry| &*entry.text == "worker says hello").unwrap();
     assert_eq!((said.frame_id.as_ref(), &said.target_id), (None, &task.target()));
     assert_eq!(now.frames.len(), 1, "a worker is no frame");
-    // A worker may stand still as it likes.
+    // A worker may be blocked.
     task.eval("stuck = new Worker(URL.createObjectURL(new Blob(['while (true);']))), 1");
     assert_eq!(task.eval("1 + 1"), 2);
     task.eval("stuck.terminate()");
 }
 
 #[test]
-fn a_frame_of_another_process_has_workers_too() {
+fn cross_process_frames_with_workers_work() {
     let Some(task) = Task::shared("frame-workers") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
@@ -59,7 +59,7 @@ fn a_frame_of_another_process_has_workers_too() {
 }
 
 #[test]
-fn a_service_worker_serves_its_page() {
+fn pages_with_service_workers_work() {
     let Some(task) = Task::shared("service-worker") else { return };
     task.site.page("/", "page");
     task.site.put(
@@ -103,7 +103,7 @@ fn said(task: &Task, text: &str) -> ConsoleEntry {
 }
 
 #[test]
-fn messages_come_with_their_level_and_frame() {
+fn console_messages_have_level_and_frame() {
     let Some(task) = Task::shared("levels") else { return };
     let frames = two_frames(&task);
     for (number, frame) in frames.iter().enumerate() {
@@ -138,7 +138,7 @@ fn messages_come_with_their_level_and_frame() {
 }
 
 #[test]
-fn a_message_is_made_of_what_a_person_would_see() {
+fn console_messages_are_formatted_as_displayed() {
     let Some(task) = Task::shared("texts") else { return };
     task.site.page("/", "<script>\n  console.log('from a file')</script>");
     task.go(&task.site.url("a", "/"));
@@ -161,7 +161,7 @@ fn a_message_is_made_of_what_a_person_would_see() {
 }
 
 #[test]
-fn the_last_fifty_messages_are_kept() {
+fn the_last_fifty_console_messages_are_kept() {
     let Some(task) = Task::shared("fifty") else { return };
     task.eval("for (let i = 0; i < 130; i++) console.log('message ' + i)");
     let now = task.until("the last one", |now| now.console.last().is_some_and(|e| &*e.text == "message 129"));
@@ -173,7 +173,7 @@ fn the_last_fifty_messages_are_kept() {
 }
 
 #[test]
-fn a_flood_of_messages_holds_up_nothing() {
+fn a_flood_of_console_messages_delays_nothing() {
     let Some(task) = Task::shared("flood") else { return };
     task.eval("window.flood = setInterval(() => { for (let i = 0; i < 500; i++) console.log('flood ' + i) }, 0)");
     task.until("the flood", |now| now.console.len() == 50);

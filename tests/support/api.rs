@@ -1,4 +1,4 @@
-//! A control server of a home of its own, and a client of it.
+//! A control server with its own home, and a client of it.
 //!
 //! Every answer of success is checked against `openapi.json`.
 
@@ -20,7 +20,7 @@ use super::site::Site;
 use super::{browser_path, chrome};
 
 /// A server with a home and a site of its own.
-pub(crate) struct Served {
+pub(crate) struct TestServer {
     pub(crate) site: Site,
     pub(crate) api: Api,
     pub(crate) home: Home,
@@ -30,7 +30,7 @@ pub(crate) struct Served {
     _folder: TempDir,
 }
 
-impl Served {
+impl TestServer {
     /// Without a browser that runs; one is started when it is needed, if there is one here.
     pub(crate) fn start() -> Self {
         Self::with(|_, _| {})
@@ -101,18 +101,18 @@ impl Served {
         self.site.page("/hangs", "x");
         let times = self.hangs.fetch_add(1, Ordering::Relaxed) + 1;
         self.run("setTimeout(() => { const ask = new XMLHttpRequest(); ask.open('GET', '/hangs', false); ask.send(); for (;;); }, 50)");
-        self.site.wait_asked("a.localhost/hangs", times);
+        self.site.wait_requested("a.localhost/hangs", times);
     }
 
     /// Opens an alert in the last used tab, and waits for it. Its id.
     pub(crate) fn dialog(&self, script: &str) -> String {
         self.run(script);
-        let seen = self.api.until("a dialog", "/dialogs", |told| told["pending_dialogs"][0].is_object());
+        let seen = self.api.until("a dialog", "/dialogs", |response| response["pending_dialogs"][0].is_object());
         seen["pending_dialogs"][0]["id"].as_str().unwrap().to_owned()
     }
 }
 
-impl Drop for Served {
+impl Drop for TestServer {
     fn drop(&mut self) {
         if let Some(server) = self.server.take() {
             server.stop(soon());
@@ -129,27 +129,27 @@ pub(crate) struct Api {
 
 /// An answer.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ApiResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) text: String,
-    asked: String,
+    requested: String,
 }
 
 impl Api {
-    pub(crate) fn get(&self, path: &str) -> Told {
+    pub(crate) fn get(&self, path: &str) -> ApiResponse {
         self.call("GET", path, None)
     }
 
-    pub(crate) fn delete(&self, path: &str) -> Told {
+    pub(crate) fn delete(&self, path: &str) -> ApiResponse {
         self.call("DELETE", path, None)
     }
 
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Told {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> ApiResponse {
         self.call("POST", path, Some(&body.to_string()))
     }
 
-    pub(crate) fn act(&self, body: &Value) -> Told {
+    pub(crate) fn act(&self, body: &Value) -> ApiResponse {
         self.post("/act", body)
     }
 
@@ -158,28 +158,28 @@ impl Api {
         self.act(&json!({ "kind": "evaluate", "fn": script })).ok()["result"].take()
     }
 
-    pub(crate) fn call(&self, method: &str, path: &str, body: Option<&str>) -> Told {
-        let told = self.ask(method, path, body, "Accept: application/json\r\n");
-        if told.status == 200 && path != "/openapi.json" {
-            self.check(method, path, &told);
+    pub(crate) fn call(&self, method: &str, path: &str, body: Option<&str>) -> ApiResponse {
+        let response = self.ask(method, path, body, "Accept: application/json\r\n");
+        if response.status == 200 && path != "/openapi.json" {
+            self.check(method, path, &response);
         }
-        told
+        response
     }
 
     /// One request on a connection of its own, with further header lines.
-    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> Told {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> ApiResponse {
         self.ask_as(&format!("Bearer {}", self.token), method, path, body, headers)
     }
 
     /// The same with another `Authorization`.
-    pub(crate) fn ask_as(&self, who: &str, method: &str, path: &str, body: Option<&str>, headers: &str) -> Told {
+    pub(crate) fn ask_as(&self, who: &str, method: &str, path: &str, body: Option<&str>, headers: &str) -> ApiResponse {
         let mut socket = self.send_as(who, method, path, body, headers);
         let mut bytes = Vec::new();
         socket.read_to_end(&mut bytes).unwrap_or_else(|problem| panic!("{method} {path}: {problem}"));
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: {text:?}"));
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Told { status, head: head.to_owned(), text: body.to_owned(), asked: format!("{method} {path}") }
+        ApiResponse { status, head: head.to_owned(), text: body.to_owned(), requested: format!("{method} {path}") }
     }
 
     /// Sends a request and leaves the answer to be read.
@@ -218,11 +218,11 @@ impl Api {
     pub(crate) fn until(&self, what: &str, path: &str, accept: impl Fn(&Value) -> bool) -> Value {
         let deadline = soon();
         loop {
-            let told = self.get(path).ok();
-            if accept(&told) {
-                return told;
+            let response = self.get(path).ok();
+            if accept(&response) {
+                return response;
             }
-            assert!(!deadline.passed(), "waited in vain for {what}, now: {told:#}");
+            assert!(!deadline.passed(), "waited in vain for {what}, now: {response:#}");
             cdpilot::sync::pause(Duration::from_millis(20));
         }
     }
@@ -233,7 +233,7 @@ impl Api {
         DESCRIBED.get_or_init(|| self.get("/openapi.json").json())
     }
 
-    fn check(&self, method: &str, path: &str, told: &Told) {
+    fn check(&self, method: &str, path: &str, response: &ApiResponse) {
         let described = self.described();
         let path = path.split('?').next().unwrap();
         let fits = |template: &str| {
@@ -245,31 +245,32 @@ impl Api {
         let found = paths.get_key_value(path).or_else(|| paths.iter().find(|(template, _)| fits(template)));
         let (_, operations) = found.unwrap_or_else(|| panic!("{path} is not described"));
         let content = &operations[method.to_lowercase()]["responses"]["200"]["content"]["application/json"];
-        if let Err(problem) = schema::fits(described, &content["schema"], &told.json()) {
-            panic!("{method} {path}: {problem} in {}", told.text);
+        if let Err(problem) = schema::fits(described, &content["schema"], &response.json()) {
+            panic!("{method} {path}: {problem} in {}", response.text);
         }
     }
 }
 
-impl Told {
+impl ApiResponse {
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|problem| panic!("{}: {problem}: {}", self.asked, self.text))
+        serde_json::from_str(&self.text)
+            .unwrap_or_else(|problem| panic!("{}: {problem}: {}", self.requested, self.text))
     }
 
     /// The answer of a success.
     pub(crate) fn ok(self) -> Value {
-        let told = self.json();
-        assert!(self.status == 200 && told["ok"] == true, "{}: {} {told:#}", self.asked, self.status);
-        told
+        let response = self.json();
+        assert!(self.status == 200 && response["ok"] == true, "{}: {} {response:#}", self.requested, self.status);
+        response
     }
 
     /// The answer of a failure: its status, its code and its shape.
     pub(crate) fn fails(self, status: u16, code: &str) -> Value {
-        let told = self.json();
-        assert_eq!((self.status, told["code"].as_str()), (status, Some(code)), "{}: {told:#}", self.asked);
-        assert_eq!(told["ok"], false);
-        assert!(told["error"].as_str().is_some_and(|error| error.len() > 10), "{told}");
-        told
+        let response = self.json();
+        assert_eq!((self.status, response["code"].as_str()), (status, Some(code)), "{}: {response:#}", self.requested);
+        assert_eq!(response["ok"], false);
+        assert!(response["error"].as_str().is_some_and(|error| error.len() > 10), "{response}");
+        response
     }
 }
 

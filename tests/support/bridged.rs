@@ -15,17 +15,17 @@ use serde_json::{Value, json};
 use super::chrome::{launch, soon};
 use super::site::Site;
 
-/// How a dialog or request was met.
+/// What handled a dialog or request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum HandledBy {
     Bridge,
     Native,
     Refused(RefusedCall),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Met {
-    pub(crate) way: Way,
+pub(crate) struct BridgeCall {
+    pub(crate) way: HandledBy,
     pub(crate) kind: String,
     pub(crate) message: String,
     pub(crate) default: String,
@@ -33,17 +33,17 @@ pub(crate) struct Met {
     pub(crate) frame: String,
     /// The body of a request.
     pub(crate) body: String,
-    /// Whether `postData` was there, and how many `postDataEntries`.
+    /// Whether `postData` was present, and the number of `postDataEntries`.
     pub(crate) carried: (bool, usize),
 }
 
-impl Met {
-    pub(crate) fn short(&self) -> (Way, &str, &str) {
+impl BridgeCall {
+    pub(crate) fn short(&self) -> (HandledBy, &str, &str) {
         (self.way, &self.kind, &self.message)
     }
 }
 
-/// What is set up beside the bridge.
+/// What is enabled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup {
     pub(crate) bridge: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Bridged {
     pub(crate) bridge: Bridge,
     pub(crate) accept: bool,
     pub(crate) text: String,
-    pub(crate) met: Vec<Met>,
+    pub(crate) met: Vec<BridgeCall>,
     /// Pages of the `https` hosts: header lines and the document, by path.
     pub(crate) secure: HashMap<String, (Value, String)>,
     /// The first page.
@@ -67,12 +67,12 @@ pub(crate) struct Bridged {
     /// All sessions with their target's type, in order.
     pub(crate) sessions: Vec<(String, Session)>,
     pub(crate) loads: usize,
-    /// What is wrong with answers of the bridge.
+    /// How answers of the bridge are modified.
     pub(crate) spoil: Option<&'static str>,
-    /// Whether calls stay without an answer.
+    /// Whether calls are left unanswered.
     pub(crate) hold: bool,
     held: Vec<(Session, Value, String)>,
-    /// The last right answer.
+    /// The last unmodified answer.
     last: String,
     setup: Setup,
     events: Subscription,
@@ -145,8 +145,8 @@ impl Bridged {
             "Page.loadEventFired" => self.loads += usize::from(session.id() == self.page.id()),
             "Fetch.requestPaused" => self.paused(&session, &params),
             _ => {
-                self.met.push(Met {
-                    way: Way::Native,
+                self.met.push(BridgeCall {
+                    way: HandledBy::Native,
                     kind: text(&params["type"]),
                     message: text(&params["message"]),
                     default: text(&params["defaultPrompt"]),
@@ -190,8 +190,8 @@ impl Bridged {
         let (url, id) = (text(&request["url"]), &params["requestId"]);
         let entries = request["postDataEntries"].as_array().map_or(0, Vec::len);
         let post_data = request["postData"].as_str();
-        let mut met = Met {
-            way: Way::Bridge,
+        let mut met = BridgeCall {
+            way: HandledBy::Bridge,
             kind: String::new(),
             message: String::new(),
             default: String::new(),
@@ -234,7 +234,7 @@ impl Bridged {
                 return;
             }
             Err(refused) => {
-                met.way = Way::Refused(refused);
+                met.way = HandledBy::Refused(refused);
                 session
                     .send_raw("Fetch.failRequest", &json!({"requestId": id, "errorReason": "AccessDenied"}))
                     .unwrap();
@@ -253,7 +253,7 @@ impl Bridged {
         session.send_raw("Fetch.fulfillRequest", &answer).unwrap();
     }
 
-    /// What a script is worth in a session, answering whatever it asks.
+    /// Evaluates a script in a session, and answers its dialogs.
     pub(crate) fn eval_in(&mut self, session: &Session, script: &str) -> Value {
         let params = json!({
             "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true
@@ -279,7 +279,7 @@ impl Bridged {
         self.eval_in(&page, script)
     }
 
-    /// Takes what has come.
+    /// Processes received events.
     pub(crate) fn pump(&mut self) {
         while let Ok(event) = self.events.try_next() {
             let Item::Event(event) = event else { panic!("events were lost") };
@@ -287,7 +287,7 @@ impl Bridged {
         }
     }
 
-    /// Takes what comes until something holds.
+    /// Processes events until a condition holds.
     pub(crate) fn until(&mut self, what: &str, accept: impl Fn(&Self) -> bool) {
         let deadline = soon();
         while !accept(self) {
@@ -297,7 +297,7 @@ impl Bridged {
     }
 
     /// Answers the calls that were held.
-    pub(crate) fn let_go(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.hold = false;
         for (session, id, body) in self.held.drain(..) {
             fulfil(&session, &id, Fulfil::STATUS, &body);
@@ -314,7 +314,7 @@ impl Bridged {
         assert!(outcome.get("errorText").is_none(), "{url}: {outcome}");
     }
 
-    /// The session of the document whose address ends so, loaded.
+    /// The session of the document whose URL ends with this text, loaded.
     pub(crate) fn session(&mut self, url: &str) -> Session {
         let deadline = soon();
         loop {
@@ -332,8 +332,8 @@ impl Bridged {
         text(&self.eval_in(session, "location.href"))
     }
 
-    /// What was met since the last look.
-    pub(crate) fn taken(&mut self) -> Vec<Met> {
+    /// The calls and requests since the last call.
+    pub(crate) fn taken(&mut self) -> Vec<BridgeCall> {
         self.pump();
         std::mem::take(&mut self.met)
     }

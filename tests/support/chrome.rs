@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::browser_path;
 use super::site::Site;
 
-/// For what should come at once: only a hang gets there, or a machine under a heavy load.
+/// Deadline for operations that complete at once: only a hang or a very heavy load reaches it.
 pub(crate) fn soon() -> Deadline {
     Deadline::after_secs(30)
 }
@@ -38,12 +38,12 @@ pub(crate) fn options(transport: TransportKind) -> Option<LaunchOptions> {
     Some(LaunchOptions { executable: Some(executable?), headless: Switch::On, transport, ..Default::default() })
 }
 
-/// A browser of a test's own.
+/// A browser for one test.
 pub(crate) fn launch(transport: TransportKind) -> Option<BrowserProcess> {
     Some(BrowserProcess::launch(&options(transport)?).unwrap())
 }
 
-/// The address of the browser that tests share. It is started by the first and ends with the process:
+/// The URL of the browser that tests share. The first test launches it, and it ends with the process:
 /// its pipe closes then.
 pub(crate) fn shared() -> Option<&'static str> {
     static SHARED: OnceLock<(BrowserProcess, String)> = OnceLock::new();
@@ -70,7 +70,7 @@ fn profile() -> PathBuf {
     folder.join(format!("shared-browser-{}", std::process::id()))
 }
 
-/// A site and a supervisor that looks at it. Stopped when dropped.
+/// A site and a supervisor for its pages. Stopped when dropped.
 pub(crate) struct Task {
     pub(crate) site: Site,
     supervisor: Supervisor,
@@ -91,7 +91,7 @@ impl Drop for Task {
 }
 
 impl Task {
-    /// A task with one page of its own in the shared browser.
+    /// A task with its own page in the shared browser.
     pub(crate) fn shared(name: &str) -> Option<Self> {
         Self::shared_with(SupervisorOptions::task(name))
     }
@@ -105,7 +105,7 @@ impl Task {
         Some(Self::over(Supervisor::attach(url, &ConnectOptions::default(), options).unwrap()))
     }
 
-    /// A task with a browser of its own, over a pipe.
+    /// A task with its own browser, over a pipe.
     pub(crate) fn own(name: &str) -> Option<Self> {
         Self::own_with(SupervisorOptions::task(name))
     }
@@ -119,7 +119,7 @@ impl Task {
         Self { site: Site::start(), supervisor }
     }
 
-    /// Another supervisor of the same browser, which has to listen on a port.
+    /// Another supervisor of the same browser, which must listen on a port.
     pub(crate) fn second(url: &str, name: &str, pages: Pages) -> Supervisor {
         let options = SupervisorOptions { pages, start_timeout: soon().left(), ..SupervisorOptions::task(name) };
         Supervisor::attach(url, &ConnectOptions::default(), options).unwrap()
@@ -150,7 +150,7 @@ impl Task {
         self.evaluate(frame, script, soon()).unwrap();
     }
 
-    /// What a script is worth in the top frame of the oldest page.
+    /// Evaluates a script in the top frame of the oldest page.
     pub(crate) fn eval(&self, script: &str) -> Value {
         self.evaluate(&FrameRef::Top, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).result.value
     }
@@ -169,7 +169,7 @@ impl Task {
         self.start_script(&FrameRef::Id(frame.clone()), script).unwrap();
     }
 
-    /// Waits for a snapshot.
+    /// Waits for a view that satisfies the condition.
     pub(crate) fn until(&self, what: &str, accept: impl FnMut(&View) -> bool) -> Arc<View> {
         until(self, what, accept)
     }
@@ -190,12 +190,12 @@ impl Task {
         self.respond(None, answer, soon()).unwrap()
     }
 
-    /// Waits for the frame whose address ends like this, loaded.
+    /// Waits for the frame whose URL ends with this text, and until it has loaded.
     pub(crate) fn frame(&self, url: &str) -> Frame {
         self.frame_where(url, |frame| frame.url.ends_with(url))
     }
 
-    /// Waits for the frame of this name, loaded.
+    /// Waits for the frame of this name, and until it has loaded.
     pub(crate) fn frame_named(&self, name: &str) -> Frame {
         self.frame_where(name, |frame| &*frame.name == name && !frame.url.is_empty())
     }
@@ -209,7 +209,7 @@ impl Task {
     }
 }
 
-/// Waits for a snapshot; fails with the last one.
+/// Waits for a view that satisfies the condition; panics with the last one.
 pub(crate) fn until(supervisor: &Supervisor, what: &str, accept: impl FnMut(&View) -> bool) -> Arc<View> {
     supervisor
         .wait_until(soon(), accept)
@@ -228,7 +228,7 @@ pub(crate) fn text(text: &str) -> DialogAnswer {
 
 pub(crate) const ACCEPT: DialogAnswer = DialogAnswer::Accept(None);
 
-/// The ids in an error that says a dialog is in the way.
+/// The dialog ids of a `BlockedByDialog` error.
 pub(crate) fn blocking<T: std::fmt::Debug>(outcome: Result<T, Error>) -> Vec<String> {
     match outcome {
         Err(Error::BlockedByDialog { dialogs, .. }) => dialogs,

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use cdpilot::sync::{Deadline, Thread, pause, spawn};
 use tempfile::TempDir;
 
-/// A chromedriver on a free port, with a folder for temporary files of its own, by which its browsers can
-/// be told from others. Dropping it ends it.
+/// A chromedriver on a free port, with its own folder for temporary files, which identifies its browsers.
+/// Dropping it ends it.
 pub(crate) struct Driver {
     child: Child,
     port: u16,
@@ -17,7 +17,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// `None` when there is none on this machine and none is required.
+    /// `None` if none is installed and none is required.
     pub(crate) fn start() -> Option<Self> {
         super::browser_path()?;
         // The places that `scripts/ensure-browser.sh` looks at.
@@ -60,7 +60,7 @@ impl Driver {
         format!("webdriver+http://127.0.0.1:{}", self.port)
     }
 
-    /// Command lines of its browsers' processes.
+    /// Command lines of the processes of its browsers.
     pub(crate) fn browsers(&self) -> Vec<String> {
         let folder = self.temp.path().to_str().unwrap();
         let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -69,7 +69,7 @@ impl Driver {
         lines.filter(|line| line.contains(folder)).collect()
     }
 
-    /// Waits until no browser of it is left; the system takes a moment to forget a process.
+    /// Waits until none of its browsers is running; the system removes ended processes with a delay.
     pub(crate) fn assert_no_browser(&self) {
         let until = Deadline::after_secs(10);
         loop {

@@ -27,7 +27,7 @@ pub(crate) use super::fake_cdp_serve::Log;
 use super::fake_cdp_serve::{Mode, Shared, accept};
 use super::fake_cdp_wire::{self as wire, Frame};
 
-/// A watchdog for what should come at once: only a hang gets there.
+/// Deadline for operations that complete at once: only a hang reaches it.
 pub(crate) fn soon() -> Deadline {
     Deadline::after_secs(60)
 }
@@ -116,7 +116,7 @@ impl Fake {
         self.shared.state.lock().rules.push(rule);
     }
 
-    /// What is sent right behind the answer to the handshake, in the same write.
+    /// Actions that are sent together with the handshake response, in the same write.
     pub(crate) fn greet(&self, actions: Vec<Action>) {
         self.shared.state.lock().greeting = actions;
     }
@@ -144,7 +144,7 @@ impl Fake {
         self.link().text(&wire::event(session, method, &params));
     }
 
-    /// Sends `Flood.event` so many times, numbered from zero, each with so much padding.
+    /// Sends `Flood.event` `count` times, numbered from zero, with padding.
     pub(crate) fn flood(&self, count: usize, size: usize) {
         let (link, pad) = (self.link(), "x".repeat(size));
         for n in 0..count {
@@ -152,7 +152,7 @@ impl Fake {
         }
     }
 
-    /// Sends a message, whatever it says.
+    /// Sends any text as a message.
     pub(crate) fn send_text(&self, text: &str) {
         self.link().text(text);
     }
@@ -185,18 +185,18 @@ impl Fake {
         self.cut();
     }
 
-    /// Ends the connection without a word.
+    /// Ends the connection without a close frame.
     pub(crate) fn cut(&self) {
         self.link().cut();
     }
 
-    /// Ends every connection, those before their handshake as well.
+    /// Ends every connection, including those before their handshake.
     pub(crate) fn cut_all(&self) {
         let links = self.shared.state.lock().links.clone();
         links.iter().for_each(|link| link.cut());
     }
 
-    /// Reads nothing any more; what it was waiting for just now it may still take.
+    /// Stops reading; a read that is already waiting may still complete.
     pub(crate) fn stop_reading(&self) {
         self.shared.state.lock().paused = true;
     }
@@ -208,12 +208,12 @@ impl Fake {
 
     // ---- what came in --------------------------------------------------------------------------
 
-    /// Looks at what came in.
+    /// Inspects the received messages.
     pub(crate) fn log<T>(&self, look: impl FnOnce(&Log) -> T) -> T {
         look(&self.shared.state.lock().log)
     }
 
-    /// Waits until what came in is enough; fails when that does not come soon.
+    /// Waits until the received messages satisfy a condition; panics after the deadline.
     pub(crate) fn wait(&self, what: &str, enough: impl Fn(&Log) -> bool) {
         let mut state = self.shared.state.lock();
         let deadline = soon().instant();

@@ -1,5 +1,5 @@
-//! One connection of the fake browser: its writing half, used by every thread that has something to
-//! say, and a view of the socket for tungstenite, whose own answers go through the same half.
+//! One connection of the fake browser: its writing half, shared by all threads that send, and a view of the socket for
+//! tungstenite, whose own answers use the same half.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -20,12 +20,12 @@ pub(crate) struct Link {
 }
 
 struct Out {
-    way: Way,
+    way: Transport,
     /// While there is a buffer, output is collected in it.
     held: Option<Vec<u8>>,
 }
 
-enum Way {
+enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
     Pipe(Option<OwnedFd>),
@@ -33,7 +33,7 @@ enum Way {
 
 enum End {
     Tcp(TcpStream),
-    /// A pipe nobody writes to: what waits for it wakes up when its writing end is gone.
+    /// A pipe without data: closing its writing end wakes up waiting threads.
     #[cfg(unix)]
     Pipe {
         stop: OwnedFd,
@@ -43,7 +43,7 @@ enum End {
 
 impl Link {
     pub(super) fn tcp(socket: &TcpStream, number: usize) -> io::Result<Arc<Self>> {
-        let out = Out { way: Way::Tcp(socket.try_clone()?), held: None };
+        let out = Out { way: Transport::Tcp(socket.try_clone()?), held: None };
         Ok(Arc::new(Self { number, out: Mutex::new(out), end: End::Tcp(socket.try_clone()?) }))
     }
 
@@ -52,7 +52,7 @@ impl Link {
         rustix::io::ioctl_fionbio(&to_client, true)?;
         let (stop, alive) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let end = End::Pipe { stop, alive: Mutex::new(Some(alive)) };
-        let out = Out { way: Way::Pipe(Some(to_client)), held: None };
+        let out = Out { way: Transport::Pipe(Some(to_client)), held: None };
         Ok(Arc::new(Self { number: 0, out: Mutex::new(out), end }))
     }
 
@@ -69,7 +69,7 @@ impl Link {
         }
     }
 
-    /// Sends bytes as they are. A failure is the end of the connection, which the reading half sees.
+    /// Sends raw bytes. A failure means that the connection has ended, which the reading half detects.
     pub(crate) fn raw(&self, bytes: &[u8]) {
         let mut out = self.out.lock();
         if let Some(held) = &mut out.held {
@@ -94,9 +94,9 @@ impl Link {
 
     fn send(&self, out: &mut Out, bytes: &[u8]) -> io::Result<()> {
         match &mut out.way {
-            Way::Tcp(socket) => socket.write_all(bytes),
+            Transport::Tcp(socket) => socket.write_all(bytes),
             #[cfg(unix)]
-            Way::Pipe(fd) => match fd {
+            Transport::Pipe(fd) => match fd {
                 Some(fd) => self.send_pipe(fd, bytes),
                 None => Err(io::ErrorKind::BrokenPipe.into()),
             },
@@ -135,7 +135,7 @@ impl Link {
         }
     }
 
-    /// Ends the connection without a word; a write that is stuck fails.
+    /// Ends the connection without a close frame; a blocked write fails.
     pub(crate) fn cut(&self) {
         match &self.end {
             End::Tcp(socket) => {
@@ -144,14 +144,14 @@ impl Link {
             #[cfg(unix)]
             End::Pipe { alive, .. } => {
                 drop(alive.lock().take());
-                if let Way::Pipe(fd) = &mut self.out.lock().way {
+                if let Transport::Pipe(fd) = &mut self.out.lock().way {
                     drop(fd.take());
                 }
             }
         }
     }
 
-    /// Does an action that is about this connection alone.
+    /// Performs an action on this connection.
     pub(super) fn perform(self: &Arc<Self>, action: Action, request: Option<&Request>) {
         match (action, request) {
             (Action::Reply(result), Some(request)) => self.text(&request.answer(&result)),

@@ -1,4 +1,4 @@
-//! The script of a fake browser: what it does when a command comes in.
+//! The script of a fake browser: its reactions to commands.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::fake_cdp::Fake;
 use super::fake_cdp_wire as wire;
 
-/// A command as it came in.
+/// A received command.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) id: u64,
     pub(crate) method: String,
     pub(crate) params: Value,
     pub(crate) session: Option<String>,
-    /// Which connection it came on, counted from zero.
+    /// Index of its connection, from zero.
     pub(crate) connection: usize,
 }
 
@@ -31,7 +31,7 @@ impl Request {
         })
     }
 
-    /// The message that answers it, for sending it at another time.
+    /// The message that answers it, to be sent later.
     pub(crate) fn answer(&self, result: &Value) -> String {
         wire::answer(self.id, self.session.as_deref(), result)
     }
@@ -42,7 +42,7 @@ impl Request {
     }
 }
 
-/// What the browser does next.
+/// An action of the browser.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     /// Answers the command.
@@ -51,21 +51,21 @@ pub(crate) enum Action {
     Error(i64, String),
     /// Sends an event.
     Event { session: Option<String>, method: String, params: Value },
-    /// Sends a message, whatever it says.
+    /// Sends any text as a message.
     Text(String),
     /// Sends a message in a Binary frame.
     Binary(Vec<u8>),
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     Raw(Vec<u8>),
     /// Sends a ping.
     Ping(Vec<u8>),
     /// Sends a close frame.
     Close(Option<u16>),
-    /// Ends the connection without a word.
+    /// Ends the connection without a close frame.
     Cut,
-    /// Reads nothing any more.
+    /// Stops reading.
     StopReading,
-    /// Does these when the gate opens.
+    /// Performs these actions when the gate opens.
     Late(Gate, Vec<Action>),
 }
 
@@ -81,7 +81,7 @@ impl Action {
     }
 }
 
-/// Holds actions back until a test lets them go. Clones are the same gate.
+/// Delays actions until a test opens it. Clones are the same gate.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gate {
     held: Arc<Mutex<Held>>,
@@ -102,7 +102,7 @@ impl std::fmt::Debug for Held {
 }
 
 impl Gate {
-    /// Does what was held back, in order, and holds nothing back from now on.
+    /// Performs the delayed actions, in order, and delays none from now on.
     pub(crate) fn open(&self) {
         let jobs = {
             let mut held = self.held.lock();
@@ -124,7 +124,7 @@ impl Gate {
 
 pub(super) type Handler = Arc<dyn Fn(&Request) -> Vec<Action> + Send + Sync>;
 
-/// One line of the script. The newest that fits a command counts.
+/// One rule of the script. The newest that matches a command applies.
 #[derive(Clone)]
 pub(super) struct Rule {
     method: String,
@@ -133,7 +133,7 @@ pub(super) struct Rule {
     handler: Handler,
 }
 
-/// Takes the newest rule for a command.
+/// Returns the newest rule for a command.
 pub(super) fn pick(rules: &mut [Rule], request: &Request) -> Option<Handler> {
     let fits = |rule: &&mut Rule| {
         let here = rule.session.is_none() || rule.session == request.session;
@@ -144,7 +144,7 @@ pub(super) fn pick(rules: &mut [Rule], request: &Request) -> Option<Handler> {
     Some(Arc::clone(&rule.handler))
 }
 
-/// A line of the script under construction: first how, then what.
+/// A rule under construction: first its conditions, then its action.
 #[must_use = "finish it with reply, never, error, …"]
 pub(crate) struct On<'a> {
     fake: &'a Fake,
@@ -168,7 +168,7 @@ impl<'a> On<'a> {
         self
     }
 
-    /// Only for the next so many commands.
+    /// Only for the next `times` commands.
     pub(crate) fn times(mut self, times: usize) -> Self {
         self.left = times;
         self
@@ -213,12 +213,12 @@ impl<'a> On<'a> {
         self.with(|_| Vec::new());
     }
 
-    /// Does this.
+    /// Performs this action.
     pub(crate) fn act(self, action: Action) {
         self.with(move |_| vec![action.clone()]);
     }
 
-    /// Does what the closure says: all others are made of this.
+    /// Calls the closure; all other actions are built on this.
     pub(crate) fn with(self, handler: impl Fn(&Request) -> Vec<Action> + Send + Sync + 'static) {
         let Self { fake, method, session, left, before, copies, gate } = self;
         let handler = move |request: &Request| {

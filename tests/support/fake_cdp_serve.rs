@@ -13,7 +13,7 @@ use tungstenite::protocol::WebSocketConfig;
 use super::fake_cdp_link::{Io, Link};
 use super::fake_cdp_rules::{Action, Request, Rule, pick};
 
-/// What came in so far.
+/// Everything received so far.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) requests: Vec<Request>,
@@ -47,7 +47,7 @@ pub(super) struct State {
     pub(super) rules: Vec<Rule>,
     pub(super) greeting: Vec<Action>,
     pub(super) links: Vec<Arc<Link>>,
-    /// Links that can be spoken to; those being made are in `links` already.
+    /// Links that are ready; `links` also contains those in their handshake.
     pub(super) ready: usize,
     pub(super) paused: bool,
     pub(super) stopping: bool,
@@ -66,7 +66,7 @@ pub(super) type Script = Arc<dyn Fn(TcpStream) + Send + Sync>;
 #[derive(Clone)]
 pub(super) enum Mode {
     Cdp,
-    /// Accepts and says nothing.
+    /// Accepts and sends nothing.
     Silent,
     /// Leaves the socket to the test, before or after the handshake.
     Script(Script),

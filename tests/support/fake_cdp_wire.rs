@@ -1,4 +1,4 @@
-//! What a browser puts on the wire: WebSocket frames, sound and broken ones, and JSON messages.
+//! Bytes that a browser sends: WebSocket frames, valid and malformed, and JSON messages.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ pub(crate) const BINARY: u8 = 2;
 pub(crate) const CLOSE: u8 = 8;
 pub(crate) const PING: u8 = 9;
 
-/// A frame as a server sends it. The fields are there to be set wrongly.
+/// A frame as a server sends it. The fields allow invalid frames.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) opcode: u8,
@@ -53,7 +53,7 @@ impl Frame {
     }
 }
 
-/// One whole text message.
+/// An unfragmented text message.
 pub(crate) fn text(text: &str) -> Vec<u8> {
     Frame::of(TEXT).encode(text.as_bytes())
 }

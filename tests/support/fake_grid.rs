@@ -18,30 +18,30 @@ use super::fake_cdp::{Fake, soon};
 /// The id of every session.
 pub(crate) const ID: &str = "5e551on";
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct GridRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Value,
 }
 
-impl Seen {
+impl GridRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What is answered.
+/// A response.
 #[derive(Clone)]
 pub(crate) enum Answer {
     Json(u16, Value),
-    /// The whole answer, head included.
+    /// The whole response, including its head.
     Raw(String),
-    /// Nothing, until the grid ends.
+    /// No response until the grid ends.
     Never,
-    /// The inner one, once the gate opens.
+    /// The inner response, once the gate opens.
     After(Receiver<()>, Box<Answer>),
 }
 
@@ -50,16 +50,16 @@ pub(crate) fn session(capabilities: Value) -> Answer {
     Answer::Json(200, json!({ "value": { "sessionId": ID, "capabilities": capabilities } }))
 }
 
-/// A refusal as the specification has it.
+/// An error response as specified.
 pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Answer {
     Answer::Json(status, json!({ "value": { "error": code, "message": message, "stacktrace": "" } }))
 }
 
-type Rule = Box<dyn Fn(&Seen) -> Answer + Send + Sync>;
+type Rule = Box<dyn Fn(&GridRequest) -> Answer + Send + Sync>;
 
 #[derive(Default)]
 struct State {
-    seen: Vec<Seen>,
+    seen: Vec<GridRequest>,
     sockets: Vec<TcpStream>,
     threads: Vec<Thread>,
     stopping: bool,
@@ -79,8 +79,8 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// A grid that answers as `rule` says and forwards WebSockets to `cdp`.
-    pub(crate) fn start(cdp: Option<&Fake>, rule: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
+    /// A grid that answers by `rule` and forwards WebSockets to `cdp`.
+    pub(crate) fn start(cdp: Option<&Fake>, rule: impl Fn(&GridRequest) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let shared = Arc::new(Shared {
@@ -104,7 +104,7 @@ impl Grid {
         Self { shared, port, acceptor: Some(acceptor.unwrap()) }
     }
 
-    /// One that answers new sessions so, and everything else with nothing.
+    /// A grid that answers requests for new sessions with this, and all others with an empty result.
     pub(crate) fn with_session(cdp: Option<&Fake>, new: Answer) -> Self {
         Self::start(cdp, move |seen| match seen.method.as_str() {
             "POST" => new.clone(),
@@ -120,8 +120,8 @@ impl Grid {
         format!("webdriver+http://127.0.0.1:{}", self.port)
     }
 
-    /// What came in so far, WebSocket handshakes left out.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    /// The requests so far, without WebSocket handshakes.
+    pub(crate) fn seen(&self) -> Vec<GridRequest> {
         self.shared.state.lock().seen.clone()
     }
 
@@ -129,7 +129,7 @@ impl Grid {
         self.shared.state.lock().seen.iter().filter(|seen| seen.method == method).count()
     }
 
-    /// Waits until so many requests of a method came.
+    /// Waits for a number of requests with a method.
     pub(crate) fn wait(&self, method: &str, count: usize) {
         let mut state = self.shared.state.lock();
         while state.seen.iter().filter(|seen| seen.method == method).count() < count {
@@ -169,7 +169,7 @@ fn serve(shared: &Arc<Shared>, socket: &TcpStream) {
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    let mut seen = Seen { method: method.to_owned(), path: path.to_owned(), headers, body: Value::Null };
+    let mut seen = GridRequest { method: method.to_owned(), path: path.to_owned(), headers, body: Value::Null };
     if seen.header("upgrade").is_some() {
         return forward(shared, socket, &head);
     }
@@ -211,7 +211,7 @@ fn write(mut socket: &TcpStream, answer: Answer) {
     let _ = socket.write_all(text.as_bytes());
 }
 
-/// Passes a handshake and all that follows on to the browser.
+/// Forwards a handshake and all following data to the browser.
 fn forward(shared: &Arc<Shared>, client: &TcpStream, head: &str) {
     let browser = shared.cdp.and_then(|port| TcpStream::connect(("127.0.0.1", port)).ok());
     let Some(mut browser) = browser else {

@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::leaks::rerun;
 
-/// How it behaves, words with blanks between them.
+/// Its behaviour, as words separated by spaces.
 const MARK: &str = "FAKE_MCP";
-/// A folder in which it notes what it does, and in which tests tell it something.
+/// A folder in which it records its actions, and in which tests control it.
 const FOLDER: &str = "FAKE_MCP_FOLDER";
 
 /// The settings of such a server. `module` and `test` name the test that calls [`play`].
@@ -32,13 +32,13 @@ pub(crate) fn server(module: &str, test: &str, behaviour: &str, folder: &Path) -
     }
 }
 
-/// Lines that servers with this folder have noted, by what they begin with.
+/// Lines recorded by servers with this folder that begin with a prefix.
 pub(crate) fn noted(folder: &Path, what: &str) -> Vec<String> {
     let notes = std::fs::read_to_string(folder.join("notes")).unwrap_or_default();
     notes.lines().filter(|line| line.starts_with(what)).map(ToOwned::to_owned).collect()
 }
 
-/// Serves until the end of the input, when this process is such a server. Whether it was.
+/// If this process is such a server, serves until the end of stdin. Returns whether it was.
 pub(crate) fn play() -> bool {
     let Ok(behaviour) = std::env::var(MARK) else { return false };
     let mut fake = Fake {
@@ -136,8 +136,8 @@ impl Fake {
         let Some(method) = message.get("method").and_then(Value::as_str) else {
             // An answer to what was asked of the client.
             if let Some(id) = self.waits_for.take() {
-                let told = json!({ "result": message.get("result"), "error": message.get("error") });
-                self.say(&id, &told.to_string());
+                let response = json!({ "result": message.get("result"), "error": message.get("error") });
+                self.say(&id, &response.to_string());
             }
             return;
         };
@@ -266,7 +266,7 @@ impl Fake {
 
     fn write(&self, line: &[u8]) {
         let mut stdout = std::io::stdout().lock();
-        // Nobody may be there any more.
+        // The process may have ended already.
         let _ = stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush());
     }
 }

@@ -1,4 +1,4 @@
-//! A model's endpoint that answers what a test has written down, and remembers what it was asked.
+//! A model endpoint that sends prepared answers and records its requests.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use tiny_http::{Header, Response, Server};
 
 /// One answer.
 #[derive(Debug, Clone)]
-pub(crate) struct Say {
+pub(crate) struct ModelAnswer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: String,
 }
 
-impl Say {
+impl ModelAnswer {
     /// A message of the model.
     pub(crate) fn message(message: Value) -> Self {
         let usage =
@@ -29,7 +29,7 @@ impl Say {
         Self::message(json!({ "role": "assistant", "content": text }))
     }
 
-    /// The model wants a tool called.
+    /// The model calls a tool.
     pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Self {
         let function = json!({ "name": name, "arguments": arguments.to_string() });
         let calls = json!([{ "id": id, "type": "function", "function": function }]);
@@ -46,27 +46,27 @@ impl Say {
     }
 }
 
-/// What it was asked.
+/// A request that was received.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ModelRequest {
     pub(crate) path: String,
     pub(crate) authorization: Option<String>,
     pub(crate) body: Value,
 }
 
-/// The endpoint. What has no answer left hangs until the end.
+/// The endpoint. Requests beyond the prepared answers hang until the end.
 pub(crate) struct FakeModel {
     server: Arc<Server>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requested: Arc<Mutex<Vec<ModelRequest>>>,
     thread: Option<Thread>,
 }
 
 impl FakeModel {
-    pub(crate) fn saying(answers: impl IntoIterator<Item = Say>) -> Self {
+    pub(crate) fn saying(answers: impl IntoIterator<Item = ModelAnswer>) -> Self {
         let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (at, seen) = (Arc::clone(&server), Arc::clone(&asked));
-        let mut answers: VecDeque<Say> = answers.into_iter().collect();
+        let requested = Arc::new(Mutex::new(Vec::new()));
+        let (at, seen) = (Arc::clone(&server), Arc::clone(&requested));
+        let mut answers: VecDeque<ModelAnswer> = answers.into_iter().collect();
         let thread = spawn("fake-model", move || {
             let mut hanging = Vec::new();
             while let Ok(mut request) = at.recv() {
@@ -76,7 +76,7 @@ impl FakeModel {
                     let found = request.headers().iter().find(|header| header.field.equiv(name));
                     found.map(|header| header.value.to_string())
                 };
-                seen.lock().push(Asked {
+                seen.lock().push(ModelRequest {
                     path: request.url().to_owned(),
                     authorization: header("Authorization"),
                     body: serde_json::from_str(&body).unwrap_or_default(),
@@ -92,7 +92,7 @@ impl FakeModel {
                 let _ = request.respond(response);
             }
         });
-        Self { server, asked, thread: Some(thread.unwrap()) }
+        Self { server, requested, thread: Some(thread.unwrap()) }
     }
 
     /// Its `base_url`.
@@ -100,8 +100,8 @@ impl FakeModel {
         format!("http://{}/v1", self.server.server_addr())
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().clone()
+    pub(crate) fn requested(&self) -> Vec<ModelRequest> {
+        self.requested.lock().clone()
     }
 }
 

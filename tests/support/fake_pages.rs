@@ -1,4 +1,4 @@
-//! A fake browser with one page, as a supervisor sees it.
+//! A fake browser with one page, for a supervisor.
 
 use cdpilot::supervisor::{Supervisor, SupervisorOptions, View};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(crate) const PAGE: &str = "P";
 /// The page's session.
 pub(crate) const SESSION: &str = "S";
 
-/// What tells that a session was attached to a target.
+/// The event of a session that is attached to a target.
 pub(crate) fn attached(session: &str, target: &str, kind: &str, parent: Option<&str>) -> Value {
     let mut info = json!({
         "targetId": target, "type": kind, "title": "", "url": "http://fake.test/", "attached": true,
@@ -56,7 +56,7 @@ pub(crate) fn closing(frame: &str, result: bool) -> Value {
     json!({ "frameId": frame, "result": result, "userInput": "" })
 }
 
-/// A browser that opens the page it is asked for.
+/// A browser that opens requested pages.
 pub(crate) fn browser() -> Fake {
     let fake = Fake::start();
     fake.on("Target.createTarget").with(|_| {

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup {
     pub(crate) nodes: usize,
-    /// Sessions that each node takes.
+    /// Number of sessions per node.
     pub(crate) slots: usize,
     /// Seconds after which a node ends a session without commands.
     pub(crate) session_timeout: u32,
@@ -40,11 +40,11 @@ pub(crate) struct Grid {
 struct Node {
     child: Child,
     uri: String,
-    /// The folder of its temporary files, by which its browsers are told from others.
+    /// The folder of its temporary files, which identifies its browsers.
     folder: PathBuf,
 }
 
-/// `None` when it is not installed and not required: `CDPILOT_REQUIRE_GRID=1` makes that a failure.
+/// `None` if it is not installed; `CDPILOT_REQUIRE_GRID=1` turns that into a failure.
 fn jar() -> Option<PathBuf> {
     let named = std::env::var_os("CDPILOT_GRID").map(PathBuf::from);
     let place = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/selenium-grid"));
@@ -72,7 +72,7 @@ fn free_ports<const N: usize>() -> [u16; N] {
     sockets.map(|socket| socket.local_addr().unwrap().port())
 }
 
-/// Starts a part of the Grid in a process group of its own.
+/// Starts a part of the Grid in its own process group.
 fn run(jar: &Path, folder: &Path, args: &[String]) -> Child {
     fs::create_dir_all(folder).unwrap();
     let log = File::create(folder.join("log")).unwrap();
@@ -130,13 +130,13 @@ impl Grid {
         Some(grid)
     }
 
-    /// Its address, with the name and password where it has some.
+    /// Its URL, with name and password if it has any.
     pub(crate) fn address(&self) -> String {
         let login = self.login.map(|(name, password)| format!("{name}:{password}@")).unwrap_or_default();
         format!("webdriver+http://{login}127.0.0.1:{}", self.port)
     }
 
-    /// Its address without them.
+    /// Its URL without them.
     pub(crate) fn open_address(&self) -> String {
         format!("webdriver+http://127.0.0.1:{}", self.port)
     }
@@ -152,7 +152,7 @@ impl Grid {
         Some(status["value"].clone())
     }
 
-    /// The sessions of each node, by its address.
+    /// The sessions of each node, by its URL.
     pub(crate) fn sessions(&self) -> BTreeMap<String, Vec<String>> {
         let status = self.status().expect("the hub answers");
         let of_node = |node: &Value| {
@@ -163,7 +163,7 @@ impl Grid {
         nodes.iter().map(|node| (node["uri"].as_str().unwrap().to_owned(), of_node(node))).collect()
     }
 
-    /// Waits until the sessions are as is wished.
+    /// Waits until the sessions satisfy a condition.
     pub(crate) fn until(&self, what: &str, accept: impl Fn(&BTreeMap<String, Vec<String>>) -> bool) {
         let until = Deadline::after_secs(60);
         loop {
@@ -176,7 +176,7 @@ impl Grid {
         }
     }
 
-    /// Kills a node with all that it started, as when its machine fails.
+    /// Kills a node with all its children, as when its machine fails.
     pub(crate) fn kill(&mut self, uri: &str) {
         self.nodes.iter_mut().find(|node| node.uri == uri).expect("it is one of these").kill();
     }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Checks an archive with them; what is wrong with it otherwise. Left out, which is said, when they are not installed and
-/// not required: `CDPILOT_REQUIRE_HAR_PEER=1` makes that a failure.
+/// Validates an archive and returns its errors. Skipped with a message if the validator is not installed;
+/// `CDPILOT_REQUIRE_HAR_PEER=1` turns that into a failure.
 pub(crate) fn check(archive: &Path) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let place = std::env::var_os("CDPILOT_HAR_PEER").map_or_else(|| root.join("target/har-peer"), PathBuf::from);

@@ -23,14 +23,14 @@ fn path_of(module: &str, name: &str) -> String {
     module.split_once("::").map_or(name.to_owned(), |(_crate, module)| format!("{module}::{name}"))
 }
 
-/// The command that runs one test of this binary in a process of its own.
+/// The command that runs one test of this binary in its own process.
 pub(crate) fn rerun(module: &str, name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([path_of(module, name).as_str(), "--exact", "--test-threads=1", "--nocapture"]).stdin(Stdio::null());
     command
 }
 
-/// Runs the body of a test in a process of its own. `module` is `module_path!()` of the test, `name`
+/// Runs the body of a test in its own process. `module` is `module_path!()` of the test, `name`
 /// the name of its function.
 pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
     let path = path_of(module, name);
@@ -56,7 +56,7 @@ pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
     assert!(text.contains("1 passed"), "no test is called {path}:\n{text}");
 }
 
-/// How long a test of lasting load is to go on, where somebody says so.
+/// Duration of a load test, if it is set.
 pub(crate) fn load_seconds() -> Option<u64> {
     std::env::var("CDPILOT_TEST_LOAD_SECONDS").ok()?.parse().ok()
 }
@@ -72,10 +72,10 @@ fn kill(id: u32) {
 #[cfg(not(unix))]
 fn kill(_id: u32) {}
 
-/// What a process holds, by number: a thread or process id, or a descriptor.
+/// Resources of a process, by number: a thread or process id, or a descriptor.
 type Things = BTreeMap<u32, String>;
 
-/// What this process held at one moment.
+/// The resources of this process at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Baseline {
     /// Threads and their names.
@@ -87,12 +87,12 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    /// What there is now; nothing on a system without `/proc`.
+    /// The current resources; none on a system without `/proc`.
     pub(crate) fn now() -> Self {
         Self { threads: threads(), files: files(), children: children() }
     }
 
-    /// Waits until nothing is left over that was not there then. Fails at the deadline, with a list.
+    /// Waits until no resources beyond the baseline are left. Panics at the deadline, with a list.
     pub(crate) fn assert_back(&self, deadline: Deadline) {
         loop {
             let left = self.left_over();
@@ -104,12 +104,12 @@ impl Baseline {
         }
     }
 
-    /// How many descriptors there were.
+    /// The number of descriptors.
     pub(crate) fn count_files(&self) -> usize {
         self.files.len()
     }
 
-    /// What there is now beside the baseline, one line each.
+    /// Current resources beyond the baseline, one line each.
     pub(crate) fn left_over(&self) -> Vec<String> {
         let now = Self::now();
         let new = |kind: &str, old: &Things, now: Things| -> Vec<String> {

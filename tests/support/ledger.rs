@@ -7,17 +7,17 @@ use cdpilot::sync::{Deadline, Thread, spawn};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-/// What was opened and closed, in order.
+/// Opened and closed dialogs, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Book {
     pub(crate) opened: Vec<String>,
     pub(crate) closed: Vec<(String, Value)>,
-    /// The newest entry of the log that is in it.
+    /// The newest log entry that is included.
     seen: u64,
 }
 
 impl Book {
-    /// Fails unless every dialog that was opened was closed once, and nothing else was.
+    /// Panics unless every opened dialog was closed exactly once, and no other.
     pub(crate) fn assert_balanced(&self) {
         let mut opened = self.opened.clone();
         let mut closed: Vec<String> = self.closed.iter().map(|(id, _)| id.clone()).collect();
@@ -30,7 +30,7 @@ impl Book {
     }
 }
 
-/// A thread that reads the log until it ends or nobody wants it any more.
+/// A thread that reads the log until the log ends or this is dropped.
 pub(crate) struct Ledger {
     book: Arc<Mutex<Book>>,
     log: Arc<EventLog>,
@@ -68,7 +68,7 @@ impl Ledger {
         Self { book, log: Arc::clone(log), stop, _thread: spawn("site-ledger", body).unwrap() }
     }
 
-    /// The book, when everything that is in the log now is in it.
+    /// The dialogs, once every entry of the log so far is included.
     pub(crate) fn book(&self) -> Book {
         let deadline = super::chrome::soon();
         let last = self.log.last();
@@ -91,7 +91,7 @@ impl Drop for Ledger {
     }
 }
 
-/// A number from the environment, for runs that are to last longer.
+/// A number from the environment, for longer runs.
 pub(crate) fn count(variable: &str, usual: usize) -> usize {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where they are.
+/// Their location.
 #[derive(Debug, Clone)]
 pub(crate) struct Peers {
     place: PathBuf,
 }
 
 impl Peers {
-    /// `None` when they are not installed and not required: `CDPILOT_REQUIRE_PEERS=1` makes that a failure.
+    /// `None` if they are not installed; `CDPILOT_REQUIRE_PEERS=1` turns that into a failure.
     pub(crate) fn find() -> Option<Self> {
         let named = std::env::var_os("CDPILOT_PEERS").map(PathBuf::from);
         let place = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/mcp-peers"));
@@ -23,7 +23,7 @@ impl Peers {
         None
     }
 
-    /// A Python with the official SDK that speaks 2026-07-28 and what came before.
+    /// A Python with the official SDK that supports 2026-07-28 and earlier revisions.
     pub(crate) fn python(&self) -> PathBuf {
         self.place.join("python/bin/python")
     }
@@ -33,7 +33,7 @@ impl Peers {
         self.place.join("python-legacy/bin/python")
     }
 
-    /// The Node that the packages from npm run on.
+    /// The Node for the npm packages.
     pub(crate) fn node(&self) -> PathBuf {
         self.place.join("python/bin/node")
     }

@@ -1,11 +1,9 @@
-//! What tests share.
+//! Shared test support.
 
 #[cfg(feature = "server")]
 pub(crate) mod api;
 pub(crate) mod bridged;
 pub(crate) mod chrome;
-#[cfg(feature = "server")]
-pub(crate) mod controlled;
 pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
@@ -22,53 +20,55 @@ pub(crate) mod fake_pages;
 pub(crate) mod grid;
 #[cfg(feature = "server")]
 pub(crate) mod har_peer;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+pub(crate) mod home_processes;
+#[cfg(feature = "page")]
+pub(crate) mod input_stage;
 pub(crate) mod leaks;
 pub(crate) mod ledger;
 #[cfg(feature = "server")]
 pub(crate) mod mcp_peers;
-#[cfg(feature = "page")]
-pub(crate) mod paged;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod mcp_process;
 #[cfg(feature = "page")]
 pub(crate) mod pixels;
 #[cfg(feature = "page")]
-pub(crate) mod pointed;
+pub(crate) mod pointer_log;
+#[cfg(unix)]
+#[cfg(feature = "server")]
+pub(crate) mod port_attempts;
 pub(crate) mod proxy;
 #[cfg(all(feature = "cli", unix))]
 pub(crate) mod pty;
 #[cfg(feature = "server")]
 pub(crate) mod raw;
-#[cfg(unix)]
-#[cfg(feature = "server")]
-pub(crate) mod reaching;
 pub(crate) mod renderers;
-#[cfg(feature = "page")]
-pub(crate) mod resting;
 #[cfg(feature = "server")]
 pub(crate) mod schema;
-pub(crate) mod site;
-#[cfg(all(feature = "cli", unix))]
-pub(crate) mod spoken;
 #[cfg(feature = "page")]
-pub(crate) mod staged;
-#[cfg(all(feature = "cli", target_os = "linux"))]
-pub(crate) mod struck;
+pub(crate) mod settle_tab;
+pub(crate) mod site;
+#[cfg(feature = "server")]
+pub(crate) mod test_home;
+#[cfg(feature = "page")]
+pub(crate) mod test_tab;
 pub(crate) mod tls;
 #[cfg(feature = "server")]
-pub(crate) mod tooled;
+pub(crate) mod tool_home;
 #[cfg(feature = "server")]
-pub(crate) mod workshop;
+pub(crate) mod tool_workspace;
 
 use std::path::PathBuf;
 
-/// Held by tests that load the machine with many browsers, and by tests whose subject is how soon
-/// something ends: one of them at a time.
+/// Held by tests that start many browsers, and by tests that measure how soon
+/// something ends, so that they run one at a time.
 pub(crate) fn busy_machine() -> parking_lot::MutexGuard<'static, ()> {
     static BUSY: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
     BUSY.lock()
 }
 
-/// The browser to test with: the one that the library finds. Where `CDPILOT_REQUIRE_BROWSER` is `1`, a
-/// missing one is a failure, so that no test is skipped unseen. `CDPILOT_TEST_BROWSER=none`: as if there were none.
+/// The browser for tests: the one that the library finds. If `CDPILOT_REQUIRE_BROWSER` is `1`, a
+/// missing one is a failure, so that no test is skipped unnoticed. `CDPILOT_TEST_BROWSER=none` simulates a missing one.
 pub(crate) fn browser_path() -> Option<PathBuf> {
     if std::env::var("CDPILOT_TEST_BROWSER").is_ok_and(|value| value == "none") {
         return None;

@@ -1,4 +1,4 @@
-//! Looking at the pixels of pictures.
+//! Inspection of pixels in screenshots.
 
 use base64::Engine as _;
 use cdpilot::page::{PictureType, Screenshot};

@@ -1,4 +1,4 @@
-//! A terminal for a program, and somebody at it.
+//! A pseudoterminal for a program, with a simulated user.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 type Screen = Arc<(Mutex<String>, Condvar)>;
 
-/// A program at a terminal of its own. Dropping it kills the program.
+/// A program in its own pseudoterminal. Dropping it kills the program.
 pub(crate) struct Terminal {
     child: Child,
     keys: File,
@@ -44,7 +44,7 @@ impl Terminal {
         Self { child, keys: File::from(ours), screen, _reader: reader.unwrap() }
     }
 
-    /// Waits until all of these have been written since the last time.
+    /// Waits until all of these texts have been printed since the last call.
     pub(crate) fn shows(&self, parts: &[&str]) -> String {
         let until = Deadline::after_secs(20);
         let mut screen = self.screen.0.lock();

@@ -1,4 +1,4 @@
-//! HTTP by hand: what a test sends is what it says, byte for byte.
+//! Raw HTTP: a test defines every byte that is sent.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -1,8 +1,8 @@
-//! Whether JSON fits a schema: as much of JSON Schema as our descriptions use.
+//! Validation of JSON against a schema: the subset of JSON Schema that our descriptions use.
 
 use serde_json::Value;
 
-/// Whether a value fits a schema of a document; else where and why not.
+/// Validates a value against a schema of a document; the error says where and why it fails.
 pub(crate) fn fits(document: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     let Some(map) = schema.as_object() else {
         return if schema == &Value::Bool(false) { Err(format!("nothing fits, but {value}")) } else { Ok(()) };
@@ -79,7 +79,7 @@ pub(crate) fn fits(document: &Value, schema: &Value, value: &Value) -> Result<()
 }
 
 #[test]
-fn what_does_not_fit_is_seen() {
+fn schema_violations_are_detected() {
     use serde_json::json;
 
     let document = json!({ "s": { "Name": { "type": "string" } } });

@@ -1,4 +1,4 @@
-//! A small web site on loopback whose pages a test makes up as it goes.
+//! A small web site on loopback whose pages a test defines.
 //!
 //! ```ignore
 //! let site = Site::start();
@@ -20,14 +20,14 @@ use std::sync::Arc;
 use cdpilot::sync::{Deadline, Thread, spawn};
 use parking_lot::{Condvar, Mutex};
 
-/// What a path is answered with.
+/// The response for a path.
 #[derive(Clone)]
 pub(crate) struct Answer {
     status: &'static str,
     kind: &'static str,
     headers: String,
     body: String,
-    /// Sent as they are, instead of `body`.
+    /// Sent unchanged, instead of `body`.
     bytes: Option<Arc<[u8]>>,
     held_by: Option<Held>,
     /// Holds back the second half of `bytes`.
@@ -54,7 +54,7 @@ impl Answer {
         self
     }
 
-    /// Bytes of a media type, sent as they are.
+    /// Bytes of a media type, sent unchanged.
     #[cfg(feature = "page")]
     pub(crate) fn bytes(kind: &'static str, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { kind, bytes: Some(bytes.into()), ..Self::html("") }
@@ -77,13 +77,13 @@ impl Answer {
         Self { kind: "text/javascript", ..Self::html(body) }
     }
 
-    /// Answers only when it is let go.
+    /// Responds only when released.
     pub(crate) fn held_by(mut self, held: &Held) -> Self {
         self.held_by = Some(held.clone());
         self
     }
 
-    /// Sends the second half of its bytes only when it is let go.
+    /// Sends the second half of its bytes only when released.
     #[cfg(feature = "server")]
     pub(crate) fn half_held_by(mut self, held: &Held) -> Self {
         self.half_held_by = Some(held.clone());
@@ -91,14 +91,14 @@ impl Answer {
     }
 }
 
-/// Holds answers back until a test lets them go. Clones are the same.
+/// Delays responses until a test releases them. Clones share their state.
 #[derive(Clone, Default)]
 pub(crate) struct Held {
     inner: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Held {
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn release(&self) {
         *self.inner.0.lock() = true;
         self.inner.1.notify_all();
     }
@@ -114,17 +114,17 @@ impl Held {
 #[derive(Default)]
 struct State {
     answers: HashMap<String, Answer>,
-    /// Paths that were asked for, in order, with the host.
-    asked: Vec<String>,
-    /// What was asked with, without the body, beside its path and host.
+    /// Requested paths, in order, with the host.
+    requested: Vec<String>,
+    /// Request heads, with path and host.
     heads: Vec<(String, String)>,
-    /// The name and password that a path asks for, in Base64.
+    /// The name and password that a path requires, in Base64.
     locked: HashMap<String, String>,
-    /// Everything that may hold a thread back.
+    /// Everything that may block a thread.
     held: Vec<Held>,
     sockets: HashMap<u64, TcpStream>,
     threads: HashMap<u64, Thread>,
-    /// Connections whose thread is at its end.
+    /// Connections whose thread has ended.
     over: Vec<u64>,
     next: u64,
     stopping: bool,
@@ -152,13 +152,13 @@ impl Site {
         Self { shared, port, acceptor }
     }
 
-    /// The address of a path on a host: `a`, `b`, … for `a.localhost`, `1` for `127.0.0.1`, `l` for
+    /// The URL of a path on a host: `a`, `b`, … for `a.localhost`, `1` for `127.0.0.1`, `l` for
     /// `localhost`.
     pub(crate) fn url(&self, host: &str, path: &str) -> String {
         format!("{}{path}", origin(host, self.port))
     }
 
-    /// Puts a page at a path. The part of an address behind `?` does not count.
+    /// Puts a page at a path. The query of a URL is ignored.
     pub(crate) fn page(&self, path: &str, html: &str) {
         self.put(path, Answer::html(html));
     }
@@ -174,34 +174,34 @@ impl Site {
     #[cfg(feature = "page")]
     pub(crate) fn heads(&self, path: &str) -> Vec<String> {
         let state = self.shared.state.lock();
-        state.heads.iter().filter(|(asked, _)| asked == path).map(|(_, head)| head.clone()).collect()
+        state.heads.iter().filter(|(requested, _)| requested == path).map(|(_, head)| head.clone()).collect()
     }
 
-    /// Answers a path only to who knows this `name:password`.
+    /// Requires this `name:password` for a path.
     #[cfg(feature = "page")]
     pub(crate) fn lock(&self, path: &str, secret: &str) {
         let code = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, secret);
         self.shared.state.lock().locked.insert(path.to_owned(), code);
     }
 
-    /// What has been asked for of a host, `b.localhost` or the like, whatever path.
+    /// The requested paths of a host, such as `b.localhost`.
     #[cfg(feature = "server")]
-    pub(crate) fn asked_of(&self, host: &str) -> Vec<String> {
+    pub(crate) fn requested_from(&self, host: &str) -> Vec<String> {
         let state = self.shared.state.lock();
-        state.asked.iter().filter(|asked| asked.split('/').next() == Some(host)).cloned().collect()
+        state.requested.iter().filter(|requested| requested.split('/').next() == Some(host)).cloned().collect()
     }
 
-    /// Sends whoever asks for a path to the address behind its `?`, which is percent-encoded.
+    /// Redirects requests for a path to the percent-encoded URL in its query.
     #[cfg(feature = "server")]
     pub(crate) fn leads(&self, path: &str) {
         let answer = Answer::html("").status("302 Found").header("Location", "@query");
         self.put(path, answer);
     }
 
-    /// Everything that has been asked for: host and path.
+    /// All requests: host and path.
     #[cfg(feature = "server")]
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.shared.state.lock().asked.clone()
+    pub(crate) fn requested(&self) -> Vec<String> {
+        self.shared.state.lock().requested.clone()
     }
 
     #[cfg(feature = "server")]
@@ -209,13 +209,13 @@ impl Site {
         self.port
     }
 
-    /// Waits until `a.localhost/path` or the like has been asked for so many times.
-    pub(crate) fn wait_asked(&self, path: &str, times: usize) {
+    /// Waits until a path, such as `a.localhost/path`, has been requested `times` times.
+    pub(crate) fn wait_requested(&self, path: &str, times: usize) {
         let mut state = self.shared.state.lock();
         let deadline = Deadline::after_secs(30).instant();
-        while state.asked.iter().filter(|asked| *asked == path).count() < times {
+        while state.requested.iter().filter(|requested| *requested == path).count() < times {
             let late = self.shared.changed.wait_until(&mut state, deadline).timed_out();
-            assert!(!late, "{path} was not asked for {times} times, but: {:?}", state.asked);
+            assert!(!late, "{path} was not asked for {times} times, but: {:?}", state.requested);
         }
     }
 }
@@ -233,7 +233,7 @@ impl Drop for Site {
             let mut state = self.shared.state.lock();
             (std::mem::take(&mut state.sockets), std::mem::take(&mut state.threads))
         };
-        held.iter().for_each(Held::let_go);
+        held.iter().for_each(Held::release);
         for socket in sockets.values() {
             let _ = socket.shutdown(Shutdown::Both);
         }
@@ -274,7 +274,7 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, port: u16) {
     }
 }
 
-/// Answers one request; the connection ends behind it.
+/// Answers one request and closes the connection.
 fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<()> {
     let (mut head, mut chunk) = (Vec::new(), [0; 4096]);
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -290,7 +290,7 @@ fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<
     let host = host.split(':').next().unwrap_or(host);
     let answer = {
         let mut state = shared.state.lock();
-        state.asked.push(format!("{host}{path}"));
+        state.requested.push(format!("{host}{path}"));
         state.heads.push((format!("{host}{path}"), head.to_string()));
         let known = |code: &String| head.lines().any(|line| line.ends_with(&format!("Basic {code}")));
         match state.locked.get(path) {

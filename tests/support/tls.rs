@@ -1,4 +1,4 @@
-//! The server's side of TLS, with a certificate for `localhost` that no browser trusts.
+//! The server side of TLS, with a certificate for `localhost` that no browser trusts.
 
 use std::net::TcpStream;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The browser's tools, as a model calls them.
+//! The browser tools, called as a model calls them.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::Homely;
-use crate::support::fake_model::{FakeModel, Say};
+use crate::support::fake_model::{FakeModel, ModelAnswer};
 use crate::support::site::{Answer, Held};
-use crate::support::tooled::{Tooled, ref_in};
+use crate::support::test_home::TestHome;
+use crate::support::tool_home::{ToolHome, ref_in};
 
 const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
     <button onclick=\"out.textContent = confirm('Buy it, ' + n.value + '?') ? 'bought' : 'not bought'\">Buy</button><p id=out>nothing yet</p>
     <iframe src='@b/outer' width=400 height=300></iframe>";
 
-fn shop(tooled: &Tooled) {
+fn shop(tooled: &ToolHome) {
     tooled.home.site.page("/", ASKING);
     tooled.home.site.page("/outer", "<h2>Outer</h2><iframe src='@c/inner' width=300 height=150></iframe>");
     tooled.home.site.page("/inner", "<button onclick='this.textContent = \"Pressed\"'>Deep</button>");
@@ -25,7 +25,7 @@ fn shop(tooled: &Tooled) {
 
 #[test]
 fn a_task_with_a_dialog_and_nested_frames() {
-    let Some(tooled) = Tooled::new("") else { return };
+    let Some(tooled) = ToolHome::new("") else { return };
     shop(&tooled);
     let seen = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
     assert_eq!((&seen["title"], seen["untrusted"].is_string()), (&json!("Shop"), true));
@@ -58,8 +58,8 @@ fn a_task_with_a_dialog_and_nested_frames() {
 }
 
 #[test]
-fn what_needs_the_protocol_comes_and_goes_with_it() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn tools_that_need_cdp_are_listed_only_with_it() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.site.page("/", "<p>here");
     let gated = ["browser_cdp", "browser_dialog"];
     for _ in 0..2 {
@@ -69,12 +69,12 @@ fn what_needs_the_protocol_comes_and_goes_with_it() {
         tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
         let offered = tooled.offered("browser");
         assert!(gated.iter().all(|name| offered.contains(*name)), "{offered:?}");
-        let told =
+        let response =
             tooled.done("browser_cdp", json!({ "method": "Runtime.evaluate", "params": { "expression": "6 * 7" } }));
-        assert_eq!(told["result"]["result"]["value"], 42);
+        assert_eq!(response["result"]["result"]["value"], 42);
         tooled.home.main().stop(soon()).unwrap();
     }
-    let Some(tooled) = Tooled::new("raw_cdp_enabled: false, evaluate_enabled: false") else { return };
+    let Some(tooled) = ToolHome::new("raw_cdp_enabled: false, evaluate_enabled: false") else { return };
     tooled.home.started();
     let offered = tooled.offered("browser");
     assert!(!offered.contains("browser_cdp") && offered.contains("browser_dialog"));
@@ -84,8 +84,8 @@ fn what_needs_the_protocol_comes_and_goes_with_it() {
 }
 
 #[test]
-fn each_tool_does_its_work() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn every_browser_tool_works() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.site.page(
         "/",
         "<title>All</title><input aria-label=Name><select aria-label=Kind><option>one<option>two</select><input type=checkbox aria-label=Yes>
@@ -101,23 +101,23 @@ fn each_tool_does_its_work() {
     tooled.done("browser_select", json!({ "ref": kind, "values": ["two"] }));
     let values =
         "[...document.querySelectorAll('input, select')].map(e => e.type === 'checkbox' ? e.checked : e.value)";
-    let told = tooled.done("browser_evaluate", json!({ "script": values }));
-    assert_eq!(told["result"], json!(["Ada", "two", true]));
+    let response = tooled.done("browser_evaluate", json!({ "script": values }));
+    assert_eq!(response["result"], json!(["Ada", "two", true]));
     for (script, result, hint) in [
         ("const x = 4; x * 2", Value::Null, true),
         ("const x = 4; return x * 2;", json!(8), false),
         ("null;", Value::Null, false),
     ] {
-        let told = tooled.done("browser_evaluate", json!({ "script": script }));
-        assert_eq!((&told["result"], told["hint"].is_string()), (&result, hint), "{script}: {told}");
+        let response = tooled.done("browser_evaluate", json!({ "script": script }));
+        assert_eq!((&response["result"], response["hint"].is_string()), (&result, hint), "{script}: {response}");
     }
     tooled.done("browser_click", json!({ "ref": ref_in(&seen, "Press") }));
     let console = tooled.done("browser_console", json!({}));
     let message = &console["console_messages"][0];
     assert_eq!((&console["total_messages"], &message["text"]), (&json!(1), &json!("pressed")));
     assert_eq!((&message["type"], &message["source"]), (&json!("error"), &json!("console")));
-    let told = tooled.done("browser_console", json!({ "expression": "({ a: 1 })" }));
-    assert_eq!((&told["result"], &told["result_type"]), (&json!({ "a": 1 }), &json!("object")));
+    let response = tooled.done("browser_console", json!({ "expression": "({ a: 1 })" }));
+    assert_eq!((&response["result"], &response["result_type"]), (&json!({ "a": 1 }), &json!("object")));
     let href = tooled
         .done("browser_evaluate", json!({ "script": "history.pushState(0, '', '?q=shoes&page=2'), location.href" }));
     assert!(href["result"].as_str().unwrap().ends_with("/?q=shoes&page=2"), "{href}");
@@ -134,8 +134,8 @@ fn each_tool_does_its_work() {
 }
 
 #[test]
-fn a_page_to_read_is_not_taken_for_an_empty_one() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn a_page_with_text_only_is_not_reported_as_empty() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.site.page("/", "<title>Text</title><p>Only words.</p>");
     let url = tooled.home.site.url("a", "/");
     for seen in [tooled.done("browser_navigate", json!({ "url": url })), tooled.done("browser_snapshot", json!({}))] {
@@ -147,8 +147,8 @@ fn a_page_to_read_is_not_taken_for_an_empty_one() {
 }
 
 #[test]
-fn back_forward_and_the_same_again() {
-    let Some(tooled) = Tooled::new("navigation: {block: [gone.test]}") else { return };
+fn back_forward_and_reload() {
+    let Some(tooled) = ToolHome::new("navigation: {block: [gone.test]}") else { return };
     let site = &tooled.home.site;
     let counts = "<script>history.scrollRestoration; document.title += ' ' + (sessionStorage.n = 1 + +(sessionStorage.n || 0))</script>";
     site.page("/one", &format!("<title>one</title><button onclick='this.textContent = \"First\"'>Go</button>{counts}"));
@@ -184,9 +184,9 @@ fn back_forward_and_the_same_again() {
     // A page that asks whether it may be left.
     let stay = tooled.done("browser_navigate", json!({ "url": site.url("a", "/stay") }));
     tooled.done("browser_click", json!({ "ref": ref_in(&stay, "button") }));
-    let asked = tooled.done("browser_back", json!({}));
-    assert_eq!((&asked["blockedByDialog"], &asked["navigated"]), (&json!(true), &json!(false)), "{asked}");
-    assert_eq!(asked["pending_dialogs"][0]["type"], "beforeunload");
+    let requested = tooled.done("browser_back", json!({}));
+    assert_eq!((&requested["blockedByDialog"], &requested["navigated"]), (&json!(true), &json!(false)), "{requested}");
+    assert_eq!(requested["pending_dialogs"][0]["type"], "beforeunload");
     tooled.done("browser_dialog", json!({ "action": "dismiss" }));
     assert_eq!(tooled.done("browser_evaluate", json!({ "script": "location.href" }))["result"], site.url("a", "/stay"));
     for bad in [json!({}), json!({ "url": one, "action": "back" })] {
@@ -195,8 +195,8 @@ fn back_forward_and_the_same_again() {
 }
 
 #[test]
-fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn an_endlessly_loading_page_succeeds_within_thirty_seconds() {
+    let Some(tooled) = ToolHome::new("") else { return };
     let (site, held) = (&tooled.home.site, Held::default());
     site.put("/never.png", Answer::html("").held_by(&held));
     site.put("/silent", Answer::html("at last").held_by(&held));
@@ -204,23 +204,26 @@ fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
     site.page("/slow", "<title>slow</title><button>Here</button><img src='/never.png'>");
     let (quick, slow) = (site.url("a", "/"), site.url("a", "/slow"));
     tooled.done("browser_navigate", json!({ "url": quick }));
-    let loading = |told: &Value| {
-        assert_eq!((&told["success"], &told["loading"]), (&json!(true), &json!(true)), "{told}");
-        assert!(told["note"].as_str().unwrap().contains("still loading"), "{told}");
+    let loading = |response: &Value| {
+        assert_eq!((&response["success"], &response["loading"]), (&json!(true), &json!(true)), "{response}");
+        assert!(response["note"].as_str().unwrap().contains("still loading"), "{response}");
     };
     // Over MCP a call may take two minutes, and clients give up after one.
-    let told = std::thread::scope(|scope| {
-        let (send, told) = crossbeam_channel::bounded(1);
+    let response = std::thread::scope(|scope| {
+        let (send, response) = crossbeam_channel::bounded(1);
         let (tooled, slow) = (&tooled, &slow);
         scope.spawn(move || {
-            let told = tooled.call_by("browser_navigate", json!({ "url": slow }), Deadline::after_secs(120));
-            let _ = send.send(told);
+            let response = tooled.call_by("browser_navigate", json!({ "url": slow }), Deadline::after_secs(120));
+            let _ = send.send(response);
         });
-        told.recv_timeout(Duration::from_secs(60)).expect("an answer before clients give up")
+        response.recv_timeout(Duration::from_secs(60)).expect("an answer before clients give up")
     });
-    loading(&told);
-    assert_eq!((&told["url"], &told["title"], &told["status"]), (&json!(slow), &json!("slow"), &json!(200)));
-    assert!(told["snapshot"].as_str().unwrap().contains("Here"), "{told}");
+    loading(&response);
+    assert_eq!(
+        (&response["url"], &response["title"], &response["status"]),
+        (&json!(slow), &json!("slow"), &json!(200))
+    );
+    assert!(response["snapshot"].as_str().unwrap().contains("Here"), "{response}");
     loading(&tooled.call_by("browser_navigate", json!({ "action": "reload" }), Deadline::after_secs(2)));
     tooled.done("browser_navigate", json!({ "url": quick }));
     loading(&tooled.call_by("browser_navigate", json!({ "action": "back" }), Deadline::after_secs(2)));
@@ -235,12 +238,12 @@ fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
     assert_eq!((&nothing["loading"], &nothing["snapshot"]), (&json!(true), &json!("")), "{nothing}");
     assert!(nothing["note"].as_str().unwrap().contains("navigate elsewhere"), "{nothing}");
     assert_eq!(tooled.done("browser_navigate", json!({ "url": quick }))["title"], "quick");
-    held.let_go();
+    held.release();
 }
 
 #[test]
-fn what_is_too_long_is_cut_and_says_where_the_rest_lies() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn long_results_are_truncated_and_name_the_file_with_the_rest() {
+    let Some(tooled) = ToolHome::new("") else { return };
     let rows: String = (0..1500)
         .map(|n| {
             format!(
@@ -274,18 +277,18 @@ fn what_is_too_long_is_cut_and_says_where_the_rest_lies() {
     // Secrets are covered on every path.
     let token = format!("ghp_{}", "a1".repeat(18));
     let script = format!("(console.log('{token}'), ['{token}', 'Bearer {token}'])");
-    let told = tooled.done("browser_evaluate", json!({ "script": script })).to_string();
+    let response = tooled.done("browser_evaluate", json!({ "script": script })).to_string();
     let console = tooled.done("browser_console", json!({})).to_string();
     let raw = tooled
         .done("browser_cdp", json!({ "method": "Runtime.evaluate", "params": { "expression": format!("'{token}'") } }));
-    for told in [told, console, raw.to_string()] {
-        assert!(!told.contains(&token) && told.contains("[secret]"), "{told}");
+    for response in [response, console, raw.to_string()] {
+        assert!(!response.contains(&token) && response.contains("[secret]"), "{response}");
     }
 }
 
 #[test]
-fn files_and_pictures_go_both_ways() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn files_and_screenshots_are_transferred() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.site.page(
         "/",
         "<input type=file aria-label=File><button id=c onclick='document.querySelector(\"input\").click()'>Choose</button>
@@ -310,34 +313,34 @@ fn files_and_pictures_go_both_ways() {
     assert!(tooled.done("browser_screenshot", json!({}))["width"].as_u64().unwrap() > 100);
     tooled.done("browser_click", json!({ "ref": ref_in(&seen, "\"Alert\"") }));
     tooled.home.main().running().unwrap().supervisor().wait_until(soon(), |now| !now.dialogs.is_empty()).unwrap();
-    let told = tooled.call("browser_screenshot", json!({}));
+    let response = tooled.call("browser_screenshot", json!({}));
     assert_eq!(
-        (&told["pending_dialogs"][0]["message"], &told["blockedByDialog"]),
+        (&response["pending_dialogs"][0]["message"], &response["blockedByDialog"]),
         (&json!("1"), &json!(true)),
-        "{told}"
+        "{response}"
     );
 }
 
 #[test]
-fn pages_and_browsers_that_are_gone_say_how_they_come_back() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn errors_for_closed_pages_and_browsers_contain_advice() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.site.page("/", "<title>here</title>");
     let home = json!({ "url": tooled.home.site.url("a", "/") });
-    let told = |what: Value| what["error"].as_str().unwrap().to_owned();
+    let response = |what: Value| what["error"].as_str().unwrap().to_owned();
     tooled.done("browser_navigate", home.clone());
     tooled.call("browser_cdp", json!({ "method": "Page.crash", "timeout": 5 }));
-    let crashed = told(tooled.call("browser_snapshot", json!({})));
+    let crashed = response(tooled.call("browser_snapshot", json!({})));
     assert!(crashed.contains("crashed") && crashed.contains("reload"), "{crashed}");
     assert_eq!(tooled.done("browser_navigate", json!({ "action": "reload" }))["title"], "here");
     tooled.home.main().stop(soon()).unwrap();
-    let ended = told(tooled.call("browser_snapshot", json!({})));
+    let ended = response(tooled.call("browser_snapshot", json!({})));
     assert!(ended.contains("start it with browser_navigate"), "{ended}");
     assert_eq!(tooled.done("browser_navigate", home)["title"], "here");
 }
 
 #[test]
-fn arguments_are_taken_as_models_write_them() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn arguments_are_accepted_in_the_forms_that_models_write() {
+    let Some(tooled) = ToolHome::new("") else { return };
     tooled.home.site.page(
         "/",
         "<input aria-label=Name><input type=checkbox aria-label=Box><select aria-label=Sel><option>one<option>2</select>",
@@ -354,34 +357,34 @@ fn arguments_are_taken_as_models_write_them() {
     tooled.done("browser_wait", json!({ "time_ms": "1", "text": null }));
     tooled.done("browser_snapshot", json!({ "full": "True", "offset": 0.0, "diff": null }));
     let error = |name: &str, arguments: Value| {
-        let told = tooled.call(name, arguments);
-        assert_eq!(told["code"], "BAD_REQUEST", "{told}");
-        told["error"].as_str().unwrap().to_owned()
+        let response = tooled.call(name, arguments);
+        assert_eq!(response["code"], "BAD_REQUEST", "{response}");
+        response["error"].as_str().unwrap().to_owned()
     };
-    let told = error("browser_wait", json!({ "time_ms": "soon" }));
-    assert!(told.contains("time_ms") && told.contains("a whole number"), "{told}");
-    let told = error("browser_fill", json!({ "fields": 5 }));
-    assert!(told.contains("fields") && told.contains("{ref, value}"), "{told}");
-    let told = error("browser_fill", json!({ "fields": [{ "ref": name, "value": null }] }));
-    assert!(told.contains("fields[0].value") && told.contains("string"), "{told}");
+    let response = error("browser_wait", json!({ "time_ms": "soon" }));
+    assert!(response.contains("time_ms") && response.contains("a whole number"), "{response}");
+    let response = error("browser_fill", json!({ "fields": 5 }));
+    assert!(response.contains("fields") && response.contains("{ref, value}"), "{response}");
+    let response = error("browser_fill", json!({ "fields": [{ "ref": name, "value": null }] }));
+    assert!(response.contains("fields[0].value") && response.contains("string"), "{response}");
 }
 
 #[test]
-fn what_is_wrong_is_told_in_one_shape() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn tool_errors_have_one_shape() {
+    let Some(tooled) = ToolHome::new("") else { return };
     let code = |name: &str, arguments: Value| {
-        let told = tooled.call(name, arguments);
-        assert_eq!((&told["success"], told["error"].is_string()), (&json!(false), true), "{told}");
+        let response = tooled.call(name, arguments);
+        assert_eq!((&response["success"], response["error"].is_string()), (&json!(false), true), "{response}");
         let not_for_models = ["`cdpilot ", "GET /", "POST /", "timeMs"];
-        assert!(!not_for_models.iter().any(|one| told["error"].as_str().unwrap().contains(one)), "{told}");
-        told["code"].as_str().unwrap().to_owned()
+        assert!(!not_for_models.iter().any(|one| response["error"].as_str().unwrap().contains(one)), "{response}");
+        response["code"].as_str().unwrap().to_owned()
     };
     // What models are advised to do is what they can do.
     let advised = |name: &str, arguments: Value, tool: &str| {
-        let told = tooled.call(name, arguments);
-        let error = told["error"].as_str().unwrap();
+        let response = tooled.call(name, arguments);
+        let error = response["error"].as_str().unwrap();
         let foreign = ["POST /", "GET /", "cdpilot browser"].iter().any(|other| error.contains(other));
-        assert!(error.contains(tool) && !foreign, "{name}: {told}");
+        assert!(error.contains(tool) && !foreign, "{name}: {response}");
     };
     advised("browser_click", json!({ "ref": "e1" }), "browser_navigate");
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "BROWSER_NOT_RUNNING");
@@ -392,8 +395,8 @@ fn what_is_wrong_is_told_in_one_shape() {
     tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
     let file = Answer::bytes("application/octet-stream", vec![1; 9]).header("Content-Disposition", "attachment");
     tooled.home.site.put("/file", file);
-    let told = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/file") }));
-    assert!(told["navigated"] == false && told["note"].as_str().unwrap().contains("download"), "{told}");
+    let response = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/file") }));
+    assert!(response["navigated"] == false && response["note"].as_str().unwrap().contains("download"), "{response}");
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "STALE_REF");
     assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
     advised("browser_tabs", json!({ "action": "focus", "target": "t9" }), "browser_tabs");
@@ -410,44 +413,46 @@ fn what_is_wrong_is_told_in_one_shape() {
     assert_eq!(code("browser_snapshot", json!({ "target": "t1" })), "TAB_NOT_FOUND");
 }
 
-fn client(there: &FakeModel) -> Client {
-    let model = json!({ "model": "m", "base_url": there.url() });
+fn client(target: &FakeModel) -> Client {
+    let model = json!({ "model": "m", "base_url": target.url() });
     Client::new("m", &serde_json::from_value(model).unwrap()).unwrap()
 }
 
 #[test]
-fn a_model_that_sees_is_asked_about_a_picture() {
-    let Some(home) = Homely::new("") else { return };
-    let there = FakeModel::saying([Say::text("A red square.")]);
-    let tooled = Tooled::with(home, |browser| browser.with_vision_model(client(&there)));
+fn a_vision_model_is_asked_about_a_screenshot() {
+    let Some(home) = TestHome::new("") else { return };
+    let target = FakeModel::saying([ModelAnswer::text("A red square.")]);
+    let tooled = ToolHome::with(home, |browser| browser.with_vision_model(client(&target)));
     tooled.home.site.page("/", "<body style='background: red'><button>Go</button>");
     tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
-    let told = tooled.done("browser_vision", json!({ "question": "What is there?", "annotate": true }));
-    assert_eq!((&told["analysis"], &told["annotations"][0]["name"]), (&json!("A red square."), &json!("Go")));
-    assert!(std::path::Path::new(told["screenshot_path"].as_str().unwrap()).is_file());
-    let asked = &there.asked()[0].body["messages"];
-    assert_eq!(asked[1]["content"][0]["text"], "What is there?");
-    assert!(asked[1]["content"][1]["image_url"]["url"].as_str().unwrap().starts_with("data:image/"));
-    let Some(without) = Tooled::new("") else { return };
+    let response = tooled.done("browser_vision", json!({ "question": "What is there?", "annotate": true }));
+    assert_eq!((&response["analysis"], &response["annotations"][0]["name"]), (&json!("A red square."), &json!("Go")));
+    assert!(std::path::Path::new(response["screenshot_path"].as_str().unwrap()).is_file());
+    let requested = &target.requested()[0].body["messages"];
+    assert_eq!(requested[1]["content"][0]["text"], "What is there?");
+    assert!(requested[1]["content"][1]["image_url"]["url"].as_str().unwrap().starts_with("data:image/"));
+    let Some(without) = ToolHome::new("") else { return };
     assert!(!without.offered("browser").contains("browser_vision"));
 }
 
 /// What a model does is written down; what it is told is real.
 #[test]
-fn a_scripted_model_gets_through_a_task() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn a_scripted_model_completes_a_task() {
+    let Some(tooled) = ToolHome::new("") else { return };
     shop(&tooled);
     let url = tooled.home.site.url("a", "/");
     type Arguments = Box<dyn Fn(&Value) -> Value>;
     let steps: [(&str, Arguments); 6] = [
         ("browser_navigate", Box::new(move |_| json!({ "url": url }))),
-        ("browser_click", Box::new(|told| json!({ "ref": ref_in(told, "button \"Buy\"") }))),
+        ("browser_click", Box::new(|response| json!({ "ref": ref_in(response, "button \"Buy\"") }))),
         (
             "browser_dialog",
-            Box::new(|told| json!({ "action": if told["blockedByDialog"] == true { "accept" } else { "dismiss" } })),
+            Box::new(
+                |response| json!({ "action": if response["blockedByDialog"] == true { "accept" } else { "dismiss" } }),
+            ),
         ),
         ("browser_snapshot", Box::new(|_| json!({ "full": true }))),
-        ("browser_click", Box::new(|told| json!({ "ref": ref_in(told, "Deep") }))),
+        ("browser_click", Box::new(|response| json!({ "ref": ref_in(response, "Deep") }))),
         ("browser_snapshot", Box::new(|_| json!({ "full": true }))),
     ];
     let offered = tooled.offered("browser");
@@ -465,27 +470,27 @@ fn a_scripted_model_gets_through_a_task() {
         tools,
         ..ChatRequest::default()
     };
-    let mut told = Value::Null;
+    let mut response = Value::Null;
     for (number, (name, arguments)) in steps.iter().enumerate() {
         // Each turn is a request of its own over HTTP, whose answer depends on what was told before.
-        let there = FakeModel::saying([Say::call(&format!("c{number}"), name, &arguments(&told))]);
-        let answer = client(&there).ask(&ask, soon()).unwrap();
-        assert_eq!(there.asked()[0].body["messages"].as_array().unwrap().len(), ask.messages.len());
+        let target = FakeModel::saying([ModelAnswer::call(&format!("c{number}"), name, &arguments(&response))]);
+        let answer = client(&target).ask(&ask, soon()).unwrap();
+        assert_eq!(target.requested()[0].body["messages"].as_array().unwrap().len(), ask.messages.len());
         ask.messages.push(answer.to_message());
         for call in &answer.tool_calls {
-            told = tooled.done(&call.function.name, serde_json::from_str(&call.function.arguments).unwrap());
-            ask.messages.push(Message::result(call, told.to_string()));
+            response = tooled.done(&call.function.name, serde_json::from_str(&call.function.arguments).unwrap());
+            ask.messages.push(Message::result(call, response.to_string()));
         }
     }
-    let text = told["snapshot"].as_str().unwrap();
+    let text = response["snapshot"].as_str().unwrap();
     assert!(text.contains("bought") && text.contains("Pressed"), "{text}");
 }
 
 /// A page that says something on its way elsewhere: once the server has answered, Chromium takes no answer to the dialog
 /// any more, and the next document waits for it.
 #[test]
-fn a_dialog_of_a_page_that_is_leaving_holds_nobody_up() {
-    let Some(tooled) = Tooled::new("") else { return };
+fn a_dialog_of_an_unloading_page_blocks_nothing() {
+    let Some(tooled) = ToolHome::new("") else { return };
     let site = &tooled.home.site;
     site.page(
         "/",
@@ -509,8 +514,8 @@ fn a_dialog_of_a_page_that_is_leaving_holds_nobody_up() {
         std::thread::yield_now();
     }
     drop(running);
-    let told = tooled.done("browser_dialog", json!({ "action": "accept" }));
-    assert_eq!(told["dialog"]["closed_by"], "agent", "{told}");
+    let response = tooled.done("browser_dialog", json!({ "action": "accept" }));
+    assert_eq!(response["dialog"]["closed_by"], "agent", "{response}");
     tooled.done("browser_wait", json!({ "url": "*/saved" }));
     assert_eq!(title(), "saved");
 

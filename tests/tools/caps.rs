@@ -1,10 +1,10 @@
-//! A page that floods: what models read of it stays bounded, in every answer.
+//! Pages with excessive content: every answer that a model reads stays limited.
 
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::controlled::{run, seen};
-use crate::support::tooled::Tooled;
+use crate::support::test_home::{run, seen};
+use crate::support::tool_home::ToolHome;
 
 /// Characters of an answer at most, whatever the page does.
 const ANSWER: usize = 60_000;
@@ -27,9 +27,13 @@ const FLOOD: &str = r#"(() => {
     b.onclick = () => { for (let n = 0; n < 20; n++) console.error(flood('said', 5000)); };
 })()"#;
 
-fn bounded(told: &Value, what: &str) {
-    let size = told.to_string().chars().count();
-    assert!(size < ANSWER, "{what}: {size} characters: {}", told.to_string().chars().take(2_000).collect::<String>());
+fn bounded(response: &Value, what: &str) {
+    let size = response.to_string().chars().count();
+    assert!(
+        size < ANSWER,
+        "{what}: {size} characters: {}",
+        response.to_string().chars().take(2_000).collect::<String>()
+    );
 }
 
 fn marked(text: &Value, most: usize) {
@@ -40,7 +44,7 @@ fn marked(text: &Value, most: usize) {
 
 #[test]
 fn a_page_cannot_flood_a_model() {
-    let Some(tooled) = Tooled::new("") else { return };
+    let Some(tooled) = ToolHome::new("") else { return };
     let site = &tooled.home.site;
     site.page("/", "<p>plain");
     site.page("/inner", "x");
@@ -67,9 +71,9 @@ fn a_page_cannot_flood_a_model() {
     let evaluated = tooled.done("browser_evaluate", json!({ "script": FLOOD }));
     let seen_next = tooled.done("browser_snapshot", json!({}));
     // The address and title are in the first answer that knows them.
-    let told = if seen_next["title"].is_string() { &seen_next } else { &evaluated };
-    marked(&told["title"], 300);
-    marked(&told["url"], 2_000);
+    let response = if seen_next["title"].is_string() { &seen_next } else { &evaluated };
+    marked(&response["title"], 300);
+    marked(&response["url"], 2_000);
     let listed = tooled.done("browser_tabs", json!({ "action": "list" }));
     marked(&listed["tabs"][0]["title"], 300);
     marked(&listed["tabs"][0]["url"], 2_000);
@@ -85,9 +89,9 @@ fn a_page_cannot_flood_a_model() {
         ("browser_tabs", json!({ "action": "list" })),
         ("browser_press", json!({ "key": "Tab" })),
     ] {
-        let told = tooled.call(name, arguments);
-        bounded(&told, name);
-        let dialog = &told["pending_dialogs"][0];
+        let response = tooled.call(name, arguments);
+        bounded(&response, name);
+        let dialog = &response["pending_dialogs"][0];
         marked(&dialog["message"], 2_000);
         marked(&dialog["default_prompt"], 1_000);
     }

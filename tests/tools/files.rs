@@ -1,22 +1,22 @@
-//! Files of the workspace, and nothing outside of it.
+//! Files of the workspace, and no access outside of it.
 
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::{Session, ToolContext, ToolboxOptions};
 use serde_json::{Map, json};
 
-use crate::support::workshop::Workshop;
+use crate::support::tool_workspace::ToolWorkspace;
 
 #[test]
 fn files_are_read_in_parts() {
-    let shop = Workshop::new("");
+    let shop = ToolWorkspace::new("");
     shop.put("a/b.txt", "one\r\ntwo\nthree");
-    let told = shop.done("read_file", json!({ "path": "a/b.txt" }));
-    assert_eq!((&told["content"], &told["lines"]), (&json!("one\ntwo\nthree\n"), &json!(3)));
-    assert!(told.get("truncated").is_none(), "{told}");
-    let told =
+    let response = shop.done("read_file", json!({ "path": "a/b.txt" }));
+    assert_eq!((&response["content"], &response["lines"]), (&json!("one\ntwo\nthree\n"), &json!(3)));
+    assert!(response.get("truncated").is_none(), "{response}");
+    let response =
         shop.done("read_file", json!({ "path": "./a/x/../b.txt", "offset": 2, "limit": 1, "line_numbers": true }));
-    assert_eq!((&told["content"], &told["path"]), (&json!("2\ttwo\n"), &json!("a/b.txt")));
-    assert_eq!(told["truncated"], "lines 2 to 2 of 3; continue with offset 3");
+    assert_eq!((&response["content"], &response["path"]), (&json!("2\ttwo\n"), &json!("a/b.txt")));
+    assert_eq!(response["truncated"], "lines 2 to 2 of 3; continue with offset 3");
     assert_eq!(shop.refused("read_file", json!({ "path": "a/b.txt", "offset": 4 })).0, "BAD_REQUEST");
     assert_eq!(shop.refused("read_file", json!({ "path": "a/none.txt" })).0, "NOT_FOUND");
     assert_eq!(shop.refused("read_file", json!({ "path": "a/b.txt/c" })).0, "NOT_FOUND");
@@ -27,23 +27,23 @@ fn files_are_read_in_parts() {
     shop.put("long.txt", &long);
     let (mut read, mut offset) = (String::new(), 1);
     while offset <= 5_000 {
-        let told = shop.done("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 2_000 }));
-        let content = told["content"].as_str().unwrap();
+        let response = shop.done("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 2_000 }));
+        let content = response["content"].as_str().unwrap();
         assert!(content.chars().count() <= 30_000);
         offset += content.lines().count();
         read.push_str(content);
     }
     assert_eq!(read, long);
     shop.put("wide.txt", "x".repeat(100_000));
-    let told = shop.done("read_file", json!({ "path": "wide.txt" }));
-    assert!(told["content"].as_str().unwrap().ends_with("[98000 characters omitted]\n"), "{told}");
+    let response = shop.done("read_file", json!({ "path": "wide.txt" }));
+    assert!(response["content"].as_str().unwrap().ends_with("[98000 characters omitted]\n"), "{response}");
     shop.put("large.txt", "x\n".repeat(9 << 20));
     assert_eq!(shop.refused("read_file", json!({ "path": "large.txt" })).0, "TOO_LARGE");
 }
 
 #[test]
-fn pictures_are_shown_and_other_bytes_are_not() {
-    let shop = Workshop::new("");
+fn images_are_returned_and_other_binary_files_are_refused() {
+    let shop = ToolWorkspace::new("");
     let picture = b"\x89PNG\r\n\x1a\n0000";
     shop.put("p.png", picture);
     shop.put("p.bin", b"\x7fELF\0\0\0");
@@ -61,17 +61,17 @@ fn pictures_are_shown_and_other_bytes_are_not() {
     assert_eq!((outcome.images[0].media_type, outcome.images[0].bytes.as_slice()), ("image/png", picture.as_slice()));
     let (code, error) = shop.refused("read_file", json!({ "path": "p.bin" }));
     assert!(code == "BAD_REQUEST" && error.contains("7 bytes"), "{error}");
-    let told = shop.done("read_file", json!({ "path": "latin.txt" }));
-    assert!(told["content"] == "caf\u{FFFD}\n" && told["note"].is_string(), "{told}");
+    let response = shop.done("read_file", json!({ "path": "latin.txt" }));
+    assert!(response["content"] == "caf\u{FFFD}\n" && response["note"].is_string(), "{response}");
 }
 
 #[test]
-fn files_are_written_whole_and_folders_made() {
-    let shop = Workshop::new("");
-    let told = shop.done("write_file", json!({ "path": "new/deep/f.txt", "content": "a\nb\n" }));
-    assert_eq!((&told["created"], &told["bytes"], &told["lines"]), (&json!(true), &json!(4), &json!(2)));
-    let told = shop.done("write_file", json!({ "path": "new/deep/f.txt", "content": "c" }));
-    assert_eq!((&told["created"], shop.get("new/deep/f.txt")), (&json!(false), "c".to_owned()));
+fn files_are_written_atomically_and_folders_created() {
+    let shop = ToolWorkspace::new("");
+    let response = shop.done("write_file", json!({ "path": "new/deep/f.txt", "content": "a\nb\n" }));
+    assert_eq!((&response["created"], &response["bytes"], &response["lines"]), (&json!(true), &json!(4), &json!(2)));
+    let response = shop.done("write_file", json!({ "path": "new/deep/f.txt", "content": "c" }));
+    assert_eq!((&response["created"], shop.get("new/deep/f.txt")), (&json!(false), "c".to_owned()));
     assert_eq!(std::fs::read_dir(shop.path("work/new/deep")).unwrap().count(), 1, "nothing else is left");
     assert_eq!(shop.refused("write_file", json!({ "path": "new/deep", "content": "" })).0, "BAD_REQUEST");
     assert_eq!(shop.refused("write_file", json!({ "path": "new/deep/f.txt/g", "content": "" })).0, "NOT_FOUND");
@@ -83,10 +83,10 @@ fn files_are_written_whole_and_folders_made() {
 
 #[cfg(unix)]
 #[test]
-fn permissions_stay_and_a_file_is_replaced_rather_than_overwritten() {
+fn a_file_is_replaced_atomically_with_its_permissions() {
     use std::io::Read as _;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    let shop = Workshop::new("");
+    let shop = ToolWorkspace::new("");
     shop.put("run.sh", "old");
     let path = shop.path("work/run.sh");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o750)).unwrap();
@@ -103,8 +103,8 @@ fn permissions_stay_and_a_file_is_replaced_rather_than_overwritten() {
 }
 
 #[test]
-fn nothing_outside_is_reached_by_a_path() {
-    let shop = Workshop::new("");
+fn no_path_reaches_outside_the_workspace() {
+    let shop = ToolWorkspace::new("");
     std::fs::write(shop.path("outside.txt"), "outside").unwrap();
     shop.put("inside.txt", "inside");
     let absolute = shop.path("outside.txt").display().to_string();
@@ -129,9 +129,9 @@ fn nothing_outside_is_reached_by_a_path() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_outside_is_reached_over_links_and_devices_are_not_opened() {
+fn links_do_not_lead_outside_and_devices_are_not_opened() {
     use std::os::unix::fs::symlink;
-    let shop = Workshop::new("");
+    let shop = ToolWorkspace::new("");
     let work = shop.path("work");
     std::fs::create_dir(shop.path("out")).unwrap();
     std::fs::write(shop.path("out/f.txt"), "outside").unwrap();
@@ -152,8 +152,8 @@ fn nothing_outside_is_reached_over_links_and_devices_are_not_opened() {
     // One that stays inside is followed, and stays.
     shop.done("write_file", json!({ "path": "fine", "content": "changed" }));
     assert!(work.join("fine").is_symlink() && shop.get("real/f.txt") == "changed");
-    let told = shop.done("search_files", json!({ "pattern": "outside|changed" }));
-    assert_eq!(told["matches"], "real/f.txt:1: changed\n");
+    let response = shop.done("search_files", json!({ "pattern": "outside|changed" }));
+    assert_eq!(response["matches"], "real/f.txt:1: changed\n");
     // A pipe would be waited for for ever, and a socket is nobody's file.
     let pipe = rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -172,8 +172,8 @@ fn nothing_outside_is_reached_over_links_and_devices_are_not_opened() {
 }
 
 #[test]
-fn the_home_is_refused_wherever_it_lies() {
-    let shop = Workshop::with("", |_, options| ToolboxOptions { workspace: Some(".".into()), ..options });
+fn the_home_is_refused_at_every_location() {
+    let shop = ToolWorkspace::with("", |_, options| ToolboxOptions { workspace: Some(".".into()), ..options });
     let home = shop.path("home");
     for (name, text) in [("token", "0123456789abcdef"), ("llm.json", "{}"), ("config.yaml", "tools: {}")] {
         std::fs::write(home.join(name), text).unwrap();
@@ -184,12 +184,12 @@ fn the_home_is_refused_wherever_it_lies() {
     }
     assert_eq!(shop.refused("write_file", json!({ "path": "home/new", "content": "x" })).0, "PATH_REFUSED");
     shop.put("f.txt", "0123456789abcdef");
-    let told = shop.done("search_files", json!({ "pattern": "0123|tools|\\{\\}" }));
-    assert_eq!(told["matches"], "work/f.txt:1: 0123456789abcdef\n");
-    let told = shop.done("search_files", json!({ "pattern": "*", "target": "files" }));
-    assert_eq!(told["files"], json!(["work/f.txt"]));
+    let response = shop.done("search_files", json!({ "pattern": "0123|tools|\\{\\}" }));
+    assert_eq!(response["matches"], "work/f.txt:1: 0123456789abcdef\n");
+    let response = shop.done("search_files", json!({ "pattern": "*", "target": "files" }));
+    assert_eq!(response["files"], json!(["work/f.txt"]));
     // Where it is the folder to work in, that is what is wrong.
-    let at_home = Workshop::with("", |_, options| ToolboxOptions { workspace: Some("home".into()), ..options });
+    let at_home = ToolWorkspace::with("", |_, options| ToolboxOptions { workspace: Some("home".into()), ..options });
     let (code, error) = at_home.refused("read_file", json!({ "path": "f.txt" }));
     assert!(code == "PATH_REFUSED" && error.contains("tools.workspace"), "{code}: {error}");
     // Nor is it by another name of the same file.
@@ -202,26 +202,29 @@ fn the_home_is_refused_wherever_it_lies() {
 }
 
 #[test]
-fn a_patch_needs_the_one_place() {
-    let shop = Workshop::new("");
+fn a_patch_needs_a_unique_match() {
+    let shop = ToolWorkspace::new("");
     shop.put("f.rs", "fn a() {\n    one();\n}\nfn b() {\n    one();\n}\n");
     let patch = |old: &str, new: &str, all: bool| {
         let arguments = json!({ "path": "f.rs", "old_string": old, "new_string": new, "replace_all": all });
         shop.call("patch", arguments)
     };
-    let told = patch("    one();\n", "    two();\n", false);
-    assert_eq!((&told["code"], &told["matches"], &told["lines"]), (&json!("CONFLICT"), &json!(2), &json!([2, 5])));
-    let told = patch("fn a() {\n    one();", "fn a() {\n    two();", false);
-    assert_eq!(told["replaced"], 1, "{told}");
-    let diff = told["diff"].as_str().unwrap();
+    let response = patch("    one();\n", "    two();\n", false);
+    assert_eq!(
+        (&response["code"], &response["matches"], &response["lines"]),
+        (&json!("CONFLICT"), &json!(2), &json!([2, 5]))
+    );
+    let response = patch("fn a() {\n    one();", "fn a() {\n    two();", false);
+    assert_eq!(response["replaced"], 1, "{response}");
+    let diff = response["diff"].as_str().unwrap();
     assert!(diff.contains("-    one();\n+    two();\n") && diff.starts_with("--- f.rs\n+++ f.rs\n"), "{diff}");
     assert_eq!(patch("()", "(x)", true)["replaced"], 4);
     assert_eq!(shop.get("f.rs"), "fn a(x) {\n    two(x);\n}\nfn b(x) {\n    one(x);\n}\n");
-    let told = patch("fn  b(x)  {", "", false);
-    assert_eq!((&told["code"], &told["nearest_line"]), (&json!("NOT_FOUND"), &json!(4)));
-    assert!(told["error"].as_str().unwrap().contains("different whitespace"), "{told}");
-    let told = patch("    two(y);", "", false);
-    assert!(told["nearest_line"] == 2 && told["error"].as_str().unwrap().contains("two(x);"), "{told}");
+    let response = patch("fn  b(x)  {", "", false);
+    assert_eq!((&response["code"], &response["nearest_line"]), (&json!("NOT_FOUND"), &json!(4)));
+    assert!(response["error"].as_str().unwrap().contains("different whitespace"), "{response}");
+    let response = patch("    two(y);", "", false);
+    assert!(response["nearest_line"] == 2 && response["error"].as_str().unwrap().contains("two(x);"), "{response}");
     assert_eq!(patch("quite something else", "", false).get("nearest_line"), None);
     assert_eq!(patch("", "x", false)["code"], "BAD_REQUEST");
     assert_eq!(patch("two", "two", false)["code"], "BAD_REQUEST");
@@ -234,11 +237,11 @@ fn a_patch_needs_the_one_place() {
 }
 
 #[test]
-fn what_is_not_shown_is_not_destroyed() {
-    let shop = Workshop::new("");
+fn a_patch_preserves_invisible_bytes() {
+    let shop = ToolWorkspace::new("");
     shop.put("settings", "user = ada\npassword = hunter22x\nport = 1\n");
-    let told = shop.done("read_file", json!({ "path": "settings" }));
-    let seen = told["content"].as_str().unwrap();
+    let response = shop.done("read_file", json!({ "path": "settings" }));
+    let seen = response["content"].as_str().unwrap();
     assert_eq!(seen, "user = ada\npassword = [secret]\nport = 1\n");
     let write = json!({ "path": "settings", "content": seen.replace("port = 1", "port = 2") });
     let (code, error) = shop.refused("write_file", write);
@@ -263,8 +266,8 @@ fn what_is_not_shown_is_not_destroyed() {
 }
 
 #[test]
-fn lines_and_files_are_found_as_gitignore_lets() {
-    let shop = Workshop::new("");
+fn searches_respect_gitignore() {
+    let shop = ToolWorkspace::new("");
     shop.put(".gitignore", "built/\n*.log\n");
     shop.put("src/a.rs", "use x;\nfn needle() {}\nend\n");
     shop.put("src/b.txt", "Needle\n");
@@ -273,46 +276,46 @@ fn lines_and_files_are_found_as_gitignore_lets() {
     shop.put(".hidden/c.rs", "needle\n");
     shop.put(".git/config", "needle\n");
     shop.put("data.bin", "needle\0\n");
-    let told = shop.done("search_files", json!({ "pattern": "needle" }));
-    assert_eq!(told["matches"], ".hidden/c.rs:1: needle\nsrc/a.rs:2: fn needle() {}\n");
-    assert!(told["files_with_matches"] == 2 && told["skipped"].is_string(), "{told}");
-    let told =
+    let response = shop.done("search_files", json!({ "pattern": "needle" }));
+    assert_eq!(response["matches"], ".hidden/c.rs:1: needle\nsrc/a.rs:2: fn needle() {}\n");
+    assert!(response["files_with_matches"] == 2 && response["skipped"].is_string(), "{response}");
+    let response =
         shop.done("search_files", json!({ "pattern": "(?i)needle", "path": "src", "context": 1, "glob": "*.rs" }));
-    assert_eq!(told["matches"], "src/a.rs-1- use x;\nsrc/a.rs:2: fn needle() {}\nsrc/a.rs-3- end\n");
-    let told = shop.done("search_files", json!({ "pattern": "(?i)needle", "path": "src/b.txt" }));
-    assert_eq!(told["matches"], "src/b.txt:1: Needle\n");
-    let told = shop.done("search_files", json!({ "pattern": "*.rs", "target": "files" }));
-    assert_eq!(told["files"], json!([".hidden/c.rs", "src/a.rs"]));
-    let told = shop.done("search_files", json!({ "pattern": "src/*", "target": "files", "limit": 1 }));
-    assert!(told["files"] == json!(["src/a.rs"]) && told["truncated"].is_string(), "{told}");
+    assert_eq!(response["matches"], "src/a.rs-1- use x;\nsrc/a.rs:2: fn needle() {}\nsrc/a.rs-3- end\n");
+    let response = shop.done("search_files", json!({ "pattern": "(?i)needle", "path": "src/b.txt" }));
+    assert_eq!(response["matches"], "src/b.txt:1: Needle\n");
+    let response = shop.done("search_files", json!({ "pattern": "*.rs", "target": "files" }));
+    assert_eq!(response["files"], json!([".hidden/c.rs", "src/a.rs"]));
+    let response = shop.done("search_files", json!({ "pattern": "src/*", "target": "files", "limit": 1 }));
+    assert!(response["files"] == json!(["src/a.rs"]) && response["truncated"].is_string(), "{response}");
     assert_eq!(shop.refused("search_files", json!({ "pattern": "a(" })).0, "BAD_REQUEST");
     assert_eq!(shop.refused("search_files", json!({ "pattern": "(a{1000}){1000}" })).0, "BAD_REQUEST");
     assert_eq!(shop.refused("search_files", json!({ "pattern": "a", "path": "none" })).0, "NOT_FOUND");
 }
 
 #[test]
-fn a_search_ends_at_its_limits() {
-    let shop = Workshop::new("");
+fn searches_stop_at_their_limits() {
+    let shop = ToolWorkspace::new("");
     shop.put("many.txt", "needle\n".repeat(1_000));
     for number in 0..50 {
         shop.put(&format!("f{number}.txt"), "needle\n");
     }
-    let told = shop.done("search_files", json!({ "pattern": "needle", "limit": 20 }));
-    assert!(told["count"] == 20 && told["truncated"].is_string(), "{told}");
-    let told = shop.done("search_files", json!({ "pattern": "needle", "limit": 100_000 }));
-    assert_eq!(told["count"], 500);
+    let response = shop.done("search_files", json!({ "pattern": "needle", "limit": 20 }));
+    assert!(response["count"] == 20 && response["truncated"].is_string(), "{response}");
+    let response = shop.done("search_files", json!({ "pattern": "needle", "limit": 100_000 }));
+    assert_eq!(response["count"], 500);
     shop.put("wide.txt", format!("{}\n", "needle".repeat(1_000)).repeat(500));
-    let told = shop.done("search_files", json!({ "pattern": "needle", "glob": "wide.txt", "limit": 500 }));
-    assert!(told["matches"].as_str().unwrap().chars().count() < 26_000 && told["truncated"].is_string());
+    let response = shop.done("search_files", json!({ "pattern": "needle", "glob": "wide.txt", "limit": 500 }));
+    assert!(response["matches"].as_str().unwrap().chars().count() < 26_000 && response["truncated"].is_string());
     shop.put("huge.txt", "needle\n".repeat(2 << 20));
-    let told = shop.done("search_files", json!({ "pattern": "needle", "glob": "huge.txt" }));
-    assert!(told["count"] == 0 && told["skipped"].is_string(), "{told}");
+    let response = shop.done("search_files", json!({ "pattern": "needle", "glob": "huge.txt" }));
+    assert!(response["count"] == 0 && response["skipped"].is_string(), "{response}");
     // Nothing of the time is left: what was found so far is told, which is nothing.
     let search = || json!({ "pattern": "needle" });
-    let told = shop.call_by("search_files", search(), Deadline::after_millis(1), &Cancel::new());
-    assert!(told["success"] == true && told["truncated"].as_str().unwrap().contains("time"), "{told}");
+    let response = shop.call_by("search_files", search(), Deadline::after_millis(1), &Cancel::new());
+    assert!(response["success"] == true && response["truncated"].as_str().unwrap().contains("time"), "{response}");
     let cancel = Cancel::new();
     cancel.set();
-    let told = shop.call_by("search_files", search(), Deadline::after_secs(30), &cancel);
-    assert_eq!(told["code"], "CANCELLED");
+    let response = shop.call_by("search_files", search(), Deadline::after_secs(30), &cancel);
+    assert_eq!(response["code"], "CANCELLED");
 }

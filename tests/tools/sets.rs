@@ -1,6 +1,6 @@
-//! Toolsets: what each comes to, and what is on.
+//! Toolsets: which tools each resolves to, and which are enabled.
 
-use crate::support::workshop::nowhere;
+use crate::support::tool_workspace::no_scope;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -15,7 +15,7 @@ use cdpilot::tools::{
 use serde_json::{Map, Value, json};
 
 fn tool(name: &str) -> Tool {
-    Tool::of::<Value, _>(name, "For tests.", |_, told| Ok(Outcome::default().with("told", told)))
+    Tool::of::<Value, _>(name, "For tests.", |_, response| Ok(Outcome::default().with("told", response)))
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {
@@ -52,7 +52,7 @@ const SEED_BROWSER: [&str; 13] = [
 ];
 
 #[test]
-fn each_toolset_comes_to_its_tools() {
+fn each_toolset_resolves_to_its_tools() {
     let (_, toolsets) = toolsets(&[], &[]);
     let plain: [(&str, &[&str]); 22] = [
         ("clarify", &["clarify"]),
@@ -130,7 +130,7 @@ fn each_toolset_comes_to_its_tools() {
 }
 
 #[test]
-fn what_is_written_down_holds_together() {
+fn built_in_toolsets_are_consistent() {
     let (_, toolsets) = toolsets(&[], &[]);
     let mut names = BTreeSet::new();
     for defined in DEFINED {
@@ -153,7 +153,7 @@ fn what_is_written_down_holds_together() {
 }
 
 #[test]
-fn cycles_are_named_and_end() {
+fn toolset_cycles_are_reported() {
     let (_, toolsets) =
         toolsets(&[], &[("a", &["b", "todo"]), ("b", &["c"]), ("c", &["a", "file"]), ("self", &["self", "web"])]);
     let resolved = toolsets.resolve("a");
@@ -169,7 +169,7 @@ fn cycles_are_named_and_end() {
 }
 
 #[test]
-fn unknown_names_come_to_nothing_and_are_told() {
+fn unknown_toolset_names_are_ignored_and_reported() {
     let (_, toolsets) = toolsets(&[("plug", "plug_do")], &[("mine", &["fiel", "todo"])]);
     let resolved = toolsets.resolve("mine");
     assert_eq!(resolved.tools, set(&["todo"]));
@@ -187,7 +187,7 @@ fn unknown_names_come_to_nothing_and_are_told() {
 }
 
 #[test]
-fn names_of_the_other_program_lead_to_ours() {
+fn legacy_tool_names_are_mapped() {
     let (_, toolsets) = toolsets(&[], &[]);
     for (name, ours) in
         [("hermes-telegram", "cdpilot-telegram"), ("hermes-cli", "cdpilot-cli"), ("hermes-gatewy", "cdpilot-gateway")]
@@ -200,7 +200,7 @@ fn names_of_the_other_program_lead_to_ours() {
 }
 
 #[test]
-fn everything_is_everything() {
+fn the_toolset_all_contains_every_tool() {
     let (registry, toolsets) = toolsets(&[("mcp-git", "git_log"), ("plug", "plug_do")], &[("mine", &["git", "todo"])]);
     let all = toolsets.resolve("all");
     assert_eq!(all, toolsets.resolve("*"));
@@ -212,7 +212,7 @@ fn everything_is_everything() {
 }
 
 #[test]
-fn several_are_put_together_and_single_tools_count() {
+fn toolsets_and_single_tools_are_combined() {
     let (_, toolsets) = toolsets(&[], &[]);
     let names = |names: &[&str]| toolsets.resolve_all(names, &BTreeSet::new()).tools;
     assert_eq!(names(&["web", "search", "web"]), set(&["web_extract", "web_search"]));
@@ -220,7 +220,7 @@ fn several_are_put_together_and_single_tools_count() {
 }
 
 #[test]
-fn what_is_told_of_a_toolset() {
+fn toolset_descriptions() {
     let (_, toolsets) = toolsets(&[("file", "file_extra")], &[]);
     let info = toolsets.info("file", true).unwrap();
     assert_eq!((info.tool_count, info.is_composite, info.includes.len()), (5, false, 0));
@@ -236,7 +236,7 @@ fn what_is_told_of_a_toolset() {
 }
 
 #[test]
-fn tools_that_come_and_go_are_seen_at_once() {
+fn added_and_removed_tools_are_visible_at_once() {
     let (registry, toolsets) = toolsets(&[], &[]);
     assert!(!toolsets.is_known("git"));
     let before = registry.generation();
@@ -263,7 +263,7 @@ fn a_tool_of_another_toolset_is_not_replaced() {
 }
 
 #[test]
-fn what_is_turned_off_takes_nothing_from_others() {
+fn a_disabled_toolset_removes_no_tool_of_others() {
     let (registry, toolsets) = toolsets(
         &[("browser", "browser_click"), ("browser", "web_search"), ("web", "web_extract"), ("todo", "todo")],
         &[],
@@ -271,7 +271,7 @@ fn what_is_turned_off_takes_nothing_from_others() {
     let on = |sets: &[&str], off: &[&str]| {
         let enabled = Enabled { toolsets: sets.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
         let names = enabled
-            .tools(&toolsets, &registry, &nowhere())
+            .tools(&toolsets, &registry, &no_scope())
             .iter()
             .map(|tool| tool.name.to_string())
             .collect::<BTreeSet<_>>();
@@ -299,23 +299,23 @@ fn what_is_turned_off_takes_nothing_from_others() {
         enabled.wrong_off(&toolsets).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(wrong(&["browser", "browser_click", "cdpilot-mcp", "memory", "terminal"]), Vec::<String>::new());
-    let told = wrong(&["terminl"]);
-    assert!(told.len() == 1 && told[0].contains("did you mean \"terminal\"?"), "{told:?}");
+    let response = wrong(&["terminl"]);
+    assert!(response.len() == 1 && response[0].contains("did you mean \"terminal\"?"), "{response:?}");
 }
 
 #[test]
-fn calls_answer_in_one_shape() {
+fn tool_results_have_one_shape() {
     let (registry, _) = toolsets(&[("plug", "echo")], &[]);
     let cancel = Cancel::new();
     let call = ToolContext {
         session: &Session::default(),
-        scope: &nowhere(),
+        scope: &no_scope(),
         deadline: Deadline::after_secs(5),
         cancel: &cancel,
         progress: &|_| {},
     };
-    let told = registry.call("echo", &call, Map::from_iter([("a".to_owned(), json!(1))])).unwrap();
-    assert_eq!(told.to_value(), json!({ "success": true, "told": { "a": 1 } }));
+    let response = registry.call("echo", &call, Map::from_iter([("a".to_owned(), json!(1))])).unwrap();
+    assert_eq!(response.to_value(), json!({ "success": true, "told": { "a": 1 } }));
     let unknown = registry.call("ecco", &call, Map::new()).unwrap_err();
     assert_eq!(unknown.to_value()["code"], "UNKNOWN_TOOL");
 
@@ -365,10 +365,10 @@ fn calls_answer_in_one_shape() {
 /// What can be meant in one way only is taken so; of anything else the field is named, what it takes, and never what was
 /// given, which may be a password.
 #[test]
-fn arguments_are_taken_as_models_send_them() {
+fn arguments_are_coerced_from_the_forms_that_models_send() {
     #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
-    enum Way {
+    enum Direction {
         Up,
         Down,
     }
@@ -391,7 +391,7 @@ fn arguments_are_taken_as_models_send_them() {
         #[serde(default)]
         names: Vec<String>,
         lines: Option<usize>,
-        way: Option<Way>,
+        way: Option<Direction>,
         #[serde(default)]
         params: Map<String, Value>,
     }
@@ -400,7 +400,7 @@ fn arguments_are_taken_as_models_send_them() {
     let cancel = Cancel::new();
     let call = ToolContext {
         session: &Session::default(),
-        scope: &nowhere(),
+        scope: &no_scope(),
         deadline: Deadline::after_secs(5),
         cancel: &cancel,
         progress: &|_| {},
@@ -426,7 +426,7 @@ fn arguments_are_taken_as_models_send_them() {
         arguments[name] = given.clone();
         assert_eq!(take(&arguments).unwrap().fields[name], taken, "{name}: {given}");
     }
-    for (given, told) in [
+    for (given, response) in [
         (json!({}), "text is missing; expected a string (What to type)"),
         (json!({ "text": null }), "text: expected a string (What to type), got null"),
         (json!({ "text": { "a": "hunter2" } }), "text: expected a string (What to type), got an object"),
@@ -449,17 +449,17 @@ fn arguments_are_taken_as_models_send_them() {
         let refused = take(&given).unwrap_err();
         assert_eq!(refused.code, "BAD_REQUEST", "{given}");
         let message = refused.message.strip_prefix("invalid arguments: ").unwrap();
-        assert!(message.starts_with(told) && !message.contains("hunter2"), "{given}: {message}");
+        assert!(message.starts_with(response) && !message.contains("hunter2"), "{given}: {message}");
         assert!(["invalid type", "usize", "`"].iter().all(|word| !message.contains(word)), "{message}");
     }
 }
 
 /// Fields may have any name, and what may be left out is not `null` in a schema: strict model endpoints refuse that.
 #[test]
-fn schemas_say_nothing_twice_and_lose_no_field() {
+fn compact_schemas_keep_every_field() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
-    enum Way {
+    enum Direction {
         Up,
         Down,
     }
@@ -468,7 +468,7 @@ fn schemas_say_nothing_twice_and_lose_no_field() {
     struct Inner {
         /// Of the picture.
         format: Option<String>,
-        way: Option<Way>,
+        way: Option<Direction>,
     }
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[allow(dead_code)]
@@ -478,8 +478,8 @@ fn schemas_say_nothing_twice_and_lose_no_field() {
         format: String,
         default: Option<u32>,
         #[serde(rename = "enum")]
-        of: Vec<Way>,
-        way: Option<Way>,
+        of: Vec<Direction>,
+        way: Option<Direction>,
         inner: Option<Inner>,
     }
     let tool = Tool::of::<Takes, _>("take", "Takes.", |_, _: Takes| Ok(Outcome::default()));
@@ -505,7 +505,7 @@ struct Elsewhere {
     toolset: &'static str,
     registry: Weak<Registry>,
     brings: Option<&'static str>,
-    asked: AtomicUsize,
+    requested: AtomicUsize,
 }
 
 impl Source for Elsewhere {
@@ -514,7 +514,7 @@ impl Source for Elsewhere {
     }
 
     fn load(&self, _: Deadline) -> Result<(), ToolError> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.requested.fetch_add(1, Ordering::Relaxed);
         let Some(name) = self.brings else { return Err(ToolError::new("MCP_SERVER_GONE", "it does not start")) };
         self.registry.upgrade().unwrap().register(self.toolset, tool(name)).unwrap();
         Ok(())
@@ -522,11 +522,11 @@ impl Source for Elsewhere {
 }
 
 #[test]
-fn tools_from_elsewhere_come_when_their_toolset_is_asked_for() {
+fn tools_of_mcp_servers_are_enabled_by_their_toolset() {
     let (registry, toolsets) = toolsets(&[("todo", "todo")], &[("mine", &["git", "todo"])]);
     let source = |toolset: &'static str, brings| {
         let registry_ = Arc::downgrade(&registry);
-        let source = Arc::new(Elsewhere { toolset, registry: registry_, brings, asked: AtomicUsize::new(0) });
+        let source = Arc::new(Elsewhere { toolset, registry: registry_, brings, requested: AtomicUsize::new(0) });
         registry.add_source(Arc::clone(&source) as Arc<dyn Source>);
         source
     };
@@ -541,23 +541,23 @@ fn tools_from_elsewhere_come_when_their_toolset_is_asked_for() {
         let on = Enabled { toolsets: names.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
         let failed = on.load(&toolsets, &registry, Deadline::after_secs(5));
         let tools: BTreeSet<String> =
-            on.tools(&toolsets, &registry, &nowhere()).iter().map(|tool| tool.name.to_string()).collect();
+            on.tools(&toolsets, &registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect();
         (failed, tools)
     };
     assert_eq!(load(&["todo"], &[]), (Vec::new(), set(&["todo"])));
     for name in ["mcp-git", "git"] {
         assert_eq!(load(&["mine"], &[name]), (Vec::new(), set(&["todo"])), "off by either name");
     }
-    assert_eq!(git.asked.load(Ordering::Relaxed), 0, "nobody asked for them");
+    assert_eq!(git.requested.load(Ordering::Relaxed), 0, "nobody asked for them");
     assert_eq!(load(&["mine"], &[]), (Vec::new(), set(&["git_log", "todo"])));
     let (failed, tools) = load(&["all"], &[]);
     assert_eq!((failed.len(), failed[0].0.as_str(), failed[0].1.code), (1, "mcp-broken", "MCP_SERVER_GONE"));
     assert_eq!(tools, set(&["git_log", "todo"]), "one that fails takes nothing from the others");
-    assert_eq!((git.asked.load(Ordering::Relaxed), broken.asked.load(Ordering::Relaxed)), (2, 1));
+    assert_eq!((git.requested.load(Ordering::Relaxed), broken.requested.load(Ordering::Relaxed)), (2, 1));
 }
 
 #[test]
-fn settings_say_what_is_on() {
+fn settings_select_the_enabled_tools() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let config = "toolsets: [todo, mine]

@@ -1,4 +1,4 @@
-//! The list of what is to be done, questions to the person, searching the web.
+//! The todo list, questions to the user, web search.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::support::site::{Answer, Held, Site};
-use crate::support::workshop::Workshop;
+use crate::support::tool_workspace::ToolWorkspace;
 
 #[test]
-fn a_list_is_set_changed_and_read() {
-    let shop = Workshop::new("");
+fn a_todo_list_is_set_changed_and_read() {
+    let shop = ToolWorkspace::new("");
     let item = |id: &str, content: &str, status: &str| json!({ "id": id, "content": content, "status": status });
     assert_eq!(shop.done("todo", json!({}))["todos"], json!([]));
     let first = json!([item("1", "look", "in_progress"), item("2", "act", "pending")]);
-    let told = shop.done("todo", json!({ "todos": first }));
-    assert_eq!((&told["todos"], &told["summary"]["pending"]), (&first, &json!(1)));
-    assert!(told.get("hint").is_none(), "{told}");
+    let response = shop.done("todo", json!({ "todos": first }));
+    assert_eq!((&response["todos"], &response["summary"]["pending"]), (&first, &json!(1)));
+    assert!(response.get("hint").is_none(), "{response}");
     let merged = json!({ "todos": [item("2", "act now", "in_progress"), item("3", "tell", "pending")], "merge": true });
-    let told = shop.done("todo", merged);
+    let response = shop.done("todo", merged);
     let expected =
         json!([item("1", "look", "in_progress"), item("2", "act now", "in_progress"), item("3", "tell", "pending")]);
-    assert!(told["todos"] == expected && told["hint"].is_string(), "{told}");
+    assert!(response["todos"] == expected && response["hint"].is_string(), "{response}");
     assert_eq!(shop.done("todo", json!({}))["todos"], expected);
     for wrong in [
         json!([item("1", "a", "pending"), item("1", "b", "pending")]),
@@ -49,39 +49,39 @@ impl AskUser for Person {
 }
 
 #[test]
-fn a_person_is_asked_where_there_is_one() {
-    let nobody = Workshop::new("");
+fn clarify_asks_the_user_if_there_is_one() {
+    let nobody = ToolWorkspace::new("");
     assert!(!nobody.offers("clarify"));
     assert_eq!(nobody.refused("clarify", json!({ "question": "Which?" })).0, "TOOL_UNAVAILABLE");
     let answers =
         vec![Err(ToolError::new("TIMEOUT", "nobody answered")), Ok("green".to_owned()), Ok("blue".to_owned())];
     let person = Arc::new(Person(Mutex::new(answers), Mutex::default()));
     let ask: Arc<dyn AskUser> = Arc::clone(&person) as Arc<dyn AskUser>;
-    let shop = Workshop::with("", |_, options| ToolboxOptions { ask: Some(ask), ..options });
+    let shop = ToolWorkspace::with("", |_, options| ToolboxOptions { ask: Some(ask), ..options });
     let choices = json!(["red", "blue"]);
-    let told = shop.done("clarify", json!({ "question": " Which? ", "choices": choices }));
-    assert_eq!((&told["answer"], &told["choice"]), (&json!("blue"), &json!(2)));
-    let told = shop.done("clarify", json!({ "question": "Which?", "choices": choices }));
-    assert_eq!((&told["answer"], told.get("choice")), (&json!("green"), None));
+    let response = shop.done("clarify", json!({ "question": " Which? ", "choices": choices }));
+    assert_eq!((&response["answer"], &response["choice"]), (&json!("blue"), &json!(2)));
+    let response = shop.done("clarify", json!({ "question": "Which?", "choices": choices }));
+    assert_eq!((&response["answer"], response.get("choice")), (&json!("green"), None));
     assert_eq!(shop.refused("clarify", json!({ "question": "Which?" })).0, "TIMEOUT");
     assert_eq!(shop.refused("clarify", json!({ "question": " " })).0, "BAD_REQUEST");
     let many = json!({ "question": "Which?", "choices": ["a", "b", "c", "d", "e"] });
     assert_eq!(shop.refused("clarify", many).0, "BAD_REQUEST");
-    let asked = person.1.lock();
-    assert_eq!((asked.len(), &*asked[0].question, asked[0].choices.len()), (3, "Which?", 2));
+    let requested = person.1.lock();
+    assert_eq!((requested.len(), &*requested[0].question, requested[0].choices.len()), (3, "Which?", 2));
 }
 
-fn searching(url: &str, time_s: u64) -> Workshop {
-    Workshop::new(&format!("search: {{url: '{url}', timeout_s: {time_s}}}"))
+fn searching(url: &str, time_s: u64) -> ToolWorkspace {
+    ToolWorkspace::new(&format!("search: {{url: '{url}', timeout_s: {time_s}}}"))
 }
 
-fn json_answer(told: &Value) -> Answer {
-    Answer::html(told.to_string()).kind("application/json")
+fn json_answer(response: &Value) -> Answer {
+    Answer::html(response.to_string()).kind("application/json")
 }
 
 #[test]
-fn the_web_is_searched() {
-    assert!(!Workshop::new("").offers("web_search"));
+fn web_search_returns_results() {
+    assert!(!ToolWorkspace::new("").offers("web_search"));
     let site = Site::start();
     let hit = |number: usize| {
         json!({ "title": format!("Title {number}"), "url": format!("https://example.test/{number}"),
@@ -92,10 +92,10 @@ fn the_web_is_searched() {
     site.put("/search", json_answer(&json!({ "results": results, "answers": [{ "answer": "forty-two" }] })));
     let shop = searching(&site.url("1", "/").replace("http://", "http://ada:s%40fe-word@"), 20);
     assert!(shop.offers("web_search"));
-    let told = shop.done("web_search", json!({ "query": " what is & what is not " }));
-    assert_eq!(told["results"].as_array().unwrap().len(), 5);
-    assert_eq!((&told["results"][0]["title"], &told["answer"]), (&json!("Title 0"), &json!("forty-two")));
-    assert!(told["results"][0]["description"].as_str().unwrap().len() <= 500 && told["untrusted"].is_string());
+    let response = shop.done("web_search", json!({ "query": " what is & what is not " }));
+    assert_eq!(response["results"].as_array().unwrap().len(), 5);
+    assert_eq!((&response["results"][0]["title"], &response["answer"]), (&json!("Title 0"), &json!("forty-two")));
+    assert!(response["results"][0]["description"].as_str().unwrap().len() <= 500 && response["untrusted"].is_string());
     assert_eq!(shop.done("web_search", json!({ "query": "x", "limit": 99 }))["results"].as_array().unwrap().len(), 20);
     let heads = [site.heads("127.0.0.1/search"), site.heads("/search")].concat();
     assert!(heads[0].starts_with("GET /search?q=what+is+%26+what+is+not&format=json "), "{}", heads[0]);
@@ -105,7 +105,7 @@ fn the_web_is_searched() {
 }
 
 #[test]
-fn a_search_that_fails_says_why_and_no_secret() {
+fn a_failed_search_reports_the_reason_without_secrets() {
     let site = Site::start();
     let url = site.url("1", "/sub/?key=hunter22x").replace("http://", "http://ada:hunter22x@");
     let shop = searching(&url, 20);
@@ -137,16 +137,16 @@ fn a_search_that_fails_says_why_and_no_secret() {
 }
 
 #[test]
-fn a_search_ends_with_its_time_or_its_caller() {
+fn a_search_ends_at_its_deadline_or_when_cancelled() {
     let (site, held) = (Site::start(), Held::default());
     site.put("/search", json_answer(&json!({ "results": [] })).held_by(&held));
     let shop = searching(&site.url("1", "/"), 60);
     let search = || json!({ "query": "x" });
-    let told = shop.call_by("web_search", search(), Deadline::after_millis(300), &Cancel::new());
-    assert_eq!(told["code"], "TIMEOUT", "{told}");
+    let response = shop.call_by("web_search", search(), Deadline::after_millis(300), &Cancel::new());
+    assert_eq!(response["code"], "TIMEOUT", "{response}");
     let cancel = Cancel::new();
     cancel.set();
-    let told = shop.call_by("web_search", search(), Deadline::after_secs(60), &cancel);
-    assert!(told["code"] == "CANCELLED" || told["code"] == "TIMEOUT", "{told}");
-    held.let_go();
+    let response = shop.call_by("web_search", search(), Deadline::after_secs(60), &cancel);
+    assert!(response["code"] == "CANCELLED" || response["code"] == "TIMEOUT", "{response}");
+    held.release();
 }

@@ -1,4 +1,4 @@
-//! Commands: what they tell, and that nothing of them is left.
+//! Terminal commands: their results, and no leftover processes.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
 use crate::support::leaks::{Baseline, alone, rerun};
-use crate::support::workshop::Workshop;
+use crate::support::tool_workspace::ToolWorkspace;
 
 const ON: &str = "terminal: {enabled: true, max_processes: 2}";
 
@@ -34,72 +34,72 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-fn run(shop: &Workshop, command: &str) -> Value {
+fn run(shop: &ToolWorkspace, command: &str) -> Value {
     shop.done("terminal", json!({ "command": command }))
 }
 
 #[test]
-fn there_is_none_unless_it_is_turned_on() {
-    let off = Workshop::new("");
+fn the_terminal_is_disabled_by_default() {
+    let off = ToolWorkspace::new("");
     assert!(!off.offers("terminal") && !off.offers("process"));
     let (code, error) = off.refused("terminal", json!({ "command": "echo" }));
     assert!(code == "TOOL_UNAVAILABLE" && error.contains("tools.terminal.enabled"), "{code}: {error}");
-    let on = Workshop::new(ON);
+    let on = ToolWorkspace::new(ON);
     assert!(on.offers("terminal") && on.offers("process"));
 }
 
 #[test]
-fn a_command_tells_what_it_writes_and_how_it_ends() {
-    let shop = Workshop::new(ON);
+fn a_command_returns_output_and_exit_status() {
+    let shop = ToolWorkspace::new(ON);
     shop.put("sub/f.txt", "x");
-    let told = run(&shop, "echo one; echo two >&2; printf three");
+    let response = run(&shop, "echo one; echo two >&2; printf three");
     assert_eq!(
-        (&told["output"], &told["exit_code"], &told["lines"]),
+        (&response["output"], &response["exit_code"], &response["lines"]),
         (&json!("one\ntwo\nthree\n"), &json!(0), &json!(3))
     );
     assert_eq!(run(&shop, "exit 7")["exit_code"], 7);
     assert_eq!(run(&shop, "kill -9 $$")["signal"], "SIGKILL");
     // Nobody is waited for who would have to type something.
     assert_eq!(run(&shop, "cat; echo end")["output"], "end\n");
-    let told = shop.done("terminal", json!({ "command": "ls; basename \"$PWD\"", "workdir": "sub" }));
-    assert_eq!(told["output"], "f.txt\nsub\n");
+    let response = shop.done("terminal", json!({ "command": "ls; basename \"$PWD\"", "workdir": "sub" }));
+    assert_eq!(response["output"], "f.txt\nsub\n");
     for (command, workdir, code) in [
         ("ls", "..", "PATH_REFUSED"),
         ("ls", "/", "PATH_REFUSED"),
         ("ls", "none", "NOT_FOUND"),
         (" ", ".", "BAD_REQUEST"),
     ] {
-        let (told, error) = shop.refused("terminal", json!({ "command": command, "workdir": workdir }));
-        assert_eq!(told, code, "{command} in {workdir}: {error}");
+        let (response, error) = shop.refused("terminal", json!({ "command": command, "workdir": workdir }));
+        assert_eq!(response, code, "{command} in {workdir}: {error}");
     }
 }
 
 #[test]
-fn much_output_is_cut_in_the_middle() {
-    let shop = Workshop::new(ON);
-    let told = run(&shop, "seq 1 200000");
-    let output = told["output"].as_str().unwrap();
+fn long_output_is_truncated_in_the_middle() {
+    let shop = ToolWorkspace::new(ON);
+    let response = run(&shop, "seq 1 200000");
+    let output = response["output"].as_str().unwrap();
     assert!(output.starts_with("1\n2\n") && output.ends_with("199999\n200000\n"), "{output}");
-    assert!(output.contains("lines omitted") && output.chars().count() < 21_000 && told["lines"] == 200_000);
-    let told = run(&shop, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end");
-    let output = told["output"].as_str().unwrap();
+    assert!(output.contains("lines omitted") && output.chars().count() < 21_000 && response["lines"] == 200_000);
+    let response = run(&shop, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end");
+    let output = response["output"].as_str().unwrap();
     assert!(output.contains("bytes omitted]\nend\n") && output.len() < 21_000, "{}", output.len());
 }
 
 #[test]
-fn secrets_of_the_environment_stay_behind() {
+fn secrets_are_removed_from_the_environment() {
     const GIVEN: &str = "TOOLS_TERMINAL_GIVEN";
-    let name = "secrets_of_the_environment_stay_behind";
+    let name = "secrets_are_removed_from_the_environment";
     if std::env::var_os(GIVEN).is_none() {
         let mut again = rerun(module_path!(), name);
         again.env(GIVEN, "plain").env("X_API_KEY", "hunter22x").env("X_SITE", "https://ada:hunter22x@example.test/");
         let output = again.env("CDPILOT_TOKEN", "hunter22x").output().unwrap();
-        let told = String::from_utf8_lossy(&output.stdout);
-        return assert!(output.status.success() && told.contains("1 passed"), "{told}");
+        let response = String::from_utf8_lossy(&output.stdout);
+        return assert!(output.status.success() && response.contains("1 passed"), "{response}");
     }
-    let shop = Workshop::new(ON);
-    let told = run(&shop, "env");
-    let variables = told["output"].as_str().unwrap();
+    let shop = ToolWorkspace::new(ON);
+    let response = run(&shop, "env");
+    let variables = response["output"].as_str().unwrap();
     assert!(variables.contains("TOOLS_TERMINAL_GIVEN=plain") && variables.contains("PATH="), "{variables}");
     for gone in ["X_API_KEY", "X_SITE", "CDPILOT_", "hunter22x"] {
         assert!(!variables.contains(gone), "{gone}: {variables}");
@@ -107,12 +107,12 @@ fn secrets_of_the_environment_stay_behind() {
 }
 
 #[test]
-fn the_whole_tree_ends_when_time_is_up_or_nobody_waits() {
-    let (shop, mark) = (Workshop::new(ON), mark());
+fn the_process_tree_is_killed_on_timeout_or_cancellation() {
+    let (shop, mark) = (ToolWorkspace::new(ON), mark());
     let command =
         format!("echo begun; sleep {mark} & (trap '' TERM; sleep {mark}) & setsid sh -c 'sleep {mark}' & wait");
-    let told = shop.call("terminal", json!({ "command": command, "timeout_s": 1 }));
-    assert_eq!((&told["code"], &told["output"]), (&json!("TIMEOUT"), &json!("begun\n")));
+    let response = shop.call("terminal", json!({ "command": command, "timeout_s": 1 }));
+    assert_eq!((&response["code"], &response["output"]), (&json!("TIMEOUT"), &json!("begun\n")));
     assert_eq!(running(&mark), 0);
     let cancel = Cancel::new();
     let (flag, seen) = (cancel.clone(), mark.clone());
@@ -121,28 +121,28 @@ fn the_whole_tree_ends_when_time_is_up_or_nobody_waits() {
         until("it runs", || running(&seen) >= 5);
         flag.set();
     });
-    let told = shop.call_by("terminal", json!({ "command": command }), Deadline::after_secs(60), &cancel);
-    assert_eq!(told["code"], "CANCELLED");
+    let response = shop.call_by("terminal", json!({ "command": command }), Deadline::after_secs(60), &cancel);
+    assert_eq!(response["code"], "CANCELLED");
     assert_eq!(running(&mark), 0);
     drop(canceller);
 }
 
 #[test]
-fn nothing_is_left_running_by_a_command_in_the_foreground() {
-    let (shop, mark) = (Workshop::new(ON), mark());
-    let told = run(&shop, &format!("nohup sleep {mark} >/dev/null 2>&1 & echo done"));
-    assert!(told["output"] == "done\n" && told["note"].as_str().unwrap().contains("background"), "{told}");
+fn a_foreground_command_leaves_no_process() {
+    let (shop, mark) = (ToolWorkspace::new(ON), mark());
+    let response = run(&shop, &format!("nohup sleep {mark} >/dev/null 2>&1 & echo done"));
+    assert!(response["output"] == "done\n" && response["note"].as_str().unwrap().contains("background"), "{response}");
     assert_eq!(running(&mark), 0);
     // Also what holds on to the output.
-    let told = run(&shop, &format!("sleep {mark} & echo done"));
-    assert!(told["output"] == "done\n" && told["exit_code"] == 0 && told["note"].is_string(), "{told}");
+    let response = run(&shop, &format!("sleep {mark} & echo done"));
+    assert!(response["output"] == "done\n" && response["exit_code"] == 0 && response["note"].is_string(), "{response}");
     assert_eq!(running(&mark), 0);
     assert!(run(&shop, "echo alone").get("note").is_none());
 }
 
 #[test]
-fn background_processes_are_read_written_to_and_ended() {
-    let shop = Workshop::new(ON);
+fn background_processes_are_read_written_and_ended() {
+    let shop = ToolWorkspace::new(ON);
     let start = |command: &str| shop.call("terminal", json!({ "command": command, "background": true }));
     let process = |action: &str, id: &str| shop.call("process", json!({ "action": action, "id": id }));
     let id = start("echo ready; read x; echo \"got $x\"; cat; exit 3")["id"].as_str().unwrap().to_owned();
@@ -150,31 +150,37 @@ fn background_processes_are_read_written_to_and_ended() {
         let (deadline, mut output) = (soon(), String::new());
         while !output.contains(wanted) {
             assert!(!deadline.passed(), "{wanted:?} is not in {output:?}");
-            let told = process("poll", &id);
-            output.push_str(told["output"].as_str().unwrap());
+            let response = process("poll", &id);
+            output.push_str(response["output"].as_str().unwrap());
             pause(Duration::from_millis(5));
         }
         output
     };
     assert_eq!(read("ready\n"), "ready\n");
-    let told = shop.done("process", json!({ "action": "write", "id": id, "input": "hello\n" }));
-    assert_eq!((&told["status"], &told["written"]), (&json!("running"), &json!(6)));
+    let response = shop.done("process", json!({ "action": "write", "id": id, "input": "hello\n" }));
+    assert_eq!((&response["status"], &response["written"]), (&json!("running"), &json!(6)));
     assert_eq!(read("got hello\n"), "got hello\n");
     shop.done("process", json!({ "action": "write", "id": id, "input": "rest", "close": true }));
-    let told = process("wait", &id);
-    assert_eq!((&told["status"], &told["exit_code"], &told["output"]), (&json!("exited"), &json!(3), &json!("rest\n")));
-    let told = shop.done("process", json!({ "action": "log", "id": id, "offset": 2, "limit": 1 }));
-    assert_eq!((&told["output"], &told["truncated"]), (&json!("got hello\n"), &json!("continue with offset 3")));
-    let told = shop.call("process", json!({ "action": "write", "id": id, "input": "x" }));
-    assert_eq!(told["code"], "CONFLICT");
+    let response = process("wait", &id);
+    assert_eq!(
+        (&response["status"], &response["exit_code"], &response["output"]),
+        (&json!("exited"), &json!(3), &json!("rest\n"))
+    );
+    let response = shop.done("process", json!({ "action": "log", "id": id, "offset": 2, "limit": 1 }));
+    assert_eq!(
+        (&response["output"], &response["truncated"]),
+        (&json!("got hello\n"), &json!("continue with offset 3"))
+    );
+    let response = shop.call("process", json!({ "action": "write", "id": id, "input": "x" }));
+    assert_eq!(response["code"], "CONFLICT");
     // So many at once, and no more.
     let first = start("sleep 9999")["id"].as_str().unwrap().to_owned();
     assert_eq!(start("sleep 9999")["status"], "running");
-    let told = start("sleep 9999");
-    assert_eq!(told["code"], "BUSY", "{told}");
-    let told = process("kill", &first);
+    let response = start("sleep 9999");
+    assert_eq!(response["code"], "BUSY", "{response}");
+    let response = process("kill", &first);
     assert_eq!(
-        (&told["status"], &told["signal"], &told["killed"]),
+        (&response["status"], &response["signal"], &response["killed"]),
         (&json!("killed"), &json!("SIGTERM"), &json!(true))
     );
     assert_eq!(start("sleep 9999")["status"], "running");
@@ -185,22 +191,22 @@ fn background_processes_are_read_written_to_and_ended() {
     assert_eq!(process("poll", "p99")["code"], "NOT_FOUND");
     assert_eq!(shop.refused("process", json!({ "action": "poll" })).0, "BAD_REQUEST");
     // One that does not read is written to no longer than that takes.
-    let told = shop.call("process", json!({ "action": "kill", "id": "p3" }));
-    assert_eq!(told["killed"], true);
+    let response = shop.call("process", json!({ "action": "kill", "id": "p3" }));
+    assert_eq!(response["killed"], true);
     let deaf = start("sleep 9999")["id"].as_str().unwrap().to_owned();
     let much = || json!({ "action": "write", "id": deaf, "input": "x".repeat(60_000) });
     assert_eq!(shop.call("process", much())["success"], true, "as much as the system keeps");
-    let told = shop.call_by("process", much(), Deadline::after_millis(200), &Cancel::new());
-    assert_eq!(told["code"], "BUSY", "{told}");
+    let response = shop.call_by("process", much(), Deadline::after_millis(200), &Cancel::new());
+    assert_eq!(response["code"], "BUSY", "{response}");
     assert_eq!(shop.call("process", much())["code"], "BUSY");
 }
 
 #[test]
-fn what_runs_in_the_background_ends_with_its_tools() {
-    alone(module_path!(), "what_runs_in_the_background_ends_with_its_tools", || {
+fn background_processes_end_with_their_tools() {
+    alone(module_path!(), "background_processes_end_with_their_tools", || {
         let (mark, before) = (mark(), Baseline::now());
         {
-            let shop = Workshop::new(ON);
+            let shop = ToolWorkspace::new(ON);
             for command in [format!("sleep {mark} & wait"), format!("trap '' TERM; setsid sleep {mark}; sleep {mark}")]
             {
                 shop.done("terminal", json!({ "command": command, "background": true }));
@@ -214,15 +220,15 @@ fn what_runs_in_the_background_ends_with_its_tools() {
 
 /// A process that is killed can end nothing itself.
 #[test]
-fn what_runs_in_the_background_ends_when_we_are_killed() {
+fn background_processes_end_when_their_owner_is_killed() {
     const VICTIM: &str = "TOOLS_TERMINAL_VICTIM";
-    let name = "what_runs_in_the_background_ends_when_we_are_killed";
+    let name = "background_processes_end_when_their_owner_is_killed";
     if let Ok(mark) = std::env::var(VICTIM) {
-        let shop = Workshop::new(ON);
+        let shop = ToolWorkspace::new(ON);
         let command = format!("sleep {mark} & setsid sleep {mark} & trap '' TERM; wait");
-        let told = shop.done("terminal", json!({ "command": command, "background": true }));
+        let response = shop.done("terminal", json!({ "command": command, "background": true }));
         loop {
-            let wait = json!({ "action": "wait", "id": told["id"], "timeout_s": 60 });
+            let wait = json!({ "action": "wait", "id": response["id"], "timeout_s": 60 });
             shop.call_by("process", wait, Deadline::after_secs(60), &Cancel::new());
         }
     }

@@ -1,4 +1,4 @@
-//! Pages as text, and pictures that a model looks at.
+//! Extracting pages as text, and images for vision models.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use cdpilot::sync::{Cancel, Deadline, spawn};
 use cdpilot::tools::{Registry, Toolbox, ToolboxOptions};
 use serde_json::{Value, json};
 
-use crate::support::controlled::Homely;
-use crate::support::fake_model::{FakeModel, Say};
+use crate::support::fake_model::{FakeModel, ModelAnswer};
 use crate::support::site::{Answer, Held};
-use crate::support::workshop::{Workshop, called, nowhere};
+use crate::support::test_home::TestHome;
+use crate::support::tool_workspace::{ToolWorkspace, called, no_scope};
 
-fn model(there: &FakeModel) -> String {
-    json!({ "models": { "eyes": { "model": "m", "base_url": there.url() } } }).to_string()
+fn model(target: &FakeModel) -> String {
+    json!({ "models": { "eyes": { "model": "m", "base_url": target.url() } } }).to_string()
 }
 
-fn registry(home: &Homely) -> Arc<Registry> {
+fn registry(home: &TestHome) -> Arc<Registry> {
     let options = ToolboxOptions { workspace: Some(home.path().to_owned()), ..ToolboxOptions::default() };
     Arc::clone(Toolbox::open(&home.control, &options).unwrap().registry())
 }
 
 #[test]
-fn pages_are_read_behind_the_others_and_leave_no_tab() {
-    let Some(home) = Homely::new("navigation: {block: [c.localhost]}") else { return };
-    let eyes = FakeModel::saying([Say::text("a red square")]);
+fn pages_are_extracted_in_background_tabs_that_are_closed() {
+    let Some(home) = TestHome::new("navigation: {block: [c.localhost]}") else { return };
+    let eyes = FakeModel::saying([ModelAnswer::text("a red square")]);
     std::fs::write(home.path().join("llm.json"), model(&eyes)).unwrap();
     let (registry, site) = (registry(&home), &home.site);
     let call = |name: &str, arguments: Value| {
-        called(&registry, &nowhere(), name, arguments, Deadline::after_secs(30), &Cancel::new())
+        called(&registry, &no_scope(), name, arguments, Deadline::after_secs(30), &Cancel::new())
     };
     site.page("/mine", "<title>mine</title>");
     site.page(
@@ -47,75 +47,78 @@ fn pages_are_read_behind_the_others_and_leave_no_tab() {
         let tabs: Vec<_> = profile.tabs().into_iter().map(|tab| (tab.target_id, tab.active)).collect();
         assert_eq!(tabs, [(mine.target_id.clone(), true)]);
     };
-    let told = call("web_extract", json!({ "url": site.url("a", "/") }));
-    let content = told["content"].as_str().unwrap_or_else(|| panic!("{told}"));
+    let response = call("web_extract", json!({ "url": site.url("a", "/") }));
+    let content = response["content"].as_str().unwrap_or_else(|| panic!("{response}"));
     assert!(content.starts_with("Head\n\nmade by a script\n") && content.contains("framed text"), "{content}");
-    assert_eq!((&told["title"], &told["status"], told["untrusted"].is_string()), (&json!("Story"), &json!(200), true));
+    assert_eq!(
+        (&response["title"], &response["status"], response["untrusted"].is_string()),
+        (&json!("Story"), &json!(200), true)
+    );
     no_tab_is_left();
     // Each is told by itself.
     let urls = [site.url("a", "/loud"), site.url("c", "/"), site.url("a", "/away"), site.url("a", "/none")];
-    let told = call("web_extract", json!({ "urls": urls }));
-    let results = told["results"].as_array().unwrap_or_else(|| panic!("{told}"));
+    let response = call("web_extract", json!({ "urls": urls }));
+    let results = response["results"].as_array().unwrap_or_else(|| panic!("{response}"));
     assert!(results[0]["content"].as_str().unwrap().contains("after the dialogs"), "{}", results[0]);
     assert_eq!(results[0]["dismissed_dialogs"], json!(["hello", "sure?"]));
-    let codes: Vec<_> = results[1..3].iter().map(|told| told["code"].as_str().unwrap()).collect();
-    assert_eq!(codes, ["NAVIGATION_BLOCKED"; 2], "{told}");
-    assert!(results[1]["url"] == site.url("c", "/") && results[3]["status"] == 404, "{told}");
-    assert!(site.asked_of("c.localhost").is_empty());
+    let codes: Vec<_> = results[1..3].iter().map(|response| response["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["NAVIGATION_BLOCKED"; 2], "{response}");
+    assert!(results[1]["url"] == site.url("c", "/") && results[3]["status"] == 404, "{response}");
+    assert!(site.requested_from("c.localhost").is_empty());
     no_tab_is_left();
     // Long ones in parts.
-    let told = call("web_extract", json!({ "url": site.url("a", "/long"), "offset": 11_990 }));
-    assert!(told["content"].as_str().unwrap().ends_with("line 6000\n"), "{}", told["lines"]);
-    let told = call("web_extract", json!({ "url": site.url("a", "/long") }));
-    assert!(told["truncated"].as_str().unwrap().contains("continue with offset"), "{}", told["truncated"]);
+    let response = call("web_extract", json!({ "url": site.url("a", "/long"), "offset": 11_990 }));
+    assert!(response["content"].as_str().unwrap().ends_with("line 6000\n"), "{}", response["lines"]);
+    let response = call("web_extract", json!({ "url": site.url("a", "/long") }));
+    assert!(response["truncated"].as_str().unwrap().contains("continue with offset"), "{}", response["truncated"]);
     assert_eq!(call("web_extract", json!({}))["code"], "BAD_REQUEST");
     // A caller who goes leaves none either.
     let held = Held::default();
     site.put("/held", Answer::html("late").held_by(&held));
     let cancel = Cancel::new();
-    let told = extracting(&registry, &cancel, site.url("a", "/held"));
-    site.wait_asked("a.localhost/held", 1);
+    let response = extracting(&registry, &cancel, site.url("a", "/held"));
+    site.wait_requested("a.localhost/held", 1);
     cancel.set();
-    let told = told.recv_timeout(std::time::Duration::from_secs(30)).unwrap();
-    assert_eq!(told["success"], false, "{told}");
+    let response = response.recv_timeout(std::time::Duration::from_secs(30)).unwrap();
+    assert_eq!(response["success"], false, "{response}");
     no_tab_is_left();
     // Nor does a server that says nothing.
     let silent = json!({ "url": site.url("a", "/held") });
-    let told = called(&registry, &nowhere(), "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
-    assert_eq!(told["code"], "TIMEOUT", "{told}");
-    assert!(told["error"].as_str().unwrap().contains("does not respond"), "{told}");
+    let response = called(&registry, &no_scope(), "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
+    assert_eq!(response["code"], "TIMEOUT", "{response}");
+    assert!(response["error"].as_str().unwrap().contains("does not respond"), "{response}");
     no_tab_is_left();
-    held.let_go();
+    held.release();
     // A picture at an address is looked at as the browser shows it.
     site.page("/red", "<body style='background: red'>");
-    let told = call("vision_analyze", json!({ "image": site.url("a", "/red"), "question": "What is it?" }));
-    assert_eq!(told["analysis"], "a red square", "{told}");
-    let asked = &eyes.asked()[0].body["messages"][1]["content"];
-    assert_eq!(asked[0]["text"], "What is it?");
-    assert!(asked[1]["image_url"]["url"].as_str().unwrap().starts_with("data:image/"), "{asked}");
-    let told = call("vision_analyze", json!({ "image": site.url("c", "/red"), "question": "What is it?" }));
-    assert_eq!(told["code"], "NAVIGATION_BLOCKED");
+    let response = call("vision_analyze", json!({ "image": site.url("a", "/red"), "question": "What is it?" }));
+    assert_eq!(response["analysis"], "a red square", "{response}");
+    let requested = &eyes.requested()[0].body["messages"][1]["content"];
+    assert_eq!(requested[0]["text"], "What is it?");
+    assert!(requested[1]["image_url"]["url"].as_str().unwrap().starts_with("data:image/"), "{requested}");
+    let response = call("vision_analyze", json!({ "image": site.url("c", "/red"), "question": "What is it?" }));
+    assert_eq!(response["code"], "NAVIGATION_BLOCKED");
     no_tab_is_left();
 }
 
 /// Reads a page on a thread of its own: where the outcome comes.
 fn extracting(registry: &Arc<Registry>, cancel: &Cancel, url: String) -> crossbeam_channel::Receiver<Value> {
-    let (send, told) = crossbeam_channel::bounded(1);
+    let (send, response) = crossbeam_channel::bounded(1);
     let (registry, cancel) = (Arc::clone(registry), cancel.clone());
     let thread = spawn("test-extract", move || {
         let arguments = json!({ "url": url });
-        let _ = send.send(called(&registry, &nowhere(), "web_extract", arguments, Deadline::after_secs(60), &cancel));
+        let _ = send.send(called(&registry, &no_scope(), "web_extract", arguments, Deadline::after_secs(60), &cancel));
     });
     // It is over when the outcome is there.
     std::mem::forget(thread.unwrap());
-    told
+    response
 }
 
 #[test]
-fn files_are_looked_at_where_they_may_be() {
-    assert!(!Workshop::new("").offers("vision_analyze"));
-    let eyes = FakeModel::saying([Say::text("a cat"), Say::text("a page")]);
-    let shop = Workshop::with("", |folder, options| {
+fn images_are_read_only_from_allowed_folders() {
+    assert!(!ToolWorkspace::new("").offers("vision_analyze"));
+    let eyes = FakeModel::saying([ModelAnswer::text("a cat"), ModelAnswer::text("a page")]);
+    let shop = ToolWorkspace::with("", |folder, options| {
         std::fs::create_dir_all(folder.join("home/media")).unwrap();
         std::fs::write(folder.join("home/llm.json"), model(&eyes)).unwrap();
         options
@@ -135,8 +138,8 @@ fn files_are_looked_at_where_they_may_be() {
     for outside in ["../out.png", "../home/media/shot.png", &shop.path("home/token").display().to_string()] {
         assert_eq!(code(outside), "PATH_REFUSED", "{outside}");
     }
-    let sent = &eyes.asked()[0].body["messages"][1]["content"][1]["image_url"]["url"];
+    let sent = &eyes.requested()[0].body["messages"][1]["content"][1]["image_url"]["url"];
     let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, picture);
     assert_eq!(*sent, format!("data:image/png;base64,{encoded}"));
-    assert_eq!(eyes.asked().len(), 2);
+    assert_eq!(eyes.requested().len(), 2);
 }

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read() {
+    fn server_urls_are_parsed() {
         let base = |text: &str| ServerAddress::new(text, Source::Flag).map(|found| (found.url, found.near)).unwrap();
         assert_eq!(base("http://127.0.0.1:18791"), ("http://127.0.0.1:18791".into(), true));
         assert_eq!(base("http://localhost:1/"), ("http://localhost:1".into(), true));

@@ -1,4 +1,4 @@
-//! What an endpoint can do before it is a browser: at its address, in its frames, in its answers.
+//! Attacks of an endpoint during the handshake: its URL, its frames, its answers.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::cli_run::Program;
 use crate::support::fake_cdp::{Action, Fake, soon};
 use crate::support::fake_cdp_wire::{self as frames, Frame};
 
-/// An address that is asked for its browser, and one that must not be.
+/// A URL that is used for discovery, and one that must not be.
 pub(super) struct Target {
     endpoint: Endpoint,
     elsewhere: Endpoint,
@@ -51,7 +51,7 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
 ];
 
 #[test]
-fn attacks_of_a_cdp_endpoint_before_it_is_a_browser() {
+fn attacks_of_a_cdp_endpoint_during_the_handshake() {
     let target = Target { endpoint: Endpoint::start(), elsewhere: Endpoint::start() };
     let version = http("200 OK", "", br#"{"webSocketDebuggerUrl":"ws://127.0.0.1:1/devtools/browser/x"}"#);
     target.endpoint.answers(move || version.clone());
@@ -113,10 +113,10 @@ fn redirects(target: &Target) -> Result<(), String> {
 
 fn without_end(target: &Target) -> Result<(), String> {
     target.endpoint.floods(b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b' '; 1 << 20]);
-    let told = target.resolved(Deadline::after_secs(20))?;
+    let response = target.resolved(Deadline::after_secs(20))?;
     let taken = target.endpoint.flooded();
-    if told.is_ok() || taken > TAKEN {
-        return Err(format!("{taken} bytes: {told:?}"));
+    if response.is_ok() || taken > TAKEN {
+        return Err(format!("{taken} bytes: {response:?}"));
     }
     target.endpoint.drips(b"HTTP/1.1 200 OK\r\n\r\n{");
     if let Ok(found) = target.resolved(Deadline::after_millis(500))? {
@@ -158,7 +158,7 @@ fn framing(_: &Target) -> Result<(), String> {
     ] {
         let fake = Fake::start();
         fake.on("Test.call").act(Action::Raw(bytes));
-        fails(&fake.connect_with(&options)).map_err(|told| format!("{what}: {told}"))?;
+        fails(&fake.connect_with(&options)).map_err(|response| format!("{what}: {response}"))?;
     }
     Ok(())
 }
@@ -185,9 +185,9 @@ fn answers_of_others(_: &Target) -> Result<(), String> {
     let connection = fake.connect();
     for number in 0..20 {
         let (caller, params) = (connection.clone(), json!({ "n": number }));
-        let told = in_time("the call", move || caller.call_raw("Test.call", &params, soon()))?;
-        // A message that is no JSON may end the connection, or its call: nothing is made up from it.
-        match told.and_then(|reply| reply.value()) {
+        let response = in_time("the call", move || caller.call_raw("Test.call", &params, soon()))?;
+        // A message that is not JSON may end the connection or its call.
+        match response.and_then(|reply| reply.value()) {
             Ok(value) if value["of"] == number => {}
             Ok(value) => return Err(format!("call {number} was answered with {value}")),
             Err(_) => return Ok(()),
@@ -217,8 +217,8 @@ fn repeats_the_token(_: &Target) -> Result<(), String> {
     const TOKEN: &str = "hush0token0of0the0address";
     let fake = Fake::start();
     let url = format!("ws://ada:hush-word@127.0.0.1:{}/devtools/browser/hush-path?token={TOKEN}", fake.port());
-    let told = format!("not allowed for {url}, token={TOKEN}, {TOKEN}");
-    fake.on("*").error(-32000, &told);
+    let response = format!("not allowed for {url}, token={TOKEN}, {TOKEN}");
+    fake.on("*").error(-32000, &response);
     let ran = Program::new().run(&["supervise", "-vv", "--cdp-url", &url]);
     fake.wait("a command", |log| !log.requests.is_empty());
     let shown = format!("{ran:?}");

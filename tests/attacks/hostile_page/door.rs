@@ -1,4 +1,4 @@
-//! A port that notes every connection, whatever is sent over it, and answers HTTP requests so that any site may read it.
+//! A port that records every connection and answers HTTP requests so that every site may read the response.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -46,7 +46,7 @@ impl Door {
         Self { port, shared, acceptor: Some(acceptor.unwrap()) }
     }
 
-    /// The first line of what was sent over each connection so far.
+    /// The first line received over each connection so far.
     pub(super) fn seen(&self) -> Vec<String> {
         self.shared.seen.lock().clone()
     }

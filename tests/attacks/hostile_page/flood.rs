@@ -1,15 +1,15 @@
-//! A page that wants to use up the browser, the server or whoever reads its answers.
+//! A page that tries to exhaust the browser, the server or the reader of its answers.
 
 use serde_json::{Value, json};
 
 use super::super::{Attack, Row, rows, run_all};
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 
 /// Opens a page of the site in a tab, all others but one closed: its target id.
-fn show(on: &Served, html: &str) -> String {
+fn show(on: &TestServer, html: &str) -> String {
     for _ in 0..20 {
-        let told = on.api.get("/tabs").ok();
-        let tabs = told["tabs"].as_array().unwrap();
+        let response = on.api.get("/tabs").ok();
+        let tabs = response["tabs"].as_array().unwrap();
         if tabs.len() < 2 {
             break;
         }
@@ -21,29 +21,29 @@ fn show(on: &Served, html: &str) -> String {
     on.open("/")
 }
 
-fn close(on: &Served, tab: &str) -> Result<(), String> {
+fn close(on: &TestServer, tab: &str) -> Result<(), String> {
     let closed = on.api.delete(&format!("/tabs/{tab}"));
     if closed.status == 200 { Ok(()) } else { Err(format!("the tab cannot be closed: {}", closed.text)) }
 }
 
 /// Whether another tab works.
-fn works(on: &Served, what: &str) -> Result<(), String> {
+fn works(on: &TestServer, what: &str) -> Result<(), String> {
     on.site.page("/next", "<title>next</title><button onclick='document.title = \"clicked\"'>Next</button>");
     let tab = on.open("/next");
-    let told = on.api.act(&json!({ "kind": "click", "selector": "button", "targetId": tab }));
+    let response = on.api.act(&json!({ "kind": "click", "selector": "button", "targetId": tab }));
     let title = on.api.act(&json!({ "kind": "evaluate", "fn": "document.title", "targetId": tab }));
-    let text = format!("{} {}", told.text, title.text);
+    let text = format!("{} {}", response.text, title.text);
     close(on, &tab)?;
-    if told.status == 200 && title.text.contains("clicked") { Ok(()) } else { Err(format!("after {what}: {text}")) }
+    if response.status == 200 && title.text.contains("clicked") { Ok(()) } else { Err(format!("after {what}: {text}")) }
 }
 
-fn act(on: &Served, tab: &str, script: &str) -> Value {
+fn act(on: &TestServer, tab: &str, script: &str) -> Value {
     on.api.act(&json!({ "kind": "evaluate", "fn": script, "targetId": tab })).json()
 }
 
 const AFTER: &str = "another tab that does not work afterwards, or a tab that cannot be closed";
 
-const ATTACKS: [Attack<Served>; 9] = [
+const ATTACKS: [Attack<TestServer>; 9] = [
     Attack {
         name: "opens popups in a loop, at a click and by timers, also from popups",
         witness: "more tabs than browser.tabs.max; that many open",
@@ -55,9 +55,9 @@ const ATTACKS: [Attack<Served>; 9] = [
             );
             for _ in 0..2 {
                 let click = json!({ "kind": "click", "selector": "button", "targetId": tab, "timeoutMs": 30_000 });
-                let told = on.api.act(&click);
+                let response = on.api.act(&click);
                 // Behind its popups the page does not get the press.
-                assert!(told.status == 200 || told.json()["code"] == "NOT_ACTIONABLE", "{}", told.text);
+                assert!(response.status == 200 || response.json()["code"] == "NOT_ACTIONABLE", "{}", response.text);
                 let tabs = on.api.get("/tabs").ok()["tabs"].as_array().unwrap().len();
                 assert!(tabs > 1, "no popup opens");
                 if tabs > 6 {
@@ -79,10 +79,11 @@ const ATTACKS: [Attack<Served>; 9] = [
                 on,
                 "<iframe src='@b/loop'></iframe><iframe src='/loop'></iframe><script>setTimeout(() => { for (;;) alert('again') }, 100)</script>",
             );
-            on.api.until("a dialog", "/dialogs", |told| told["pending_dialogs"][0].is_object());
+            on.api.until("a dialog", "/dialogs", |response| response["pending_dialogs"][0].is_object());
             for _ in 0..5 {
-                let told = on.api.until("the next dialog", "/dialogs", |told| told["pending_dialogs"][0].is_object());
-                let id = told["pending_dialogs"][0]["id"].clone();
+                let response =
+                    on.api.until("the next dialog", "/dialogs", |response| response["pending_dialogs"][0].is_object());
+                let id = response["pending_dialogs"][0]["id"].clone();
                 on.api.post("/hooks/dialog", &json!({ "accept": true, "dialogId": id, "targetId": tab }));
             }
             works(on, "dialogs")?;
@@ -117,9 +118,9 @@ const ATTACKS: [Attack<Served>; 9] = [
                 &tab,
                 "for (let i = 0; i < 3e4; i++) console.log('m'.repeat(100) + i); for (let i = 0; i < 200; i++) setTimeout(() => { throw new Error('e'.repeat(1e4)) }); 1",
             );
-            let told = on.api.get(&format!("/console?targetId={tab}")).ok();
-            let count = told["messages"].as_array().unwrap().len();
-            assert!(count > 0, "{told}");
+            let response = on.api.get(&format!("/console?targetId={tab}")).ok();
+            let count = response["messages"].as_array().unwrap().len();
+            assert!(count > 0, "{response}");
             works(on, "messages")?;
             close(on, &tab)?;
             if count <= 1_000 { Ok(()) } else { Err(format!("{count} messages")) }
@@ -135,8 +136,8 @@ const ATTACKS: [Attack<Served>; 9] = [
                 &tab,
                 "document.body.innerHTML = '<button>many</button>'.repeat(3e4); let at = document.body; for (let i = 0; i < 500; i++) { const inner = document.createElement('div'); inner.role = 'group'; inner.ariaLabel = 'deep'; at.append(inner); at = inner } document.title = 't'.repeat(3e6); 1",
             );
-            let told = on.api.get(&format!("/snapshot?targetId={tab}&timeoutMs=60000")).ok();
-            let text = told["snapshot"].as_str().unwrap();
+            let response = on.api.get(&format!("/snapshot?targetId={tab}&timeoutMs=60000")).ok();
+            let text = response["snapshot"].as_str().unwrap();
             assert!(text.contains("many"), "{text}");
             works(on, "elements")?;
             close(on, &tab)?;
@@ -153,9 +154,9 @@ const ATTACKS: [Attack<Served>; 9] = [
                 for (let i = 0; i < 300; i++) { const f = document.createElement('iframe'); f.name = 'f' + i; document.documentElement.append(f); f.remove() }
                 close()</script>");
             act(on, &opener, "window.open('/busy'); 1");
-            on.site.wait_asked("a.localhost/busy", 1);
-            on.api.until("the popup's end", "/tabs", |told| {
-                !told["tabs"].as_array().unwrap().iter().any(|tab| tab["url"].as_str().unwrap().contains("/busy"))
+            on.site.wait_requested("a.localhost/busy", 1);
+            on.api.until("the popup's end", "/tabs", |response| {
+                !response["tabs"].as_array().unwrap().iter().any(|tab| tab["url"].as_str().unwrap().contains("/busy"))
             });
             works(on, "changes")?;
             close(on, &opener)
@@ -201,9 +202,9 @@ const ATTACKS: [Attack<Served>; 9] = [
         witness: AFTER,
         run: |on| {
             let tab = show(on, "<button onclick='for (;;);'>x</button>");
-            let told =
+            let response =
                 on.api.act(&json!({ "kind": "click", "selector": "button", "targetId": tab, "timeoutMs": 8_000 }));
-            assert!(told.status == 200 || told.status >= 400, "{}", told.text);
+            assert!(response.status == 200 || response.status >= 400, "{}", response.text);
             let read = on.api.get(&format!("/snapshot?targetId={tab}"));
             assert_ne!(read.status, 500, "{}", read.text);
             works(on, "the loop")?;
@@ -220,16 +221,16 @@ const ATTACKS: [Attack<Served>; 9] = [
                 &tab,
                 "s.innerHTML = '<option>choice</option>'.repeat(20000); setTimeout(() => prompt('m'.repeat(5e5), 'd'.repeat(5e5))); 1",
             );
-            on.api.until("a dialog", "/dialogs", |told| told["pending_dialogs"][0].is_object());
+            on.api.until("a dialog", "/dialogs", |response| response["pending_dialogs"][0].is_object());
             for path in ["/dialogs", "/snapshot", "/tabs", "/frames", "/"] {
-                let told = on.api.get(path);
-                if told.text.len() > 1 << 20 {
-                    return Err(format!("{path}: {} bytes", told.text.len()));
+                let response = on.api.get(path);
+                if response.text.len() > 1 << 20 {
+                    return Err(format!("{path}: {} bytes", response.text.len()));
                 }
             }
             on.api.post("/hooks/dialog", &json!({ "accept": false })).ok();
-            let told = on.api.get(&format!("/snapshot?targetId={tab}")).ok();
-            assert!(told["snapshot"].as_str().unwrap().contains("choice"), "{told}");
+            let response = on.api.get(&format!("/snapshot?targetId={tab}")).ok();
+            assert!(response["snapshot"].as_str().unwrap().contains("choice"), "{response}");
             close(on, &tab)?;
             works(on, "the dialog")
         },
@@ -241,7 +242,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_page_uses_up_the_browser() {
-    let Some(served) = Served::browsing_with(|config, _| config.browser.tabs.max = 6) else { return };
+fn no_page_exhausts_the_browser() {
+    let Some(served) = TestServer::browsing_with(|config, _| config.browser.tabs.max = 6) else { return };
     run_all(&served, &ATTACKS);
 }

@@ -1,4 +1,4 @@
-//! A page that wants to go, or to send requests, where the navigation policy does not let it.
+//! A page that tries to navigate or send requests where the navigation policy forbids it.
 
 use cdpilot::control::{Navigate, NewTab};
 use cdpilot::supervisor::View;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::super::{Attack, Row, rows, run_all};
 use super::door::Door;
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, run, worth};
+use crate::support::test_home::{TestHome, eval_value, run};
 
 /// A browser in which cloud metadata lies behind a port of the test, and so does `fine.test`.
 struct Clouded {
-    home: Homely,
+    home: TestHome,
     metadata: Door,
     fine: Door,
 }
@@ -39,7 +39,7 @@ impl Clouded {
         let hosts = ["169.254.169.254", "[::ffff:a9fe:a9fe]", "metadata.google.internal", "metadata.google.internal."];
         let rules: Vec<String> =
             hosts.iter().map(|host| map(host, &metadata)).chain([map("fine.test", &fine)]).collect();
-        let home = Homely::new(&format!("extra_args: ['--host-resolver-rules={}']", rules.join(", ")))?;
+        let home = TestHome::new(&format!("extra_args: ['--host-resolver-rules={}']", rules.join(", ")))?;
         home.site.page("/", "<title>page</title><body>");
         home.site.leads("/leads");
         home.open("/");
@@ -100,13 +100,13 @@ const CLOUDED: [Attack<Clouded>; 4] = [
     },
 ];
 
-/// Without a browser: each attack has settings of its own.
+/// Without a browser: each attack has its own settings.
 struct Nothing;
 
-/// A document without a site of its own, which may be opened whatever the policy says.
+/// A document without a site, which every policy allows.
 const EMPTY: &str = "data:text/html,<title>empty</title>";
 
-fn shown(home: &Homely, url: &str) {
+fn shown(home: &TestHome, url: &str) {
     home.main().navigate(Navigate { url: url.to_owned(), ..Navigate::default() }, soon()).unwrap();
 }
 
@@ -127,9 +127,9 @@ const CONNECT: &str = "(async () => {
     return 'over' })()";
 
 /// `alone`: by WebSockets alone.
-fn connect(home: &Homely, addresses: &[String], alone: bool) {
+fn connect(home: &TestHome, addresses: &[String], alone: bool) {
     let script = CONNECT.replace("ADDRESSES", &json!(addresses).to_string()).replace("ALONE", &alone.to_string());
-    assert_eq!(worth(&home.main(), None, &script), "over");
+    assert_eq!(eval_value(&home.main(), None, &script), "over");
 }
 
 const ALONE: [Attack<Nothing>; 3] = [
@@ -152,7 +152,7 @@ const ALONE: [Attack<Nothing>; 3] = [
             let rules = format!("extra_args: ['--host-resolver-rules={}']", rules.join(", "));
             let addresses: Vec<String> = hosts.iter().map(|host| format!("{host}:{}", door.port)).collect();
             for (settings, reaches) in [("navigation: {private_addresses: false}", false), ("", true)] {
-                let Some(home) = Homely::new(&format!("{rules}, {settings}")) else { return Ok(()) };
+                let Some(home) = TestHome::new(&format!("{rules}, {settings}")) else { return Ok(()) };
                 shown(&home, EMPTY);
                 connect(&home, &addresses, false);
                 let seen = door.seen();
@@ -169,7 +169,9 @@ const ALONE: [Attack<Nothing>; 3] = [
         witness: "a connection to a server at a protected port; another port under the same name gets connections",
         run: |_| {
             let (forbidden, other) = (Door::open(), Door::open());
-            let Some(home) = Homely::new("navigation: {allow: ['*.localhost', 'a.localhost']}") else { return Ok(()) };
+            let Some(home) = TestHome::new("navigation: {allow: ['*.localhost', 'a.localhost']}") else {
+                return Ok(());
+            };
             home.protect_port(forbidden.port, "a test");
             home.site.page("/", "<title>page</title>");
             shown(&home, &home.site.url("a", "/"));
@@ -184,7 +186,7 @@ const ALONE: [Attack<Nothing>; 3] = [
         name: "navigates itself and frames to file:, chrome:, devtools:, view-source: and javascript: addresses",
         witness: "an address of such a scheme in the list of tabs or frames; http and blob: documents do appear",
         run: |_| {
-            let Some(home) = Homely::new("") else { return Ok(()) };
+            let Some(home) = TestHome::new("") else { return Ok(()) };
             home.site.page("/", "<title>page</title><body>");
             home.site.page("/there", "<title>there</title>");
             home.site.leads("/leads");
@@ -213,7 +215,7 @@ const ALONE: [Attack<Nothing>; 3] = [
                     json!(url)
                 );
                 run(&profile, &tab.target_id, &script);
-                // What comes after it in the same page is shown, so what came before has been decided.
+                // A later part of the same page is shown, so the earlier ones have been decided.
                 let after = home.open("/there");
                 let fine = |url: &str| {
                     ["http:", "about:blank", "about:srcdoc", "blob:http", "chrome-error:"]
@@ -234,8 +236,8 @@ const ALONE: [Attack<Nothing>; 3] = [
                 }
                 let urls: Vec<String> = profile.tabs().into_iter().map(|tab| tab.url).collect();
                 assert!(urls.iter().any(|url| url.ends_with("/there")), "{urls:?}");
-                let told = worth(&profile, Some(&after.target_id), "document.title");
-                assert_eq!(told, Value::from("there"));
+                let response = eval_value(&profile, Some(&after.target_id), "document.title");
+                assert_eq!(response, Value::from("there"));
                 for tab in profile.tabs().into_iter().filter(|tab| tab.target_id != after.target_id) {
                     let _ = profile.close_tab(&tab.target_id, soon());
                 }
@@ -251,12 +253,12 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_page_gets_to_cloud_metadata() {
+fn no_page_reaches_cloud_metadata() {
     let Some(target) = Clouded::new() else { return };
     run_all(&target, &CLOUDED);
 }
 
 #[test]
-fn no_page_gets_around_the_navigation_policy() {
+fn no_page_bypasses_the_navigation_policy() {
     run_all(&Nothing, &ALONE);
 }

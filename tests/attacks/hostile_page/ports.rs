@@ -1,4 +1,4 @@
-//! A page that wants to reach a port that controls browsers: that of the control server, or a debugging port.
+//! A page that tries to reach a port that controls browsers: the control server, or a debugging port.
 
 use cdpilot::control::Navigate;
 use serde_json::json;
@@ -6,8 +6,8 @@ use serde_json::json;
 use super::super::{Attack, Row, rows, run_all};
 use super::door::Door;
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, worth};
 use crate::support::site::Answer;
+use crate::support::test_home::{TestHome, eval_value};
 
 const WITNESS: &str = "a connection to a server at a protected port; the same script connects to another port";
 
@@ -23,7 +23,7 @@ const HELP: &str = "
 
 struct Target {
     // Field order: the browser ends before the ports close.
-    home: Homely,
+    home: TestHome,
     forbidden: Door,
     other: Door,
     debugging: u16,
@@ -31,7 +31,7 @@ struct Target {
 
 impl Target {
     fn new() -> Option<Self> {
-        let home = Homely::new("transport: port")?;
+        let home = TestHome::new("transport: port")?;
         let (forbidden, other) = (Door::open(), Door::open());
         home.protect_port(forbidden.port, "a test");
         let debugging = home.main().start(None, soon()).unwrap().cdp_port.unwrap();
@@ -60,8 +60,9 @@ impl Target {
         let navigate = Navigate { url: self.home.site.url("a", "/"), ..Navigate::default() };
         self.home.main().navigate(navigate, soon()).unwrap();
         let script = script.replace("AT", &format!("127.0.0.1:{port}")).replace("PORT", &port.to_string());
-        let told = worth(&self.home.main(), None, &format!("(async () => {{ {HELP} {script}; return 'over' }})()"));
-        assert_eq!(told, "over", "{told}");
+        let response =
+            eval_value(&self.home.main(), None, &format!("(async () => {{ {HELP} {script}; return 'over' }})()"));
+        assert_eq!(response, "over", "{response}");
     }
 
     /// The script reaches another port, and not the protected one.
@@ -260,7 +261,7 @@ const ATTACKS: [Attack<Target>; 12] = [
                 }}
                 return got }})()"
             );
-            let got = worth(&on.home.main(), None, &script);
+            let got = eval_value(&on.home.main(), None, &script);
             if got == json!([]) { Ok(()) } else { Err(got.to_string()) }
         },
     },

@@ -1,23 +1,23 @@
-//! A page in somebody's everyday browser, which nothing keeps from the control server's port.
+//! A page in a browser of the user, which nothing separates from the port of the control server.
 
 use serde_json::{Value, json};
 
 use super::super::{Attack, Row, rows, run_all};
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::Task;
 
 struct Everyday {
     // Field order: the page goes before the server.
     task: Task,
-    served: Served,
+    served: TestServer,
 }
 
 const WITNESS: &str = "a profile that the request creates, or an answer that the page can read; the same request of a program creates one";
 
 /// The names of all profiles.
 fn profiles(on: &Everyday) -> Vec<Value> {
-    let told = on.served.api.get("/profiles").ok();
-    told["profiles"].as_array().unwrap().iter().map(|profile| profile["name"].clone()).collect()
+    let response = on.served.api.get("/profiles").ok();
+    response["profiles"].as_array().unwrap().iter().map(|profile| profile["name"].clone()).collect()
 }
 
 /// Runs a script that tries to make the profile `hacked` with `AT` (host and port of the server) and `TOKEN`.
@@ -68,7 +68,7 @@ const ATTACKS: [Attack<Everyday>; 6] = [
                         await fetch(`http://${host}:PORT${path}`, { headers: path === '/health' ? {} : { Authorization: 'Bearer TOKEN' } })
                             .then(async answer => got.push(await answer.text()), () => 0)",
             )?;
-            // What a name of the page's own sends arrives with that name.
+            // A request with the page's own name arrives with that name.
             for host in
                 ["evil.localhost", "evil.localhost:80", "127.0.0.1.evil.test", "localhost@evil.test", "127.0.0.1:1"]
             {
@@ -111,7 +111,7 @@ const ATTACKS: [Attack<Everyday>; 6] = [
             let port = format!(":{}/", on.served.api.address.port());
             let now = on.task.view();
             let theirs = now.frames.iter().filter(|frame| frame.url.contains(&port));
-            // An error page of the browser has the address of what it stands for.
+            // An error page of the browser has the URL of the failed document.
             let shown: Vec<_> = theirs
                 .filter(|frame| on.task.eval_in(&frame.frame_id, "!!document.getElementById('facts')") == true)
                 .collect();
@@ -171,7 +171,7 @@ pub(super) fn listed() -> Vec<Row> {
 #[test]
 fn no_page_of_another_browser_uses_the_control_server() {
     let Some(task) = Task::own("everyday") else { return };
-    let on = Everyday { task, served: Served::start() };
+    let on = Everyday { task, served: TestServer::start() };
     run_all(&on, &ATTACKS);
     // The request itself is good.
     on.served.api.post("/profiles", &json!({ "name": "hacked" })).ok();

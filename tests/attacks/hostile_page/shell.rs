@@ -1,12 +1,12 @@
-//! A page that wants to get at the shell of a person who completes a command.
+//! A page that tries to execute commands in a shell with completions.
 
 use crate::cli_run::Program;
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use serde_json::json;
 
 use super::super::{Attack, Row, rows, run_all};
 
-const ATTACKS: [Attack<Served>; 1] = [Attack {
+const ATTACKS: [Attack<TestServer>; 1] = [Attack {
     name: "puts shell commands, quotes and terminal escapes into its title and names, which shell completions display",
     witness: "a shell metacharacter or terminal escape in a completion; the words around it appear",
     run: |on| {
@@ -22,11 +22,11 @@ const ATTACKS: [Attack<Served>; 1] = [Attack {
             .env("CDPILOT_COMPLETE_MS", "20000")
             .env("CDPILOT_COMPLETE", "fish");
         for (command, start) in [("click", "e"), ("close", "t")] {
-            let told = program.run(&["--", "cdpilot", command, start]).stdout;
-            assert!(told.contains("Save") && told.contains("now"), "{told}");
+            let response = program.run(&["--", "cdpilot", command, start]).stdout;
+            assert!(response.contains("Save") && response.contains("now"), "{response}");
             let plain = |c: char| c.is_alphanumeric() || "-_.,/+()?! \t\n".contains(c);
-            if let Some(bad) = told.chars().find(|c| !plain(*c)) {
-                return Err(format!("{bad:?} in {told}"));
+            if let Some(bad) = response.chars().find(|c| !plain(*c)) {
+                return Err(format!("{bad:?} in {response}"));
             }
         }
         Ok(())
@@ -38,7 +38,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_page_gets_at_the_shell() {
-    let Some(served) = Served::browsing() else { return };
+fn no_page_executes_shell_commands() {
+    let Some(served) = TestServer::browsing() else { return };
     run_all(&served, &ATTACKS);
 }

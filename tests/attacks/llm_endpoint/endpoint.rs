@@ -1,4 +1,4 @@
-//! An HTTP endpoint that answers byte for byte as an attack wants.
+//! An HTTP endpoint that sends exactly the bytes of an attack.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -144,7 +144,7 @@ impl Shared {
             }
         }
         let _ = socket.shutdown(Shutdown::Write);
-        // What the client still sends is read, so that it reads the answer.
+        // Remaining data of the client is read, so that it reads the response.
         let _ = std::io::copy(&mut socket, &mut std::io::sink());
     }
 }

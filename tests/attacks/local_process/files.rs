@@ -1,4 +1,4 @@
-//! Files and folders that another user could read, or put there before us.
+//! Files and folders that another user could read, or created beforehand.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -72,7 +72,7 @@ fn permissions(_: &()) -> Result<(), String> {
     if open.is_empty() { Ok(()) } else { Err(format!("{open:?}")) }
 }
 
-/// A file that decides what cdpilot does, what is in it, and whether it is believed.
+/// A file that controls cdpilot, its content, and whether it is trusted.
 type Trusted = (fn(&Home) -> PathBuf, String, fn(&Home) -> bool);
 
 fn trusted() -> [Trusted; 4] {
@@ -90,7 +90,7 @@ fn trusted() -> [Trusted; 4] {
             |home| home.run().join("server.json"),
             running.to_string(),
             |home| {
-                // Somebody holds the lock, as a server does.
+                // The lock is held, as by a server.
                 let lock = fs::File::create(home.run().join("server.lock")).unwrap();
                 lock.lock().unwrap();
                 Running::of(home).is_ok_and(|read| read.is_some())
@@ -147,13 +147,13 @@ fn planted_pipes(_: &()) -> Result<(), String> {
 
 fn planted_links(_: &()) -> Result<(), String> {
     let (folder, home) = loose();
-    let (there, nowhere) = (folder.path().join("victim"), folder.path().join("nothing"));
-    fs::write(&there, "as it was").unwrap();
-    let is_untouched = |what: &str| match (fs::read_to_string(&there).as_deref(), nowhere.exists()) {
+    let (present, no_scope) = (folder.path().join("victim"), folder.path().join("nothing"));
+    fs::write(&present, "as it was").unwrap();
+    let is_untouched = |what: &str| match (fs::read_to_string(&present).as_deref(), no_scope.exists()) {
         (Ok("as it was"), false) => Ok(()),
-        told => Err(format!("{what}: {told:?}")),
+        response => Err(format!("{what}: {response:?}")),
     };
-    for target in [&there, &nowhere] {
+    for target in [&present, &no_scope] {
         let link = |path: &Path| {
             let _ = fs::remove_file(path);
             symlink(target, path).unwrap();
@@ -177,7 +177,7 @@ fn planted_links(_: &()) -> Result<(), String> {
         let program = Program::new().env("CDPILOT_HOME", home.root().to_str().unwrap());
         let ran = program.run(&["browser", "profiles"]);
         let stopped = program.run(&["serve", "--stop"]);
-        is_untouched("server.log").map_err(|told| format!("{told}: {ran:?} {stopped:?}"))?;
+        is_untouched("server.log").map_err(|response| format!("{response}: {ran:?} {stopped:?}"))?;
         assert_ne!(ran.code, Some(0), "{ran:?}");
     }
     Ok(())

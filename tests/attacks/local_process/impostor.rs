@@ -1,4 +1,4 @@
-//! Programs that stand in for the server, for the browser, or on the way to them.
+//! Programs that impersonate the server or the browser.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -16,7 +16,7 @@ use super::super::Attack;
 use super::super::llm_endpoint::{Endpoint, http};
 use crate::cli_fake_server::{TOKEN, program};
 use crate::cli_run::Program;
-use crate::support::api::Served;
+use crate::support::api::TestServer;
 use crate::support::chrome::soon;
 
 /// The port of the server where nothing else is set.
@@ -59,7 +59,7 @@ fn served() -> Vec<u8> {
     http("200 OK", "Content-Type: application/json\r\n", json!({ "ok": true, "profiles": [] }).to_string().as_bytes())
 }
 
-/// A program at the usual port that writes down what it is sent.
+/// A program at the default port that records what it receives.
 struct Squatter {
     heard: Arc<Mutex<String>>,
     over: Arc<AtomicBool>,
@@ -120,7 +120,7 @@ fn takes_the_port(_: &()) -> Result<(), String> {
             return Err(format!("{command:?}: {ran:?}"));
         }
     }
-    // A command that is told to go there does: what was not heard before was not sent.
+    // A command that follows redirects reaches the port: the silence before means that nothing was sent.
     program.run(&["--url", &format!("http://127.0.0.1:{USUAL}"), "browser", "profiles"]);
     assert!(squatter.heard.lock().contains(TOKEN), "{}", squatter.heard.lock());
     Ok(())
@@ -167,15 +167,15 @@ fn redirects(_: &()) -> Result<(), String> {
 }
 
 fn is_the_proxy(_: &()) -> Result<(), String> {
-    let (proxy, there) = (Endpoint::start(), Endpoint::start());
+    let (proxy, target) = (Endpoint::start(), Endpoint::start());
     proxy.answers(served);
-    there.answers(served);
+    target.answers(served);
     let names = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "https_proxy", "HTTPS_PROXY"];
     let through = names.iter().fold(program(), |program, name| program.env(name, &proxy.url("")));
-    for url in [there.url(""), there.url("").replace("127.0.0.1", "localhost")] {
+    for url in [target.url(""), target.url("").replace("127.0.0.1", "localhost")] {
         through.run(&["--url", &url, "browser", "profiles"]);
     }
-    assert!(there.heads().iter().any(|head| head.contains(TOKEN)), "{:?}", there.heads());
+    assert!(target.heads().iter().any(|head| head.contains(TOKEN)), "{:?}", target.heads());
     proxy.heads().first().map_or(Ok(()), |head| Err(head.clone()))
 }
 
@@ -197,20 +197,20 @@ fn planted_browser(_: &()) -> Result<(), String> {
         command.output().unwrap()
     };
     for path in ["", ".", ":/nowhere:", "./"] {
-        let told = start("planted-browser", path);
+        let response = start("planted-browser", path);
         if mark.exists() {
-            return Err(format!("PATH={path:?}: {told:?}"));
+            return Err(format!("PATH={path:?}: {response:?}"));
         }
     }
-    // One that is named with its path is meant.
-    let told = start("./planted-browser", "/usr/bin:/bin");
-    assert!(mark.exists(), "{told:?}");
+    // A path selects that one.
+    let response = start("./planted-browser", "/usr/bin:/bin");
+    assert!(mark.exists(), "{response:?}");
     Ok(())
 }
 
 fn reads_processes(_: &()) -> Result<(), String> {
     const KEY: &str = concat!("sk", "-of-a-model-0123456789");
-    let served = Served::browsing_with(|_, options| {
+    let served = TestServer::browsing_with(|_, options| {
         fs::create_dir_all(options.home.root()).unwrap();
         let models = json!({ "models": { "m": { "model": "m", "base_url": "http://127.0.0.1:1", "api_key": KEY } } });
         fs::write(options.home.root().join("llm.json"), models.to_string()).unwrap();

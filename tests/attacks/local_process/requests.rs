@@ -1,4 +1,4 @@
-//! Requests without the token, or with another one, and requests that hold the server up.
+//! Requests without a valid token, and requests that exhaust the server.
 
 use std::io::{Read as _, Write as _};
 
@@ -273,7 +273,7 @@ fn replays_tickets(target: &Target) -> Result<(), String> {
             return Err(format!("{path} with {credential}: {answered}"));
         }
     }
-    // Whoever got hold of the secret of a page cannot make it last.
+    // A stolen UI secret cannot be extended.
     let renewed = target.status("POST", "/ui/ticket", &format!("Authorization: Bearer {secret}\r\n"), "{}");
     if renewed == 401 { Ok(()) } else { Err(format!("a new ticket for a secret: {renewed}")) }
 }
@@ -354,7 +354,7 @@ fn huge_heads(target: &Target) -> Result<(), String> {
         format!("{} /health HTTP/1.1\r\nHost: {host}\r\n\r\n", "G".repeat(1 << 20)),
     ] {
         let answered = status(&target.exchange(head.as_bytes()));
-        // 0: the answer was lost, since the server did not read what was still sent.
+        // 0: the response was lost because the server did not read the remaining data.
         if answered == 200 {
             return Err(format!("{:.60}…: {answered}", head));
         }

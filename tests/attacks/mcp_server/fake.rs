@@ -35,13 +35,13 @@ pub(super) fn server(behaviour: &str, folder: &Path) -> McpServer {
     McpServer { command: word(command.get_program()), args, env, ..McpServer::default() }
 }
 
-/// Lines that servers with this folder have noted, by what they begin with.
+/// Lines recorded by servers with this folder that begin with a prefix.
 pub(super) fn noted(folder: &Path, what: &str) -> Vec<String> {
     let notes = std::fs::read_to_string(folder.join("notes")).unwrap_or_default();
     notes.lines().filter(|line| line.starts_with(what)).map(ToOwned::to_owned).collect()
 }
 
-/// Serves until the end of the input, when this process is such a server. Whether it was.
+/// If this process is such a server, serves until the end of stdin. Returns whether it was.
 pub(super) fn play() -> bool {
     let Ok(behaviour) = std::env::var(MARK) else { return false };
     let folder = std::env::var_os(FOLDER).map(PathBuf::from).unwrap();
@@ -89,7 +89,7 @@ impl Fake {
     }
 
     fn converse(&self) {
-        // Not locked over a message: some are answered with what is read next.
+        // Not locked while a message is handled: some need the next line as their answer.
         let mut line = String::new();
         while std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0) {
             let line = std::mem::take(&mut line);
@@ -299,7 +299,7 @@ fn pictures(id: &Value) {
     result(id, &json!({ "content": content }));
 }
 
-/// Asks the client something: the line that it answers with.
+/// Sends a request to the client and returns its response line.
 fn ask(method: &str, id: &Value) -> String {
     send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "messages": [], "name": "say" } }));
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
@@ -320,6 +320,6 @@ fn send(message: &Value) {
 
 fn write(line: &[u8]) {
     let mut stdout = std::io::stdout().lock();
-    // Nobody may be there any more.
+    // The process may have ended already.
     let _ = stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush());
 }

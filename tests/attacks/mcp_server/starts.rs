@@ -1,4 +1,4 @@
-//! What a server does while it starts, while its tools are listed, and while it ends.
+//! Attacks of an MCP server during its start, the listing of its tools, and its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -61,7 +61,7 @@ impl Started {
         Self { servers, registry, folder }
     }
 
-    /// Asks for its tools: the error.
+    /// Requests its tools and returns the error.
     fn load(&self) -> Result<Option<String>, String> {
         let registry = Arc::clone(&self.registry);
         let wanted = BTreeSet::from([TOOLSET.to_owned()]);

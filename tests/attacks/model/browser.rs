@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::{Attack, Row, rows, run_all};
 use super::{Armed, CANARY, hidden, refused};
 use crate::support::chrome::soon;
-use crate::support::tooled::ref_in;
+use crate::support::tool_home::ref_in;
 
 /// Names of the files in the page's input.
 const FILES: &str = "[...document.querySelector('input').files].map(file => file.name)";
@@ -76,13 +76,14 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 "chrome-extension://mhjfbmdgcfjbbpaeojofohoefgiehjai/index.html".to_owned(),
             ] {
                 for (tool, arguments) in going(&url) {
-                    let told = on.call(tool, arguments.clone());
-                    let told = if told["results"].is_array() { told["results"][0].clone() } else { told };
-                    refused(&told, &format!("{tool} {arguments}"))?;
-                    hidden(&told, &format!("{tool} {arguments}"))?;
+                    let response = on.call(tool, arguments.clone());
+                    let response =
+                        if response["results"].is_array() { response["results"][0].clone() } else { response };
+                    refused(&response, &format!("{tool} {arguments}"))?;
+                    hidden(&response, &format!("{tool} {arguments}"))?;
                 }
             }
-            shown(on).iter().try_for_each(|told| hidden(told, "a tab"))
+            shown(on).iter().try_for_each(|response| hidden(response, "a tab"))
         },
     },
     Attack {
@@ -107,9 +108,10 @@ const ATTACKS: [Attack<Armed>; 12] = [
             ];
             for url in spelled.iter().map(String::as_str).chain(metadata) {
                 for (tool, arguments) in going(url) {
-                    let told = on.call(tool, arguments.clone());
-                    let told = if told["results"].is_array() { told["results"][0].clone() } else { told };
-                    refused(&told, &format!("{tool} {arguments}"))?;
+                    let response = on.call(tool, arguments.clone());
+                    let response =
+                        if response["results"].is_array() { response["results"][0].clone() } else { response };
+                    refused(&response, &format!("{tool} {arguments}"))?;
                 }
             }
             let leading = on.site.url("a", "/leads?") + &blocked;
@@ -118,8 +120,11 @@ const ATTACKS: [Attack<Armed>; 12] = [
             }
             shown(on);
             on.done("browser_navigate", json!({ "url": on.site.url("c", "/ok") }));
-            assert_eq!(on.site.asked_of("c.localhost").iter().filter(|asked| asked.ends_with("/ok")).count(), 1);
-            let arrived = on.site.asked_of("b.localhost");
+            assert_eq!(
+                on.site.requested_from("c.localhost").iter().filter(|requested| requested.ends_with("/ok")).count(),
+                1
+            );
+            let arrived = on.site.requested_from("b.localhost");
             if arrived.is_empty() { Ok(()) } else { Err(format!("{arrived:?}")) }
         },
     },
@@ -148,7 +153,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 ".".to_owned(),
                 String::new(),
             ] {
-                for told in [
+                for response in [
                     on.call("browser_upload", json!({ "paths": [path], "ref": at })),
                     on.call("browser_upload", json!({ "paths": ["fine.txt", path], "ref": at })),
                     on.call("browser_upload", json!({ "paths": [path] })),
@@ -158,7 +163,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
                     on.cdp("Input.dispatchDragEvent", json!({ "type": "drop", "x": 50, "y": 50, "data": { "items": [], "dragOperationsMask": 1, "files": [path] } })),
                     on.cdp("Input.dispatchDragEvent", json!({ "type": "drop", "x": 50, "y": 50, "data": { "items": [], "dragOperationsMask": 1, "files": path } })),
                 ] {
-                    refused(&told, &path)?;
+                    refused(&response, &path)?;
                 }
             }
             on.cdp("Input.dispatchDragEvent", json!({ "type": "drop", "x": 50, "y": 50, "data": { "dragOperationsMask": 1,
@@ -229,10 +234,10 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 ("Browser.Close", json!({})),
                 ("Target.\u{ff53}etDiscoverTargets", json!({})),
             ] {
-                let told = on.cdp(method, params);
-                refused(&told, method)?;
-                if told["code"] != "BAD_REQUEST" {
-                    return Err(format!("{method}: {told}"));
+                let response = on.cdp(method, params);
+                refused(&response, method)?;
+                if response["code"] != "BAD_REQUEST" {
+                    return Err(format!("{method}: {response}"));
                 }
             }
             assert_eq!(on.cdp("Page.getFrameTree", json!({}))["success"], true);
@@ -251,20 +256,23 @@ const ATTACKS: [Attack<Armed>; 12] = [
             );
             let context = world["result"]["executionContextId"].clone();
             assert!(context.is_number(), "{world}");
-            let before = on.site.asked_of("b.localhost").len();
+            let before = on.site.requested_from("b.localhost").len();
             let script = format!(
                 "Promise.all(['file://{}', '{}', location.href].map(url => new Promise(done => {{ const ask = new XMLHttpRequest(); ask.onloadend = () => done(ask.responseText.slice(0, 200)); ask.open('GET', url); ask.send() }})
                     .catch(error => 'refused')))",
                 on.text("outside/secret.html"),
                 on.site.url("b", "/world")
             );
-            let told = on.cdp(
+            let response = on.cdp(
                 "Runtime.evaluate",
                 json!({ "expression": script, "contextId": context, "awaitPromise": true, "returnByValue": true }),
             );
-            assert!(told["result"]["result"]["value"][2].as_str().is_some_and(|text| text.contains("page")), "{told}");
-            hidden(&told, "the world")?;
-            let after = on.site.asked_of("b.localhost").len();
+            assert!(
+                response["result"]["result"]["value"][2].as_str().is_some_and(|text| text.contains("page")),
+                "{response}"
+            );
+            hidden(&response, "the world")?;
+            let after = on.site.requested_from("b.localhost").len();
             if after == before { Ok(()) } else { Err("the blocked host was asked".to_owned()) }
         },
     },
@@ -282,16 +290,21 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 let sheet =
                     on.cdp("CSS.createStyleSheet", json!({ "frameId": frame }))["result"]["styleSheetId"].clone();
                 let text = format!("body {{ background: url('{}') }}", on.site.url(host, "/sheet"));
-                let told = on.cdp("CSS.setStyleSheetText", json!({ "styleSheetId": sheet, "text": text }));
-                assert_eq!(told["success"], true, "{told}");
+                let response = on.cdp("CSS.setStyleSheetText", json!({ "styleSheetId": sheet, "text": text }));
+                assert_eq!(response["success"], true, "{response}");
                 on.done("browser_screenshot", json!({}));
                 on.call("browser_evaluate", json!({ "script": format!("fetch('{}', {{ mode: 'no-cors' }}).catch(() => 0).then(() => 1)", on.site.url(host, "/fetched")) }));
             }
-            let asked = |host: &str, path: &str| on.site.asked_of(host).iter().any(|asked| asked.ends_with(path));
-            assert!(asked("c.localhost", "/sheet") && asked("c.localhost", "/fetched"), "{:?}", on.site.asked());
+            let requested =
+                |host: &str, path: &str| on.site.requested_from(host).iter().any(|requested| requested.ends_with(path));
+            assert!(
+                requested("c.localhost", "/sheet") && requested("c.localhost", "/fetched"),
+                "{:?}",
+                on.site.requested()
+            );
             let found: Vec<_> = ["/manifest.json", "/sheet", "/fetched"]
                 .into_iter()
-                .filter(|path| asked("b.localhost", path))
+                .filter(|path| requested("b.localhost", path))
                 .collect();
             if found.is_empty() { Ok(()) } else { Err(format!("{found:?}")) }
         },
@@ -314,7 +327,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
             let mine = on.profile().tabs().into_iter().find(|tab| tab.target_id != other.target_id).unwrap().target_id;
             let read = json!({ "expression": "document.body.textContent", "returnByValue": true });
             for frame in [&frame, &child] {
-                for told in [
+                for response in [
                     on.call(
                         "browser_cdp",
                         json!({ "method": "Runtime.evaluate", "params": read, "target_id": mine, "frame_id": frame }),
@@ -325,8 +338,8 @@ const ATTACKS: [Attack<Armed>; 12] = [
                     ),
                     on.call("browser_snapshot", json!({ "full": true, "target": mine, "frame": frame })),
                 ] {
-                    refused(&told, "another tab's frame")?;
-                    hidden(&told, "another tab's frame")?;
+                    refused(&response, "another tab's frame")?;
+                    hidden(&response, "another tab's frame")?;
                 }
             }
             let own = on.call("browser_cdp", json!({ "method": "Runtime.evaluate", "params": read, "target_id": other.target_id, "frame_id": child }));
@@ -451,8 +464,8 @@ const ATTACKS: [Attack<Armed>; 12] = [
                     ] {
                         all.push(on.call(tool, arguments));
                     }
-                    if let Some(told) = all.iter().find(|told| told.to_string().contains(secret.as_str())) {
-                        return Err(told.to_string());
+                    if let Some(response) = all.iter().find(|response| response.to_string().contains(secret.as_str())) {
+                        return Err(response.to_string());
                     }
                 }
             }
@@ -510,10 +523,13 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 ("no_such_tool", json!({})),
             ] {
                 let what: String = format!("{tool} {arguments}").chars().take(300).collect();
-                let told = on.call(tool, arguments);
-                let size = told.to_string().len();
-                if !told["success"].is_boolean() || told["code"] == "INTERNAL" || size > 200_000 {
-                    return Err(format!("{what}: {size}: {}", told.to_string().chars().take(500).collect::<String>()));
+                let response = on.call(tool, arguments);
+                let size = response.to_string().len();
+                if !response["success"].is_boolean() || response["code"] == "INTERNAL" || size > 200_000 {
+                    return Err(format!(
+                        "{what}: {size}: {}",
+                        response.to_string().chars().take(500).collect::<String>()
+                    ));
                 }
                 let alive = on.call_for(
                     6,
@@ -525,11 +541,11 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 }
             }
             let seen = on.show("<button onclick='this.textContent = \"done\"'>Go</button>");
-            let told = on.done("browser_click", json!({ "ref": ref_in(&seen, "Go") }));
-            if told["changes"].as_str().is_some_and(|text| text.contains("done")) {
+            let response = on.done("browser_click", json!({ "ref": ref_in(&seen, "Go") }));
+            if response["changes"].as_str().is_some_and(|text| text.contains("done")) {
                 Ok(())
             } else {
-                Err(told.to_string())
+                Err(response.to_string())
             }
         },
     },
@@ -576,7 +592,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_model_gets_past_the_browser_s_bounds() {
+fn no_model_exceeds_the_limits_of_the_browser_tools() {
     let settings = "browser: {navigation: {block: [b.localhost]}, tabs: {max: 6}}";
     let Some(armed) = Armed::new(settings) else { return };
     run_all(&armed, &ATTACKS);

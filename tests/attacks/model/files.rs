@@ -47,9 +47,9 @@ const ATTACKS: [Attack<Armed>; 8] = [
                 "/etc/passwd".to_owned(),
                 "/etc".to_owned(),
             ] {
-                for (tool, told) in opened(on, &path) {
-                    refused(&told, &format!("{tool} {path:?}"))?;
-                    hidden(&told, &format!("{tool} {path:?}"))?;
+                for (tool, response) in opened(on, &path) {
+                    refused(&response, &format!("{tool} {path:?}"))?;
+                    hidden(&response, &format!("{tool} {path:?}"))?;
                 }
             }
             assert_eq!(on.done("read_file", json!({ "path": "inside.txt" }))["content"], "inside\n");
@@ -63,17 +63,17 @@ const ATTACKS: [Attack<Armed>; 8] = [
             let links = "ln -s ../outside l-folder; ln -s ../outside/secret.txt l-file; ln -s /proc/self/root l-root; ln -s l-file l-again; mkdir -p d; ln -s .. d/l-up; ln -s ../home l-home";
             on.done("terminal", json!({ "command": links }));
             for path in ["l-folder/secret.txt", "l-folder", "l-file", "l-again", "l-home/config.yaml", "l-home/token"] {
-                for (tool, told) in opened(on, path) {
-                    refused(&told, &format!("{tool} {path}"))?;
-                    hidden(&told, &format!("{tool} {path}"))?;
+                for (tool, response) in opened(on, path) {
+                    refused(&response, &format!("{tool} {path}"))?;
+                    hidden(&response, &format!("{tool} {path}"))?;
                 }
                 refused(&on.call("write_file", json!({ "path": path, "content": "x" })), path)?;
             }
             let outside = std::fs::read_to_string(on.path("outside/secret.txt")).unwrap();
             assert!(outside.contains(CANARY), "changed: {outside}");
-            let told = on.done("search_files", json!({ "pattern": "canary|inside" }));
-            assert!(told["matches"].as_str().unwrap().contains("inside"), "{told}");
-            hidden(&told, "search over links")
+            let response = on.done("search_files", json!({ "pattern": "canary|inside" }));
+            assert!(response["matches"].as_str().unwrap().contains("inside"), "{response}");
+            hidden(&response, "search over links")
         },
     },
     Attack {
@@ -96,9 +96,9 @@ const ATTACKS: [Attack<Armed>; 8] = [
                 });
                 let mut inside = 0;
                 let outcome = (0..600).try_for_each(|_| {
-                    let told = on.call("read_file", json!({ "path": "swap/secret.txt" }));
-                    inside += usize::from(told["content"] == "inside\n");
-                    hidden(&told, "swapped")
+                    let response = on.call("read_file", json!({ "path": "swap/secret.txt" }));
+                    inside += usize::from(response["content"] == "inside\n");
+                    hidden(&response, "swapped")
                 });
                 stop.store(true, Ordering::Relaxed);
                 assert!(inside > 0, "it was never read");
@@ -111,12 +111,12 @@ const ATTACKS: [Attack<Armed>; 8] = [
         witness: "the token or a key in a result; the terminal reports their length",
         run: |on| {
             on.done("terminal", json!({ "command": "ln ../home/token h-token; ln ../home/llm.json h-llm; ln ../home/config.yaml h-config; cp ../home/token c-token" }));
-            let told = on.done(
+            let response = on.done(
                 "terminal",
                 json!({ "command": "wc -c < h-token; cat c-token h-token ../home/token; echo; cat ../home/llm.json" }),
             );
-            assert!(told["output"].as_str().unwrap().starts_with("64"), "{told}");
-            let mut all = vec![told, on.call("read_file", json!({ "path": "c-token" }))];
+            assert!(response["output"].as_str().unwrap().starts_with("64"), "{response}");
+            let mut all = vec![response, on.call("read_file", json!({ "path": "c-token" }))];
             for path in ["h-token", "h-llm", "h-config"] {
                 all.push(on.call("read_file", json!({ "path": path })));
                 refused(&all[all.len() - 1], path)?;
@@ -130,9 +130,10 @@ const ATTACKS: [Attack<Armed>; 8] = [
                 )?;
             }
             all.push(on.call("search_files", json!({ "pattern": "[0-9a-f]{64}|sk-" })));
-            let found =
-                all.iter().find(|told| told.to_string().contains(&on.token) || told.to_string().contains(&on.key));
-            found.map_or(Ok(()), |told| Err(told.to_string()))
+            let found = all
+                .iter()
+                .find(|response| response.to_string().contains(&on.token) || response.to_string().contains(&on.key));
+            found.map_or(Ok(()), |response| Err(response.to_string()))
         },
     },
     Attack {
@@ -191,10 +192,10 @@ const ATTACKS: [Attack<Armed>; 8] = [
         name: "uses resources that terminal commands inherit: environment variables, open files, pipes and sockets of cdpilot",
         witness: "a private variable of cdpilot, or a file, pipe or socket that this process has open; `PATH` is set",
         run: |on| {
-            let told = on.done("terminal", json!({ "command": "env; ls -l /proc/$$/fd | sed 's/^/own /'" }));
-            let output = told["output"].as_str().unwrap();
+            let response = on.done("terminal", json!({ "command": "env; ls -l /proc/$$/fd | sed 's/^/own /'" }));
+            let output = response["output"].as_str().unwrap();
             assert!(output.contains("PATH=") && output.contains("own "), "{output}");
-            // What whoever runs the tests has left open is in the parent of this process too.
+            // Descriptors inherited from the test runner are open in the parent process too.
             let parent = format!("/proc/{}/fd", std::os::unix::process::parent_id());
             let open = |folder: &str| -> Vec<String> {
                 let all = std::fs::read_dir(folder).unwrap().flatten();
@@ -222,10 +223,10 @@ const ATTACKS: [Attack<Armed>; 8] = [
         run: |on| {
             on.done("terminal", json!({ "command": "mkfifo pipe; ln -s /dev/zero zero; ln -s /dev/tty tty; ln -s pipe pipe-link; mkfifo ../home/uploads/pipe; ln -s /dev/zero ../home/uploads/zero; true" }));
             for path in ["pipe", "zero", "tty", "pipe-link", "/dev/zero", "/dev/stdin", "/dev/fd/0", "/proc/kmsg"] {
-                for (tool, told) in opened(on, path) {
-                    let nothing = tool == "search_files" && told["count"] == 0;
-                    if told["code"] == "TIMEOUT" || (told["success"] == true && !nothing) {
-                        return Err(format!("{tool} {path}: {told}"));
+                for (tool, response) in opened(on, path) {
+                    let nothing = tool == "search_files" && response["count"] == 0;
+                    if response["code"] == "TIMEOUT" || (response["success"] == true && !nothing) {
+                        return Err(format!("{tool} {path}: {response}"));
                     }
                 }
                 refused(&on.call("write_file", json!({ "path": path, "content": "x" })), path)?;
@@ -244,7 +245,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_model_gets_out_of_its_workspace() {
+fn no_model_escapes_its_workspace() {
     let Some(armed) = Armed::new("tools: {terminal: {enabled: true}}") else { return };
     // Its pipes would be inherited.
     armed.show("<p>page");

@@ -11,9 +11,9 @@ const MARK: &str = "document.documentElement.dataset.ran = 1";
 
 /// What may not have run: the tools themselves say so, without a script.
 fn has_run(on: &Armed) -> bool {
-    let told = on.cdp("DOM.getDocument", json!({ "depth": 1 }));
-    assert_eq!(told["success"], true, "{told}");
-    let html = on.cdp("DOM.getOuterHTML", json!({ "nodeId": told["result"]["root"]["nodeId"] }));
+    let response = on.cdp("DOM.getDocument", json!({ "depth": 1 }));
+    assert_eq!(response["success"], true, "{response}");
+    let html = on.cdp("DOM.getOuterHTML", json!({ "nodeId": response["result"]["root"]["nodeId"] }));
     let html = html["result"]["outerHTML"].as_str().unwrap_or_else(|| panic!("{html}"));
     html.contains("data-ran")
 }
@@ -45,12 +45,12 @@ const ATTACKS: [Attack<Armed>; 4] = [
                 ("browser_get_images", json!({})),
                 ("web_extract", json!({ "url": url })),
             ] {
-                let told = on.call(tool, arguments.clone());
-                refused(&told, &format!("{tool} {arguments}"))?;
+                let response = on.call(tool, arguments.clone());
+                refused(&response, &format!("{tool} {arguments}"))?;
                 unmarked(on, &format!("{tool} {arguments}"))?;
             }
             let seen = on.done("browser_snapshot", json!({}));
-            on.done("browser_click", json!({ "ref": crate::support::tooled::ref_in(&seen, "Run") }));
+            on.done("browser_click", json!({ "ref": crate::support::tool_home::ref_in(&seen, "Run") }));
             assert!(has_run(on), "the mark is not seen");
             Ok(())
         },
@@ -116,7 +116,7 @@ const ATTACKS: [Attack<Armed>; 4] = [
             on.show(&format!("<script id=s type=text/plain>{MARK}</script><style id=y></style><svg><style id=z></style></svg><p id=p>x</p><textarea id=t></textarea>"));
             let (script, p) = (node(on, "#s"), node(on, "#p"));
             let field = on.done("browser_snapshot", json!({}));
-            on.done("browser_type", json!({ "ref": crate::support::tooled::ref_in(&field, "textbox"), "text": format!("<script>{MARK}</script>") }));
+            on.done("browser_type", json!({ "ref": crate::support::tool_home::ref_in(&field, "textbox"), "text": format!("<script>{MARK}</script>") }));
             for (method, params) in [
                 ("DOM.removeAttribute", json!({ "nodeId": script, "name": "type" })),
                 ("DOM.moveTo", json!({ "nodeId": script, "targetNodeId": p })),
@@ -163,7 +163,7 @@ const ATTACKS: [Attack<Armed>; 4] = [
             on.cdp("DOM.describeNode", json!({ "objectId": object, "depth": -1, "pierce": true }));
             unmarked(on, "DOM.describeNode")?;
             let seen = on.done("browser_snapshot", json!({}));
-            on.done("browser_click", json!({ "ref": crate::support::tooled::ref_in(&seen, "Read") }));
+            on.done("browser_click", json!({ "ref": crate::support::tool_home::ref_in(&seen, "Read") }));
             assert!(has_run(on), "the getter leaves no mark");
             Ok(())
         },
@@ -175,7 +175,7 @@ pub(super) fn listed() -> Vec<Row> {
 }
 
 #[test]
-fn no_model_runs_a_script_where_there_may_be_none() {
+fn no_model_runs_a_script_where_scripts_are_disabled() {
     let Some(armed) = Armed::new("browser: {evaluate_enabled: false}") else { return };
     run_all(&armed, &ATTACKS);
 }

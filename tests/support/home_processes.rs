@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cdpilot::sync::{Deadline, pause};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What a process is to the home.
+/// The kind of a process of the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
     Server,
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Reaper,
     /// Another process of a browser.
     Helper,
-    /// A command that a person typed.
+    /// A command of the user.
     Command,
 }
 
@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// One process, told apart from a later one of the same number by when it was started.
+/// One process; its start time distinguishes it from a later one with the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
@@ -45,7 +45,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Sends it a signal. Whether it was there.
+    /// Sends a signal to it. Returns whether it existed.
     pub(crate) fn signal(&self, signal: Signal) -> bool {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).unwrap();
         stat(self.pid).is_some_and(|stat| stat.started == self.started) && kill_process(pid, signal).is_ok()
@@ -76,8 +76,8 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|part| part == word)
 }
 
-/// All living processes that have the folder in their arguments or their environment, and the rest of their process
-/// groups. This process is none of them.
+/// All running processes with the folder in their arguments or environment, and the rest of their process
+/// groups, without this process.
 pub(crate) fn processes(folder: &Path) -> Vec<Process> {
     let word = folder.as_os_str().as_encoded_bytes();
     let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -117,7 +117,7 @@ fn kind(pid: u32, stat: &Stat, line: &[u8]) -> Kind {
     }
 }
 
-/// What a browser or a server of the home leaves behind in files: in the folder for temporary files, and locks.
+/// Files that a browser or server of the home leaves behind: temporary files and locks.
 pub(crate) fn files(temp: &Path, home: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(temp).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut left: Vec<PathBuf> = entries.filter(|path| path != home && !path.ends_with("kept")).collect();
@@ -133,7 +133,7 @@ pub(crate) fn files(temp: &Path, home: &Path) -> Vec<PathBuf> {
     left
 }
 
-/// Looks again and again until something holds; what was seen last when it does not hold in time.
+/// Polls until a condition holds; returns the last value if it does not hold in time.
 pub(crate) fn until<T>(deadline: Deadline, mut look: impl FnMut() -> T, holds: impl Fn(&T) -> bool) -> T {
     loop {
         let seen = look();

@@ -1,4 +1,4 @@
-//! A tab of the page room with options of a test's own, and a site to show in it.
+//! A tab of the page layer with given options, and a site to show in it.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::chrome::{shared, soon, top_of, until};
 use super::site::Site;
 
-/// A tab, in the shared browser where nothing else is said. Everything is left in order at the end.
-pub(crate) struct Resting {
+/// A tab, in the shared browser unless stated otherwise. Cleans up when dropped.
+pub(crate) struct SettleTab {
     pub(crate) site: Site,
     pub(crate) pages: Tabs,
     pub(crate) tab: Arc<Tab>,
 }
 
-impl Deref for Resting {
+impl Deref for SettleTab {
     type Target = Tab;
 
     fn deref(&self) -> &Tab {
@@ -27,13 +27,13 @@ impl Deref for Resting {
     }
 }
 
-impl Drop for Resting {
+impl Drop for SettleTab {
     fn drop(&mut self) {
         self.pages.supervisor().stop(soon());
     }
 }
 
-impl Resting {
+impl SettleTab {
     pub(crate) fn new(name: &str) -> Option<Self> {
         Self::with(SupervisorOptions::task(name), PageOptions::default())
     }
@@ -72,7 +72,7 @@ impl Resting {
         self.supervisor().evaluate(frame, script, soon()).unwrap();
     }
 
-    /// What a script of the page is worth.
+    /// Evaluates a script in the page.
     pub(crate) fn eval(&self, script: &str) -> Value {
         self.eval_at(&self.top(), script)
     }
@@ -90,7 +90,7 @@ impl Resting {
         until(self.supervisor(), what, accept)
     }
 
-    /// Waits for the frame whose address ends like this, loaded.
+    /// Waits for the frame whose URL ends with this text, and until it has loaded.
     pub(crate) fn frame(&self, url: &str) -> Frame {
         let here = |f: &&Frame| f.url.ends_with(url) && f.session_id.is_some() && !f.origin.is_empty();
         let now = self.until(url, |now| now.frames.iter().any(|frame| here(&frame)));

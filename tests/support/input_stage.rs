@@ -1,5 +1,5 @@
-//! A page that keeps a log of its events, shown in all kinds of places at once: the top frame, a frame of the
-//! same process, a frame two processes down, and a shadow root.
+//! A page that logs its events, shown in every kind of place at once: the top frame, a frame of the same process, a frame two
+//! processes down, and a shadow root.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use super::chrome::{soon, until};
-use super::paged::Paged;
+use super::test_tab::TestTab;
 
 /// Every event of a keyboard and of a field, as `type:target:what:code:trusted`.
 const LOG: &str = "<script>
@@ -25,14 +25,14 @@ const LOG: &str = "<script>
 </script>";
 
 /// A tab that shows a stage.
-pub(crate) struct Staged {
-    pub(crate) paged: Paged,
+pub(crate) struct InputStage {
+    pub(crate) paged: TestTab,
 }
 
-impl Deref for Staged {
-    type Target = Paged;
+impl Deref for InputStage {
+    type Target = TestTab;
 
-    fn deref(&self) -> &Paged {
+    fn deref(&self) -> &TestTab {
         &self.paged
     }
 }
@@ -44,10 +44,10 @@ pub(crate) struct Place {
     id: Option<String>,
 }
 
-impl Staged {
+impl InputStage {
     /// The page in the top frame alone.
     pub(crate) fn alone(name: &str, body: &str) -> Option<Self> {
-        let paged = Paged::new(name)?;
+        let paged = TestTab::new(name)?;
         paged.site.page("/", &format!("{LOG}{body}"));
         paged.go("/");
         Some(Self { paged })
@@ -55,7 +55,7 @@ impl Staged {
 
     /// The page in the top frame, and the same in a frame of its process and in one of another two levels down.
     pub(crate) fn everywhere(name: &str, body: &str) -> Option<(Self, Vec<Place>)> {
-        let paged = Paged::new(name)?;
+        let paged = TestTab::new(name)?;
         let size = "width=600 height=400";
         let frames = format!("<hr><iframe {size} src='/near'></iframe><iframe {size} src='@b/middle'></iframe>");
         paged.site.page("/", &format!("{LOG}{body}{frames}"));
@@ -117,14 +117,14 @@ impl Staged {
     }
 
     /// What a script is worth in the top frame.
-    pub(crate) fn worth(&self, script: &str) -> Value {
+    pub(crate) fn eval_value(&self, script: &str) -> Value {
         let done = self.supervisor().evaluate(&self.top(), script, soon());
         done.unwrap_or_else(|error| panic!("{script}: {error}")).result.value
     }
 
     /// The events of the top frame since it was asked last.
     pub(crate) fn log(&self) -> Vec<String> {
-        serde_json::from_value(self.worth("log.splice(0)")).unwrap()
+        serde_json::from_value(self.eval_value("log.splice(0)")).unwrap()
     }
 
     pub(crate) fn log_in(&self, place: &Place) -> Vec<String> {

@@ -1,13 +1,13 @@
-//! Pages that write down the events they get, and actions on them.
+//! Pages that log the events they receive, and actions on them.
 
 use cdpilot::page::{Act, Error, Outcome};
 use cdpilot::supervisor::FrameRef;
 use serde_json::{Value, json};
 
 use super::chrome::{soon, until};
-use super::paged::Paged;
+use super::test_tab::TestTab;
 
-/// Writes down what events come: `type#id` and, for some, more. `!` behind one that is not trusted.
+/// Logs events: `type#id` and, for some, more. `!` follows an event that is not trusted.
 pub(crate) const LOG: &str = "<!doctype html><script>
     const log = [];
     const skip = new Set(['pointermove', 'mousemove', 'pointerrawupdate']);
@@ -22,13 +22,13 @@ pub(crate) const LOG: &str = "<!doctype html><script>
     const count = (kind) => log.filter(line => line.startsWith(kind)).length;
 </script><style>body { margin: 0 }</style>";
 
-impl Paged {
-    /// Shows a page that writes its events down.
+impl TestTab {
+    /// Shows a page that logs its events.
     pub(crate) fn logging(name: &str, html: &str) -> Option<Self> {
         Self::showing(name, &format!("{LOG}{html}"))
     }
 
-    /// Puts a page at a path that writes its events down.
+    /// Puts a page that logs its events at a path.
     pub(crate) fn put(&self, path: &str, html: &str) {
         self.site.page(path, &format!("{LOG}{html}"));
     }
@@ -38,7 +38,7 @@ impl Paged {
         self.tab.act(&act, soon())
     }
 
-    /// The same, for what does not come to be: with a deadline that is waited for.
+    /// The same for actions that fail only at their deadline.
     pub(crate) fn fails(&self, act: Value) -> Error {
         self.fails_by(act, cdpilot::sync::Deadline::after_millis(3000))
     }
@@ -53,7 +53,7 @@ impl Paged {
         self.act(json!({ "kind": "click", "selector": selector })).unwrap()
     }
 
-    /// Waits for the frame whose address ends like this, loaded.
+    /// Waits for the frame whose URL ends with this text, and until it has loaded.
     pub(crate) fn frame(&self, path: &str) -> FrameRef {
         let frame = |now: &cdpilot::supervisor::View| {
             let here = |f: &&cdpilot::supervisor::Frame| f.url.ends_with(path) && f.session_id.is_some();
@@ -84,7 +84,7 @@ impl Paged {
         outcome.unwrap_or_else(|error| panic!("{script}: {error}")).result.value
     }
 
-    /// The events that were written down, joined, without those of moves.
+    /// The logged events, joined, without those of mouse moves.
     pub(crate) fn log(&self) -> String {
         self.log_of(&self.top())
     }

@@ -1,4 +1,4 @@
-//! A home's tools, as a model calls them.
+//! The tools of a home, called as a model calls them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,34 +9,34 @@ use cdpilot::tools::toolsets::{Enabled, Toolsets};
 use cdpilot::tools::{Registry, Session, ToolContext};
 use serde_json::{Map, Value};
 
-use super::controlled::Homely;
-use super::workshop::nowhere;
+use super::test_home::TestHome;
+use super::tool_workspace::no_scope;
 
 /// A home and its tools.
-pub(crate) struct Tooled {
+pub(crate) struct ToolHome {
     // Field order: nothing holds the browsers when the home goes.
     pub(crate) registry: Arc<Registry>,
-    pub(crate) home: Homely,
+    pub(crate) home: TestHome,
 }
 
-impl Tooled {
-    /// `None` when there is no browser here and none is required.
+impl ToolHome {
+    /// `None` if no browser is installed and none is required.
     pub(crate) fn new(browser: &str) -> Option<Self> {
-        Some(Self::of(Homely::new(browser)?))
+        Some(Self::of(TestHome::new(browser)?))
     }
 
-    pub(crate) fn of(home: Homely) -> Self {
+    pub(crate) fn of(home: TestHome) -> Self {
         Self::with(home, |browser| browser)
     }
 
-    /// The same, the browser's tools with something more.
-    pub(crate) fn with(home: Homely, more: impl FnOnce(BrowserTools) -> BrowserTools) -> Self {
+    /// The same with further options of the browser tools.
+    pub(crate) fn with(home: TestHome, more: impl FnOnce(BrowserTools) -> BrowserTools) -> Self {
         let registry = Arc::new(Registry::new());
         more(BrowserTools::new(Arc::clone(&home.control))).register(&registry).unwrap();
         Self { registry, home }
     }
 
-    /// Calls a tool: what it is told as.
+    /// Calls a tool and returns its result as JSON.
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
         self.call_by(name, arguments, Deadline::after_secs(30))
     }
@@ -46,7 +46,7 @@ impl Tooled {
         let cancel = Cancel::new();
         let call = ToolContext {
             session: &Session::default(),
-            scope: &nowhere(),
+            scope: &no_scope(),
             deadline,
             cancel: &cancel,
             progress: &|_| {},
@@ -58,27 +58,27 @@ impl Tooled {
         }
     }
 
-    /// The same, which has to succeed.
+    /// The same; panics unless it succeeds.
     pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
-        let told = self.call(name, arguments);
-        assert_eq!(told["success"], true, "{name}: {told}");
-        told
+        let response = self.call(name, arguments);
+        assert_eq!(response["success"], true, "{name}: {response}");
+        response
     }
 
     pub(crate) fn toolsets(&self) -> Toolsets {
         Toolsets::new(Arc::clone(&self.registry), BTreeMap::new())
     }
 
-    /// Names of the tools of a toolset that can be called at the moment.
+    /// Names of the currently available tools of a toolset.
     pub(crate) fn offered(&self, toolset: &str) -> BTreeSet<String> {
         let enabled = Enabled { toolsets: vec![toolset.to_owned()], off: BTreeSet::new() };
-        enabled.tools(&self.toolsets(), &self.registry, &nowhere()).iter().map(|tool| tool.name.to_string()).collect()
+        enabled.tools(&self.toolsets(), &self.registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect()
     }
 }
 
 /// The ref in the line of a snapshot that holds `part`.
-pub(crate) fn ref_in(told: &Value, part: &str) -> String {
-    let text = told["snapshot"].as_str().unwrap();
+pub(crate) fn ref_in(response: &Value, part: &str) -> String {
+    let text = response["snapshot"].as_str().unwrap();
     let line = text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part:?} in {text}"));
     line.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
 }

@@ -1,4 +1,4 @@
-//! A home of a test's own, and what works on it.
+//! A home for one test, and operations on it.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use super::chrome::{options, soon, until};
 use super::site::Site;
 
 /// A home in a temporary folder. Its browsers are stopped before the folder goes.
-pub(crate) struct Homely {
+pub(crate) struct TestHome {
     // Field order: the browsers end before their folder goes.
     pub(crate) control: Arc<Control>,
     pub(crate) site: Site,
     folder: TempDir,
 }
 
-impl Deref for Homely {
+impl Deref for TestHome {
     type Target = Control;
 
     fn deref(&self) -> &Control {
@@ -43,7 +43,7 @@ pub(crate) fn overrides(executable: Option<PathBuf>) -> Overrides {
     Overrides { headless: Some(true), executable, ..Overrides::default() }
 }
 
-impl Homely {
+impl TestHome {
     /// One whose browsers can be started. `None` when there is no browser here and none is required.
     pub(crate) fn new(browser: &str) -> Option<Self> {
         options(cdpilot::browser::TransportKind::Pipe)?;
@@ -89,7 +89,7 @@ impl Homely {
 }
 
 /// Runs a script in a tab; the last used one without a name.
-pub(crate) fn worth(profile: &Profile, tab: Option<&str>, script: &str) -> serde_json::Value {
+pub(crate) fn eval_value(profile: &Profile, tab: Option<&str>, script: &str) -> serde_json::Value {
     let tab = profile.tab(tab).unwrap().tab;
     let top = cdpilot::supervisor::FrameRef::TopOf(tab.target().clone());
     tab.supervisor().evaluate(&top, script, soon()).unwrap().result.value

@@ -1,4 +1,4 @@
-//! A program that is spoken with in JSON, an object a line.
+//! A program that exchanges JSON messages, one per line.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 use super::chrome::soon;
 
 /// The program. Dropping it kills it.
-pub(crate) struct Spoken {
+pub(crate) struct McpProcess {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
-    /// What came before what was waited for.
+    /// Messages received before the awaited one.
     passed: Vec<Value>,
     _reader: Thread,
 }
 
-impl Spoken {
+impl McpProcess {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -45,7 +45,7 @@ impl Spoken {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    /// The next line that fits; others are kept for later.
+    /// The next matching line; others are kept for later.
     pub(crate) fn next(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.passed.iter().position(&fits) {
             return self.passed.remove(at);
@@ -60,23 +60,23 @@ impl Spoken {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         self.next(|line| line["id"] == id)
     }
 
-    /// Calls a tool: what it tells.
+    /// Calls a tool and returns its result.
     pub(crate) fn call(&mut self, id: i64, name: &str, arguments: Value) -> Value {
-        let mut told = self.ask(id, "tools/call", json!({ "name": name, "arguments": arguments }));
-        assert!(told["error"].is_null(), "{told}");
-        told["result"]["structuredContent"].take()
+        let mut response = self.ask(id, "tools/call", json!({ "name": name, "arguments": arguments }));
+        assert!(response["error"].is_null(), "{response}");
+        response["result"]["structuredContent"].take()
     }
 
-    /// Names of the tools that it offers.
+    /// Names of its tools.
     pub(crate) fn tools(&mut self, id: i64) -> Vec<String> {
-        let told = self.ask(id, "tools/list", json!({}));
-        let tools = told["result"]["tools"].as_array().unwrap_or_else(|| panic!("{told}"));
+        let response = self.ask(id, "tools/list", json!({}));
+        let tools = response["result"]["tools"].as_array().unwrap_or_else(|| panic!("{response}"));
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
@@ -84,7 +84,7 @@ impl Spoken {
         self.stdin = None;
     }
 
-    /// Waits for its end.
+    /// Waits until it exits.
     pub(crate) fn wait(mut self) -> ExitStatus {
         let until = Deadline::after_secs(30);
         loop {
@@ -97,7 +97,7 @@ impl Spoken {
     }
 }
 
-impl Drop for Spoken {
+impl Drop for McpProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

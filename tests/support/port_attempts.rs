@@ -1,18 +1,18 @@
-//! Everything that a page can reach another server with, and who saw it arrive.
+//! Every means by which a page can send requests to another server, and which of them arrived.
 
 use cdpilot::control::Profile;
 
-use super::controlled::worth;
 use super::site::{Answer, Site};
+use super::test_home::eval_value;
 
-/// What a worker tries. `NAME` is the kind of worker.
+/// The requests of a worker. `NAME` is the kind of worker.
 const JOB: &str = "async function job(at) {
     await fetch(`http://${at}/NAME-fetch`, { mode: 'no-cors' }).catch(() => 0);
     await new Promise(done => { const socket = new WebSocket(`ws://${at}/NAME-ws`); socket.onopen = socket.onerror = done; });
     return 'done';
 };";
 
-/// What a page tries at `AT`, a host with a port. Resolves when all has come to an end.
+/// The requests of a page to `AT`, a host with a port. Resolves when all have ended.
 const ATTEMPTS: &str = "(async () => {
     const at = 'AT', over = (thing, ...names) => new Promise(done => names.forEach(name => thing['on' + name] = done));
     navigator.sendBeacon(`http://${at}/beacon`, 'x');
@@ -80,7 +80,7 @@ pub(crate) fn put_pages(site: &Site) {
     }
 }
 
-/// Lets the page in the current tab try everything at a host with a port.
+/// Runs all attempts of the page in the current tab on a host with a port.
 pub(crate) fn attempt(profile: &Profile, site: &Site, at: &str) {
     put_pages(site);
     site.leads("/leads");
@@ -90,13 +90,13 @@ pub(crate) fn attempt(profile: &Profile, site: &Site, at: &str) {
             super::chrome::soon(),
         )
         .unwrap();
-    assert_eq!(worth(profile, None, &ATTEMPTS.replace("AT", at)), "over", "{at}");
+    assert_eq!(eval_value(profile, None, &ATTEMPTS.replace("AT", at)), "over", "{at}");
 }
 
-/// The kinds that a witness saw, whatever host they named.
+/// The kinds that a witness received, for any host.
 pub(crate) fn arrived(witness: &Site) -> Vec<String> {
     let mut seen: Vec<String> =
-        witness.asked().iter().filter_map(|asked| Some(asked.split_once('/')?.1.to_owned())).collect();
+        witness.requested().iter().filter_map(|requested| Some(requested.split_once('/')?.1.to_owned())).collect();
     seen.retain(|path| path != "favicon.ico");
     seen.sort();
     seen.dedup();

@@ -1,4 +1,4 @@
-//! A home's tools with a workspace, in a folder that goes with them; no browser.
+//! The tools of a home with a workspace, in a temporary folder; no browser.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use cdpilot::tools::{Registry, Scope, Session, ToolContext, Toolbox, ToolboxOpti
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
-use super::controlled::overrides;
+use super::test_home::overrides;
 
 /// A home at `home` and a workspace at `work` of a temporary folder.
-pub(crate) struct Workshop {
+pub(crate) struct ToolWorkspace {
     // Field order: nothing is used any more when the folder goes.
     pub(crate) registry: Arc<Registry>,
     pub(crate) scope: Scope,
     folder: TempDir,
 }
 
-impl Workshop {
+impl ToolWorkspace {
     /// With these settings of `tools`, as in `{…}`.
     pub(crate) fn new(tools: &str) -> Self {
         Self::with(tools, |_, options| options)
@@ -70,28 +70,28 @@ impl Workshop {
         called(&self.registry, &self.scope, name, arguments, deadline, cancel)
     }
 
-    /// The same, which has to succeed.
+    /// The same; panics unless it succeeds.
     pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
-        let told = self.call(name, arguments);
-        assert_eq!(told["success"], true, "{name}: {told}");
-        told
+        let response = self.call(name, arguments);
+        assert_eq!(response["success"], true, "{name}: {response}");
+        response
     }
 
     /// The same, which has to fail: its code and its sentence.
     pub(crate) fn refused(&self, name: &str, arguments: Value) -> (String, String) {
-        let told = self.call(name, arguments);
-        assert_eq!(told["success"], false, "{name}: {told}");
-        let text = |key: &str| told[key].as_str().unwrap().to_owned();
+        let response = self.call(name, arguments);
+        assert_eq!(response["success"], false, "{name}: {response}");
+        let text = |key: &str| response[key].as_str().unwrap().to_owned();
         (text("code"), text("error"))
     }
 }
 
 /// A scope for tools that need neither a browser nor a folder.
-pub(crate) fn nowhere() -> Scope {
+pub(crate) fn no_scope() -> Scope {
     Scope::new(&Home::at("nowhere"), &Config::default(), &ToolboxOptions::default())
 }
 
-/// Calls a tool: what it is told as.
+/// Calls a tool and returns its result as JSON.
 pub(crate) fn called(
     registry: &Registry,
     scope: &Scope,

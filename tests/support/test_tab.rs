@@ -4,32 +4,32 @@ use std::sync::Arc;
 
 use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
-use cdpilot::page::{Snapshot as Seen, SnapshotOptions, Tab, Tabs};
+use cdpilot::page::{Snapshot, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 
 use super::chrome::{launch, shared, soon};
 use super::site::Site;
 
 /// A tab in the shared browser. Its page is closed at the end.
-pub(crate) struct Paged {
+pub(crate) struct TestTab {
     pub(crate) site: Site,
     pub(crate) pages: Tabs,
     pub(crate) tab: Arc<Tab>,
 }
 
-impl Paged {
+impl TestTab {
     pub(crate) fn new(name: &str) -> Option<Self> {
         Self::with(name, &ConnectOptions::default())
     }
 
-    /// The same over a connection of its own kind.
+    /// The same with given connection options.
     pub(crate) fn with(name: &str, connect: &ConnectOptions) -> Option<Self> {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
         Some(Self::over(Supervisor::attach(shared()?, connect, options).unwrap()))
     }
 
-    /// A tab that is in front, of a browser of its own.
+    /// A foreground tab in its own browser.
     pub(crate) fn in_front(name: &str) -> Option<Self> {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
@@ -65,34 +65,34 @@ impl Paged {
         self.loaded();
     }
 
-    /// Waits until all documents that there are have loaded.
+    /// Waits until the document has loaded.
     pub(crate) fn loaded(&self) {
         let loaded =
             "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
         self.eval(loaded);
     }
 
-    /// Runs a script in the top frame. What it gives, as text.
+    /// Evaluates a script in the top frame; returns the result as text.
     pub(crate) fn eval(&self, script: &str) -> String {
         self.supervisor().evaluate(&self.top(), script, soon()).unwrap().to_string()
     }
 
-    pub(crate) fn see(&self) -> Seen {
-        self.see_with(SnapshotOptions::default())
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.snapshot_with(SnapshotOptions::default())
     }
 
-    pub(crate) fn see_with(&self, options: SnapshotOptions) -> Seen {
+    pub(crate) fn snapshot_with(&self, options: SnapshotOptions) -> Snapshot {
         self.tab.snapshot(&options, soon()).unwrap()
     }
 }
 
 /// The lines of a snapshot.
-pub(crate) fn text(seen: &Seen) -> &str {
+pub(crate) fn text(seen: &Snapshot) -> &str {
     seen.snapshot.as_deref().unwrap()
 }
 
-/// The ref in the line that holds `part`.
-pub(crate) fn ref_of(seen: &Seen, part: &str) -> String {
+/// The ref in the line that contains `part`.
+pub(crate) fn ref_of(seen: &Snapshot, part: &str) -> String {
     let line = text(seen).lines().find(|line| line.contains(part));
     let line = line.unwrap_or_else(|| panic!("no {part:?} in:\n{}", text(seen)));
     let (_, rest) = line.split_once("[ref=").unwrap_or_else(|| panic!("no ref in {line}"));
