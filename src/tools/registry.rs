@@ -244,7 +244,7 @@ impl Registry {
                 let (done, rest): (Map<_, _>, Map<_, _>) =
                     outcome.fields.into_iter().partition(|(name, _)| outcome.covered.contains(name.as_str()));
                 let fields = self.covered(rest).into_iter().chain(done).collect();
-                // Only what is covered is cut: the rest of a secret is not recognised.
+                // Redact before truncating: the rest of a truncated secret would not be recognised.
                 let fields = match bounds(&toolset) {
                     Some(bounds) => cap_fields(fields, bounds),
                     None => fields,
@@ -283,8 +283,8 @@ impl Registry {
     }
 }
 
-/// How texts of pages are bounded in what a toolset's tools return. Other toolsets show no pages, and bound by themselves
-/// what they return.
+/// The limits for results of a toolset; `None` for toolsets that return no page content and limit their results
+/// themselves.
 fn bounds(toolset: &str) -> Option<Bounds> {
     match toolset {
         super::browser::BROWSER => Some(Bounds::PAGE),

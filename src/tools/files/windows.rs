@@ -1,4 +1,4 @@
-//! Opening and replacing files on Windows, by paths whose links were resolved before.
+//! Opens and replaces files on Windows, by paths whose links were already resolved.
 
 use std::fs::{self, File, Metadata};
 use std::io::Write as _;
@@ -22,7 +22,7 @@ fn stamp(there: &Metadata) -> Stamp {
     Stamp { file: (0, there.creation_time()), bytes: there.len(), changed: (changed, 0) }
 }
 
-/// A file and how it is.
+/// Opens a regular file and returns its stamp.
 pub(super) fn open(root: &Path, relative: &Path) -> Result<(File, Stamp), Refusal> {
     let path = root.join(relative);
     regular(&fs::symlink_metadata(&path)?)?;
@@ -32,13 +32,13 @@ pub(super) fn open(root: &Path, relative: &Path) -> Result<(File, Stamp), Refusa
     Ok((file, stamp(&there)))
 }
 
-/// Whether a path leads to that file. Links of the hard kind are not told apart here.
+/// Whether the path refers to the file of this stamp; always false, since hard links are not detected on Windows.
 pub(super) fn same(_path: &Path, _stamp: &Stamp) -> bool {
     false
 }
 
-/// Puts a file in the place of what is there, whole or not at all; folders on the way are made. With `known`, only as
-/// long as it is as it was then; whether it was there before.
+/// Atomically creates or replaces a file; creates missing folders. With `known`, fails with `Changed` unless the
+/// current file has this stamp. Returns whether the file existed.
 pub(super) fn replace(root: &Path, relative: &Path, bytes: &[u8], known: Option<&Stamp>) -> Result<bool, Refusal> {
     let path = root.join(relative);
     let folder = path.parent().ok_or(Refusal::Folder)?;

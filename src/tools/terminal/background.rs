@@ -1,4 +1,4 @@
-//! `process`: what runs in the background.
+//! `process`: manages background processes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use super::job::{Ended, Unwritten};
 use super::table::Known;
 use crate::sync::{Cancel, Deadline};
 
-/// Characters of output at most.
+/// Maximum length of the output, in characters.
 const CHARS: usize = 20_000;
-/// Lines of the log when nothing else is asked for, and at most.
+/// Default and maximum number of lines of a log.
 const LINES: usize = 200;
 const MOST_LINES: usize = 2_000;
-/// Bytes that are written at most.
+/// Maximum length of the input, in bytes.
 const INPUT: usize = 64 << 10;
-/// How long a process may take to read what is written, seconds.
+/// How long a process may take to read its input, in seconds.
 const READING_S: u64 = 5;
-/// How long it is waited for the end when nothing else is asked for, seconds.
+/// Default time limit of `wait`, in seconds.
 const WAIT_S: u64 = 30;
-/// So long before the deadline a wait ends.
+/// Time reserved before the call's deadline to report the result of a wait.
 const MARGIN: Duration = Duration::from_millis(500);
-/// Characters of a command in a list.
+/// Maximum length of a command in a list, in characters.
 const COMMAND: usize = 200;
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
@@ -105,7 +105,7 @@ fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outco
     }
 }
 
-/// How it is doing, and what is new.
+/// Status and new output since the last poll.
 fn new_output(known: &Known) -> Outcome {
     let mut seen = known.seen.lock();
     let (part, total) = known.job.lines(|lines| (lines.part(*seen, usize::MAX, CHARS), lines.total()));

@@ -1,4 +1,4 @@
-//! `terminal`.
+//! `terminal`: runs a command and waits for its end, or starts it in the background.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::Shell;
 use super::job::{Ended, Job};
 use crate::sync::{Cancel, Deadline};
 
-/// Characters of output at most.
+/// Maximum length of the output, in characters.
 const CHARS: usize = 20_000;
-/// Bytes of a command at most.
+/// Maximum length of a command, in bytes.
 const MAX_COMMAND_BYTES: usize = 64 << 10;
-/// What ending a command may take before the call's own deadline.
+/// Time reserved before the call's deadline for ending the command.
 const ENDING: Duration = Duration::from_millis(1500);
 
 #[derive(Deserialize, JsonSchema)]
@@ -88,7 +88,7 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
     })
 }
 
-/// Adds how it ended.
+/// Adds the duration and the exit code or signal, once the command has ended.
 pub(super) fn with_end(outcome: Outcome, job: &Job) -> Outcome {
     let Some((ended, took)) = job.ended() else { return outcome };
     let outcome = outcome.with("seconds", (took.as_secs_f64() * 10.0).round() / 10.0);

@@ -1,29 +1,29 @@
-//! Toolsets that come with cdpilot. Some name tools that only something else brings, an MCP server most of all: those are
-//! part of the set once they are registered.
+//! Predefined toolsets. Some list tools that cdpilot itself does not have; these belong to the toolset once an MCP
+//! server or an embedding program registers them.
 
-/// What a toolset is for.
+/// The kind of a toolset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One group of tools that belong together.
+    /// A group of related tools.
     Core,
-    /// Several of them for one purpose.
+    /// Several toolsets for one purpose.
     Composite,
-    /// All tools of one front door.
+    /// All tools of one entry point.
     Platform,
 }
 
-/// A toolset as it is written.
+/// A predefined toolset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Defined {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its kind.
     pub kind: Kind,
-    /// For people.
+    /// Description for people.
     pub description: &'static str,
-    /// Tools of its own.
+    /// Its direct tools.
     pub tools: &'static [&'static str],
-    /// Toolsets that are part of it.
+    /// Included toolsets.
     pub includes: &'static [&'static str],
 }
 
@@ -44,7 +44,7 @@ const fn platform(name: &'static str, description: &'static str, includes: &'sta
     Defined { name, kind: Kind::Platform, description, tools: &[], includes }
 }
 
-/// What every platform has on which a person can be asked.
+/// Tools of interactive entry points.
 const EVERYTHING: &[&str] = &[
     "browser",
     "clarify",
@@ -65,7 +65,7 @@ const EVERYTHING: &[&str] = &[
     "web",
 ];
 
-/// Those of them that an editor has use for.
+/// Tools for editors.
 const CODING: &[&str] = &[
     "browser",
     "code_execution",
@@ -80,7 +80,7 @@ const CODING: &[&str] = &[
     "web",
 ];
 
-/// Those of them that need nobody to talk to.
+/// Tools that need no user.
 const UNATTENDED: &[&str] = &[
     "browser",
     "code_execution",
@@ -98,7 +98,7 @@ const UNATTENDED: &[&str] = &[
     "web",
 ];
 
-/// Where messages come from; all have what the command line has.
+/// Messengers; each has the tools of the command line.
 pub(super) const MESSENGERS: &[&str] = &[
     "cdpilot-telegram",
     "cdpilot-discord",
@@ -124,7 +124,7 @@ const fn messenger(name: &'static str) -> Defined {
     platform(name, "Messages from there: the same as cdpilot-cli.", EVERYTHING)
 }
 
-/// All of them, by name within their kind.
+/// All predefined toolsets, by name within each kind.
 pub const DEFINED: &[Defined] = &[
     core(
         "browser",
@@ -253,7 +253,7 @@ pub const DEFINED: &[Defined] = &[
     platform("cdpilot-gateway", "Whatever messages come from: all that any of them has.", MESSENGERS),
 ];
 
-/// The one of a name.
+/// The predefined toolset of a name.
 pub(super) fn defined(name: &str) -> Option<&'static Defined> {
     DEFINED.iter().find(|defined| defined.name == name)
 }
