@@ -1,7 +1,7 @@
 //! A connection of one JSON object per line: stdin and stdout.
 //!
-//! The calling thread reads. What waits for a page is done by `mcp-call-N`; `mcp-write` has the output alone; `mcp-watch`
-//! looks for changes of the offered tools and tells of calls that take their time. All of them end with the connection.
+//! The calling thread reads. `mcp-call-N` handle calls; `mcp-write` writes all output; `mcp-watch` detects changes of
+//! the tools and sends keepalive progress for long calls. All threads end with the connection.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,33 +20,33 @@ use super::{Backend, Peer, answer, is_modern};
 use crate::sync::{Cancel, Deadline, Thread, spawn};
 use crate::tools::Session;
 
-/// Bytes read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 64 * 1024;
-/// Too much is asked at once. Of the numbers that JSON-RPC leaves to servers.
+/// Error code for too many requests, from the range that JSON-RPC reserves for servers.
 const BUSY: i64 = -32000;
-/// How often it is looked whether calls take their time.
+/// How often running calls are checked for keepalive progress.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Bounds of a connection.
+/// Limits of a connection.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Calls that are done at once.
+    /// Maximum number of concurrent calls.
     pub calls: usize,
-    /// Calls that wait for their turn. More are refused at once.
+    /// Maximum number of queued calls; more are refused.
     pub queue: usize,
-    /// Bytes of a line.
+    /// Maximum length of a line, in bytes.
     pub line_bytes: usize,
-    /// Lines that wait to be written.
+    /// Maximum number of unsent lines.
     pub unsent: usize,
-    /// How long a client may take none of them.
+    /// How long a client may read nothing while lines are unsent.
     pub writing: Duration,
-    /// Subscriptions.
+    /// Maximum number of subscriptions.
     pub subscriptions: usize,
-    /// How long a call that somebody wants to hear of goes on before it is told that it does.
+    /// Interval of keepalive progress for calls with a progress token.
     pub tick: Duration,
-    /// What calls under way have left when the input ends.
+    /// How long running calls may continue after the input ended.
     pub grace: Duration,
-    /// What they have left once they are cancelled.
+    /// How long cancelled calls may take to return.
     pub end: Duration,
 }
 
@@ -66,10 +66,11 @@ impl Default for Limits {
     }
 }
 
-/// Serves a connection until its input ends. Calls under way have a moment then, none when `hurry` is set.
+/// Serves a connection until its input ends. Running calls may then continue for `grace`, or not at all when `hurry` is
+/// set.
 ///
 /// # Errors
-/// The input or the output failed, or the system refuses a thread.
+/// I/O errors, or a thread cannot be started.
 pub fn serve(
     backend: &Arc<dyn Backend>,
     session: &Session,
@@ -93,26 +94,26 @@ pub fn serve(
         }
     };
     if ended.is_ok() {
-        // The last line may have no end.
+        // The last line may lack a line break.
         let _ = lines.end().is_none_or(|line| connection.take(line));
     }
     connection.end(hurry);
     ended
 }
 
-/// A call on its way to a worker.
+/// A queued call.
 struct Job {
     id: Id,
     request: Request,
     cancel: Cancel,
 }
 
-/// What all threads of a connection share.
+/// Shared by all threads of a connection.
 struct Shared {
     backend: Arc<dyn Backend>,
     calls: Calls,
     limits: Limits,
-    /// Of this connection.
+    /// The session of this connection.
     session: Session,
 }
 
@@ -122,11 +123,11 @@ struct Connection {
     jobs: Sender<Job>,
     waiting: Receiver<Job>,
     workers: Vec<Thread>,
-    /// Calls that were taken on and are not done.
+    /// Number of accepted calls that are not finished.
     open: Arc<AtomicUsize>,
-    /// Something is done.
+    /// Signals that a call has finished.
     done: (Sender<()>, Receiver<()>),
-    /// Makes the watcher look at once; it ends with it.
+    /// Wakes the watcher; dropping it ends the watcher.
     nudge: Sender<()>,
     watcher: Thread,
     writer: Thread,
@@ -157,13 +158,13 @@ impl Connection {
         Ok(Self { shared, out, jobs, waiting, workers, open, done: bounded(1), nudge, watcher, writer })
     }
 
-    /// Takes a line. Whether the client still reads answers.
+    /// Handles a line. Returns whether the client still reads the output.
     fn take(&mut self, line: Line) -> bool {
         let bad = |code, problem: String| Some(Fault::new(code, problem).to_value(None));
         let told = match line {
             Line::Text(text) => match Message::read(&text) {
                 Ok(Message::Request(request)) => self.asked(request),
-                // Nothing is asked of the client here.
+                // The server sends no requests, so it expects no responses.
                 Ok(Message::Answer { .. }) => None,
                 Err((fault, id)) => Some(fault.to_value(id.as_ref())),
             },
@@ -176,7 +177,7 @@ impl Connection {
         told.is_none_or(|told| send(&self.out, &told, self.shared.limits.writing))
     }
 
-    /// Takes a request or a notification. What is to be answered at once.
+    /// Handles a request or notification. Returns an immediate answer, if any.
     fn asked(&mut self, request: Request) -> Option<Value> {
         let Some(id) = request.id.clone() else {
             self.told(&request);
@@ -254,7 +255,7 @@ impl Connection {
         })
     }
 
-    /// Ends everything: gives calls their moment, cancels them, says the last, and waits for the threads.
+    /// Ends the connection: waits for running calls, cancels them, sends final messages, and joins the threads.
     fn end(self, hurry: &Cancel) {
         let Self { shared, out, jobs, waiting, workers, open: _, done, nudge, watcher, writer } = self;
         let grace = Deadline::after(shared.limits.grace);
@@ -274,7 +275,7 @@ impl Connection {
     }
 }
 
-/// Waits for threads. Those that do not end are left to the end of the process.
+/// Joins threads; abandons those that do not end in time.
 fn wait(threads: Vec<Thread>, until: Deadline) {
     for thread in threads {
         while !thread.is_finished() && !until.passed() {
@@ -289,12 +290,12 @@ fn wait(threads: Vec<Thread>, until: Deadline) {
     }
 }
 
-/// Leaves a line to be written. Whether it is taken in time.
+/// Queues a line for writing. Returns whether there was room in time.
 fn send(out: &Sender<String>, told: &Value, patience: Duration) -> bool {
     out.send_timeout(line(told), patience).is_ok()
 }
 
-/// As it is written: JSON has no line breaks of its own.
+/// Serialises a message; JSON without formatting has no line breaks.
 fn line(told: &Value) -> String {
     let mut line = told.to_string();
     line.push('\n');
@@ -330,7 +331,7 @@ fn work(shared: &Shared, out: &Sender<String>, job: Job) {
         let problem = "internal error in this call, see the log; the connection stays usable";
         Some(Fault::new(Fault::INTERNAL, problem).to_value(Some(&id)))
     });
-    // Who cancelled waits for no answer.
+    // A cancelled request gets no answer.
     if shared.calls.end(&id, &cancel)
         && let Some(told) = told
     {
