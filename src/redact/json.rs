@@ -1,21 +1,21 @@
-//! Secrets in JSON: results of raw commands, and of tools.
+//! Secrets in JSON: results of raw commands and of tools.
 
 use serde_json::{Map, Value};
 
 use super::Secrets;
 use super::forms::is_secret_word;
 
-/// A string of this length that could be Base64 is taken for bytes.
+/// Minimum length of a string that is treated as Base64-encoded bytes.
 const BYTES: usize = 256;
-/// Fields that hold bytes.
+/// Fields that contain bytes.
 const BINARY: [&str; 5] = ["data", "body", "bytes", "screenshotData", "postData"];
-/// Parts of names of tokens that say where a list goes on. They open nothing.
+/// Parts of names of pagination tokens, which are not secrets.
 const PAGING: [&str; 5] = ["page", "next", "continu", "sync", "cursor"];
 
 impl Secrets {
-    /// Covers what looks like a secret in all texts of a value, names of fields included, and the values of fields that
-    /// are named after one: `{"password": "…"}`, `{"name": "token", "value": "…"}`. Bytes in Base64 are left as they are:
-    /// they would be broken, and read as tokens by chance.
+    /// Redacts what looks like a secret in all texts of a value, including field names, and the values of fields named
+    /// like a secret: `{"password": "…"}`, `{"name": "token", "value": "…"}`. Base64-encoded bytes are not changed:
+    /// they may match token formats by chance and would be corrupted.
     #[must_use]
     pub fn cover_json(&self, mut value: Value) -> Value {
         walk(self, &mut value);
@@ -54,7 +54,7 @@ fn walk_fields(secrets: &Secrets, fields: &mut Map<String, Value>) {
         for (name, value) in before {
             let covered = secrets.cover(&name).into_owned();
             let mut unique = covered.clone();
-            // Two names may differ in the secret alone.
+            // Two names may differ only in the secret.
             for number in 2.. {
                 if !fields.contains_key(&unique) {
                     break;
@@ -66,7 +66,7 @@ fn walk_fields(secrets: &Secrets, fields: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a field is named after a secret and holds one.
+/// Whether a field is named like a secret and contains one.
 fn is_secret(name: &str, value: &Value) -> bool {
     let is_number = value.is_number() && (name.to_ascii_lowercase().contains("pass") || name.ends_with("pwd"));
     (is_text(value) || is_number) && names_secret(name)
