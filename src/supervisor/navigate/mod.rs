@@ -1,4 +1,4 @@
-//! Navigation of a page: to an address, reload, back and forward.
+//! Navigation of a page: to a URL, reload, back and forward.
 //!
 //! | file | contents |
 //! |---|---|
@@ -31,9 +31,9 @@ use crate::sync::Deadline;
 
 /// Interval at which a navigation checks for dialogs.
 pub(super) const DIALOG_POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Longest wait to see whether a page continues to load after a navigation was aborted.
+/// Maximum wait to see whether a page continues to load after a navigation was aborted.
 const SUPERSEDED_CHECK_LIMIT: Duration = Duration::from_secs(1);
-/// Longest wait for a document to replace one that was committed during its navigation.
+/// Maximum wait for a document to replace one that was committed during its navigation.
 const REPLACEMENT_GRACE: Duration = Duration::from_millis(300);
 /// Chromium's error for a navigation that was cancelled before it had a document.
 pub(super) const ABORTED: &str = "net::ERR_ABORTED";
@@ -41,15 +41,14 @@ pub(super) const ABORTED: &str = "net::ERR_ABORTED";
 const MAX_DISMISSED: usize = 20;
 
 impl Supervisor {
-    /// Navigates a page. Returns when the new document is committed; loading continues. An open dialog is
-    /// dismissed first; one that opens meanwhile (`beforeunload`) ends the wait. A script that blocks the old document
-    /// is terminated.
+    /// Navigates a page. Returns when the new document is committed; loading continues. Open dialogs are dismissed
+    /// first; one that opens meanwhile (`beforeunload`) ends the wait. A script that blocks the old document is
+    /// terminated.
     ///
     /// # Errors
-    /// [`Error::NavigationBlocked`] when the page may not go there, or is redirected to where it may not: it then
-    /// stays where it is; [`Error::NotLoaded`] when the address cannot be reached; [`Error::BlockedByDialog`]
-    /// when a dialog opened; [`Error::Timeout`] when the document did not come, and those of
-    /// [`evaluate`](Self::evaluate).
+    /// [`Error::NavigationBlocked`] when the policy blocks the URL or a redirect: the page then stays on its document;
+    /// [`Error::NotLoaded`] when the URL cannot be loaded; [`Error::BlockedByDialog`] when a dialog opened;
+    /// [`Error::Timeout`] when no document was committed in time, and those of [`evaluate`](Self::evaluate).
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<Done<NavigateReturns>, Error> {
         let began = Instant::now();
         let route = self.route_at_once(page, deadline)?;
@@ -79,16 +78,16 @@ impl Supervisor {
             self.blocked_since(&route, blocked)?;
             return Err(Error::not_loaded(url, text));
         }
-        // Without a loader it stays in the same document.
+        // Without a loader id the navigation stays in the same document.
         let Some(loader) = &returned.loader_id else { return Ok(watch.answered(returned)) };
         let frame = returned.frame_id.as_str();
         let shows = self.loader(&route);
         if shows != before && *shows != *loader.as_str() {
-            // Either a document that ours replaces in a moment, or one that has replaced ours already.
+            // Either a document that ours replaces in a moment, or one that has already replaced ours.
             let changed = |s: &View| s.frame(frame).is_none_or(|f| f.loader != shows);
             self.wait_until(deadline.within(REPLACEMENT_GRACE), changed);
         }
-        // Any new document counts: the page may have navigated again by itself.
+        // Any new document counts: the page may have navigated on its own.
         let shown = |s: &View| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
         self.wait_for_document(&route, &mut watch, began, deadline, |s| {
             shown(s) || last_blocked_number(s, &route) > blocked
@@ -130,9 +129,9 @@ impl Supervisor {
         }
     }
 
-    /// Whether a navigation was aborted by what the page did by itself: it goes on loading, or shows another document; or it
-    /// was leaving its document or under a dialog before, and no server has answered. A refusal by the policy or by the page
-    /// (`beforeunload`) is neither, nor is an answer without a document (204, a download).
+    /// Whether a navigation was aborted by the page's own activity: the page continues to load, or shows another
+    /// document; or it was already being left or had a dialog, and no server has responded. False if the policy or the
+    /// page (`beforeunload`) refused the navigation, and for responses without a document (204, a download).
     pub(super) fn was_superseded(
         &self,
         route: &Route,
@@ -149,7 +148,7 @@ impl Supervisor {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref()).and_then(|top| s.frame(top.as_str()));
             top.map(|top| (top.navigating, top.loader != *document))
         };
-        // That it loads nothing any more is reported a moment after the end of the navigation.
+        // The end of loading is reported shortly after the end of the navigation.
         let is_clear = |s: &View| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
         self.wait_until(deadline.within(SUPERSEDED_CHECK_LIMIT), is_clear);
         let now = self.view();
@@ -175,7 +174,7 @@ impl Supervisor {
         last_blocked_number(&self.view(), route)
     }
 
-    /// Fails when a navigation of the page was blocked since.
+    /// Fails if a navigation of the page was blocked in the meantime.
     pub(super) fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
         let now = self.view();
         let blocked = now.page(route.target.as_str()).and_then(|page| page.blocked.as_ref());
@@ -214,7 +213,7 @@ impl Supervisor {
         let before = self.view();
         let asks = before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
         if let Some(dialog) = asks {
-            // A `beforeunload` dialog is open: Chromium accepts no other navigation meanwhile.
+            // A `beforeunload` dialog is open: Chromium accepts no other navigation.
             return Err(blocked::<C>(&dialog.id));
         }
         self.dismiss_bridged_dialogs(&route.target, deadline)?;
@@ -228,7 +227,7 @@ impl Supervisor {
         loop {
             match reply.poll_raw(deadline.within(watch.poll_interval().min(DIALOG_POLL_INTERVAL))) {
                 Ok(outcome) => {
-                    // A `beforeunload` dialog opened, and was answered already.
+                    // A `beforeunload` dialog opened and was already answered.
                     if let Some(dialog) = beforeunload_since(&before, &self.view(), route.target.as_str()) {
                         return Err(blocked::<C>(&dialog));
                     }
@@ -252,7 +251,7 @@ impl Supervisor {
         }
     }
 
-    /// Fails when the page shows a `beforeunload` dialog, or one was dismissed since.
+    /// Fails if the page shows a `beforeunload` dialog, or one was dismissed in the meantime.
     pub(super) fn check_beforeunload<C: Command>(&self, before: &View, target: &str) -> Result<(), Error> {
         match kept_by_beforeunload(before, &self.view(), target) {
             Some(dialog) => Err(blocked::<C>(&dialog)),
@@ -260,7 +259,7 @@ impl Supervisor {
         }
     }
 
-    /// A navigation closes open dialogs, so the page is not probed while one is open.
+    /// Checks the page only without an open dialog, since a navigation closes open dialogs.
     pub(super) fn check_unless_dialog(
         &self,
         watch: &mut CallWatchdog<'_>,
@@ -305,14 +304,14 @@ impl Supervisor {
     }
 }
 
-/// The state when a navigation was requested.
+/// The state at the time of a navigation request.
 pub(super) struct NavigationRequested {
     pub(super) at: Arc<View>,
-    /// The newest request.
+    /// Number of the newest network request.
     pub(super) request: u64,
 }
 
-/// A `beforeunload` dialog that opened since and was not answered automatically, open or closed by now.
+/// A `beforeunload` dialog that opened in the meantime and was not answered automatically, open or closed by now.
 fn beforeunload_since(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let old = |id: &str| {
@@ -323,7 +322,7 @@ fn beforeunload_since(before: &View, now: &View, target: &str) -> Option<Arc<str
     all.filter(|dialog| asks(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
-/// A `beforeunload` dialog that opened since and is still open or was dismissed.
+/// A `beforeunload` dialog that opened in the meantime and is still open or was dismissed.
 fn kept_by_beforeunload(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
     let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let is_old = |id: &str| before.recent.iter().any(|closed| *closed.dialog.id == *id);

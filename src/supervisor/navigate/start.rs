@@ -14,11 +14,11 @@ use crate::cdp::rt::Command as _;
 use crate::sync::Deadline;
 
 impl Supervisor {
-    /// Starts a navigation. Returns when it has begun, when the page shows a `beforeunload` dialog, or at the deadline;
-    /// the document is not waited for.
+    /// Starts a navigation. Returns when it has started, when the page shows a `beforeunload` dialog, or at the
+    /// deadline; does not wait for the document.
     ///
     /// # Errors
-    /// As [`navigate`](Self::navigate), where the browser says so at once.
+    /// As [`navigate`](Self::navigate), for errors that the browser reports immediately.
     pub fn start_navigation(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<(), Error> {
         let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -45,7 +45,7 @@ impl Supervisor {
         };
         let (was_on_its_way, shown) = top(&before).unzip();
         let traffic = self.traffic();
-        // Navigation is reported before the `beforeunload` dialog; the request follows after it.
+        // The navigation is reported before the `beforeunload` dialog; its request follows the dialog.
         let requested = || {
             let since = self.network_requests(&route.target);
             let finished = since.iter().any(|r| r.number > traffic.last && &*r.resource_type == "document");

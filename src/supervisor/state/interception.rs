@@ -1,4 +1,4 @@
-//! Requests that are handed to the embedder, and what becomes of them.
+//! Requests handed over to interceptors, and their outcomes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::routing::MatchedRoute;
 use super::{Now, Response, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 
-/// Requests that are handed over at once. More go on without.
+/// Maximum number of requests handed over at once; further ones continue without interception.
 const MOST: usize = 1024;
 
 /// A request that waits for its answer.
@@ -27,7 +27,7 @@ struct Asked {
     met: MatchedRoute,
 }
 
-/// All of them, by number.
+/// Requests handed over, by number.
 #[derive(Debug, Default)]
 pub(super) struct Interception {
     asked: HashMap<u64, Asked>,
@@ -35,7 +35,7 @@ pub(super) struct Interception {
 }
 
 impl Interception {
-    /// The browser holds nothing of these sessions any more.
+    /// Drops requests of sessions that are gone, which the browser no longer holds.
     pub(super) fn drop_of(&mut self, gone: impl Fn(&str) -> bool) {
         self.asked.retain(|_, asked| !gone(&asked.session));
     }
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// Hands a request over. One that cannot be goes on without.
+    /// Hands a request over. If that is not possible, it continues without interception.
     pub(super) fn hand_over(
         &mut self,
         session: &SessionKey,
@@ -93,7 +93,7 @@ impl State {
         self.interception.asked.insert(number, Asked { until, session, caught, document, met });
     }
 
-    /// The embedder has answered, or does not want to.
+    /// The embedder answered a request or released it.
     pub(super) fn intercepted(
         &mut self,
         number: u64,
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// An interceptor is gone.
+    /// An interceptor was dropped.
     pub(super) fn end_interception(&mut self, shared: &Arc<Shared>, now: Now) {
         let is_of = |hand: Option<&HandOver>| hand.is_some_and(|hand| Arc::ptr_eq(&hand.shared, shared));
         if self.remove_hands(|hand| is_of(Some(hand))) {
@@ -126,7 +126,7 @@ impl State {
         }
     }
 
-    /// Lets requests go on that nobody has answered in time.
+    /// Continues requests that were not answered in time.
     pub(super) fn check_intercepted(&mut self, now: Now) {
         for asked in self.interception.take(|asked| asked.until <= now.instant) {
             self.release(asked, now);
