@@ -12,13 +12,13 @@ const TITLE: Duration = Duration::from_millis(500);
 /// Characters of a dialog's message in an error.
 const MESSAGE: usize = 80;
 impl Profile {
-    /// Navigates a tab to a URL. Starts the browser if it is not running; opens a tab if there is none. If a dialog opens
-    /// during the navigation, the result says so: `beforeunload` with `navigated: false`. A pending dialog is an error
-    /// unless it may be [dismissed](Navigate::dismiss_dialogs). Queues behind other actions of the tab.
+    /// Navigates a tab to a URL. Starts the browser if it is not running; opens a tab if there is none. If a dialog
+    /// opens during the navigation, the result says so: `beforeunload` with `navigated: false`. A pending dialog is an
+    /// error unless it may be [dismissed](Navigate::dismiss_dialogs). Queues behind other actions of the tab.
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
-    /// an invalid URL, [`Error::Page`].
+    /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`],
+    /// [`Error::BadRequest`] for an invalid URL, [`Error::Page`].
     pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
         self.send(to, Late::Fails, deadline)
     }
@@ -56,7 +56,8 @@ impl Profile {
     /// deadline, are treated as in [`visit`](Self::visit).
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], [`Error::Conflict`] if the history has no such entry, those of [`tab`](Self::tab), [`Error::Page`].
+    /// [`Error::DialogOpen`], [`Error::Conflict`] if the history has no such entry, those of [`tab`](Self::tab),
+    /// [`Error::Page`].
     pub fn travel(
         &self,
         target: Option<&str>,
@@ -96,7 +97,7 @@ impl Profile {
         Ok(self.arrived(&running, &target, &before, handle.info, &went, deadline))
     }
 
-    /// What is told of a navigation.
+    /// The result of a navigation.
     fn arrived(
         &self,
         running: &Running,

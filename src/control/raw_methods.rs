@@ -292,8 +292,8 @@ const REFUSED: [(&str, &str); 45] = [
     ("Tethering.*", "it opens ports of this machine"),
 ];
 
-/// Every command of the table in order, `Domain.*` for what is left of a domain: from which level on it is sent, or why it
-/// never is and what to use instead.
+/// Every command of the table in order, `Domain.*` for the remaining ones of a domain: the level that it requires, or
+/// why it is refused and what to use instead.
 #[must_use]
 pub fn raw_methods() -> Vec<(String, Result<RawLevel, &'static str>)> {
     let allowed = ALLOWED.iter().flat_map(|(level, domains)| {

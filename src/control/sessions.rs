@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Control, Error, Session};
 use crate::sync::Deadline;
 
-/// Sessions that are kept; the least recently used one makes room for a further one.
+/// Maximum number of sessions; the least recently used one is dropped for a new one.
 const MAX_SESSIONS: usize = 256;
 /// Maximum length of a name.
 const MAX_NAME_LENGTH: usize = 128;
@@ -52,13 +52,13 @@ pub struct SessionInfo {
 }
 
 impl Sessions {
-    /// The session with a name that a user chose. `None` when it cannot be a name: 1 to 128 visible ASCII characters.
+    /// The session with a user-chosen name. `None` for an invalid name; valid are 1 to 128 visible ASCII characters.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<Session> {
         self.get(Name::Chosen(name.to_owned()), || Session::named(name, false))
     }
 
-    /// The session of an MCP connection by its id. `None` when it cannot be an id: 1 to 128 visible ASCII characters.
+    /// The session of an MCP connection. `None` for an invalid id; valid are 1 to 128 visible ASCII characters.
     #[must_use]
     pub fn of_connection(&self, id: &str) -> Option<Session> {
         self.get(Name::Connection(id.to_owned()), || Session::connection(id))
@@ -79,7 +79,7 @@ impl Sessions {
         let session = make();
         kept.insert(name, Kept { session: session.clone(), used: Instant::now() });
         drop(kept);
-        drop(dropped); // outside of the lock: its commands end
+        drop(dropped); // outside the lock: its commands end
         Some(session)
     }
 
@@ -152,7 +152,8 @@ impl Control {
         self.sessions.list().into_iter().map(|(session, idle_s)| self.session_info(&session, idle_s)).collect()
     }
 
-    /// Makes a session. An isolated one has its own browser context in each profile: cookies, storage and cache of its own.
+    /// Creates a session. An isolated one has its own browser context in each profile, with its own cookies, storage
+    /// and cache.
     ///
     /// # Errors
     /// [`Error::BadRequest`] for what cannot be a name, [`Error::Conflict`] when there is one of that name.
@@ -161,7 +162,8 @@ impl Control {
         Ok(self.session_info(&self.session(Some(name))?, 0))
     }
 
-    /// Ends a session: closes its tabs in all profiles, disposes of its browser contexts, and ends its background commands.
+    /// Ends a session: closes its tabs in all profiles, disposes of its browser contexts, and ends its background
+    /// commands.
     ///
     /// # Errors
     /// [`Error::NoSession`].
