@@ -165,7 +165,7 @@ fn broken(problem: cdp::Error) -> Failure {
 fn explain(options: &LaunchOptions, mut running: Running, failure: Failure) -> Error {
     /// A closed connection is detected a moment before the end of the process.
     const ENDING: Duration = Duration::from_secs(1);
-    /// The output is in the pipe when the process ends; a helper may keep the pipe open longer.
+    /// The output is already in the pipe when the process ends; a helper may keep the pipe open longer.
     const LAST_WORDS: Duration = Duration::from_millis(200);
 
     let ended = match failure {
@@ -208,7 +208,7 @@ enum Known {
     InUse,
 }
 
-/// Messages of Chromium with errors of their own.
+/// Messages of Chromium that have an error variant.
 fn known(words: &str, stderr: &str) -> Option<Known> {
     let says = |sentences: &[&str]| sentences.iter().any(|sentence| words.contains(sentence));
     let stderr = stderr.to_owned();

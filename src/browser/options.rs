@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::find::Os;
 use crate::cdp::ConnectOptions;
 
-/// How to start a browser. The defaults suit most callers: any browser found, a temporary profile, a pipe as transport.
+/// How to start a browser. The defaults suit most callers: any installed browser, a temporary profile, a pipe as
+/// transport.
 ///
 /// ```
 /// use cdpilot::browser::{LaunchOptions, Switch, TransportKind};
@@ -104,7 +105,7 @@ impl LaunchOptions {
         self
     }
 
-    /// How to talk to the browser, and whether others may. Default: a pipe that nobody else reaches.
+    /// Sets the transport, and whether other programs can connect. Default: a pipe, which no other process can use.
     #[must_use]
     pub fn transport(mut self, transport: TransportKind) -> Self {
         self.transport = transport;
@@ -255,7 +256,7 @@ impl Decision {
 pub struct Surroundings {
     /// The family of systems.
     pub os: Os,
-    /// Whether we run as root.
+    /// Whether this process runs as root.
     pub root: bool,
     /// Whether there is a display for a window.
     pub display: bool,

@@ -10,14 +10,14 @@ use crate::process::list::{self, ProcessHandle};
 use crate::process::poll_until;
 use crate::sync::Deadline;
 
-/// The result.
+/// The result of ending an orphan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// There was nothing proven to be started here.
+    /// No process is proven to be started by this library.
     Nothing,
-    /// It was ended.
+    /// The browser was ended.
     Ended,
-    /// It still exists although it was killed.
+    /// Its processes still exist although they were killed.
     Stuck,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn resume(record: &Record, dir: &Path) -> Vec<u32> {
     let leader = record.browser.pid;
     let ours = |seen: list::ProcessInfo| seen.started == record.browser.started && carries(&seen.command, dir);
     if !record.owner.runs() || !list::read(leader).is_some_and(ours) {
-        return Vec::new(); // nobody's, or an orphan, which is ended
+        return Vec::new(); // no owner, or an orphan, which is ended instead
     }
     resume_where(|| list::members(leader))
 }
@@ -117,7 +117,7 @@ fn family(record: &Record, dir: &Path) -> Vec<u32> {
 /// Whether a command line is that of the reaper process of browser `leader`.
 fn is_guard(command: &[u8], leader: u32) -> bool {
     let leader = leader.to_string();
-    // Zero bytes on Linux, spaces elsewhere.
+    // NUL bytes on Linux, spaces elsewhere.
     [b"\0", b" "].iter().any(|between| {
         let wanted = [&between[..], REAPER_NAME.as_bytes(), &between[..], leader.as_bytes(), &between[..]].concat();
         memchr::memmem::find(command, &wanted).is_some()

@@ -8,8 +8,8 @@ use super::process::Process;
 use super::resolve::{Resolve, resolve};
 use crate::sync::Deadline;
 
-/// Chromium writes it into the profile: the port, and on a second line the path of the browser's WebSocket address.
-/// Chromium 156 does so for port 0 only.
+/// Written by Chromium into the profile: the port, and on a second line the path of the browser's WebSocket URL.
+/// Chromium 156 writes it for port 0 only.
 pub(super) const PORT_FILE: &str = "DevToolsActivePort";
 
 /// The content of [`PORT_FILE`] in a profile.
@@ -26,7 +26,7 @@ pub(super) fn read(profile: &Path) -> Option<(u16, String)> {
 pub(super) enum NotReady {
     /// The process has ended.
     Ended,
-    /// The port is taken, by its own message.
+    /// The port is in use, according to the browser's output.
     PortRefused,
     /// The deadline has passed.
     TimeUp,

@@ -62,7 +62,7 @@ pub(super) fn in_root(root: &Path, limit: Option<usize>, mut report: Reaped) -> 
         if Some(done) == limit {
             break;
         }
-        // Held to the end: two processes would interfere.
+        // Held to the end, to keep other processes from interfering.
         if let Some(unowned) = Unowned::of(&folder) {
             done += usize::from(clear(&folder, &unowned, limit.is_some(), &mut report));
         }
@@ -117,7 +117,7 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
     }
     // Threads of a killed process may continue for a moment after it counts as dead.
     let patience = if ended { kill_time } else { Deadline::after(Duration::ZERO) };
-    // Whoever works in there has the folder's name, which is ours alone, on its command line.
+    // Processes that use the folder have its unique name on their command line.
     let users = || list::with_words(&[folder.as_os_str().as_encoded_bytes()]);
     poll_until(patience, || users().is_empty());
     let users = users();

@@ -10,10 +10,10 @@ use super::stderr::Log;
 use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
 
-/// How to connect to a browser. `Debug` shows no secret of the address.
+/// How to connect to a browser. `Debug` shows no secret of the URL.
 #[derive(Debug, Clone)]
 pub struct Redial {
-    /// As requested: a restarted browser has another WebSocket address.
+    /// The requested endpoint: a restarted browser has another WebSocket URL.
     asked: Endpoint,
     options: ConnectOptions,
     /// The standard error of a started browser; it ends with the browser.
@@ -25,13 +25,13 @@ impl Redial {
         Self { asked, options, log: None }
     }
 
-    /// For a started browser, which is not waited for when it has ended.
+    /// For a started browser: reconnecting stops when it has ended.
     pub(super) fn of_ours(mut self, log: &Arc<Log>) -> Self {
         self.log = Some(Arc::clone(log));
         self
     }
 
-    /// Whether the browser is a started one that has ended: it will not answer.
+    /// Whether the browser was started here and has ended, so that it will not answer.
     #[must_use]
     pub fn browser_has_ended(&self) -> bool {
         self.log.as_ref().is_some_and(|log| log.wait(Deadline::after_millis(0), |told| told.ended).ended)

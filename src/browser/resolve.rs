@@ -1,4 +1,4 @@
-//! From a given address to the WebSocket address of the browser.
+//! Resolves a given URL to the WebSocket URL of the browser.
 //!
 //! `ws` and `wss` addresses are used as they are. For `http` and `https` the browser is queried (`GET /json/version`,
 //! <https://chromedevtools.github.io/devtools-protocol/#endpoints>). A Chrome whose user allowed debugging in its
@@ -89,7 +89,7 @@ fn websocket(asked: &Endpoint, body: &str) -> Result<Endpoint, Error> {
     let url = version.url.ok_or_else(|| not_cdp(asked, "its /json/version has no webSocketDebuggerUrl".to_owned()))?;
     let told = Endpoint::parse(&url)
         .map_err(|_| not_cdp(asked, "the webSocketDebuggerUrl in its /json/version is not a valid URL".to_owned()))?;
-    // A server that reports the requested host knows the proxy; one that reports an internal name does not know the
+    // A server that reports the requested host knows its proxy; one that reports an internal name does not know the
     // path prefix of the proxy either.
     let inner = told.host != asked.host || told.port != asked.port;
     let prefix = prefix(asked);

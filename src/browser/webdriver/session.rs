@@ -209,13 +209,13 @@ impl KeepAlive {
         Ok(Self { stop, ended, thread })
     }
 
-    /// Tells the thread to end.
+    /// Signals the thread to end.
     fn tell(self) -> Self {
         let _ = self.stop.try_send(());
         self
     }
 
-    /// Waits for its end.
+    /// Waits until the thread has ended.
     fn finish(self, deadline: Deadline) {
         if self.ended.recv_deadline(deadline.instant()) == Err(RecvTimeoutError::Timeout) {
             std::mem::forget(self.thread); // its command is pending; it ends by itself with the answer
