@@ -79,7 +79,7 @@ pub(super) fn in_root(_root: &Path, _limit: Option<usize>, report: Reaped) -> Re
 #[cfg(unix)]
 fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> bool {
     /// How long a reaper process may take on a busy machine.
-    const GUARD_TIME: Duration = Duration::from_secs(8);
+    const REAPER_TIME: Duration = Duration::from_secs(8);
     /// How long killed processes may take to vanish.
     const KILL_TIME: Duration = Duration::from_secs(8);
     /// The same during a start; the next start handles the rest.
@@ -92,9 +92,9 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
     let kill_time = Deadline::after(if hurry { SHORT_KILL_TIME } else { KILL_TIME });
     let mut ended = false;
     if let Some(record) = marker::read(&dir) {
-        if orphan::is_guarded(&record, folder) {
-            let patience = if hurry { Duration::ZERO } else { GUARD_TIME };
-            let gone = orphan::wait_guard(&record, folder, Deadline::after(patience));
+        if orphan::is_reaper_running(&record, folder) {
+            let patience = if hurry { Duration::ZERO } else { REAPER_TIME };
+            let gone = orphan::wait_reaper(&record, folder, Deadline::after(patience));
             if hurry || gone {
                 return false;
             }

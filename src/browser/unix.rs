@@ -32,7 +32,7 @@ const MOVE_PIPE: &str = r#"read -r _ || exit 1
 exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
 
 /// The name of the reaper process on its command line.
-pub(super) const REAPER_NAME: &str = "cdpilot-guard";
+pub(super) const REAPER_NAME: &str = "cdpilot-reaper";
 
 /// Ends the browser if Chromium hangs and does not exit after this process has ended. The script waits for the end of
 /// its stdin, which closes when this process ends, gives the browser a little over a second, then kills it, removes the

@@ -28,13 +28,13 @@ pub(super) fn program(command: &str) -> std::ffi::OsString {
 }
 
 /// Name of the reaper process on its command line.
-const REAPER_NAME: &str = "cdpilot-mcp-guard";
+const REAPER_NAME: &str = "cdpilot-mcp-reaper";
 
 /// Ends the server if cdpilot ends without doing so. The reaper waits for the end of its stdin, which closes when
 /// cdpilot ends for any reason; the server then has two seconds to end, and the rest of its group another half after
 /// SIGTERM. While the reaper lives in the group, the group id cannot be reused. Signals are given with `-s`, since some
 /// shells do not accept `--` after `-15` or `-TERM`.
-const GUARD: &str = r#"trap '' HUP INT TERM
+const REAPER: &str = r#"trap '' HUP INT TERM
 read -r _
 for t in 0.1 0.2 0.3 0.4 1; do
     kill -0 "$1" || break
@@ -111,6 +111,6 @@ impl Drop for Process {
 /// The server's process group with its reaper process.
 fn reaped(leader: &Child) -> io::Result<(Group, Reaper)> {
     let group = Group::led_by(leader)?;
-    let reaper = Reaper::start(group.id(), REAPER_NAME, GUARD, &[group.id().to_string().as_ref()])?;
+    let reaper = Reaper::start(group.id(), REAPER_NAME, REAPER, &[group.id().to_string().as_ref()])?;
     Ok((group, reaper))
 }

@@ -15,12 +15,12 @@ use crate::process::{Group, Reaper};
 use crate::sync::{Deadline, pause};
 
 /// Name of the reaper process on its command line.
-const REAPER_NAME: &str = "cdpilot-terminal-guard";
+const REAPER_NAME: &str = "cdpilot-terminal-reaper";
 /// Environment variable that marks the processes of one command, including those that left the process group.
 const MARK: &str = "TERMINAL_COMMAND_ID";
 /// The reaper leads the group: the group exists before the command starts, and its id stays reserved until the reaper
 /// is released. When its stdin closes, cdpilot has ended: the reaper ends the group, and on Linux all marked processes.
-const GUARD: &str = r#"trap '' HUP INT TERM
+const REAPER: &str = r#"trap '' HUP INT TERM
 read -r _
 kill -TERM -- "-$$"
 sleep 0.5
@@ -51,7 +51,7 @@ pub(super) fn start(
     input: bool,
 ) -> io::Result<(Child, ProcessTree, Output)> {
     let mark = format!("{MARK}={:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-    let mut reaper = Reaper::start(0, REAPER_NAME, GUARD, &[mark.as_ref()])?;
+    let mut reaper = Reaper::start(0, REAPER_NAME, REAPER, &[mark.as_ref()])?;
     let started = || -> io::Result<(Child, Group, Output)> {
         let group = Group::led_by(reaper.child())?;
         let (output, written) = io::pipe()?;
