@@ -65,7 +65,7 @@ pub use error::Error;
 pub use files::{FileKind, Files, media_type};
 pub use lifecycle::{Profile, Running};
 pub use port_holder::{PortHolder, port_holder, port_in_use};
-pub use raw_methods::{RawLevel, raw_methods};
+pub use raw_methods::{RawLevel, Refusal, raw_methods};
 pub use session::{PerSession, Session};
 pub use sessions::{SessionInfo, Sessions};
 pub use types::{

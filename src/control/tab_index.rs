@@ -502,26 +502,26 @@ mod tests {
     fn the_last_used_tab_is_meant_and_never_another_one() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |index: &mut TabIndex, pages: &[PageView]| {
+        let resolve = |index: &mut TabIndex, pages: &[PageView]| {
             index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
         };
-        assert_eq!(meant(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
-        assert_eq!(meant(&mut index, &all).unwrap(), "A");
+        assert_eq!(resolve(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
+        assert_eq!(resolve(&mut index, &all).unwrap(), "A");
         index.used(&any(), &TargetId::from("B"), true);
         index.used(&any(), &TargetId::from("C"), false);
-        assert_eq!(meant(&mut index, &all).unwrap(), "B");
+        assert_eq!(resolve(&mut index, &all).unwrap(), "B");
         let without = pages(&["A", "C"]);
-        let gone = meant(&mut index, &without).unwrap_err();
+        let gone = resolve(&mut index, &without).unwrap_err();
         assert!(gone.code() == "TAB_GONE" && gone.to_string().contains("t2"), "{gone}");
         assert!(index.list(&any(), &without).iter().all(|tab| !tab.active));
         // After a restart of the browser it is gone too; only navigations ignore that.
         index.begin();
         let other = pages(&["D"]);
-        assert_eq!(meant(&mut index, &other).unwrap_err().code(), "TAB_GONE");
+        assert_eq!(resolve(&mut index, &other).unwrap_err().code(), "TAB_GONE");
         assert_eq!(index.find(&any(), None, true, &other).unwrap().as_str(), "D");
         assert_eq!(index.list(&any(), &other)[0].tab_id, "t4");
         index.forget();
-        assert_eq!(meant(&mut index, &other).unwrap(), "D");
+        assert_eq!(resolve(&mut index, &other).unwrap(), "D");
         assert_eq!(index.list(&any(), &other)[0].tab_id, "t5");
     }
 
@@ -606,24 +606,24 @@ mod tests {
     fn after_a_close_on_request_the_next_tab_is_current() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |index: &mut TabIndex, pages: &[PageView]| {
+        let resolve = |index: &mut TabIndex, pages: &[PageView]| {
             index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
         };
         index.list(&any(), &all);
         index.used(&any(), &TargetId::from("B"), true);
         // The browser may report the end of the tab first.
         let left = pages(&["A", "C"]);
-        assert_eq!(meant(&mut index, &left).unwrap_err().code(), "TAB_GONE");
+        assert_eq!(resolve(&mut index, &left).unwrap_err().code(), "TAB_GONE");
         index.closed(&any(), &TargetId::from("B"), &left);
-        assert_eq!(meant(&mut index, &left).unwrap(), "C");
+        assert_eq!(resolve(&mut index, &left).unwrap(), "C");
         // Or still list it.
         index.closed(&any(), &TargetId::from("C"), &left);
-        assert_eq!(meant(&mut index, &left).unwrap(), "A");
+        assert_eq!(resolve(&mut index, &left).unwrap(), "A");
         // Closing a tab that is not current does not change the current tab.
         index.closed(&any(), &TargetId::from("C"), &pages(&["A"]));
-        assert_eq!(meant(&mut index, &pages(&["A"])).unwrap(), "A");
+        assert_eq!(resolve(&mut index, &pages(&["A"])).unwrap(), "A");
         index.closed(&any(), &TargetId::from("A"), &[]);
-        assert_eq!(meant(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
+        assert_eq!(resolve(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
     }
 
     #[test]
