@@ -177,8 +177,8 @@ impl Registry {
             return Err(RegistryError::BadName { name: tool.name.to_string() });
         }
         match tools.get(&tool.name) {
-            Some(there) if *there.toolset != *toolset => {
-                Err(RegistryError::Taken { name: tool.name.to_string(), toolset: there.toolset.to_string() })
+            Some(existing) if *existing.toolset != *toolset => {
+                Err(RegistryError::Taken { name: tool.name.to_string(), toolset: existing.toolset.to_string() })
             }
             _ => Ok(()),
         }
@@ -189,12 +189,12 @@ impl Registry {
         let mut tools = self.tools.write();
         let before = tools.len();
         tools.retain(|_, entry| *entry.toolset != *toolset);
-        let gone = before - tools.len();
+        let removed = before - tools.len();
         drop(tools);
-        if gone > 0 {
+        if removed > 0 {
             self.changes.fetch_add(1, Ordering::Release);
         }
-        gone
+        removed
     }
 
     /// Increases whenever tools are added or removed.

@@ -73,11 +73,11 @@ struct Hit {
 /// The name is taken.
 pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result<(), RegistryError> {
     let instance = settings.url.as_deref().map(|url| Instance::of(url, settings.timeout_s));
-    let there = instance.is_some();
+    let is_configured = instance.is_some();
     let tool = Tool::when(
         "web_search",
         "Search the web.",
-        move |_| there,
+        move |_| is_configured,
         move |call, wanted: Search| {
             let instance = instance
                 .clone()
@@ -122,9 +122,9 @@ fn search(instance: &Instance, call: &ToolContext<'_>, wanted: &Search) -> Resul
         .collect();
     let mut outcome = Outcome::default().with("results", results);
     // A string in older versions of SearXNG, an object in newer ones.
-    let told = answer.answers.first().and_then(|told| told.as_str().or_else(|| told.get("answer")?.as_str()));
-    if let Some(told) = told {
-        outcome = outcome.with("answer", cut(Some(told), DESCRIPTION));
+    let direct = answer.answers.first().and_then(|direct| direct.as_str().or_else(|| direct.get("answer")?.as_str()));
+    if let Some(direct) = direct {
+        outcome = outcome.with("answer", cut(Some(direct), DESCRIPTION));
     }
     Ok(outcome.with("untrusted", UNTRUSTED))
 }
@@ -170,10 +170,10 @@ impl Instance {
         if left.is_zero() {
             return Err(late());
         }
-        let (told, answer) = crossbeam_channel::bounded(1);
+        let (sender, answer) = crossbeam_channel::bounded(1);
         let (instance, query) = (self.clone(), query.to_owned());
         let thread = spawn("web-search", move || {
-            let _ = told.try_send(instance.send(&query, left));
+            let _ = sender.try_send(instance.send(&query, left));
         });
         let thread = thread.map_err(|problem| failed(problem.to_string()))?;
         let outcome = loop {

@@ -185,7 +185,7 @@ fn vision_model(config: &Config, models: &Models, fault: Option<String>) -> Resu
         return Err(format!("{}: {alias:?} has vision: false there", vision::MISSING));
     }
     Client::new(alias, model).map_err(|problem| {
-        tracing::warn!(%problem, "no model looks at pictures");
+        tracing::warn!(%problem, "the vision model cannot be used");
         format!("{}: {problem}", vision::MISSING)
     })
 }

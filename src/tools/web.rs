@@ -103,7 +103,7 @@ impl BackgroundTab {
             let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
             move |tab: &Tab| tab.act(&Act::new(ActKind::Wait(wait.clone())), deadline.within(time)).map(|_| ())
         };
-        if self.put_away(deadline)? {
+        if self.dismiss_dialogs(deadline)? {
             // The dialog interrupted the load.
             in_time(self.with_tab(deadline, wait("load", LOADING)))?;
         }
@@ -140,7 +140,7 @@ impl BackgroundTab {
             match work(&*self.tab()?) {
                 Err(error) if error.is_blocked_by_dialog() => {
                     // The dialog may belong to another page; leave it open then.
-                    if !self.put_away(deadline)? {
+                    if !self.dismiss_dialogs(deadline)? {
                         return Err(error.into());
                     }
                 }
@@ -150,7 +150,7 @@ impl BackgroundTab {
     }
 
     /// Dismisses the open dialogs of the page. Returns whether there were any.
-    fn put_away(&mut self, deadline: Deadline) -> Result<bool, ToolError> {
+    fn dismiss_dialogs(&mut self, deadline: Deadline) -> Result<bool, ToolError> {
         let supervisor = Arc::clone(self.profile.running()?.supervisor());
         let mut any = false;
         loop {
@@ -177,10 +177,10 @@ impl BackgroundTab {
         let Ok(running) = self.profile.running() else { return facts };
         let now = running.supervisor().view();
         // The browser knows the current title.
-        let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), Deadline::after(TITLE));
+        let info = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), Deadline::after(TITLE));
         if let Some(page) = now.page(&self.info.target_id) {
             facts.insert("url".to_owned(), page.url.as_ref().into());
-            facts.insert("title".to_owned(), told.map_or_else(|_| page.title.to_string(), |told| told.title).into());
+            facts.insert("title".to_owned(), info.map_or_else(|_| page.title.to_string(), |info| info.title).into());
             let requests = running.supervisor().network_requests(&target);
             let document = requests.iter().rev().find(|request| {
                 &*request.resource_type == "document" && request.frame_id == page.top_frame && !request.redirected
@@ -209,25 +209,25 @@ impl Drop for BackgroundTab {
 ///
 /// # Errors
 /// The name is taken.
-pub(super) fn register(registry: &Registry, behind: &BackgroundTabs) -> Result<(), RegistryError> {
-    let behind = behind.clone();
+pub(super) fn register(registry: &Registry, background: &BackgroundTabs) -> Result<(), RegistryError> {
+    let background = background.clone();
     let tool = Tool::of(
         "web_extract",
         "Extract the readable text of web pages, frames included. Does not use your tabs.",
-        move |call, wanted| extract(&behind, call, wanted),
+        move |call, wanted| extract(&background, call, wanted),
     );
     registry.register(WEB, tool.reading())
 }
 
-fn extract(behind: &BackgroundTabs, call: &ToolContext<'_>, wanted: Extract) -> Result<Outcome, ToolError> {
-    let profile = &behind.profile(call)?;
+fn extract(background: &BackgroundTabs, call: &ToolContext<'_>, wanted: Extract) -> Result<Outcome, ToolError> {
+    let profile = &background.profile(call)?;
     let deadline = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
     let offset = wanted.offset.unwrap_or(1).max(1);
     match (wanted.url, wanted.urls) {
         (Some(url), urls) if urls.is_empty() => {
-            let (opened, told) = one(profile, &url, offset, CHARS, deadline);
+            let (opened, result) = one(profile, &url, offset, CHARS, deadline);
             drop(opened);
-            Ok(Outcome { fields: told?, ..Outcome::default() }.with("untrusted", UNTRUSTED))
+            Ok(Outcome { fields: result?, ..Outcome::default() }.with("untrusted", UNTRUSTED))
         }
         (None, urls) if (1..=PAGES).contains(&urls.len()) => {
             let results = several(profile, urls, offset, deadline);
@@ -256,14 +256,14 @@ fn several(profile: &Profile, urls: Vec<String>, offset: usize, deadline: Deadli
     let mut opened = Vec::new();
     let results = under_way.into_iter().map(|(url, done, thread)| {
         let late = || ToolError::new("INTERNAL", "no thread could be started to read the page; try again");
-        let told = match thread.and_then(|_| done.recv().map_err(std::io::Error::other)) {
-            Ok((tab, told)) => {
+        let result = match thread.and_then(|_| done.recv().map_err(std::io::Error::other)) {
+            Ok((tab, result)) => {
                 opened.push(tab);
-                told
+                result
             }
             Err(_) => Err(late()),
         };
-        match told {
+        match result {
             Ok(fields) => Outcome { fields, ..Outcome::default() }.to_value(),
             Err(error) => error.with("url", url).to_value(),
         }
@@ -286,18 +286,18 @@ fn one(
         Ok(opened) => opened,
         Err(error) => return (None, Err(error)),
     };
-    let told = opened.settle(deadline).and_then(|()| text_of(&mut opened, deadline)).and_then(|text| {
+    let result = opened.settle(deadline).and_then(|()| text_of(&mut opened, deadline)).and_then(|text| {
         let mut fields = opened.facts();
         fields.extend(part(&text, offset, chars)?);
         Ok(fields)
     });
-    (Some(opened), told)
+    (Some(opened), result)
 }
 
 fn text_of(opened: &mut BackgroundTab, deadline: Deadline) -> Result<String, ToolError> {
-    let told = opened.with_tab(deadline, |tab| tab.text(None, Some(READ), deadline))?;
+    let page_text = opened.with_tab(deadline, |tab| tab.text(None, Some(READ), deadline))?;
     let frames = opened.with_tab(deadline, |tab| Ok(tab.frame_texts(FRAMES, READ / FRAMES, deadline)))?;
-    let mut text = told.text;
+    let mut text = page_text.text;
     for frame in frames {
         text.push_str(&format!("\n\n[frame {}]\n{}", frame.url, frame.text.text));
     }

@@ -80,19 +80,19 @@ fn stamp(stat: &Stat) -> Stamp {
 
 /// Whether the path refers to the file of this stamp.
 pub(super) fn same(path: &Path, stamp: &Stamp) -> bool {
-    std::fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == stamp.file)
+    std::fs::metadata(path).is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == stamp.file)
 }
 
 /// Atomically creates or replaces a file and keeps its permissions; creates missing folders. With `known`, fails with
 /// `Changed` unless the current file has this stamp. Returns whether the file existed.
 pub(super) fn replace(root: &Path, relative: &Path, bytes: &[u8], known: Option<&Stamp>) -> Result<bool, Refusal> {
     let spot = spot(root, relative, known.is_none())?;
-    let look = || match rustix::fs::statat(&spot.folder, spot.name, AtFlags::SYMLINK_NOFOLLOW) {
+    let current = || match rustix::fs::statat(&spot.folder, spot.name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => regular(&stat).map(|()| Some(stat)),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(refusal(error)),
     };
-    let before = look()?;
+    let before = current()?;
     if before.is_some() {
         // Renaming requires write permission for the folder only; a read-only file must stay.
         rustix::fs::accessat(&spot.folder, spot.name, Access::WRITE_OK, AtFlags::empty()).map_err(refusal)?;
@@ -108,7 +108,7 @@ pub(super) fn replace(root: &Path, relative: &Path, bytes: &[u8], known: Option<
             rustix::fs::fchmod(&file, mode).map_err(refusal)?;
         }
         file.sync_data()?;
-        let now = look()?;
+        let now = current()?;
         if now.as_ref().map(stamp) != known.cloned().or_else(|| before.as_ref().map(stamp)) {
             return Err(Refusal::Changed);
         }

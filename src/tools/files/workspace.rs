@@ -143,14 +143,14 @@ impl Workspace {
         }
         let full = plain(&root.join(path)).ok_or_else(|| refused("it is not a valid file name"))?;
         let outside = || refused("it is outside the workspace; pass a path in the workspace");
-        let (mut there, mut missing): (PathBuf, Vec<OsString>) = (full, Vec::new());
+        let (mut existing, mut missing): (PathBuf, Vec<OsString>) = (full, Vec::new());
         let real = loop {
-            match fs::canonicalize(&there) {
+            match fs::canonicalize(&existing) {
                 Ok(real) => break real,
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                    let Some(name) = there.file_name() else { return Err(outside()) };
+                    let Some(name) = existing.file_name() else { return Err(outside()) };
                     missing.push(name.to_owned());
-                    there.pop();
+                    existing.pop();
                 }
                 // Without permission it is unknown whether the path is inside.
                 Err(_) => return Err(refused("permission denied")),

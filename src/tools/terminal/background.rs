@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::Shell;
 use super::foreground::with_end;
-use super::job::{Ended, Unwritten};
+use super::job::{Ended, WriteError};
 use super::table::Known;
 use crate::sync::{Cancel, Deadline};
 
@@ -113,8 +113,8 @@ fn new_output(known: &Known) -> Outcome {
     *seen = part.next;
     drop(seen);
     let mut outcome = state(known).with("output", part.text).with("lines", total);
-    if part.gone > 0 {
-        outcome = outcome.with("lost", format!("{} lines were dropped: the output exceeded the buffer", part.gone));
+    if part.dropped > 0 {
+        outcome = outcome.with("lost", format!("{} lines were dropped: the output exceeded the buffer", part.dropped));
     }
     if has_more {
         outcome = outcome.with("truncated", "more output; poll again");
@@ -149,8 +149,8 @@ fn log(known: &Known, wanted: &Manage) -> Outcome {
         (first, total, lines.part(first, most, CHARS))
     });
     let mut outcome = state(known).with("output", part.text).with("first_line", first + 1).with("lines", total);
-    if part.gone > 0 {
-        outcome = outcome.with("lost", format!("{} of these lines were dropped from the buffer", part.gone));
+    if part.dropped > 0 {
+        outcome = outcome.with("lost", format!("{} of these lines were dropped from the buffer", part.dropped));
     }
     if part.next < total {
         outcome = outcome.with("truncated", format!("continue with offset {}", part.next + 1));
@@ -170,12 +170,12 @@ fn write(known: &Known, wanted: Manage, call: &ToolContext<'_>) -> Result<Outcom
     let deadline = call.deadline.within(Duration::from_secs(READING_S));
     match known.job.write(input.into_bytes(), wanted.close, deadline) {
         Ok(()) => Ok(state(known).with("written", bytes)),
-        Err(Unwritten::Closed) => {
+        Err(WriteError::Closed) => {
             Err(ToolError::new("CONFLICT", format!("stdin of {id} is closed; use poll to see its status")))
         }
-        Err(Unwritten::Stuck) => {
+        Err(WriteError::Stuck) => {
             Err(ToolError::new("BUSY", format!("{id} does not read its stdin; the input is delivered when it does")))
         }
-        Err(Unwritten::Failed(problem)) => Err(ToolError::new("INTERNAL", format!("cannot write to {id}: {problem}"))),
+        Err(WriteError::Failed(problem)) => Err(ToolError::new("INTERNAL", format!("cannot write to {id}: {problem}"))),
     }
 }

@@ -61,11 +61,11 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
         return Ok(Outcome::default().with("id", known.id()).with("status", "running").with("note", note));
     }
     let most = shell.settings.timeout_s.max(1);
-    let asked = wanted.timeout_s.unwrap_or(most).clamp(1, most);
+    let seconds = wanted.timeout_s.unwrap_or(most).clamp(1, most);
     let reserve = ENDING.min(call.deadline.left() / 4);
     let last = Deadline::at(call.deadline.instant().checked_sub(reserve).unwrap_or(call.deadline.instant()));
     let job = start()?;
-    if !job.wait(last.within(Duration::from_secs(asked))) {
+    if !job.wait(last.within(Duration::from_secs(seconds))) {
         let is_cancelled = Cancel::is_current_set();
         let after = job.started.elapsed().as_secs();
         job.end();
@@ -81,7 +81,7 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
     let (output, total) = job.lines(|lines| (lines.short(CHARS), lines.total()));
     let outcome = Outcome::default().with("output", output).with("lines", total);
     let outcome = with_end(outcome, &job);
-    Ok(if job.left_behind() {
+    Ok(if job.had_descendants() {
         outcome.with("note", "processes left running were ended; use background to keep them")
     } else {
         outcome

@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long killed processes may take to disappear.
 const KILL_TIME: Duration = Duration::from_secs(5);
 /// How long to wait for the end of the output after the command itself has ended.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const OUTPUT_GRACE: Duration = Duration::from_millis(300);
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) enum Ended {
 
 /// Why input could not be written to a command.
 #[derive(Debug)]
-pub(super) enum Unwritten {
+pub(super) enum WriteError {
     /// Stdin is closed.
     Closed,
     /// The command does not read its stdin; earlier or current input is still pending.
@@ -48,11 +48,11 @@ struct State {
     lines: Lines,
     ended: Option<(Ended, Instant)>,
     /// The output has ended.
-    is_silent: bool,
+    output_ended: bool,
     /// The command and all its descendants have ended.
-    is_over: bool,
+    all_ended: bool,
     /// Descendants outlived the command and were ended.
-    left_behind: bool,
+    had_descendants: bool,
     tree: Option<Arc<ProcessTree>>,
     input: Input,
 }
@@ -106,7 +106,7 @@ impl Job {
         let reading = Arc::clone(&shared);
         let reader = spawn(format!("term-out-{number}"), move || {
             let _guard = on_panic(|| {
-                reading.state.lock().is_silent = true;
+                reading.state.lock().output_ended = true;
                 reading.changed.notify_all();
             });
             stdio::read_until_stopped(output, &stopped, |bytes| {
@@ -115,7 +115,7 @@ impl Job {
             });
             let mut state = reading.state.lock();
             state.lines.finish();
-            state.is_silent = true;
+            state.output_ended = true;
             drop(state);
             reading.changed.notify_all();
         });
@@ -148,7 +148,7 @@ impl Job {
 
     /// Waits until the command and its descendants have ended. Returns whether they have.
     pub(super) fn wait(&self, deadline: Deadline) -> bool {
-        self.shared.wait(deadline, |state| state.is_over)
+        self.shared.wait(deadline, |state| state.all_ended)
     }
 
     /// Terminates the command and its descendants, then kills the remaining ones. Returns whether all have ended.
@@ -183,8 +183,8 @@ impl Job {
     }
 
     /// Whether descendants outlived the command and were ended.
-    pub(super) fn left_behind(&self) -> bool {
-        self.shared.state.lock().left_behind
+    pub(super) fn had_descendants(&self) -> bool {
+        self.shared.state.lock().had_descendants
     }
 
     /// Calls `look` with the output. The job is locked meanwhile.
@@ -194,36 +194,36 @@ impl Job {
 
     /// Writes to stdin, then closes it if `close` is set. Writes on a separate thread, because the command may never
     /// read.
-    pub(super) fn write(&self, bytes: Vec<u8>, close: bool, deadline: Deadline) -> Result<(), Unwritten> {
+    pub(super) fn write(&self, bytes: Vec<u8>, close: bool, deadline: Deadline) -> Result<(), WriteError> {
         let mut state = self.shared.state.lock();
         let mut input = match std::mem::replace(&mut state.input, Input::Busy) {
             Input::Open(input) => input,
             Input::Closed => {
                 state.input = Input::Closed;
-                return Err(Unwritten::Closed);
+                return Err(WriteError::Closed);
             }
-            Input::Busy => return Err(Unwritten::Stuck),
+            Input::Busy => return Err(WriteError::Stuck),
         };
         drop(state);
         let shared = Arc::clone(&self.shared);
-        let (told, done) = crossbeam_channel::bounded(1);
+        let (sender, done) = crossbeam_channel::bounded(1);
         let writer = spawn("term-in", move || {
             let outcome = input.write_all(&bytes).and_then(|()| input.flush());
             let keep = outcome.is_ok() && !close;
             shared.state.lock().input = if keep { Input::Open(input) } else { Input::Closed };
-            let _ = told.try_send(outcome);
+            let _ = sender.try_send(outcome);
         });
-        let writer = writer.map_err(Unwritten::Failed)?;
+        let writer = writer.map_err(WriteError::Failed)?;
         loop {
             match done.recv_deadline(Cancel::until(deadline).instant()) {
                 Ok(Ok(())) => return Ok(()),
-                Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Unwritten::Closed),
-                Ok(Err(error)) => return Err(Unwritten::Failed(error)),
+                Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Err(WriteError::Closed),
+                Ok(Err(error)) => return Err(WriteError::Failed(error)),
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
                 Err(_) => {
                     // The thread ends when the command reads its stdin or ends.
                     std::mem::forget(writer);
-                    return Err(Unwritten::Stuck);
+                    return Err(WriteError::Stuck);
                 }
             }
         }
@@ -248,21 +248,21 @@ impl Shared {
         let ended = status.map_or_else(|problem| Ended::Signal(format!("unknown: {problem}")), system::ended);
         self.state.lock().ended = Some((ended, Instant::now()));
         self.changed.notify_all();
-        let is_silent = self.wait(Deadline::after(LAST_WORDS), |state| state.is_silent);
+        let output_ended = self.wait(Deadline::after(OUTPUT_GRACE), |state| state.output_ended);
         let tree = self.state.lock().tree.take();
         if let Some(tree) = tree {
-            let left_behind = tree.is_alive().unwrap_or(!is_silent);
+            let had_descendants = tree.is_alive().unwrap_or(!output_ended);
             tree.clear(KILL_TIME);
-            self.state.lock().left_behind = left_behind;
+            self.state.lock().had_descendants = had_descendants;
         }
         drop(stop);
-        self.wait(Deadline::after(LAST_WORDS), |state| state.is_silent);
+        self.wait(Deadline::after(OUTPUT_GRACE), |state| state.output_ended);
         let mut state = self.state.lock();
         // Nobody reads from the pipe any more.
         if matches!(state.input, Input::Open(_)) {
             state.input = Input::Closed;
         }
-        state.is_over = true;
+        state.all_ended = true;
         drop(state);
         self.changed.notify_all();
     }
@@ -276,16 +276,16 @@ impl Shared {
         let _ = child.kill();
         let _ = child.wait();
         let mut state = self.state.lock();
-        state.is_over = true;
+        state.all_ended = true;
         problem
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        let is_over = self.shared.state.lock().is_over;
-        if !is_over && !self.end() {
-            tracing::warn!("a command does not end though it was killed; it is left behind");
+        let all_ended = self.shared.state.lock().all_ended;
+        if !all_ended && !self.end() {
+            tracing::warn!("a command did not end although it was killed; it is abandoned");
             // Joining would wait for the command.
             self.threads.drain(..).for_each(std::mem::forget);
         }

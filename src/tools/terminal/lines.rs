@@ -32,7 +32,7 @@ pub(super) struct Part {
     /// Index of the line after this range, from 0.
     pub(super) next: usize,
     /// Lines of the range that were dropped.
-    pub(super) gone: usize,
+    pub(super) dropped: usize,
 }
 
 impl Lines {
@@ -75,9 +75,9 @@ impl Lines {
         self.tail_bytes += size;
         self.tail.push_back(line);
         while self.tail_bytes > TAIL
-            && let Some(gone) = self.tail.pop_front()
+            && let Some(dropped) = self.tail.pop_front()
         {
-            self.tail_bytes -= gone.len() + EACH;
+            self.tail_bytes -= dropped.len() + EACH;
         }
     }
 
@@ -105,16 +105,16 @@ impl Lines {
     /// At most `most` lines from index `from` that have at most `chars` characters, but at least one line. Includes the
     /// unfinished last line.
     pub(super) fn part(&self, from: usize, most: usize, chars: usize) -> Part {
-        let (mut text, mut used, mut next, mut gone, mut given) = (String::new(), 0, from, 0, 0);
+        let (mut text, mut used, mut next, mut dropped, mut given) = (String::new(), 0, from, 0, 0);
         while next < self.total && given < most {
             let Some(line) = self.line(next) else {
-                gone += 1;
+                dropped += 1;
                 next += 1;
                 continue;
             };
             let size = line.chars().count() + 1;
             if given > 0 && used + size > chars {
-                return Part { text, next, gone };
+                return Part { text, next, dropped };
             }
             text.push_str(line);
             text.push('\n');
@@ -125,7 +125,7 @@ impl Lines {
         if next >= self.total && given < most {
             text.push_str(&self.open_text());
         }
-        Part { text, next, gone }
+        Part { text, next, dropped }
     }
 
     /// The whole output in at most `chars` characters: the first lines, and about twice as many of the last ones.
@@ -166,9 +166,9 @@ mod tests {
     fn lines_come_whole_and_in_order() {
         let lines = written("one\ntwo\r\n10%\r50%\r100%\nPassword: ");
         assert_eq!((lines.short(100), lines.total()), ("one\ntwo\n100%\nPassword: ".to_owned(), 4));
-        assert_eq!(lines.part(1, 1, 100), Part { text: "two\n".into(), next: 2, gone: 0 });
-        assert_eq!(lines.part(1, 9, 5), Part { text: "two\n".into(), next: 2, gone: 0 });
-        assert_eq!(lines.part(3, 9, 100), Part { text: "Password: ".into(), next: 3, gone: 0 });
+        assert_eq!(lines.part(1, 1, 100), Part { text: "two\n".into(), next: 2, dropped: 0 });
+        assert_eq!(lines.part(1, 9, 5), Part { text: "two\n".into(), next: 2, dropped: 0 });
+        assert_eq!(lines.part(3, 9, 100), Part { text: "Password: ".into(), next: 3, dropped: 0 });
         assert_eq!(written("").short(10), "");
     }
 
@@ -186,7 +186,7 @@ mod tests {
         assert!(short.starts_with("line 1\n") && short.ends_with("line 100000\n"), "{short}");
         assert!(lines.head_bytes <= HEAD && lines.tail_bytes <= TAIL);
         let part = lines.part(lines.head.len(), 2, 1000);
-        assert_eq!(part.gone, lines.tail_from() - lines.head.len());
+        assert_eq!(part.dropped, lines.tail_from() - lines.head.len());
         assert!(part.text.starts_with(&format!("line {}\n", lines.tail_from() + 1)), "{part:?}");
     }
 

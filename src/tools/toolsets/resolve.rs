@@ -163,7 +163,7 @@ impl Toolsets {
         }
         let mut found = walk.found;
         // A toolset may have the same name as its tool; then `off` means the toolset.
-        found.tools.retain(|tool| !off.contains(tool) || self.set_is_there(tool));
+        found.tools.retain(|tool| !off.contains(tool) || self.is_toolset(tool));
         found
     }
 
@@ -209,7 +209,7 @@ impl Toolsets {
         if let Some(custom) = self.custom.get(name) {
             let set = set.get_or_insert_with(|| Set { description: "A custom toolset.".to_owned(), ..Set::default() });
             for part in custom {
-                if (part != name && self.set_is_there(part)) || !self.is_tool(part) {
+                if (part != name && self.is_toolset(part)) || !self.is_tool(part) {
                     set.includes.push(part.clone());
                 } else {
                     set.tools.insert(part.clone());
@@ -253,7 +253,7 @@ impl Toolsets {
         (defined(name).is_none() && !self.custom.contains_key(name) && is(&prefixed)).then_some(prefixed)
     }
 
-    fn set_is_there(&self, name: &str) -> bool {
+    fn is_toolset(&self, name: &str) -> bool {
         defined(name).is_some()
             || self.custom.contains_key(name)
             || self.source(name).is_some()
@@ -267,7 +267,7 @@ impl Toolsets {
     /// The problem with a disabled name. A name similar to none may belong to a server whose tools have not been
     /// loaded.
     pub(super) fn wrong_off(&self, name: &str) -> Option<Problem> {
-        if self.set_is_there(name) || self.is_tool(name) {
+        if self.is_toolset(name) || self.is_tool(name) {
             return None;
         }
         let unknown = self.unknown(name);
