@@ -169,11 +169,11 @@ mod tests {
         );
         assert_eq!(read(r#"{"jsonrpc":"2.0","method":"m"}"#), Ok(request(None, json!({}))));
         assert_eq!(read("\u{feff}{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"), Ok(request(None, json!({}))));
-        let told = Message::Answer { id: Id::Number(1), outcome: Ok(json!(5)) };
-        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"result":5}"#), Ok(told));
+        let expected = Message::Answer { id: Id::Number(1), outcome: Ok(json!(5)) };
+        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"result":5}"#), Ok(expected));
         let fault = Fault { code: -1, message: "no".into(), data: None };
-        let told = Message::Answer { id: Id::Number(1), outcome: Err(fault) };
-        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#), Ok(told));
+        let expected = Message::Answer { id: Id::Number(1), outcome: Err(fault) };
+        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#), Ok(expected));
     }
 
     #[test]

@@ -115,8 +115,8 @@ impl Supervisor {
             }
             return match route_in(&snapshot, frame, connection) {
                 Err(Error::FrameDetached { frame }) if snapshot.is_attaching(&frame) => {
-                    let there = |s: &View| !s.is_active() || !s.is_attaching(&frame);
-                    if self.wait_until(deadline.within(DIALOG_GRACE), there).is_some() {
+                    let is_attached = |s: &View| !s.is_active() || !s.is_attaching(&frame);
+                    if self.wait_until(deadline.within(DIALOG_GRACE), is_attached).is_some() {
                         continue;
                     }
                     Err(Error::FrameDetached { frame })

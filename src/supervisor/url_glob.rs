@@ -73,7 +73,7 @@ impl UrlGlob {
     }
 
     /// Whether a URL matches.
-    pub(super) fn fits(&self, url: &str) -> bool {
+    pub(super) fn matches(&self, url: &str) -> bool {
         glob_matches(&self.parts, url)
     }
 
@@ -118,8 +118,8 @@ fn check_host(scheme: &str, host: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn fits(pattern: &str, url: &str) -> bool {
-        UrlGlob::parse(pattern).unwrap().fits(url)
+    fn is_match(pattern: &str, url: &str) -> bool {
+        UrlGlob::parse(pattern).unwrap().matches(url)
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
             ("**/x*y*z", "http://a.test/xaybz", true),
             ("**/x*y*z", "http://a.test/xayb", false),
         ] {
-            assert_eq!(fits(pattern, url), holds, "{pattern} {url}");
+            assert_eq!(is_match(pattern, url), holds, "{pattern} {url}");
         }
         for pattern in [
             "",
@@ -186,6 +186,6 @@ mod tests {
     #[test]
     fn many_stars_take_no_time() {
         let pattern = format!("**{}", "a*".repeat(500));
-        assert!(!fits(&pattern, &format!("{}/b", "a".repeat(2000))));
+        assert!(!is_match(&pattern, &format!("{}/b", "a".repeat(2000))));
     }
 }

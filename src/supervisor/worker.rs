@@ -79,7 +79,7 @@ impl Worker {
             let woken = self.wait();
             fault_point(format_args!("sup-{}", self.task));
             match woken {
-                WakeReason::BrowserMessage => self.fold_told(),
+                WakeReason::BrowserMessage => self.fold_messages(),
                 WakeReason::Console => self.fold_console(),
                 WakeReason::Call => self.fold_calls(),
                 WakeReason::Network => self.fold_network(),
@@ -119,7 +119,7 @@ impl Worker {
     }
 
     /// Processes the messages of the browser, in order.
-    fn fold_told(&mut self) {
+    fn fold_messages(&mut self) {
         let lost = self.inputs.lost();
         if lost > 0 {
             self.state.on_lag(lost, now());
@@ -187,7 +187,7 @@ impl Worker {
 
     /// Processes calls of the dialog bridge, after all other events, so that their frames are known.
     fn fold_calls(&mut self) {
-        self.fold_told();
+        self.fold_messages();
         if self.inputs.lost_calls() > 0 {
             self.state.calls_lost(now());
         }
@@ -208,14 +208,14 @@ impl Worker {
     fn fold_console(&mut self) {
         for _ in 0..BATCH {
             let Some(event) = self.inputs.next_console() else { return };
-            self.fold_told(); // the execution context that it refers to may have been created just before
+            self.fold_messages(); // the execution context that it refers to may have been created just before
             self.state.on_event(&event, now());
         }
     }
 
     /// Delivers events to followers, after the events that assign sessions to pages.
     fn fold_followed(&mut self) {
-        self.fold_told();
+        self.fold_messages();
         self.hand_on_followed(BATCH);
     }
 
@@ -236,7 +236,7 @@ impl Worker {
         if lost > 0 {
             self.state.network_lost(lost);
         }
-        self.fold_told(); // the documents that they belong to
+        self.fold_messages(); // the documents that they belong to
         for _ in 0..BATCH {
             let Some(event) = self.inputs.next_network() else { return };
             self.state.on_event(&event, now());
@@ -250,7 +250,7 @@ impl Worker {
         }
         let waiting = self.inputs.waiting();
         for _ in 0..=waiting / BATCH {
-            self.fold_told();
+            self.fold_messages();
             self.fold_network();
             self.fold_console();
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{Fault, LEGACY, MODERN, OLDER};
 use super::Limits;
-use super::link::{Asked, Failed, Link, info};
+use super::link::{Failed, Link, PendingRequest, info};
 use crate::sync::Deadline;
 
 /// Maximum number of pages of a tool list.
@@ -87,14 +87,14 @@ pub(super) fn negotiate(
     if !probe {
         return initialize(link, deadline);
     }
-    let asked = begin_probe(link, deadline)?;
-    match asked.within(deadline.within(limits.probe)).map_or(Ok(Probed::Silent), probed)? {
+    let pending = begin_probe(link, deadline)?;
+    match pending.within(deadline.within(limits.probe)).map_or(Ok(Probed::Silent), probed)? {
         Probed::Modern(discovered) => Ok(modern(link, &discovered, deadline)),
         Probed::Legacy => initialize(link, deadline),
         Probed::Silent => match initialize(link, deadline) {
             // A slow server that does not know `initialize` has answered both requests by now, or is about to.
             Err(refused @ Problem::Refused { .. }) => {
-                match asked.within(deadline).map_or(Ok(Probed::Silent), probed)? {
+                match pending.within(deadline).map_or(Ok(Probed::Silent), probed)? {
                     Probed::Modern(discovered) => Ok(modern(link, &discovered, deadline)),
                     Probed::Legacy | Probed::Silent => Err(refused),
                 }
@@ -104,7 +104,7 @@ pub(super) fn negotiate(
     }
 }
 
-fn begin_probe(link: &Link, deadline: Deadline) -> Result<Asked<'_>, Problem> {
+fn begin_probe(link: &Link, deadline: Deadline) -> Result<PendingRequest<'_>, Problem> {
     link.begin(DISCOVER, Map::new(), deadline, false).map_err(|failed| Problem::of(failed, DISCOVER))
 }
 
@@ -136,7 +136,7 @@ fn probed(outcome: Result<Value, Failed>) -> Result<Probed, Problem> {
 /// The server's revisions for an error, shortened, since they are untrusted.
 fn named(versions: &Value) -> String {
     let all: Vec<&str> = versions.as_array().into_iter().flatten().filter_map(Value::as_str).take(8).collect();
-    if all.is_empty() { "nothing that it names".to_owned() } else { all.join(", ").chars().take(100).collect() }
+    if all.is_empty() { "no listed revision".to_owned() } else { all.join(", ").chars().take(100).collect() }
 }
 
 /// Switches to the newer revision and subscribes to changes of the tools.
@@ -145,7 +145,7 @@ fn modern(link: &Link, discovered: &Value, deadline: Deadline) -> ProtocolRevisi
     if discovered["capabilities"]["tools"]["listChanged"] == true {
         let params = Map::from_iter([("notifications".to_owned(), json!({ "toolsListChanged": true }))]);
         if link.subscribe(params, deadline).is_err() {
-            tracing::debug!("an MCP server cannot be listened to");
+            tracing::debug!("cannot subscribe to changes of an MCP server");
         }
     }
     ProtocolRevision::Modern
@@ -158,11 +158,11 @@ fn initialize(link: &Link, deadline: Deadline) -> Result<ProtocolRevision, Probl
     let result = link.ask(INITIALIZE, params, deadline).map_err(|failed| Problem::of(failed, INITIALIZE))?;
     let version = result["protocolVersion"].as_str().unwrap_or_default();
     if version != LEGACY && !OLDER.contains(&version) {
-        let theirs = if version.is_empty() { "no revision that it names" } else { version };
+        let theirs = if version.is_empty() { "no listed revision" } else { version };
         return Err(Problem::Version { theirs: theirs.chars().take(100).collect() });
     }
-    let told = link.notify("notifications/initialized", json!({}), deadline);
-    told.map(|()| ProtocolRevision::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
+    let sent = link.notify("notifications/initialized", json!({}), deadline);
+    sent.map(|()| ProtocolRevision::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
 }
 
 /// Lists the tools whose names `wanted` accepts, as the server describes them.

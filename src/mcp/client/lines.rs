@@ -65,8 +65,8 @@ mod tests {
         let (mut lines, mut seen) = (Lines::of(5), Vec::new());
         for part in ["on", "e\ntw", "o\n", "much ", "too lo", "ng\n\n12345\n123456\nend"] {
             lines.take(part.as_bytes(), |line| {
-                let told = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-                seen.push(line.map(told).map_err(told));
+                let text_of = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+                seen.push(line.map(text_of).map_err(text_of));
             });
         }
         let ok = |text: &str| Ok(text.to_owned());

@@ -65,7 +65,7 @@ pub(super) enum Duty {
 
 #[derive(Debug, Default)]
 struct Signals {
-    gone: bool,
+    has_ended: bool,
     suspect: bool,
     list: bool,
 }
@@ -79,7 +79,7 @@ struct Waiter {
 #[derive(Debug)]
 struct Pending {
     waiting: HashMap<i64, Waiter>,
-    gone: bool,
+    has_ended: bool,
 }
 
 /// The connection. Ends with the server's output, or when it is [abandoned](Self::abandon).
@@ -101,7 +101,7 @@ impl Link {
         let link = Self {
             name: name.to_owned(),
             out: Mutex::new(Some(out)),
-            pending: Mutex::new(Pending { waiting: HashMap::new(), gone: false }),
+            pending: Mutex::new(Pending { waiting: HashMap::new(), has_ended: false }),
             next: AtomicI64::new(1),
             modern: Mutex::new(false),
             signals: Mutex::default(),
@@ -121,7 +121,7 @@ impl Link {
     }
 
     pub(super) fn is_gone(&self) -> bool {
-        self.pending.lock().gone
+        self.pending.lock().has_ended
     }
 
     /// Sends a request and waits for its result.
@@ -136,7 +136,7 @@ impl Link {
         mut params: Map<String, Value>,
         deadline: Deadline,
         wants_progress: bool,
-    ) -> Result<Asked<'_>, Failed> {
+    ) -> Result<PendingRequest<'_>, Failed> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (send, answer) = bounded(1);
         let (tell, progress) = bounded(PROGRESS);
@@ -149,7 +149,7 @@ impl Link {
         }
         {
             let mut pending = self.pending.lock();
-            if pending.gone {
+            if pending.has_ended {
                 return Err(Failed::Gone);
             }
             pending.waiting.insert(id, Waiter { answer: send, progress: wants_progress.then_some(tell) });
@@ -157,11 +157,11 @@ impl Link {
         // From here on, dropping the value removes the request from the table.
         // `initialize` must not be cancelled, and a subscription is meant to stay open.
         let may_be_cancelled = method.starts_with("tools/");
-        let mut asked = Asked { link: self, id, answer, progress, is_sent: false, may_be_cancelled };
+        let mut pending_request = PendingRequest { link: self, id, answer, progress, is_sent: false, may_be_cancelled };
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(&request, deadline)?;
-        asked.is_sent = true;
-        Ok(asked)
+        pending_request.is_sent = true;
+        Ok(pending_request)
     }
 
     /// Opens a subscription. It is answered only when it ends, so nothing waits for the answer.
@@ -206,11 +206,11 @@ impl Link {
         drop(out);
         let waiting = {
             let mut pending = self.pending.lock();
-            pending.gone = true;
+            pending.has_ended = true;
             std::mem::take(&mut pending.waiting)
         };
         drop(waiting);
-        self.signal(|signals| signals.gone = true);
+        self.signal(|signals| signals.has_ended = true);
     }
 
     /// Reports a call that timed out.
@@ -228,7 +228,7 @@ impl Link {
     pub(super) fn duty(&self, lists_from: Instant) -> Duty {
         let mut signals = self.signals.lock();
         loop {
-            if signals.gone {
+            if signals.has_ended {
                 return Duty::Gone;
             }
             if std::mem::take(&mut signals.suspect) {
@@ -266,7 +266,7 @@ impl Link {
             Ok(Message::Answer { id, outcome }) => self.answered(&id, outcome),
             Ok(Message::Request(request)) => match &request.id {
                 Some(id) => replied(id, &request.method).iter().for_each(|reply| self.send_now(reply)),
-                None => self.told(&request),
+                None => self.notified(&request),
             },
             Err((fault, _)) => {
                 let may_be_any = fault.code == Fault::PARSE && is_message(&line);
@@ -309,7 +309,7 @@ impl Link {
         }
     }
 
-    fn told(&self, request: &Request) {
+    fn notified(&self, request: &Request) {
         match request.method.as_str() {
             "notifications/tools/list_changed" => self.signal(|signals| signals.list = true),
             "notifications/progress" => self.progressed(&request.params),
@@ -320,9 +320,9 @@ impl Link {
     fn progressed(&self, params: &Map<String, Value>) {
         let Some(id) = params.get("progressToken").and_then(Value::as_i64) else { return };
         let pending = self.pending.lock();
-        let Some(tell) = pending.waiting.get(&id).and_then(|waiter| waiter.progress.as_ref()) else { return };
+        let Some(progress) = pending.waiting.get(&id).and_then(|waiter| waiter.progress.as_ref()) else { return };
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
-        let _ = tell.try_send(Progress {
+        let _ = progress.try_send(Progress {
             done: params.get("progress").and_then(Value::as_f64).unwrap_or_default(),
             total: params.get("total").and_then(Value::as_f64),
             message: message.chars().take(SAID).collect(),
@@ -339,7 +339,7 @@ impl Link {
 
 /// A pending request. Dropping it before the response cancels the request.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct PendingRequest<'a> {
     link: &'a Link,
     id: i64,
     answer: Receiver<Result<Value, Fault>>,
@@ -348,9 +348,9 @@ pub(super) struct Asked<'a> {
     may_be_cancelled: bool,
 }
 
-impl Asked<'_> {
+impl PendingRequest<'_> {
     /// Waits for the response and passes on progress.
-    pub(super) fn wait(&self, deadline: Deadline, tell: &dyn Fn(Progress)) -> Result<Value, Failed> {
+    pub(super) fn wait(&self, deadline: Deadline, on_progress: &dyn Fn(Progress)) -> Result<Value, Failed> {
         // Without a progress token the progress channel is closed; `never` keeps it from being selected.
         let never = crossbeam_channel::never();
         let mut progress = &self.progress;
@@ -358,14 +358,14 @@ impl Asked<'_> {
             let until = soon(deadline).saturating_duration_since(Instant::now());
             select! {
                 recv(self.answer) -> answer => {
-                    self.progress.try_iter().for_each(tell);
+                    self.progress.try_iter().for_each(on_progress);
                     return match answer {
                         Ok(outcome) => outcome.map_err(Failed::Fault),
                         Err(_) => Err(Failed::Gone),
                     };
                 }
-                recv(progress) -> told => match told {
-                    Ok(told) => tell(told),
+                recv(progress) -> report => match report {
+                    Ok(report) => on_progress(report),
                     Err(_) => progress = &never,
                 },
                 default(until) => {}
@@ -386,7 +386,7 @@ impl Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         let was_waiting = self.link.pending.lock().waiting.remove(&self.id).is_some();
         if was_waiting && self.is_sent && self.may_be_cancelled {

@@ -230,7 +230,7 @@ mod tests {
         registry.register("mcp-other", tool("search")).unwrap();
         registry.register("mcp-my.files", tool("mine")).unwrap();
         let all = ["mine", "search", "browser_click", "write_file", "ha_get_state", "a.b", "a_b", "a:b", "", "mine"];
-        let told = names(&all, &McpTools::default(), &registry);
+        let actual = names(&all, &McpTools::default(), &registry);
         let expected = [
             ("mine", "mine"),
             ("search", "my_files_search"),
@@ -241,7 +241,7 @@ mod tests {
             ("a.b", "a_b"),
             ("a_b", "my_files_a_b"),
         ];
-        assert_eq!(told, expected.map(|(own, name)| (own.to_owned(), name.to_owned())), "a:b has no name left");
+        assert_eq!(actual, expected.map(|(own, name)| (own.to_owned(), name.to_owned())), "a:b has no name left");
         let long = "x".repeat(100);
         assert_eq!(names(&[&long], &McpTools::default(), &registry), [(long.clone(), "x".repeat(64))]);
     }
@@ -251,8 +251,8 @@ mod tests {
         let of = |include: &[&str], exclude: &[&str]| {
             let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
             let settings = McpTools { include: list(include), exclude: list(exclude) };
-            let told = names(&["a", "b", "c"], &settings, &Registry::new());
-            told.into_iter().map(|(own, _)| own).collect::<Vec<_>>()
+            let actual = names(&["a", "b", "c"], &settings, &Registry::new());
+            actual.into_iter().map(|(own, _)| own).collect::<Vec<_>>()
         };
         assert_eq!(of(&[], &[]), ["a", "b", "c"]);
         assert_eq!(of(&[], &["b"]), ["a", "c"]);

@@ -36,7 +36,7 @@ pub(super) fn outcome(result: Value) -> Result<Outcome, ToolError> {
             for part in parts {
                 match picture(&part, images.len()) {
                     Some(image) => images.push(image),
-                    None => text.push(told(&part)),
+                    None => text.push(part_text(&part)),
                 }
             }
         }
@@ -102,7 +102,7 @@ fn picture(part: &Value, before: usize) -> Option<Image> {
 }
 
 /// A content part as text.
-fn told(part: &Value) -> String {
+fn part_text(part: &Value) -> String {
     let text = |key: &str| part[key].as_str().unwrap_or_default();
     let bytes = |data: &Value| data.as_str().unwrap_or_default().len() / 4 * 3;
     match text("type") {
@@ -174,19 +174,19 @@ mod tests {
     #[test]
     fn what_is_too_long_is_cut_and_says_so() {
         let lines = "0123456789\n".repeat(10_000);
-        let told =
+        let result =
             outcome(json!({ "content": [{ "type": "text", "text": lines }], "structuredContent": lines })).unwrap();
-        let text = told.fields["text"].as_str().unwrap();
+        let text = result.fields["text"].as_str().unwrap();
         assert!(text.chars().count() < TEXT + 100 && text.ends_with("request less at once]"), "{}", text.len());
-        assert!(!told.fields.contains_key("structured") && told.fields.contains_key("structured_left_out"));
+        assert!(!result.fields.contains_key("structured") && result.fields.contains_key("structured_left_out"));
     }
 
     #[test]
     fn what_is_said_twice_is_told_once() {
         let fields = |text: &str, structured: Value| {
             let result = json!({ "content": [{ "type": "text", "text": text }], "structuredContent": structured });
-            let told = outcome(result).unwrap().fields;
-            (told.get("text").cloned(), told.get("structured").cloned())
+            let result = outcome(result).unwrap().fields;
+            (result.get("text").cloned(), result.get("structured").cloned())
         };
         assert_eq!(fields("{ \"a\": 1 }", json!({ "a": 1 })), (None, Some(json!({ "a": 1 }))));
         assert_eq!(fields("hello", json!({ "result": "hello" })), (Some(json!("hello")), None));
@@ -197,8 +197,8 @@ mod tests {
     #[test]
     fn failures_are_errors() {
         let failed = |result| outcome(result).unwrap_err();
-        let told = failed(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
-        assert_eq!((told.code, told.message.as_str()), (FAILED, "no such file"));
+        let result = failed(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
+        assert_eq!((result.code, result.message.as_str()), (FAILED, "no such file"));
         assert_eq!(failed(json!({ "isError": true })).code, FAILED);
         assert_eq!(failed(json!({ "resultType": "input_required", "inputRequests": {} })).code, FAILED);
         assert_eq!(outcome(json!({ "content": [] })).unwrap().fields["text"], "");

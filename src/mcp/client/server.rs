@@ -54,7 +54,7 @@ enum Phase {
 struct State {
     phase: Phase,
     /// Stopped permanently.
-    is_over: bool,
+    is_stopped: bool,
     /// The connection to abandon when the server is stopped.
     link: Option<Arc<Link>>,
     /// Whether its tools are registered; they stay registered while it is down.
@@ -103,7 +103,7 @@ impl Server {
     pub(super) fn new(name: &str, settings: McpServer, registry: &Arc<Registry>, limits: Limits) -> Arc<Self> {
         let state = State {
             phase: Phase::Idle,
-            is_over: false,
+            is_stopped: false,
             link: None,
             is_listed: false,
             failures: 0,
@@ -130,7 +130,7 @@ impl Server {
     pub(super) fn end(&self) -> Option<Thread> {
         let (link, thread) = {
             let mut state = self.state.lock();
-            state.is_over = true;
+            state.is_stopped = true;
             (state.link.take(), state.thread.take())
         };
         self.changed.notify_all();
@@ -146,7 +146,7 @@ impl Server {
         let mut state = self.state.lock();
         loop {
             let until = match &state.phase {
-                _ if state.is_over => return Err(self.down("was stopped: cdpilot is ending")),
+                _ if state.is_stopped => return Err(self.down("was stopped: cdpilot is ending")),
                 // Detects a server that has just ended.
                 Phase::Up(link) if !link.is_gone() => return Ok(Arc::clone(link)),
                 Phase::Up(_) | Phase::Ending => deadline.instant(),
@@ -176,8 +176,8 @@ impl Server {
                 let code = if Cancel::is_current_set() { "CANCELLED" } else { "TIMEOUT" };
                 return Err(ToolError::new(code, message));
             }
-            let look = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + POLL_INTERVAL));
-            self.changed.wait_until(&mut state, look);
+            let wake_up = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + POLL_INTERVAL));
+            self.changed.wait_until(&mut state, wake_up);
         }
     }
 
@@ -235,11 +235,11 @@ impl Server {
             }
             Err(failure) => format!("cannot be started: {failure}"),
         };
-        let last_words = tail.quote();
-        let why = if last_words.is_empty() { why } else { format!("{why}; it wrote: {last_words}") };
+        let output = tail.quote();
+        let why = if output.is_empty() { why } else { format!("{why}; it wrote: {output}") };
         // On one line, since it is also logged.
         let why: String = shown(&self.cover()(&why).replace('\n', " ")).chars().take(MAX_REASON_CHARS).collect();
-        if !self.state.lock().is_over {
+        if !self.state.lock().is_stopped {
             tracing::warn!(server = self.name, "an MCP server {why}");
         }
         self.change(|state| {
@@ -269,7 +269,7 @@ impl Server {
                 .map_err(|problem| self.not_started(problem))?;
             {
                 let mut state = self.state.lock();
-                if state.is_over {
+                if state.is_stopped {
                     return Err(Failure::Over);
                 }
                 state.link = Some(Arc::clone(&running.link));
@@ -308,8 +308,8 @@ impl Server {
                 Duty::Gone => return "has ended".to_owned(),
                 Duty::Suspect => {
                     let method = if link.is_modern() { "server/discover" } else { "ping" };
-                    let asked = link.ask(method, Map::new(), Deadline::after(self.limits.alive));
-                    if matches!(asked, Err(Failed::Late)) {
+                    let pending = link.ask(method, Map::new(), Deadline::after(self.limits.alive));
+                    if matches!(pending, Err(Failed::Late)) {
                         return "stopped responding and was ended".to_owned();
                     }
                 }
@@ -326,10 +326,10 @@ impl Server {
     /// Registers the server's current tools and removes others.
     fn list(&self, link: &Link, deadline: Deadline) -> Result<(), Problem> {
         // Excluded tools do not count for the limit: a server may have thousands.
-        let told = handshake::list(link, |own| is_let_in(own, &self.settings.tools), deadline)?;
+        let described = handshake::list(link, |own| is_let_in(own, &self.settings.tools), deadline)?;
         let Some(registry) = self.registry() else { return Ok(()) };
         for _ in 0..TRIES {
-            let tools = listed(&self.name, &told, &self.settings.tools, &registry);
+            let tools = listed(&self.name, &described, &self.settings.tools, &registry);
             let tools = tools.into_iter().map(|tool| self.tool(tool)).collect();
             // Another server may have taken a name in the meantime.
             let refused = registry.replace(&self.toolset, tools);
@@ -360,8 +360,8 @@ impl Server {
         let link = self.link(deadline)?;
         let params =
             Map::from_iter([("name".to_owned(), json!(own)), ("arguments".to_owned(), Value::Object(arguments))]);
-        let asked = link.begin("tools/call", params, deadline, true);
-        let answered = asked.and_then(|asked| asked.wait(deadline, call.progress));
+        let pending = link.begin("tools/call", params, deadline, true);
+        let answered = pending.and_then(|pending| pending.wait(deadline, call.progress));
         let name = &self.name;
         let failed = |code, message| Err(ToolError::new(code, message));
         match answered {

@@ -37,7 +37,7 @@ struct Running {
     /// Number of keepalive progress notifications sent.
     ticks: u32,
     /// The last progress value reported by the tool.
-    told: Option<f64>,
+    reported: Option<f64>,
 }
 
 impl Calls {
@@ -60,7 +60,7 @@ impl Calls {
             token: request.params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned(),
             since: Instant::now(),
             ticks: 0,
-            told: None,
+            reported: None,
         };
         open.running.insert(id.clone(), running);
         Ok(cancel)
@@ -120,15 +120,15 @@ impl Calls {
     }
 
     /// Whether a tool's progress is passed on: the request is still open and the value has increased.
-    pub(super) fn goes_on(&self, id: &Id, told: &Value) -> bool {
+    pub(super) fn is_new_progress(&self, id: &Id, progress: &Value) -> bool {
         let mut open = self.open.lock();
         let Some(running) = open.running.get_mut(id) else { return false };
-        let now = told.pointer("/params/progress").and_then(Value::as_f64);
-        let before = running.told.or((running.ticks > 0).then(|| running.since.elapsed().as_secs_f64()));
+        let now = progress.pointer("/params/progress").and_then(Value::as_f64);
+        let before = running.reported.or((running.ticks > 0).then(|| running.since.elapsed().as_secs_f64()));
         match (now, before) {
             (Some(now), Some(before)) if now <= before => false,
             (Some(now), _) => {
-                running.told = Some(now);
+                running.reported = Some(now);
                 true
             }
             (None, _) => true,
@@ -141,7 +141,7 @@ impl Calls {
         for running in self.open.lock().running.values_mut() {
             let Some(token) = &running.token else { continue };
             let elapsed = running.since.elapsed();
-            if running.told.is_some() || elapsed < every * (running.ticks + 1) {
+            if running.reported.is_some() || elapsed < every * (running.ticks + 1) {
                 continue;
             }
             running.ticks += 1;

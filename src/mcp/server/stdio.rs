@@ -66,7 +66,7 @@ impl Default for Limits {
     }
 }
 
-/// Serves a connection until its input ends. Running calls may then continue for `grace`, or not at all when `hurry` is
+/// Serves a connection until its input ends. Running calls may then continue for `grace`, or not at all when `skip_grace` is
 /// set.
 ///
 /// # Errors
@@ -76,20 +76,20 @@ pub fn serve(
     session: &Session,
     mut input: impl Read,
     output: impl Write + Send + 'static,
-    hurry: &Cancel,
+    skip_grace: &Cancel,
     limits: &Limits,
 ) -> io::Result<()> {
     let mut connection = Connection::start(backend, session, output, limits)?;
     let mut lines = Lines::of(limits.line_bytes);
     let mut piece = vec![0; PIECE];
     let ended = loop {
-        let came = match input.read(&mut piece) {
+        let count = match input.read(&mut piece) {
             Ok(0) => break Ok(()),
             Ok(count) => lines.take(&piece[..count]),
             Err(problem) if problem.kind() == io::ErrorKind::Interrupted => continue,
             Err(problem) => break Err(problem),
         };
-        if !came.into_iter().all(|line| connection.take(line)) {
+        if !count.into_iter().all(|line| connection.take(line)) {
             break Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client reads no answers"));
         }
     };
@@ -97,7 +97,7 @@ pub fn serve(
         // The last line may lack a line break.
         let _ = lines.end().is_none_or(|line| connection.take(line));
     }
-    connection.end(hurry);
+    connection.end(skip_grace);
     ended
 }
 
@@ -161,9 +161,9 @@ impl Connection {
     /// Handles a line. Returns whether the client still reads the output.
     fn take(&mut self, line: Line) -> bool {
         let bad = |code, problem: String| Some(Fault::new(code, problem).to_value(None));
-        let told = match line {
+        let message = match line {
             Line::Text(text) => match Message::read(&text) {
-                Ok(Message::Request(request)) => self.asked(request),
+                Ok(Message::Request(request)) => self.requested(request),
                 // The server sends no requests, so it expects no responses.
                 Ok(Message::Answer { .. }) => None,
                 Err((fault, id)) => Some(fault.to_value(id.as_ref())),
@@ -174,13 +174,13 @@ impl Connection {
             }
             Line::NoText => bad(Fault::PARSE, "the line is not UTF-8".to_owned()),
         };
-        told.is_none_or(|told| send(&self.out, &told, self.shared.limits.writing))
+        message.is_none_or(|message| send(&self.out, &message, self.shared.limits.writing))
     }
 
     /// Handles a request or notification. Returns an immediate answer, if any.
-    fn asked(&mut self, request: Request) -> Option<Value> {
+    fn requested(&mut self, request: Request) -> Option<Value> {
         let Some(id) = request.id.clone() else {
-            self.told(&request);
+            self.notified(&request);
             return None;
         };
         let refused = |fault: Fault| Some(fault.to_value(Some(&id)));
@@ -201,7 +201,7 @@ impl Connection {
         }
     }
 
-    fn told(&self, request: &Request) {
+    fn notified(&self, request: &Request) {
         match request.method.as_str() {
             "notifications/initialized" => {
                 self.shared.calls.initialized();
@@ -256,10 +256,10 @@ impl Connection {
     }
 
     /// Ends the connection: waits for running calls, cancels them, sends final messages, and joins the threads.
-    fn end(self, hurry: &Cancel) {
+    fn end(self, skip_grace: &Cancel) {
         let Self { shared, out, jobs, waiting, workers, open: _, done, nudge, watcher, writer } = self;
         let grace = Deadline::after(shared.limits.grace);
-        while !shared.calls.is_idle() && !hurry.is_set() && !grace.passed() {
+        while !shared.calls.is_idle() && !skip_grace.is_set() && !grace.passed() {
             let _ = done.1.recv_timeout(Duration::from_millis(50));
         }
         let last = shared.calls.cancel_all();
@@ -267,8 +267,8 @@ impl Connection {
         let until = Deadline::after(shared.limits.end);
         let all: Vec<Thread> = workers.into_iter().chain([watcher]).collect();
         wait(all, until);
-        for told in last {
-            let _ = send(&out, &told, until.left());
+        for message in last {
+            let _ = send(&out, &message, until.left());
         }
         drop(out);
         wait(vec![writer], Deadline::after(shared.limits.end));
@@ -284,20 +284,20 @@ fn wait(threads: Vec<Thread>, until: Deadline) {
         if thread.is_finished() {
             thread.join();
         } else {
-            tracing::warn!("a call does not end, and is left behind");
+            tracing::warn!("a call did not end; it is abandoned");
             std::mem::forget(thread);
         }
     }
 }
 
 /// Queues a line for writing. Returns whether there was room in time.
-fn send(out: &Sender<String>, told: &Value, patience: Duration) -> bool {
-    out.send_timeout(line(told), patience).is_ok()
+fn send(out: &Sender<String>, message: &Value, patience: Duration) -> bool {
+    out.send_timeout(line(message), patience).is_ok()
 }
 
 /// Serialises a message; JSON without formatting has no line breaks.
-fn line(told: &Value) -> String {
-    let mut line = told.to_string();
+fn line(message: &Value) -> String {
+    let mut line = message.to_string();
     line.push('\n');
     line
 }
@@ -320,22 +320,22 @@ fn work(shared: &Shared, out: &Sender<String>, job: Job) {
         return;
     }
     let patience = shared.limits.writing;
-    let notify = |told: Value| {
-        if shared.calls.goes_on(&id, &told) {
-            let _ = send(out, &told, patience);
+    let notify = |message: Value| {
+        if shared.calls.is_new_progress(&id, &message) {
+            let _ = send(out, &message, patience);
         }
     };
     let peer = Peer { notify: &notify, cancel: &cancel, session: &shared.session };
     let answered = catch_unwind(AssertUnwindSafe(|| cancel.run(|| answer(&*shared.backend, &request, &peer))));
-    let told = answered.unwrap_or_else(|_| {
+    let message = answered.unwrap_or_else(|_| {
         let problem = "internal error in this call, see the log; the connection stays usable";
         Some(Fault::new(Fault::INTERNAL, problem).to_value(Some(&id)))
     });
     // A cancelled request gets no answer.
     if shared.calls.end(&id, &cancel)
-        && let Some(told) = told
+        && let Some(message) = message
     {
-        let _ = send(out, &told, patience);
+        let _ = send(out, &message, patience);
     }
 }
 
@@ -344,20 +344,20 @@ fn watch(shared: &Shared, out: &Sender<String>, nudged: &Receiver<()>) {
     let mut known = None;
     let mut looked = Instant::now();
     loop {
-        let look = match nudged.recv_timeout(pace.min(POLL_INTERVAL)) {
+        let is_due = match nudged.recv_timeout(pace.min(POLL_INTERVAL)) {
             Ok(()) => true,
             Err(RecvTimeoutError::Timeout) => looked.elapsed() >= pace,
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        shared.calls.tick(shared.limits.tick, |told| drop(out.try_send(line(&told))));
+        shared.calls.tick(shared.limits.tick, |message| drop(out.try_send(line(&message))));
         if !shared.calls.is_listened() {
             known = None;
-        } else if look {
+        } else if is_due {
             looked = Instant::now();
             let Some(now) = shared.backend.names() else { continue };
             if known.as_ref().is_some_and(|known| *known != now) {
-                for told in shared.calls.changed() {
-                    let _ = send(out, &told, shared.limits.writing);
+                for message in shared.calls.changed() {
+                    let _ = send(out, &message, shared.limits.writing);
                 }
             }
             known = Some(now);

@@ -98,15 +98,15 @@ fn escape(text: &str) -> String {
 fn unescape(text: &str) -> Option<String> {
     let mut units = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
         match first {
             b'%' => {
-                let (digits, behind) = rest.split_at_checked(4)?;
+                let (digits, tail) = rest.split_at_checked(4)?;
                 let known = digits.iter().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
                 let digits = std::str::from_utf8(digits).ok().filter(|_| known)?;
                 units.push(u16::from_str_radix(digits, 16).ok()?);
-                rest = behind;
+                rest = tail;
             }
             b' '..=b'~' => units.push(u16::from(*first)),
             _ => return None,

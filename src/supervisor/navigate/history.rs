@@ -53,11 +53,11 @@ impl Supervisor {
                 deadline.within(watch.poll_interval().min(DIALOG_POLL_INTERVAL)),
             );
             seen = tail.entries.last().map_or(seen, |entry| entry.seq);
-            let went = |entry: &Entry| {
+            let is_committed = |entry: &Entry| {
                 let is_main = matches!(*entry.event, LogEvent::Navigated { main: true, .. });
                 is_main && entry.target_id.as_ref() == Some(&route.target)
             };
-            if tail.lost > 0 || tail.entries.iter().any(went) {
+            if tail.lost > 0 || tail.entries.iter().any(is_committed) {
                 break;
             }
             self.blocked_since(&route, blocked)?;

@@ -60,11 +60,11 @@ impl Supervisor {
         let blocked = self.last_blocked(&route);
         let mut watch = CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline);
         watch.free_page(deadline)?;
-        let asked = NavigationRequested { at: self.view(), request: self.traffic().last };
+        let requested = NavigationRequested { at: self.view(), request: self.traffic().last };
         let mut returned: NavigateReturns = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
         if returned.error_text.as_deref() == Some(ABORTED)
             && returned.is_download != Some(true)
-            && self.was_superseded(&route, &asked, &before, blocked, deadline)
+            && self.was_superseded(&route, &requested, &before, blocked, deadline)
         {
             before = self.loader(&route);
             returned = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
@@ -108,13 +108,13 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Reload::METHOD, frame));
         }
         let before = self.loader(&route);
-        let (blocked, asked) = (self.last_blocked(&route), self.view());
+        let (blocked, requested) = (self.last_blocked(&route), self.view());
         let mut watch = CallWatchdog::new(self, &route, Reload::METHOD.into(), deadline);
         watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &Reload::new(), deadline)?;
         let target = route.target.as_str();
         // Chromium answers the command before it shows a `beforeunload` dialog.
-        let stays = |s: &View| kept_by_beforeunload(&asked, s, target);
+        let stays = |s: &View| kept_by_beforeunload(&requested, s, target);
         let shown = |s: &View| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| s.frame(top.as_str())).is_some_and(|f| f.loader != before)
@@ -135,7 +135,7 @@ impl Supervisor {
     pub(super) fn was_superseded(
         &self,
         route: &Route,
-        asked: &NavigationRequested,
+        requested: &NavigationRequested,
         document: &Arc<str>,
         blocked: u64,
         deadline: Deadline,
@@ -152,15 +152,15 @@ impl Supervisor {
         let is_clear = |s: &View| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
         self.wait_until(deadline.within(SUPERSEDED_CHECK_LIMIT), is_clear);
         let now = self.view();
-        let is_old = |id: &str| asked.at.recent.iter().any(|closed| *closed.dialog.id == *id);
+        let is_old = |id: &str| requested.at.recent.iter().any(|closed| *closed.dialog.id == *id);
         let was_asked = now.recent.iter().any(|closed| {
             let dialog = &closed.dialog;
             dialog.target_id == route.target && dialog.kind == DialogType::BeforeUnload && !is_old(&dialog.id)
         });
-        let had_dialog = asked.at.dialogs_of(target).next().is_some();
-        let was_leaving = had_dialog || goes_on(&asked.at).is_some_and(|(navigates, _)| navigates);
+        let had_dialog = requested.at.dialogs_of(target).next().is_some();
+        let was_leaving = had_dialog || goes_on(&requested.at).is_some_and(|(navigates, _)| navigates);
         let is_answer = |request: &NetworkRequest| {
-            request.number > asked.request && &*request.resource_type == "document" && request.status.is_some()
+            request.number > requested.request && &*request.resource_type == "document" && request.status.is_some()
         };
         let was_answered = || self.network_requests(&route.target).iter().any(|request| is_answer(request));
         let goes_on = goes_on(&now).is_some_and(|(navigates, is_elsewhere)| navigates || is_elsewhere);
@@ -211,8 +211,9 @@ impl Supervisor {
         deadline: Deadline,
     ) -> Result<C::Returns, Error> {
         let before = self.view();
-        let asks = before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
-        if let Some(dialog) = asks {
+        let beforeunload =
+            before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
+        if let Some(dialog) = beforeunload {
             // A `beforeunload` dialog is open: Chromium accepts no other navigation.
             return Err(blocked::<C>(&dialog.id));
         }
@@ -313,22 +314,22 @@ pub(super) struct NavigationRequested {
 
 /// A `beforeunload` dialog that opened in the meantime and was not answered automatically, open or closed by now.
 fn beforeunload_since(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
-    let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
+    let beforeunload = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let old = |id: &str| {
         before.dialogs.iter().any(|dialog| *dialog.id == *id) || before.recent.iter().any(|c| *c.dialog.id == *id)
     };
     let waited = |closed: &&ClosedDialog| !matches!(closed.closed_by, ClosedBy::AutoPolicy | ClosedBy::Armed);
     let all = now.dialogs.iter().chain(now.recent.iter().filter(waited).map(|closed| &closed.dialog));
-    all.filter(|dialog| asks(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
+    all.filter(|dialog| beforeunload(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
 /// A `beforeunload` dialog that opened in the meantime and is still open or was dismissed.
 fn kept_by_beforeunload(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
-    let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
+    let beforeunload = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let is_old = |id: &str| before.recent.iter().any(|closed| *closed.dialog.id == *id);
     let refused = now.recent.iter().filter(|closed| !closed.accepted && closed.closed_by != ClosedBy::Lost);
     let mut all = now.dialogs.iter().chain(refused.map(|closed| &closed.dialog));
-    all.find(|dialog| asks(dialog) && !is_old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
+    all.find(|dialog| beforeunload(dialog) && !is_old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
 /// The number of the last blocked navigation of a page, 0 for none.

@@ -12,7 +12,7 @@ use crate::text::{GlobPart, glob_matches};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{pattern}` is not a navigation pattern: {problem}; write a host such as `example.com` or `*.example.com`, \
-     with a scheme before and a port behind if you like"
+     optionally with a scheme and a port, as `https://example.com:8443`"
 )]
 pub struct BadPattern {
     /// The pattern.
@@ -83,15 +83,15 @@ impl Pattern {
         !matches!(self.name, Name::Glob(_))
     }
 
-    pub(super) fn fits(&self, place: &Place) -> bool {
+    pub(super) fn matches(&self, place: &Place) -> bool {
         let scheme = self.scheme.as_ref().is_none_or(|scheme| **scheme == *place.scheme);
         scheme && self.port.is_none_or(|port| port == place.port) && self.fits_host(&place.host)
     }
 
     /// Whether it matches one of the resolved addresses of a place.
-    pub(super) fn fits_address(&self, place: &Place, ip: IpAddr) -> bool {
+    pub(super) fn matches_address(&self, place: &Place, ip: IpAddr) -> bool {
         let at = Place { host: plain(ip).to_string().into(), ..place.clone() };
-        !matches!(self.name, Name::Exact(_)) && self.fits(&at)
+        !matches!(self.name, Name::Exact(_)) && self.matches(&at)
     }
 
     fn fits_host(&self, host: &str) -> bool {
@@ -151,8 +151,8 @@ pub(super) fn matches(glob: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn fits(pattern: &str, scheme: &str, host: &str, port: u16) -> bool {
-        Pattern::parse(pattern).unwrap().fits(&Place { scheme: scheme.into(), host: host.into(), port })
+    fn is_match(pattern: &str, scheme: &str, host: &str, port: u16) -> bool {
+        Pattern::parse(pattern).unwrap().matches(&Place { scheme: scheme.into(), host: host.into(), port })
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
             ("https://example.com", "example.com"),
             ("https://example.com:8443/", "example.com"),
         ] {
-            assert!(fits(pattern, "https", host, 8443), "{pattern} {host}");
+            assert!(is_match(pattern, "https", host, 8443), "{pattern} {host}");
         }
         for (pattern, host) in [
             ("example.com", "www.example.com"),
@@ -189,10 +189,10 @@ mod tests {
             ("10.*", "110.1.2.3"),
             ("a*c*e.test", "abcdf.test"),
         ] {
-            assert!(!fits(pattern, "https", host, 8443), "{pattern} {host}");
+            assert!(!is_match(pattern, "https", host, 8443), "{pattern} {host}");
         }
-        assert!(fits("[::1]:80", "http", "::1", 80));
-        assert!(!fits("[::1]:80", "http", "::1", 81));
+        assert!(is_match("[::1]:80", "http", "::1", 80));
+        assert!(!is_match("[::1]:80", "http", "::1", 81));
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl NavigationPolicy {
         } else {
             format!("{} resolves to {}, which is", place.host, plain(ip))
         };
-        if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits_address(place, ip)) {
+        if let Some(pattern) = self.block.iter().find(|pattern| pattern.matches_address(place, ip)) {
             return Err(blocked_by(pattern, &format!("{leads} an address")));
         }
         match reach(ip) {
@@ -221,7 +221,7 @@ impl NavigationPolicy {
     }
 
     fn check_private(&self, place: &Place, leads: &str) -> Result<(), Refused> {
-        let named = || self.allow.iter().any(|pattern| pattern.is_exact() && pattern.fits(place));
+        let named = || self.allow.iter().any(|pattern| pattern.is_exact() && pattern.matches(place));
         if self.private_addresses || named() {
             return Ok(());
         }
@@ -243,13 +243,13 @@ impl NavigationPolicy {
             let why = format!("{host} is a cloud metadata host, which is always blocked");
             return Err(Refused::new(why));
         }
-        if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits(&place)) {
+        if let Some(pattern) = self.block.iter().find(|pattern| pattern.matches(&place)) {
             return Err(blocked_by(pattern, &format!("{host} is")));
         }
         if let Some(ip) = ip.filter(|ip| reach(*ip) == Reach::Metadata) {
             self.check_address(&place, ip)?;
         }
-        if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.fits(&place)) {
+        if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.matches(&place)) {
             return Err(Refused::new(format!(
                 "no entry of browser.navigation.allow matches {host}; add `{host}` to it to allow the host"
             )));

@@ -78,8 +78,9 @@ impl Caught {
         if self.request.method != "OPTIONS" {
             return None;
         }
-        let asked = |(name, _): &(String, String)| name.eq_ignore_ascii_case("access-control-request-method");
-        self.headers().into_iter().find(asked).map(|(_, method)| method)
+        let is_requested_method =
+            |(name, _): &(String, String)| name.eq_ignore_ascii_case("access-control-request-method");
+        self.headers().into_iter().find(is_requested_method).map(|(_, method)| method)
     }
 }
 

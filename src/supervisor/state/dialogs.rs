@@ -139,8 +139,8 @@ impl Dialogs {
     /// Uses one of the oldest matching armed answer.
     fn take_armed(&mut self, index: usize, now: Now) -> Option<DialogAnswer> {
         let open = &self.open[index];
-        let fits = |a: &Armed| a.until > now.instant && a.armed.when.holds(&open.dialog, &open.message);
-        let found = self.armed.iter().position(|a| a.armed.times > 0 && fits(a))?;
+        let matches = |a: &Armed| a.until > now.instant && a.armed.when.holds(&open.dialog, &open.message);
+        let found = self.armed.iter().position(|a| a.armed.times > 0 && matches(a))?;
         self.armed[found].armed.times -= 1;
         if self.armed[found].armed.times == 0 {
             return self.armed.remove(found).map(|used| used.armed.answer);
@@ -421,7 +421,7 @@ impl State {
             self.requests.blanking(&target, now);
             return;
         }
-        if let Some(url) = top.and_then(|top| self.network.way_of(&top)) {
+        if let Some(url) = top.and_then(|top| self.network.destination_of(&top)) {
             self.send(Some(&session), 0, Outgoing::Navigate { url });
             return;
         }

@@ -19,7 +19,7 @@ const MOST: usize = 1024;
 
 /// A request that waits for its answer.
 #[derive(Debug)]
-struct Asked {
+struct HeldRequest {
     until: Instant,
     session: SessionKey,
     caught: Arc<Caught>,
@@ -30,25 +30,25 @@ struct Asked {
 /// Requests handed over, by number.
 #[derive(Debug, Default)]
 pub(super) struct Interception {
-    asked: HashMap<u64, Asked>,
+    requests: HashMap<u64, HeldRequest>,
     last: u64,
 }
 
 impl Interception {
     /// Drops requests of sessions that are gone, which the browser no longer holds.
     pub(super) fn drop_of(&mut self, gone: impl Fn(&str) -> bool) {
-        self.asked.retain(|_, asked| !gone(&asked.session));
+        self.requests.retain(|_, held| !gone(&held.session));
     }
 
     pub(super) fn next_check(&self) -> Option<Instant> {
-        self.asked.values().map(|asked| asked.until).min()
+        self.requests.values().map(|held| held.until).min()
     }
 
-    fn take(&mut self, which: impl Fn(&Asked) -> bool) -> Vec<Asked> {
+    fn take(&mut self, which: impl Fn(&HeldRequest) -> bool) -> Vec<HeldRequest> {
         let mut numbers: Vec<u64> =
-            self.asked.iter().filter(|(_, asked)| which(asked)).map(|(number, _)| *number).collect();
+            self.requests.iter().filter(|(_, held)| which(held)).map(|(number, _)| *number).collect();
         numbers.sort_unstable();
-        numbers.into_iter().filter_map(|number| self.asked.remove(&number)).collect()
+        numbers.into_iter().filter_map(|number| self.requests.remove(&number)).collect()
     }
 }
 
@@ -85,12 +85,12 @@ impl State {
             body: caught.body(),
             is_preflight: caught.preflight_for().is_some(),
         };
-        if self.interception.asked.len() >= MOST || !hand.offer(handed) {
+        if self.interception.requests.len() >= MOST || !hand.offer(handed) {
             self.pass_without(session, caught, document, &met, now);
             return;
         }
         let (session, caught) = (Arc::clone(session), Arc::clone(caught));
-        self.interception.asked.insert(number, Asked { until, session, caught, document, met });
+        self.interception.requests.insert(number, HeldRequest { until, session, caught, document, met });
     }
 
     /// The embedder answered a request or released it.
@@ -101,15 +101,15 @@ impl State {
         reply: Option<Response<()>>,
         now: Now,
     ) {
-        let asked = self.interception.asked.remove(&number);
+        let held = self.interception.requests.remove(&number);
         if let Some(reply) = reply {
-            let outcome = if asked.is_some() { Ok(()) } else { Err(Error::RequestGone) };
+            let outcome = if held.is_some() { Ok(()) } else { Err(Error::RequestGone) };
             self.requests.respond_later(PendingResponse::Done(reply, outcome));
         }
-        match (asked, answer) {
+        match (held, answer) {
             (None, _) => {}
-            (Some(asked), None) => self.release(asked, now),
-            (Some(Asked { session, caught, document, met, .. }), Some((action, body))) => {
+            (Some(held), None) => self.release(held, now),
+            (Some(HeldRequest { session, caught, document, met, .. }), Some((action, body))) => {
                 self.decide_anew(session, caught, document, met.answered(action, body), now);
             }
         }
@@ -119,8 +119,8 @@ impl State {
     pub(super) fn end_interception(&mut self, shared: &Arc<Shared>, now: Now) {
         let is_of = |hand: Option<&HandOver>| hand.is_some_and(|hand| Arc::ptr_eq(&hand.shared, shared));
         if self.remove_hands(|hand| is_of(Some(hand))) {
-            for asked in self.interception.take(|asked| is_of(asked.met.hand.as_ref())) {
-                self.release(asked, now);
+            for held in self.interception.take(|held| is_of(held.met.hand.as_ref())) {
+                self.release(held, now);
             }
             self.renew_all(None, now);
         }
@@ -128,13 +128,13 @@ impl State {
 
     /// Continues requests that were not answered in time.
     pub(super) fn check_intercepted(&mut self, now: Now) {
-        for asked in self.interception.take(|asked| asked.until <= now.instant) {
-            self.release(asked, now);
+        for held in self.interception.take(|held| held.until <= now.instant) {
+            self.release(held, now);
         }
     }
 
-    fn release(&mut self, asked: Asked, now: Now) {
-        let Asked { session, caught, document, met, .. } = asked;
+    fn release(&mut self, held: HeldRequest, now: Now) {
+        let HeldRequest { session, caught, document, met, .. } = held;
         self.pass_without(&session, &caught, document, &met, now);
     }
 }

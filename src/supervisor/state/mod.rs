@@ -239,7 +239,7 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, event.decode()?, now),
-            (AUTH_REQUIRED, Some(session)) => self.login_asked(session, event.decode()?),
+            (AUTH_REQUIRED, Some(session)) => self.login_requested(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_WILL_BEGIN, None) => self.download_begins(event.decode()?, now),
             (DOWNLOAD_PROGRESS, None) => self.download_goes_on(&event.decode()?, now),

@@ -106,8 +106,8 @@ impl State {
     /// Blocks a session's WebSockets to protected ports and blocked hosts, which `Fetch` does not intercept. Replaces
     /// earlier rules.
     pub(super) fn cut_off_session(&mut self, session: &SessionKey) {
-        let meant = |rec: &&SessionRec| rec.kind.has_network() || rec.kind == SessionKind::Shared;
-        let Some(rec) = self.sessions.get(session).filter(meant) else { return };
+        let applies = |rec: &&SessionRec| rec.kind.has_network() || rec.kind == SessionKind::Shared;
+        let Some(rec) = self.sessions.get(session).filter(applies) else { return };
         if self.is_offline(&rec.page) {
             return; // already unreachable
         }
@@ -312,9 +312,9 @@ impl State {
     }
 
     /// A document's response arrived: checks the server's address.
-    pub(super) fn document_response(&mut self, session: &SessionKey, came: &ResponseReceived<'_>, now: Now) {
-        let (Some("Document"), Some(frame)) = (came.kind.as_deref(), &came.frame_id) else { return };
-        let (Some(url), Some(address)) = (&came.response.url, &came.response.remote_ip_address) else { return };
+    pub(super) fn document_response(&mut self, session: &SessionKey, response: &ResponseReceived<'_>, now: Now) {
+        let (Some("Document"), Some(frame)) = (response.kind.as_deref(), &response.frame_id) else { return };
+        let (Some(url), Some(address)) = (&response.response.url, &response.response.remote_ip_address) else { return };
         let refused = self.options.navigation().map(|policy| policy.check_reached(url, address));
         if let Some(Err(refused)) = refused {
             self.send_away(session, frame, url, &refused, now);

@@ -117,7 +117,7 @@ impl Network {
 
     /// The URL that a frame is navigating to, if navigating there again has the same result: a GET request whose URL is
     /// not truncated.
-    pub(super) fn way_of(&self, frame: &FrameId) -> Option<String> {
+    pub(super) fn destination_of(&self, frame: &FrameId) -> Option<String> {
         let newest = self.order.values().rev().filter_map(|(id, _)| self.open.get(id));
         let open =
             newest.into_iter().find(|open| open.is_navigation() && open.entry.frame_id.as_ref() == Some(frame))?;

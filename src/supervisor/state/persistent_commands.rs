@@ -60,16 +60,16 @@ struct PageCommands {
 }
 
 impl PageCommands {
-    fn answer(&mut self, asked: &AuthRequired) -> LoginAnswer {
+    fn answer(&mut self, challenge: &AuthRequired) -> LoginAnswer {
         let Some(login) = &self.login else { return LoginAnswer::Refused };
-        let bound = self.for_origin.get_or_insert_with(|| asked.auth_challenge.origin.clone());
-        if *bound != asked.auth_challenge.origin {
+        let bound = self.for_origin.get_or_insert_with(|| challenge.auth_challenge.origin.clone());
+        if *bound != challenge.auth_challenge.origin {
             return LoginAnswer::Refused; // the login is bound to another origin
         }
-        if self.answered.contains(&asked.request_id) {
+        if self.answered.contains(&challenge.request_id) {
             return LoginAnswer::Refused; // requested again: the credentials were wrong
         }
-        self.answered.push_back(Arc::clone(&asked.request_id));
+        self.answered.push_back(Arc::clone(&challenge.request_id));
         if self.answered.len() > MAX_AUTH_REQUESTS {
             self.answered.pop_front();
         }
@@ -107,7 +107,7 @@ impl State {
         }
         let others = self.sessions.iter().filter(|(_, rec)| rec.page == *page && rec.kind != SessionKind::Page);
         let others: Vec<SessionKey> =
-            others.filter(|(_, rec)| meant(sessions, rec.kind)).map(|(key, _)| Arc::clone(key)).collect();
+            others.filter(|(_, rec)| applies_to(sessions, rec.kind)).map(|(key, _)| Arc::clone(key)).collect();
         for session in others {
             self.send(Some(&session), 0, Outgoing::PersistentCommand(now.clone()));
         }
@@ -128,7 +128,7 @@ impl State {
         let Some(rec) = self.sessions.get(session) else { return };
         let of_page = self.persistent.pages.get(&rec.page);
         let commands = of_page.iter().flat_map(|of_page| of_page.commands.values());
-        let commands = commands.filter(|(sessions, _)| meant(*sessions, rec.kind));
+        let commands = commands.filter(|(sessions, _)| applies_to(*sessions, rec.kind));
         let commands: Vec<PersistentCommand> = commands.map(|(_, command)| command.clone()).collect();
         for command in commands {
             self.send(Some(session), 0, Outgoing::PersistentCommand(command));
@@ -281,15 +281,15 @@ impl State {
     }
 
     /// A server requests a name and password.
-    pub(super) fn login_asked(&mut self, session: &SessionKey, asked: AuthRequired) {
+    pub(super) fn login_requested(&mut self, session: &SessionKey, challenge: AuthRequired) {
         let of_page = self.page_of(session).and_then(|page| self.persistent.pages.get_mut(&page));
-        let proxy = asked.auth_challenge.source.as_deref() == Some("Proxy");
+        let proxy = challenge.auth_challenge.source.as_deref() == Some("Proxy");
         let answer = match of_page {
             _ if proxy => LoginAnswer::OfProxy,
-            Some(of_page) => of_page.answer(&asked),
+            Some(of_page) => of_page.answer(&challenge),
             None => LoginAnswer::Refused,
         };
-        self.send(Some(session), 0, Outgoing::AnswerLogin { request: asked.request_id, answer });
+        self.send(Some(session), 0, Outgoing::AnswerLogin { request: challenge.request_id, answer });
     }
 
     pub(super) fn allow_location(&mut self, page: &TargetId, allowed: bool) -> Result<(), Error> {
@@ -388,7 +388,7 @@ impl super::bridging::Bridging {
     }
 }
 
-fn meant(sessions: SessionScope, kind: SessionKind) -> bool {
+fn applies_to(sessions: SessionScope, kind: SessionKind) -> bool {
     match sessions {
         SessionScope::Page => kind == SessionKind::Page,
         SessionScope::Frames => kind.has_frames(),

@@ -193,12 +193,12 @@ struct Closing {
     /// Its scripts were terminated.
     pressed: bool,
     /// When closing was requested.
-    asked: Option<Instant>,
+    requested_at: Option<Instant>,
 }
 
 impl Closing {
     fn may_ask(&self, now: Now) -> bool {
-        self.asked.is_none_or(|asked| now.instant.duration_since(asked) >= RETRY_INTERVAL)
+        self.requested_at.is_none_or(|requested_at| now.instant.duration_since(requested_at) >= RETRY_INTERVAL)
     }
 }
 
@@ -258,7 +258,8 @@ impl Requests {
     /// Time of the next check. A time that has passed is not returned: the next step then follows the end of a dialog.
     pub(super) fn next_check(&self, now: Now) -> Option<Instant> {
         let held = self.held.iter().map(|held| held.since + HOLD_LIMIT);
-        let next = |c: &Closing| c.asked.map_or(c.blank_until, |asked| Some(asked + RETRY_INTERVAL));
+        let next =
+            |c: &Closing| c.requested_at.map_or(c.blank_until, |requested_at| Some(requested_at + RETRY_INTERVAL));
         held.chain(self.closing.iter().filter_map(next).filter(|at| *at > now.instant)).min()
     }
 
@@ -303,7 +304,7 @@ impl Requests {
     pub(super) fn take_close(&mut self, target: &TargetId, now: Now) -> bool {
         let mut waiting = self.closing.iter_mut().filter(|c| c.target == *target && c.may_ask(now)).peekable();
         let some = waiting.peek().is_some();
-        waiting.for_each(|c| c.asked = Some(now.instant));
+        waiting.for_each(|c| c.requested_at = Some(now.instant));
         some
     }
 
@@ -535,8 +536,14 @@ impl State {
     }
 
     pub(super) fn begin_close(&mut self, target: TargetId, reply: Option<Response<()>>, now: Now) {
-        let closing =
-            Closing { target: target.clone(), reply, blank_until: None, blanked: false, pressed: false, asked: None };
+        let closing = Closing {
+            target: target.clone(),
+            reply,
+            blank_until: None,
+            blanked: false,
+            pressed: false,
+            requested_at: None,
+        };
         self.requests.closing.push(closing);
         self.close_page(&target, now);
     }
@@ -569,10 +576,11 @@ impl State {
     pub(super) fn settle(&mut self, now: Now) {
         self.settle_start(now);
         let pages = &self.pages;
-        let there = |target: &TargetId| pages.iter().any(|p| p.target == *target && p.state != PageState::Attaching);
+        let is_attached =
+            |target: &TargetId| pages.iter().any(|p| p.target == *target && p.state != PageState::Attaching);
         let mut go_on = Vec::new();
         self.requests.opening.retain(|_, opening| match &opening.target {
-            Some(target) if there(target) => {
+            Some(target) if is_attached(target) => {
                 go_on.extend(opening.then.take().map(|url| (target.clone(), url)));
                 if let Some(reply) = opening.reply.take() {
                     self.requests.responses.push(PendingResponse::Page(reply, Ok(target.clone())));
@@ -591,13 +599,13 @@ impl State {
             self.end_scripts(&target);
         }
         let blank = |c: &Closing| c.blanked || c.blank_until.is_none_or(|until| until <= now.instant);
-        let ready = |c: &&Closing| c.may_ask(now) && (c.asked.is_some() || blank(c));
+        let ready = |c: &&Closing| c.may_ask(now) && (c.requested_at.is_some() || blank(c));
         let resume: Vec<(TargetId, bool)> = self
             .requests
             .closing
             .iter()
             .filter(ready)
-            .map(|c| (c.target.clone(), c.asked.is_some() || c.blank_until.is_some()))
+            .map(|c| (c.target.clone(), c.requested_at.is_some() || c.blank_until.is_some()))
             .collect();
         for (target, blanked) in resume {
             if self.dialogs.open_on(&target) > 0 {

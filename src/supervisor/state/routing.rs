@@ -126,17 +126,17 @@ impl Route {
         self.left == Some(0)
     }
 
-    fn fits(&self, caught: &Caught) -> bool {
+    fn matches(&self, caught: &Caught) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         if let Some(method) = caught.preflight_for() {
             // A preflight is answered only in place of a server that is not contacted; other servers answer it
             // themselves.
-            return self.answers_preflights() && same(&self.rule.method, &method) && self.glob.fits(caught.url());
+            return self.answers_preflights() && same(&self.rule.method, &method) && self.glob.matches(caught.url());
         }
         let kind = caught.kind();
         let wanted = self.rule.resource_type.as_deref();
         let of_type = wanted.is_none_or(|wanted| one_type(wanted) == one_type(&kind));
-        of_type && same(&self.rule.method, caught.method()) && self.glob.fits(caught.url())
+        of_type && same(&self.rule.method, caught.method()) && self.glob.matches(caught.url())
     }
 
     fn answers_preflights(&self) -> bool {
@@ -252,9 +252,9 @@ impl State {
         }
         self.routing.routes.retain(|route| !is_meant(route));
         // Their delayed requests continue unchanged.
-        let there: Vec<u64> = self.routing.routes.iter().map(|route| route.number).collect();
+        let remaining: Vec<u64> = self.routing.routes.iter().map(|route| route.number).collect();
         let (held, free) =
-            std::mem::take(&mut self.routing.held).into_iter().partition(|held| there.contains(&held.met.number));
+            std::mem::take(&mut self.routing.held).into_iter().partition(|held| remaining.contains(&held.met.number));
         self.routing.held = held;
         let free: Vec<Held> = free;
         for held in free {
@@ -489,9 +489,10 @@ impl State {
             return None;
         }
         let page = self.page_of(session)?;
-        let fits =
-            |route: &Route| route.number < below && !route.is_spent() && route.holds_for(&page) && route.fits(caught);
-        let at = self.routing.routes.iter().rposition(fits)?;
+        let matches = |route: &Route| {
+            route.number < below && !route.is_spent() && route.holds_for(&page) && route.matches(caught)
+        };
+        let at = self.routing.routes.iter().rposition(matches)?;
         let route = self.routing.routes.get_mut(at)?;
         let (rule, body, hand) = (Arc::clone(&route.rule), route.body.clone(), route.hand.clone());
         let met = MatchedRoute { number: route.number, rule, body, hand };

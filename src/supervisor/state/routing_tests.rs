@@ -347,7 +347,7 @@ fn what_is_handed_over_waits_for_its_answer_or_goes_on_as_without() {
     assert_eq!(state.next_route_check(), Some(at(began, 103).instant));
     state.check_routes(at(began, 103));
     assert_eq!(done(&mut state), ["old is answered 418", "two goes on"]);
-    let (reply, told) = crossbeam_channel::bounded(1);
+    let (reply, response) = crossbeam_channel::bounded(1);
     let two = handed.try_iter().last().unwrap().number;
     state.intercepted(
         two,
@@ -356,7 +356,7 @@ fn what_is_handed_over_waits_for_its_answer_or_goes_on_as_without() {
         at(began, 104),
     );
     tell(&mut state);
-    assert!(matches!(told.try_recv().unwrap(), Err(Error::RequestGone)));
+    assert!(matches!(response.try_recv().unwrap(), Err(Error::RequestGone)));
     assert!(done(&mut state).is_empty());
     // More than the queue holds.
     for name in ["a", "b", "c"] {
