@@ -109,8 +109,8 @@ fn works_elsewhere(seen: &ProcessInfo, dir: &Path) -> bool {
     let mut args = seen.command.split(|byte| *byte == 0);
     let Some(named) = args.find_map(|arg| arg.strip_prefix(b"--user-data-dir=")) else { return false };
     let named = Path::new(std::ffi::OsStr::from_bytes(named));
-    let there = named.is_absolute().then(|| named.canonicalize().ok()).flatten();
-    there.is_some_and(|there| dir.canonicalize().is_ok_and(|dir| dir != there))
+    let other = named.is_absolute().then(|| named.canonicalize().ok()).flatten();
+    other.is_some_and(|other| dir.canonicalize().is_ok_and(|dir| dir != other))
 }
 
 /// The program of a process. Not its arguments: they may contain passwords.

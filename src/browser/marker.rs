@@ -106,8 +106,8 @@ impl Marker {
                 return Ok(Claim::Taken(read_from(&file)));
             }
             // The last owner may have removed it while it was being opened.
-            let (ours, there) = (file.metadata()?, std::fs::symlink_metadata(&path));
-            if there.is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())) {
+            let (ours, current) = (file.metadata()?, std::fs::symlink_metadata(&path));
+            if current.is_ok_and(|current| (current.dev(), current.ino()) == (ours.dev(), ours.ino())) {
                 let old = read_from(&file);
                 return Ok(Claim::Ours(Self { path, file, empty: ours.len() == 0 }, old));
             }

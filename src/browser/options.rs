@@ -285,8 +285,8 @@ impl Surroundings {
     /// (`1`, `true`, `yes`, `on` or their opposites); else if there is no display (Linux without `DISPLAY` and
     /// `WAYLAND_DISPLAY`).
     #[must_use]
-    pub fn headless(&self, wish: Switch, extra_args: &[String]) -> Decision {
-        if let Some(on) = asked(wish) {
+    pub fn headless(&self, requested: Switch, extra_args: &[String]) -> Decision {
+        if let Some(on) = explicit(requested) {
             return Decision::new(on, "requested");
         }
         if has_flag(extra_args, "headless") {
@@ -311,8 +311,8 @@ impl Surroundings {
     /// reach. Root on another machine is no exception: there the start fails with
     /// [`Error::Sandbox`](super::Error::Sandbox), which says what to do.
     #[must_use]
-    pub fn no_sandbox(&self, wish: Switch, extra_args: &[String]) -> Decision {
-        if let Some(on) = asked(wish) {
+    pub fn no_sandbox(&self, requested: Switch, extra_args: &[String]) -> Decision {
+        if let Some(on) = explicit(requested) {
             return Decision::new(on, "requested");
         }
         if has_flag(extra_args, "no-sandbox") {
@@ -364,8 +364,8 @@ pub(super) fn flag_name(arg: &str) -> Option<&str> {
     name.map(|name| name.split_once('=').map_or(name, |(name, _)| name))
 }
 
-fn asked(wish: Switch) -> Option<bool> {
-    match wish {
+fn explicit(requested: Switch) -> Option<bool> {
+    match requested {
         Switch::Auto => None,
         Switch::On => Some(true),
         Switch::Off => Some(false),

@@ -36,8 +36,8 @@ pub(super) struct Profile {
 
 impl Profile {
     /// Opens the given folder, or creates a temporary one that `executable` can access.
-    pub(super) fn open(wish: Option<&Path>, executable: &Path) -> Result<Self, Error> {
-        match wish {
+    pub(super) fn open(requested: Option<&Path>, executable: &Path) -> Result<Self, Error> {
+        match requested {
             Some(dir) => Self::given(dir, &temp_root(executable)),
             None => Self::temporary(&temp_root(executable)),
         }

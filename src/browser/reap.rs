@@ -77,7 +77,7 @@ pub(super) fn in_root(_root: &Path, _limit: Option<usize>, report: Reaped) -> Re
 
 /// Cleans up one folder without an owner. Returns whether there was anything to do.
 #[cfg(unix)]
-fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> bool {
+fn clear(folder: &Path, unowned: &Unowned, is_start: bool, report: &mut Reaped) -> bool {
     /// How long a reaper process may take on a busy machine.
     const REAPER_TIME: Duration = Duration::from_secs(8);
     /// How long killed processes may take to vanish.
@@ -89,13 +89,13 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
         None => profile::inside(folder),
     };
     let mut left = |problem: String| report.left.push(Leftover { folder: folder.to_owned(), problem });
-    let kill_time = Deadline::after(if hurry { SHORT_KILL_TIME } else { KILL_TIME });
+    let kill_time = Deadline::after(if is_start { SHORT_KILL_TIME } else { KILL_TIME });
     let mut ended = false;
     if let Some(record) = marker::read(&dir) {
         if orphan::is_reaper_running(&record, folder) {
-            let patience = if hurry { Duration::ZERO } else { REAPER_TIME };
+            let patience = if is_start { Duration::ZERO } else { REAPER_TIME };
             let gone = orphan::wait_reaper(&record, folder, Deadline::after(patience));
-            if hurry || gone {
+            if is_start || gone {
                 return false;
             }
         }

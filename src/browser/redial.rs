@@ -14,15 +14,15 @@ use crate::sync::Deadline;
 #[derive(Debug, Clone)]
 pub struct Redial {
     /// The requested endpoint: a restarted browser has another WebSocket URL.
-    asked: Endpoint,
+    requested: Endpoint,
     options: ConnectOptions,
     /// The standard error of a started browser; it ends with the browser.
     log: Option<Arc<Log>>,
 }
 
 impl Redial {
-    pub(super) fn new(asked: Endpoint, options: ConnectOptions) -> Self {
-        Self { asked, options, log: None }
+    pub(super) fn new(requested: Endpoint, options: ConnectOptions) -> Self {
+        Self { requested, options, log: None }
     }
 
     /// For a started browser: reconnecting stops when it has ended.
@@ -34,7 +34,7 @@ impl Redial {
     /// Whether the browser was started here and has ended, so that it will not answer.
     #[must_use]
     pub fn browser_has_ended(&self) -> bool {
-        self.log.as_ref().is_some_and(|log| log.wait(Deadline::after_millis(0), |told| told.ended).ended)
+        self.log.as_ref().is_some_and(|log| log.wait(Deadline::after_millis(0), |findings| findings.ended).ended)
     }
 
     /// Connects.
@@ -50,7 +50,7 @@ impl Redial {
         let options = &self.options;
         let how =
             Resolve { headers: &options.headers, roots: &options.tls_roots, profiles: default_profiles(), deadline };
-        let endpoint = resolve(&self.asked, &how)?;
+        let endpoint = resolve(&self.requested, &how)?;
         let mut how = options.clone();
         how.connect_timeout = how.connect_timeout.min(deadline.left());
         how.headers = endpoint.headers(&how.headers);

@@ -61,13 +61,13 @@ pub struct Version {
 
 impl Version {
     pub(super) fn ask(connection: &Connection, deadline: Deadline) -> Result<Self, cdp::Error> {
-        let told = connection.call(&GetVersion::new(), deadline)?;
+        let version = connection.call(&GetVersion::new(), deadline)?;
         Ok(Self {
-            product: told.product,
-            protocol: told.protocol_version,
-            revision: told.revision,
-            user_agent: told.user_agent,
-            js: told.js_version,
+            product: version.product,
+            protocol: version.protocol_version,
+            revision: version.revision,
+            user_agent: version.user_agent,
+            js: version.js_version,
         })
     }
 }
@@ -121,10 +121,10 @@ impl BrowserProcess {
     /// # Errors
     /// Those of [`attach`](Self::attach).
     pub fn attach_with(url: &str, options: &AttachOptions) -> Result<Self, Error> {
-        let asked = match Backend::parse(url)? {
-            Backend::Cdp(asked) => asked,
-            Backend::WebDriver(asked) => {
-                let opened = webdriver::open(&asked, options)?;
+        let requested = match Backend::parse(url)? {
+            Backend::Cdp(requested) => requested,
+            Backend::WebDriver(requested) => {
+                let opened = webdriver::open(&requested, options)?;
                 let mut browser = Self::attach_to(&opened.endpoint, &opened.connect, opened.deadline)?;
                 opened.session.connected(&browser.connection);
                 browser.session = Some(opened.session);
@@ -134,7 +134,7 @@ impl BrowserProcess {
         };
         let options = &options.connect;
         let deadline = Deadline::after(options.connect_timeout);
-        Self::attach_to(&asked, options, deadline)
+        Self::attach_to(&requested, options, deadline)
     }
 
     /// Connects to a parsed address.

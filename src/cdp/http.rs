@@ -148,10 +148,10 @@ pub fn send(request: &Request<'_>, deadline: Deadline) -> Result<(u16, Vec<u8>),
     let began = Instant::now();
     let target = connect::parse(request.address, connect::Protocol::Http)?;
     let Request { method, headers, body, .. } = *request;
-    let asked = client::Request { method, uri: &target.uri, headers, body, max_answer: MAX_BODY };
+    let client_request = client::Request { method, uri: &target.uri, headers, body, max_answer: MAX_BODY };
     if !target.tls {
-        return Ok(exchange(&Tcp::connect(&target.uri, deadline.left(), deadline, None)?, &asked)?);
+        return Ok(exchange(&Tcp::connect(&target.uri, deadline.left(), deadline, None)?, &client_request)?);
     }
     let stream = connect::stream(connect::tcp(&target, deadline)?, &target, request.roots, deadline)?;
-    exchange(&Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began }, &asked)
+    exchange(&Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began }, &client_request)
 }

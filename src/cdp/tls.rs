@@ -169,8 +169,8 @@ pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Dead
             let _ = io.write_all(&[]); // sends the TLS alert, if any
             return Err(failed(tls.problem()));
         }
-        let came = io.read_raw(&mut incoming.bytes)?;
-        (incoming.start, incoming.end, incoming.ended) = (0, came, came == 0);
+        let count = io.read_raw(&mut incoming.bytes)?;
+        (incoming.start, incoming.end, incoming.ended) = (0, count, count == 0);
         // No room for plaintext: only handshake messages are decrypted.
         tls.handshake(&mut incoming);
     }

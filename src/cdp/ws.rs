@@ -286,9 +286,9 @@ pub(super) fn handshake(
     let request = request(uri, headers)?;
     let io = Blocking { stream, deadline, kind: TimeoutKind::Handshake, began: Instant::now() };
     let failed = RefCell::new(None);
-    let wire = Upgrade { io, failed: &failed, line: 0, behind: Vec::new() };
+    let wire = Upgrade { io, failed: &failed, line: 0, rest: Vec::new() };
     match tungstenite::client(request, wire) {
-        Ok((socket, _)) => Ok(socket.into_inner().behind),
+        Ok((socket, _)) => Ok(socket.into_inner().rest),
         Err(e) => Err(failed.take().unwrap_or_else(|| Error::Connect { problem: problem(&e) })),
     }
 }
@@ -336,7 +336,7 @@ struct Upgrade<'a> {
     failed: &'a RefCell<Option<Error>>,
     /// Length of the current line, without its end.
     line: usize,
-    behind: Vec<u8>,
+    rest: Vec<u8>,
 }
 
 impl Upgrade<'_> {
@@ -348,19 +348,19 @@ impl Upgrade<'_> {
 
 impl Read for Upgrade<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let came = self.io.read_some(buffer).map_err(|e| self.broken(e))?;
-        for (at, byte) in buffer[..came].iter().enumerate() {
+        let count = self.io.read_some(buffer).map_err(|e| self.broken(e))?;
+        for (at, byte) in buffer[..count].iter().enumerate() {
             match byte {
                 b'\r' => {}
                 b'\n' if self.line == 0 => {
-                    self.behind = buffer[at + 1..came].to_vec();
+                    self.rest = buffer[at + 1..count].to_vec();
                     return Ok(at + 1);
                 }
                 b'\n' => self.line = 0,
                 _ => self.line += 1,
             }
         }
-        Ok(came)
+        Ok(count)
     }
 }
 

@@ -38,8 +38,8 @@ fn listed(which: &[&str]) -> Vec<(u32, ProcessInfo)> {
     let mut ps = Command::new("ps");
     ps.args(which).args(["-ww", "-o", "pid=,pgid=,stat=,lstart=,command="]);
     ps.env("LC_ALL", "C").env("TZ", "UTC0").stdin(Stdio::null()).stderr(Stdio::null());
-    let told = ps.output().map(|output| output.stdout).unwrap_or_default();
-    told.split(|byte| *byte == b'\n').filter_map(row).collect()
+    let output = ps.output().map(|output| output.stdout).unwrap_or_default();
+    output.split(|byte| *byte == b'\n').filter_map(row).collect()
 }
 
 /// `pid group state Sun Nov 22 02:07:41 2026 command…`

@@ -61,8 +61,8 @@ mod tests {
         ];
         let covered =
             Covered::of("wss://bob:builder@h.test:1/devtools/browser/0123-4567?token=abcdef&x=1&key=abcd", &headers);
-        let told = "abcdef abcd builder lovelace hunter22 0123-4567 browser wss://h.test:1/devtools x=1";
-        assert_eq!(covered.cover(told.to_owned()), "… … … … … … browser wss://h.test:1/devtools x=1");
+        let message = "abcdef abcd builder lovelace hunter22 0123-4567 browser wss://h.test:1/devtools x=1";
+        assert_eq!(covered.cover(message.to_owned()), "… … … … … … browser wss://h.test:1/devtools x=1");
         assert_eq!(Covered::of("ws://h:1/", &[]).cover("ws://h:1/".to_owned()), "ws://h:1/");
     }
 }

@@ -98,14 +98,14 @@ mod tests {
     fn texts_are_covered_and_bytes_are_not() {
         let secrets = Secrets::new(["hunter22"]);
         let picture = format!("eyJ{}", "abcd".repeat(100) + "a");
-        let told = secrets.cover_json(json!({
+        let covered = secrets.cover_json(json!({
             "url": "ws://127.0.0.1:1/devtools/browser/abc", "list": [{"value": "say hunter22"}], "data": picture,
             "body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": true, "n": 1,
         }));
-        assert_eq!(told["url"], "ws://127.0.0.1:1/…");
-        assert_eq!(told["list"][0]["value"], "say [secret]");
-        assert_eq!(told["data"], picture);
-        assert_eq!(told["body"], "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9");
+        assert_eq!(covered["url"], "ws://127.0.0.1:1/…");
+        assert_eq!(covered["list"][0]["value"], "say [secret]");
+        assert_eq!(covered["data"], picture);
+        assert_eq!(covered["body"], "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9");
         let token = secrets.cover_json(json!({"body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": false}));
         assert_eq!(token["body"], "[secret]");
     }
@@ -114,7 +114,7 @@ mod tests {
     fn names_of_fields_and_fields_named_after_a_secret_are_covered() {
         let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
         let other = ["gh", "p_", "z1B2c3D4e5F6g7H8i9J0"].concat();
-        let told = Secrets::new(["hunter22"]).cover_json(json!({
+        let covered = Secrets::new(["hunter22"]).cover_json(json!({
             token: 1, other: 2, "of hunter22": { "password": "correcthorse", "csrfToken": "abc", "pwd": 123_456 },
             "cookies": [{"name": "session_id", "value": "abc"}, {"name": "theme", "value": "dark"}],
             "nextPageToken": "abc", "token": 7, "secret": true, "authorization": "",
@@ -125,6 +125,6 @@ mod tests {
             "cookies": [{"name": "session_id", "value": "[secret]"}, {"name": "theme", "value": "dark"}],
             "nextPageToken": "abc", "token": 7, "secret": true, "authorization": "",
         });
-        assert_eq!(told, expected);
+        assert_eq!(covered, expected);
     }
 }
