@@ -249,7 +249,7 @@ pub enum Error {
         problem: String,
     },
     /// The answered request is no longer held.
-    #[error("the intercepted request is gone: its page left it, or it went on because its time was up; answer sooner")]
+    #[error("the intercepted request is no longer held: its page was left, or it continued at its deadline; answer sooner")]
     RequestGone,
     /// There is no such route.
     #[error("no route {id:?}; existing routes: {}", list(.known))]

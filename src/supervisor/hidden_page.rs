@@ -162,7 +162,7 @@ impl HiddenPage<'_> {
                             Some(url) if url.starts_with("https:") => {
                                 "the browser loads this origin over https only; use the https origin"
                             }
-                            _ => "the browser went to another address",
+                            _ => "the browser navigated to another URL",
                         }));
                     }
                 }

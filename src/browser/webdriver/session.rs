@@ -109,7 +109,7 @@ fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver,
             && let Some(id) = id_of(&made)
             && let Err(problem) = delete(&driver, &id, Deadline::after(KEEP_ALIVE_TIME))
         {
-            tracing::warn!(server = %driver.server(), "a session that came too late could not be deleted: {}", problem.what());
+            tracing::warn!(server = %driver.server(), "a late session could not be deleted: {}", problem.what());
         }
     })
     .map_err(|problem| Error::system("cannot start a thread", problem))?;

@@ -332,7 +332,7 @@ impl Link {
     fn note_garbage(&self) {
         let count = self.garbage.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
-            tracing::debug!(server = self.name, count, "an MCP server writes lines that are no messages");
+            tracing::debug!(server = self.name, count, "an MCP server writes lines that are not JSON-RPC messages");
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registr
             continue;
         };
         if name != own {
-            tracing::info!(server, tool = own, name, "a tool of an MCP server goes by another name here");
+            tracing::info!(server, tool = own, name, "a tool of an MCP server is registered under another name");
         }
         taken.insert(name.clone());
         all.push(Listed {

@@ -97,7 +97,7 @@ impl Process {
         if self.group.wait_leader(Deadline::after(KILL_TIME)) {
             let _ = self.child.wait();
         } else {
-            tracing::warn!(pid = self.pid(), "an MCP server does not end though it was killed");
+            tracing::warn!(pid = self.pid(), "an MCP server did not end although it was killed");
         }
     }
 }

@@ -92,7 +92,7 @@ impl Process {
 
     fn kill(&mut self) {
         if self.job.take().is_some() && !job::wait_ended(&mut self.child, Deadline::after(KILL_TIME)) {
-            tracing::warn!(pid = self.pid(), "an MCP server does not end though it was killed");
+            tracing::warn!(pid = self.pid(), "an MCP server did not end although it was killed");
         }
     }
 }

@@ -230,7 +230,7 @@ impl Connection {
                 Err(problem) if self.workers.is_empty() => {
                     return refuse(format!("cannot start a thread: {problem}; try again"));
                 }
-                Err(problem) => tracing::warn!(%problem, "no further thread for calls"),
+                Err(problem) => tracing::warn!(%problem, "cannot start another thread for calls"),
             }
         }
         let job = Job { id: id.clone(), request, cancel: cancel.clone() };
