@@ -249,7 +249,9 @@ pub enum Error {
         problem: String,
     },
     /// The answered request is no longer held.
-    #[error("the intercepted request is no longer held: its page was left, or it continued at its deadline; answer sooner")]
+    #[error(
+        "the intercepted request is no longer held: its page was left, or it continued at its deadline; answer sooner"
+    )]
     RequestGone,
     /// There is no such route.
     #[error("no route {id:?}; existing routes: {}", list(.known))]

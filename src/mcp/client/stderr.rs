@@ -84,7 +84,9 @@ impl Tail {
         };
         match logged.cmp(&LOGGED) {
             std::cmp::Ordering::Less => tracing::debug!(server = self.name, "{shown}"),
-            std::cmp::Ordering::Equal => tracing::debug!(server = self.name, "further output of the server is not logged"),
+            std::cmp::Ordering::Equal => {
+                tracing::debug!(server = self.name, "further output of the server is not logged")
+            }
             std::cmp::Ordering::Greater => {}
         }
     }
