@@ -1,4 +1,4 @@
-//! Drives Chromium-based browsers over the Chrome DevTools Protocol and watches them meanwhile: dialogs, frames, crashes, lost
+//! Drives Chromium-based browsers over the Chrome DevTools Protocol and supervises them: dialogs, frames, crashes, lost
 //! connections. Blocking calls with deadlines, no async runtime.
 //!
 //! ```no_run

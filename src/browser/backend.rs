@@ -5,7 +5,7 @@ use std::fmt;
 use super::Error;
 use super::endpoint::Endpoint;
 
-/// The protocol of the browser behind an address. Addresses are only distinguished here.
+/// The protocol of the browser behind a URL, distinguished only by the URL.
 ///
 /// ```
 /// use cdpilot::browser::Backend;
@@ -46,7 +46,7 @@ impl Backend {
         Endpoint::parse(text).map(Self::Cdp)
     }
 
-    /// Whether there is a CDP endpoint to supervise. Expected of a WebDriver server; only its session tells for
+    /// Whether there is a CDP endpoint to supervise. Expected of a WebDriver server; only its session shows it for
     /// certain.
     #[must_use]
     pub fn has_cdp(&self) -> bool {

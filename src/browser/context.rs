@@ -14,9 +14,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// Makes one: <https://chromedevtools.github.io/devtools-protocol/tot/Target/#method-createBrowserContext>.
+    /// Creates one: <https://chromedevtools.github.io/devtools-protocol/tot/Target/#method-createBrowserContext>.
     pub(crate) fn create(connection: &Connection, deadline: Deadline) -> Result<Self, Error> {
-        // With `dispose_on_detach` the browser cleans up when our connection ends without a word.
+        // With `dispose_on_detach` the browser cleans up if the connection ends without a command.
         let command = CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
         let made = connection.call(&command, deadline)?;
         Ok(Self { connection: connection.clone(), id: made.browser_context_id, disposed: false })

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use crate::process::list::{ProcessHandle, number, processes};
 
-/// Whether a crash handler that keeps its files in `folder` runs; with `kill` such are killed.
+/// Whether a crash handler that stores its files in `folder` is running; with `kill` such handlers are killed.
 ///
-/// Chromium starts two of them. Each makes a session of its own, so no signal to the group reaches
-/// them; they end by themselves a moment after the browser.
+/// Chromium starts two of them. Each creates its own session, so no signal to the group reaches them; they end by
+/// themselves shortly after the browser.
 pub(super) fn any_running(folder: &Path, kill: bool) -> bool {
     let mut any = false;
     for process in processes().filter(|process| is_crash_handler(process, folder)) {
         any = true;
-        // Looked at again after the handle was taken, it is the right one.
+        // Checked again after the handle was opened: the id may have been reused.
         if kill
             && let Some(hold) = number(&process).and_then(ProcessHandle::of)
             && is_crash_handler(&process, folder)

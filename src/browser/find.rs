@@ -97,7 +97,7 @@ pub fn search(sources: &Sources<'_>) -> Result<Found, Error> {
     Err(Error::NotFound { tried, install })
 }
 
-/// A named browser: a path, an application bundle, or a program name in `PATH`.
+/// A browser given by a path, an application bundle, or a program name in `PATH`.
 fn named(sources: &Sources<'_>, path: &Path, origin: Origin, words: &'static str) -> Result<Found, Error> {
     let mut places = Vec::new();
     let mut problem = "it is in no folder of PATH; give the full path".to_owned();
@@ -139,7 +139,7 @@ fn candidates(sources: &Sources<'_>) -> Vec<Candidate> {
     }
 }
 
-/// Canary and Chromium first: they are rarely a person's everyday browser.
+/// Canary and Chromium first: they are rarely a user's everyday browser.
 const MAC_APPS: [&str; 5] = ["Google Chrome Canary", "Chromium", "Google Chrome", "Brave Browser", "Microsoft Edge"];
 
 fn mac(sources: &Sources<'_>) -> Vec<Candidate> {
@@ -163,7 +163,7 @@ const LINUX_NAMES: [&str; 10] = [
     "microsoft-edge",
 ];
 
-/// For a `PATH` without them, as under cron or a service manager.
+/// For a `PATH` that lacks the usual folders, as under cron or a service manager.
 const LINUX_PATHS: [&str; 10] = [
     "/usr/bin/chromium",
     "/usr/bin/chromium-browser",

@@ -1,4 +1,4 @@
-//! The command line of a browser. Pure.
+//! The command line of a browser. Pure functions.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,8 +25,8 @@ pub struct Facts<'a> {
 /// The debugging port reserved for manual debugging.
 const RESERVED_PORT: u16 = 9222;
 
-/// No first-run pages, no traffic of the browser itself, nothing that covers a page, no throttling of background tabs
-/// (where an automated browser has most of its tabs).
+/// No first-run pages, no network traffic of the browser itself, nothing that covers a page, no throttling of
+/// background tabs (where an automated browser has most of its tabs).
 ///
 /// Chromium's crash handler stays on. It has a session of its own and ends with its browser; switched off
 /// (`disable-crashpad-for-testing`), Chromium 156 started over a pipe repeatedly loses its network service ("FD

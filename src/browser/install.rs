@@ -180,7 +180,7 @@ fn run_step(step: &Step, on_line: &mut dyn FnMut(&str)) -> Result<(), String> {
             .env("DEBIAN_FRONTEND", "noninteractive")
             .stdin(Stdio::inherit())
             .stdout(writer.try_clone()?)
-            .stderr(writer) // this process's copies close with the command value
+            .stderr(writer) // the copies in this process are closed with the command value
             .spawn()?;
         Ok((reader, child))
     };

@@ -165,8 +165,8 @@ fn broken(problem: cdp::Error) -> Failure {
 fn explain(options: &LaunchOptions, mut running: Running, failure: Failure) -> Error {
     /// A closed connection is detected a moment before the end of the process.
     const ENDING: Duration = Duration::from_secs(1);
-    /// The output is in the pipe when the process ends; a helper may keep the pipe open longer.
-    const LAST_WORDS: Duration = Duration::from_millis(200);
+    /// The output is already in the pipe when the process ends; a helper may keep the pipe open longer.
+    const OUTPUT_TIME: Duration = Duration::from_millis(200);
 
     let ended = match failure {
         Failure::Ended => running.process.wait_ended(Deadline::after(ENDING)),
@@ -174,7 +174,7 @@ fn explain(options: &LaunchOptions, mut running: Running, failure: Failure) -> E
     };
     let holder = running.profile.holder();
     let status = running.process.end(Deadline::after(ENDING));
-    running.process.log().wait(Deadline::after(LAST_WORDS), |told| told.ended);
+    running.process.log().wait(Deadline::after(OUTPUT_TIME), |findings| findings.ended);
     let (words, stderr) = (running.process.log().text(), running.process.log().quote());
     let (pid, path) = (running.process.pid(), running.profile.dir().to_owned());
     if status.is_ok()
@@ -208,7 +208,7 @@ enum Known {
     InUse,
 }
 
-/// Messages of Chromium with errors of their own.
+/// Messages of Chromium that have an error variant.
 fn known(words: &str, stderr: &str) -> Option<Known> {
     let says = |sentences: &[&str]| sentences.iter().any(|sentence| words.contains(sentence));
     let stderr = stderr.to_owned();

@@ -1,4 +1,4 @@
-//! Locks of profiles: Chromium's `SingletonLock`, and the mark on temporary folders.
+//! Profile locks: Chromium's `SingletonLock`, and the mark on temporary folders.
 //!
 //! On Unix, Chromium keeps a symbolic link `SingletonLock` with the text `<host>-<pid>`, and `SingletonSocket`, a link
 //! to a socket in a temporary folder. A second browser on the profile would open a window in the first one, so the lock
@@ -73,7 +73,7 @@ fn this_host() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 
-/// The debugging port, from a file that the browser behind the lock wrote, not an earlier one.
+/// The debugging port, from a file written by the browser that holds the lock, not an earlier one.
 fn port(dir: &Path) -> Option<u16> {
     let (port, _) = port_file::read(dir)?;
     let since = std::fs::symlink_metadata(dir.join(LOCK)).and_then(|facts| facts.modified()).ok()?;
@@ -109,8 +109,8 @@ fn works_elsewhere(seen: &ProcessInfo, dir: &Path) -> bool {
     let mut args = seen.command.split(|byte| *byte == 0);
     let Some(named) = args.find_map(|arg| arg.strip_prefix(b"--user-data-dir=")) else { return false };
     let named = Path::new(std::ffi::OsStr::from_bytes(named));
-    let there = named.is_absolute().then(|| named.canonicalize().ok()).flatten();
-    there.is_some_and(|there| dir.canonicalize().is_ok_and(|dir| dir != there))
+    let other = named.is_absolute().then(|| named.canonicalize().ok()).flatten();
+    other.is_some_and(|other| dir.canonicalize().is_ok_and(|dir| dir != other))
 }
 
 /// The program of a process. Not its arguments: they may contain passwords.

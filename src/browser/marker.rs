@@ -50,7 +50,7 @@ pub(super) struct Record {
     pub(super) owner: Who,
     /// The browser, leader of its process group.
     pub(super) browser: Who,
-    /// For a person who finds it.
+    /// For people who find the file.
     executable: String,
 }
 
@@ -70,7 +70,7 @@ fn read_from(file: &File) -> Option<Record> {
     serde_json::from_slice::<Record>(&text).ok().filter(|record| record.format == FORMAT)
 }
 
-/// Never follows a link or waits for a pipe.
+/// Open flags: never follow a link or wait for a pipe.
 fn flags() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
@@ -101,20 +101,20 @@ impl Marker {
             let mut how = OpenOptions::new();
             how.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags());
             let file = how.open(&path)?;
-            // A file system without locks has none to respect.
+            // On a file system without locks there is none to respect.
             if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
                 return Ok(Claim::Taken(read_from(&file)));
             }
             // The last owner may have removed it while it was being opened.
-            let (ours, there) = (file.metadata()?, std::fs::symlink_metadata(&path));
-            if there.is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())) {
+            let (ours, current) = (file.metadata()?, std::fs::symlink_metadata(&path));
+            if current.is_ok_and(|current| (current.dev(), current.ino()) == (ours.dev(), ours.ino())) {
                 let old = read_from(&file);
                 return Ok(Claim::Ours(Self { path, file, empty: ours.len() == 0 }, old));
             }
         }
     }
 
-    /// Writes which browser runs here.
+    /// Writes which browser uses the profile.
     pub(super) fn write(&mut self, browser: u32, executable: &Path) -> io::Result<()> {
         let gone = || io::Error::other("the process cannot be read");
         let record = Record {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::find::Os;
 use crate::cdp::ConnectOptions;
 
-/// How to start a browser. The defaults suit most callers: any browser found, a temporary profile, a pipe as transport.
+/// How to start a browser. The defaults suit most callers: any installed browser, a temporary profile, a pipe as
+/// transport.
 ///
 /// ```
 /// use cdpilot::browser::{LaunchOptions, Switch, TransportKind};
@@ -104,7 +105,7 @@ impl LaunchOptions {
         self
     }
 
-    /// How to talk to the browser, and whether others may. Default: a pipe that nobody else reaches.
+    /// Sets the transport, and whether other programs can connect. Default: a pipe, which no other process can use.
     #[must_use]
     pub fn transport(mut self, transport: TransportKind) -> Self {
         self.transport = transport;
@@ -255,7 +256,7 @@ impl Decision {
 pub struct Surroundings {
     /// The family of systems.
     pub os: Os,
-    /// Whether we run as root.
+    /// Whether this process runs as root.
     pub root: bool,
     /// Whether there is a display for a window.
     pub display: bool,
@@ -284,8 +285,8 @@ impl Surroundings {
     /// (`1`, `true`, `yes`, `on` or their opposites); else if there is no display (Linux without `DISPLAY` and
     /// `WAYLAND_DISPLAY`).
     #[must_use]
-    pub fn headless(&self, wish: Switch, extra_args: &[String]) -> Decision {
-        if let Some(on) = asked(wish) {
+    pub fn headless(&self, requested: Switch, extra_args: &[String]) -> Decision {
+        if let Some(on) = explicit(requested) {
             return Decision::new(on, "requested");
         }
         if has_flag(extra_args, "headless") {
@@ -310,8 +311,8 @@ impl Surroundings {
     /// reach. Root on another machine is no exception: there the start fails with
     /// [`Error::Sandbox`](super::Error::Sandbox), which says what to do.
     #[must_use]
-    pub fn no_sandbox(&self, wish: Switch, extra_args: &[String]) -> Decision {
-        if let Some(on) = asked(wish) {
+    pub fn no_sandbox(&self, requested: Switch, extra_args: &[String]) -> Decision {
+        if let Some(on) = explicit(requested) {
             return Decision::new(on, "requested");
         }
         if has_flag(extra_args, "no-sandbox") {
@@ -363,8 +364,8 @@ pub(super) fn flag_name(arg: &str) -> Option<&str> {
     name.map(|name| name.split_once('=').map_or(name, |(name, _)| name))
 }
 
-fn asked(wish: Switch) -> Option<bool> {
-    match wish {
+fn explicit(requested: Switch) -> Option<bool> {
+    match requested {
         Switch::Auto => None,
         Switch::On => Some(true),
         Switch::Off => Some(false),

@@ -10,14 +10,14 @@ use crate::process::list::{self, ProcessHandle};
 use crate::process::poll_until;
 use crate::sync::Deadline;
 
-/// The result.
+/// The result of ending an orphan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// There was nothing proven to be started here.
+    /// No process is proven to be started by this library.
     Nothing,
-    /// It was ended.
+    /// The browser was ended.
     Ended,
-    /// It still exists although it was killed.
+    /// Its processes still exist although they were killed.
     Stuck,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, 
 
 /// Whether the browser's reaper process still runs (a suspended one does not): it ends the browser and removes its
 /// `folder` within two seconds, or seven on a machine so busy that killed processes keep writing.
-pub(super) fn is_guarded(record: &Record, folder: &Path) -> bool {
+pub(super) fn is_reaper_running(record: &Record, folder: &Path) -> bool {
     let has = |command: &[u8], word: &[u8]| memchr::memmem::find(command, word).is_some();
     let folder = folder.as_os_str().as_bytes();
     let members = list::members(record.browser.pid);
@@ -56,7 +56,7 @@ pub(super) fn resume(record: &Record, dir: &Path) -> Vec<u32> {
     let leader = record.browser.pid;
     let ours = |seen: list::ProcessInfo| seen.started == record.browser.started && carries(&seen.command, dir);
     if !record.owner.runs() || !list::read(leader).is_some_and(ours) {
-        return Vec::new(); // nobody's, or an orphan, which is ended
+        return Vec::new(); // no owner, or an orphan, which is ended instead
     }
     resume_where(|| list::members(leader))
 }
@@ -75,8 +75,8 @@ fn resume_where(listed: impl Fn() -> Vec<(u32, list::ProcessInfo)>) -> Vec<u32> 
 }
 
 /// Waits for the reaper process to finish. Returns whether it has.
-pub(super) fn wait_guard(record: &Record, folder: &Path, deadline: Deadline) -> bool {
-    poll_until(deadline, || !is_guarded(record, folder))
+pub(super) fn wait_reaper(record: &Record, folder: &Path, deadline: Deadline) -> bool {
+    poll_until(deadline, || !is_reaper_running(record, folder))
 }
 
 /// Kills the crash handlers that keep their files in a folder. Returns whether none is left.
@@ -108,16 +108,16 @@ fn family(record: &Record, dir: &Path) -> Vec<u32> {
         }
         Some(_) => Vec::new(),
         None => {
-            let ours = |command: &[u8]| carries(command, dir) || is_guard(command, leader);
+            let ours = |command: &[u8]| carries(command, dir) || is_reaper(command, leader);
             members().filter(|(_, seen)| ours(&seen.command)).map(|(pid, _)| pid).collect()
         }
     }
 }
 
 /// Whether a command line is that of the reaper process of browser `leader`.
-fn is_guard(command: &[u8], leader: u32) -> bool {
+fn is_reaper(command: &[u8], leader: u32) -> bool {
     let leader = leader.to_string();
-    // Zero bytes on Linux, spaces elsewhere.
+    // NUL bytes on Linux, spaces elsewhere.
     [b"\0", b" "].iter().any(|between| {
         let wanted = [&between[..], REAPER_NAME.as_bytes(), &between[..], leader.as_bytes(), &between[..]].concat();
         memchr::memmem::find(command, &wanted).is_some()

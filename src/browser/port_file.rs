@@ -8,8 +8,8 @@ use super::process::Process;
 use super::resolve::{Resolve, resolve};
 use crate::sync::Deadline;
 
-/// Chromium writes it into the profile: the port, and on a second line the path of the browser's WebSocket address.
-/// Chromium 156 does so for port 0 only.
+/// Written by Chromium into the profile: the port, and on a second line the path of the browser's WebSocket URL.
+/// Chromium 156 writes it for port 0 only.
 pub(super) const PORT_FILE: &str = "DevToolsActivePort";
 
 /// The content of [`PORT_FILE`] in a profile.
@@ -26,7 +26,7 @@ pub(super) fn read(profile: &Path) -> Option<(u16, String)> {
 pub(super) enum NotReady {
     /// The process has ended.
     Ended,
-    /// The port is taken, by its own message.
+    /// The port is in use, according to the browser's output.
     PortRefused,
     /// The deadline has passed.
     TimeUp,
@@ -41,11 +41,12 @@ pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: D
     const LOOK: Duration = Duration::from_millis(20);
     const ASK_EVERY: u32 = 10;
     for round in 0u32.. {
-        let told = process.log().wait(deadline.within(LOOK), |told| told.listening.is_some() || told.port_refused);
-        if told.port_refused {
+        let findings =
+            process.log().wait(deadline.within(LOOK), |findings| findings.listening.is_some() || findings.port_refused);
+        if findings.port_refused {
             return Err(NotReady::PortRefused);
         }
-        if let Some(endpoint) = told.listening.and_then(|address| Endpoint::parse(&address).ok()) {
+        if let Some(endpoint) = findings.listening.and_then(|address| Endpoint::parse(&address).ok()) {
             return Ok(endpoint);
         }
         if let Some((port, path)) = read(profile) {
@@ -68,12 +69,12 @@ pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: D
 }
 
 fn ask(port: u16, deadline: Deadline) -> Option<Endpoint> {
-    let asked = Endpoint { scheme: Scheme::Http, ..Endpoint::local(port, "/") };
+    let requested = Endpoint { scheme: Scheme::Http, ..Endpoint::local(port, "/") };
     let how = Resolve {
         headers: &[],
         roots: &[],
         profiles: Vec::new(),
         deadline: deadline.within(Duration::from_millis(500)),
     };
-    resolve(&asked, &how).ok()
+    resolve(&requested, &how).ok()
 }

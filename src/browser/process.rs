@@ -103,8 +103,8 @@ impl Process {
     /// Kills in any case; after a passed deadline it still waits as long as a kill takes.
     pub(super) fn end(&mut self, deadline: Deadline) -> Result<ExitStatus, Error> {
         let deadline = if deadline.left() < KILL_TIME { Deadline::after(KILL_TIME) } else { deadline };
-        let asked = deadline.left();
-        let stuck = Error::StillRunning { pid: self.pid, after: asked };
+        let time = deadline.left();
+        let stuck = Error::StillRunning { pid: self.pid, after: time };
         let status = match self.status {
             Some(status) => status,
             None => {

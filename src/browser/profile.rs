@@ -36,8 +36,8 @@ pub(super) struct Profile {
 
 impl Profile {
     /// Opens the given folder, or creates a temporary one that `executable` can access.
-    pub(super) fn open(wish: Option<&Path>, executable: &Path) -> Result<Self, Error> {
-        match wish {
+    pub(super) fn open(requested: Option<&Path>, executable: &Path) -> Result<Self, Error> {
+        match requested {
             Some(dir) => Self::given(dir, &temp_root(executable)),
             None => Self::temporary(&temp_root(executable)),
         }
@@ -85,7 +85,7 @@ impl Profile {
         #[cfg(unix)]
         let marker = match Marker::claim(&dir).map_err(failed)? {
             Claim::Ours(marker, _) => Some(marker),
-            Claim::Taken(_) => None, // no other process knows the folder
+            Claim::Taken(_) => None, // cannot be: no other process knows the folder
         };
         Ok(Self {
             dir,
@@ -97,13 +97,13 @@ impl Profile {
         })
     }
 
-    /// Writes down that browser `pid` uses the profile, before it runs.
+    /// Records that browser `pid` uses the profile, before the browser runs.
     #[cfg(unix)]
     pub(super) fn taken_by(&mut self, pid: u32, executable: &Path) -> std::io::Result<()> {
         self.marker.as_mut().map_or(Ok(()), |marker| marker.write(pid, executable))
     }
 
-    /// The system ends the browser with this process; nothing needs to be written.
+    /// Does nothing: the system ends the browser with this process.
     #[cfg(not(unix))]
     pub(super) fn taken_by(&mut self, _pid: u32, _executable: &Path) -> std::io::Result<()> {
         Ok(())
@@ -299,7 +299,7 @@ fn remove_once(path: &Path) -> std::io::Result<()> {
     std::fs::remove_dir_all(path)
 }
 
-/// Creates a folder that only this user can access; an existing one stays as it is.
+/// Creates a folder that only this user can access; an existing one is not changed.
 fn make_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

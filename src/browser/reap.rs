@@ -62,7 +62,7 @@ pub(super) fn in_root(root: &Path, limit: Option<usize>, mut report: Reaped) -> 
         if Some(done) == limit {
             break;
         }
-        // Held to the end: two processes would interfere.
+        // Held to the end, to keep other processes from interfering.
         if let Some(unowned) = Unowned::of(&folder) {
             done += usize::from(clear(&folder, &unowned, limit.is_some(), &mut report));
         }
@@ -77,9 +77,9 @@ pub(super) fn in_root(_root: &Path, _limit: Option<usize>, report: Reaped) -> Re
 
 /// Cleans up one folder without an owner. Returns whether there was anything to do.
 #[cfg(unix)]
-fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> bool {
+fn clear(folder: &Path, unowned: &Unowned, is_start: bool, report: &mut Reaped) -> bool {
     /// How long a reaper process may take on a busy machine.
-    const GUARD_TIME: Duration = Duration::from_secs(8);
+    const REAPER_TIME: Duration = Duration::from_secs(8);
     /// How long killed processes may take to vanish.
     const KILL_TIME: Duration = Duration::from_secs(8);
     /// The same during a start; the next start handles the rest.
@@ -89,13 +89,13 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
         None => profile::inside(folder),
     };
     let mut left = |problem: String| report.left.push(Leftover { folder: folder.to_owned(), problem });
-    let kill_time = Deadline::after(if hurry { SHORT_KILL_TIME } else { KILL_TIME });
+    let kill_time = Deadline::after(if is_start { SHORT_KILL_TIME } else { KILL_TIME });
     let mut ended = false;
     if let Some(record) = marker::read(&dir) {
-        if orphan::is_guarded(&record, folder) {
-            let patience = if hurry { Duration::ZERO } else { GUARD_TIME };
-            let gone = orphan::wait_guard(&record, folder, Deadline::after(patience));
-            if hurry || gone {
+        if orphan::is_reaper_running(&record, folder) {
+            let patience = if is_start { Duration::ZERO } else { REAPER_TIME };
+            let gone = orphan::wait_reaper(&record, folder, Deadline::after(patience));
+            if is_start || gone {
                 return false;
             }
         }
@@ -117,7 +117,7 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
     }
     // Threads of a killed process may continue for a moment after it counts as dead.
     let patience = if ended { kill_time } else { Deadline::after(Duration::ZERO) };
-    // Whoever works in there has the folder's name, which is ours alone, on its command line.
+    // Processes that use the folder have its unique name on their command line.
     let users = || list::with_words(&[folder.as_os_str().as_encoded_bytes()]);
     poll_until(patience, || users().is_empty());
     let users = users();

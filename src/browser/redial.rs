@@ -10,31 +10,31 @@ use super::stderr::Log;
 use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
 
-/// How to connect to a browser. `Debug` shows no secret of the address.
+/// How to connect to a browser. `Debug` shows no secret of the URL.
 #[derive(Debug, Clone)]
 pub struct Redial {
-    /// As requested: a restarted browser has another WebSocket address.
-    asked: Endpoint,
+    /// The requested endpoint: a restarted browser has another WebSocket URL.
+    requested: Endpoint,
     options: ConnectOptions,
     /// The standard error of a started browser; it ends with the browser.
     log: Option<Arc<Log>>,
 }
 
 impl Redial {
-    pub(super) fn new(asked: Endpoint, options: ConnectOptions) -> Self {
-        Self { asked, options, log: None }
+    pub(super) fn new(requested: Endpoint, options: ConnectOptions) -> Self {
+        Self { requested, options, log: None }
     }
 
-    /// For a started browser, which is not waited for when it has ended.
+    /// For a started browser: reconnecting stops when it has ended.
     pub(super) fn of_ours(mut self, log: &Arc<Log>) -> Self {
         self.log = Some(Arc::clone(log));
         self
     }
 
-    /// Whether the browser is a started one that has ended: it will not answer.
+    /// Whether the browser was started here and has ended, so that it will not answer.
     #[must_use]
     pub fn browser_has_ended(&self) -> bool {
-        self.log.as_ref().is_some_and(|log| log.wait(Deadline::after_millis(0), |told| told.ended).ended)
+        self.log.as_ref().is_some_and(|log| log.wait(Deadline::after_millis(0), |findings| findings.ended).ended)
     }
 
     /// Connects.
@@ -50,7 +50,7 @@ impl Redial {
         let options = &self.options;
         let how =
             Resolve { headers: &options.headers, roots: &options.tls_roots, profiles: default_profiles(), deadline };
-        let endpoint = resolve(&self.asked, &how)?;
+        let endpoint = resolve(&self.requested, &how)?;
         let mut how = options.clone();
         how.connect_timeout = how.connect_timeout.min(deadline.left());
         how.headers = endpoint.headers(&how.headers);

@@ -1,4 +1,4 @@
-//! From a given address to the WebSocket address of the browser.
+//! Resolves a given URL to the WebSocket URL of the browser.
 //!
 //! `ws` and `wss` addresses are used as they are. For `http` and `https` the browser is queried (`GET /json/version`,
 //! <https://chromedevtools.github.io/devtools-protocol/#endpoints>). A Chrome whose user allowed debugging in its
@@ -58,11 +58,11 @@ fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), E
         endpoint: endpoint.to_string(),
         problem: redact_addresses(&problem.to_string()),
     };
-    let mut asked = endpoint.clone();
-    asked.path = format!("{}/json/version", prefix(endpoint));
+    let mut requested = endpoint.clone();
+    requested.path = format!("{}/json/version", prefix(endpoint));
     let headers = endpoint.headers(how.headers);
     let (status, body) =
-        http::get_trusting(&asked.url(), &headers, how.roots, how.deadline).map_err(|error| match error {
+        http::get_trusting(&requested.url(), &headers, how.roots, how.deadline).map_err(|error| match error {
             cdp::Error::Connect { problem } if problem.contains("does not speak HTTP") => not_cdp(endpoint, problem),
             cdp::Error::Connect { problem } => unreachable(&problem),
             other => unreachable(&other),
@@ -83,24 +83,27 @@ struct Version {
 }
 
 /// The address in the answer, with the requested host and port.
-fn websocket(asked: &Endpoint, body: &str) -> Result<Endpoint, Error> {
+fn websocket(requested: &Endpoint, body: &str) -> Result<Endpoint, Error> {
     let version: Version = serde_json::from_str(body)
-        .map_err(|_| not_cdp(asked, "its /json/version is not the JSON of a browser".to_owned()))?;
-    let url = version.url.ok_or_else(|| not_cdp(asked, "its /json/version has no webSocketDebuggerUrl".to_owned()))?;
-    let told = Endpoint::parse(&url)
-        .map_err(|_| not_cdp(asked, "the webSocketDebuggerUrl in its /json/version is not a valid URL".to_owned()))?;
-    // A server that reports the requested host knows the proxy; one that reports an internal name does not know the
+        .map_err(|_| not_cdp(requested, "its /json/version is not the JSON of a browser".to_owned()))?;
+    let url =
+        version.url.ok_or_else(|| not_cdp(requested, "its /json/version has no webSocketDebuggerUrl".to_owned()))?;
+    let reported = Endpoint::parse(&url).map_err(|_| {
+        not_cdp(requested, "the webSocketDebuggerUrl in its /json/version is not a valid URL".to_owned())
+    })?;
+    // A server that reports the requested host knows its proxy; one that reports an internal name does not know the
     // path prefix of the proxy either.
-    let inner = told.host != asked.host || told.port != asked.port;
-    let prefix = prefix(asked);
-    let path = if inner && !told.path.starts_with(prefix) { format!("{prefix}{}", told.path) } else { told.path };
+    let inner = reported.host != requested.host || reported.port != requested.port;
+    let prefix = prefix(requested);
+    let path =
+        if inner && !reported.path.starts_with(prefix) { format!("{prefix}{}", reported.path) } else { reported.path };
     Ok(Endpoint {
-        scheme: if asked.scheme.is_encrypted() { Scheme::Wss } else { Scheme::Ws },
-        user: asked.user.clone(),
-        host: asked.host.clone(),
-        port: asked.port,
+        scheme: if requested.scheme.is_encrypted() { Scheme::Wss } else { Scheme::Ws },
+        user: requested.user.clone(),
+        host: requested.host.clone(),
+        port: requested.port,
         path,
-        query: told.query.or_else(|| asked.query.clone()),
+        query: reported.query.or_else(|| requested.query.clone()),
     })
 }
 
@@ -111,10 +114,10 @@ fn by_address(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error>
         problem: "it refuses the name in the address".to_owned(),
         advice: "give its IP address instead of a name",
     };
-    let mut asked = endpoint.clone();
-    asked.host = address_of(endpoint).ok().filter(|host| *host != endpoint.host).ok_or_else(refused)?;
-    let (status, body) = version_of(&asked, how)?;
-    if status == 200 { websocket(&asked, &body) } else { Err(refused()) }
+    let mut requested = endpoint.clone();
+    requested.host = address_of(endpoint).ok().filter(|host| *host != endpoint.host).ok_or_else(refused)?;
+    let (status, body) = version_of(&requested, how)?;
+    if status == 200 { websocket(&requested, &body) } else { Err(refused()) }
 }
 
 fn address_of(endpoint: &Endpoint) -> io::Result<String> {

@@ -61,13 +61,13 @@ pub struct Version {
 
 impl Version {
     pub(super) fn ask(connection: &Connection, deadline: Deadline) -> Result<Self, cdp::Error> {
-        let told = connection.call(&GetVersion::new(), deadline)?;
+        let version = connection.call(&GetVersion::new(), deadline)?;
         Ok(Self {
-            product: told.product,
-            protocol: told.protocol_version,
-            revision: told.revision,
-            user_agent: told.user_agent,
-            js: told.js_version,
+            product: version.product,
+            protocol: version.protocol_version,
+            revision: version.revision,
+            user_agent: version.user_agent,
+            js: version.js_version,
         })
     }
 }
@@ -121,10 +121,10 @@ impl BrowserProcess {
     /// # Errors
     /// Those of [`attach`](Self::attach).
     pub fn attach_with(url: &str, options: &AttachOptions) -> Result<Self, Error> {
-        let asked = match Backend::parse(url)? {
-            Backend::Cdp(asked) => asked,
-            Backend::WebDriver(asked) => {
-                let opened = webdriver::open(&asked, options)?;
+        let requested = match Backend::parse(url)? {
+            Backend::Cdp(requested) => requested,
+            Backend::WebDriver(requested) => {
+                let opened = webdriver::open(&requested, options)?;
                 let mut browser = Self::attach_to(&opened.endpoint, &opened.connect, opened.deadline)?;
                 opened.session.connected(&browser.connection);
                 browser.session = Some(opened.session);
@@ -134,7 +134,7 @@ impl BrowserProcess {
         };
         let options = &options.connect;
         let deadline = Deadline::after(options.connect_timeout);
-        Self::attach_to(&asked, options, deadline)
+        Self::attach_to(&requested, options, deadline)
     }
 
     /// Connects to a parsed address.
@@ -159,7 +159,7 @@ impl BrowserProcess {
         self.redial.as_ref()
     }
 
-    /// Continues over another connection to the same browser. Returns the old one.
+    /// Replaces the connection by another one to the same browser. Returns the old one.
     pub fn replace_connection(&mut self, connection: Connection) -> Connection {
         std::mem::replace(&mut self.connection, connection)
     }
@@ -238,9 +238,9 @@ impl BrowserProcess {
         Context::create(&self.connection, deadline)
     }
 
-    /// Ends the browser. A started one is asked to close and killed when it does not (after 2.5 s, or half of the
-    /// remaining time); then none of its processes remains, and a temporary profile is removed. For one that was
-    /// attached to, only the connection ends. A WebDriver session is deleted, and its server ends the browser.
+    /// Ends the browser. A started browser is asked to close, and killed if it does not (after 2.5 s, or half of the
+    /// remaining time); then none of its processes remains, and a temporary profile is removed. For an attached one,
+    /// only the connection ends. A WebDriver session is deleted, and its server ends the browser.
     ///
     /// # Errors
     /// [`Error::StillRunning`], [`Error::ProfileLeft`] and [`Error::SessionLeft`]: what could not be cleaned up.
@@ -253,7 +253,8 @@ impl BrowserProcess {
             self.connection.close();
             return self.session.take().map_or(Ok(()), |mut session| session.end(deadline));
         };
-        // A call would wait for an answer that a closing browser may not send. Its end is the answer.
+        // A call would wait for an answer that a closing browser may not send. The end of the browser is detected
+        // instead.
         if self.connection.send(&Close::new()).is_err() {
             running.process.terminate();
         }
@@ -263,7 +264,7 @@ impl BrowserProcess {
         }
         self.connection.close();
         running.life_line = None;
-        // While something still runs, marker and lock must remain.
+        // While a process is still running, marker and lock must remain.
         running.process.end(deadline)?;
         running.profile.close(running.process.pid(), deadline)
     }

@@ -111,7 +111,7 @@ fn notice(findings: &mut Findings, line: &str) {
 /// The reading thread. Dropping it ends the thread, even if a stray process keeps the other end of the pipe open.
 #[derive(Debug)]
 pub(super) struct Reader {
-    // Told to end before it is waited for: the order of the fields matters.
+    // The order of the fields matters: the stop signal is dropped before the thread is joined.
     _stop: Stop,
     _thread: Thread,
 }

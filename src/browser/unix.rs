@@ -1,4 +1,4 @@
-//! A browser's processes on Unix: a process group with a reaper in it, and a pipe on descriptors 3 and 4.
+//! A browser's processes on Unix: a process group with a reaper process in it, and a pipe on descriptors 3 and 4.
 
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
@@ -25,24 +25,24 @@ pub(super) struct Pipes {
 /// Moves the pipe from standard input and output to descriptors 3 and 4, where Chromium expects it, then executes the
 /// browser: process id and start time stay.
 ///
-/// It first waits for a line, which is written when the reaper process is ready and the marker exists, so that the end
-/// of this process can never leave a browser that neither knows. A shell reads no further than the end of the line; the
-/// rest of the pipe is for the browser.
+/// The script first waits for a line, which is written when the reaper process is ready and the marker exists, so that
+/// a crash of this process never leaves a browser unknown to both. A shell reads no further than the end of the line;
+/// the rest of the pipe is for the browser.
 const MOVE_PIPE: &str = r#"read -r _ || exit 1
 exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
 
 /// The name of the reaper process on its command line.
-pub(super) const REAPER_NAME: &str = "cdpilot-guard";
+pub(super) const REAPER_NAME: &str = "cdpilot-reaper";
 
-/// Ends the browser after this process if Chromium hangs and does not exit by itself. It waits for the end of its
-/// input, which comes when this process ends, gives the browser a good second, then kills it, removes the temporary
-/// profile, its mark last (repeatedly, while something still writes to it or creates it again), and kills the whole
-/// group including itself. While it lives in the group, the group id cannot be reused.
+/// Ends the browser if Chromium hangs and does not exit after this process has ended. The script waits for the end of
+/// its stdin, which closes when this process ends, gives the browser a little over a second, then kills it, removes the
+/// temporary profile, its mark last (repeatedly, while a process still writes to it or creates it again), and kills the
+/// whole group including itself. While it lives in the group, the group id cannot be reused.
 ///
-/// It ignores the signals that the system sends to an orphaned group, and `USR2`, which it sends to the group itself:
-/// that kills helpers that would keep writing into the profile. A zombie counts as ended, although in a container it
-/// may take long until it is reaped; only Linux shows that, other systems have no such file. Shells differ in the
-/// syntax of a signal to a group: dash accepts no `--` after `-9`.
+/// It ignores the signals that the system sends to an orphaned group, and `USR2`, which it sends to the group itself to
+/// kill helpers that would keep writing to the profile. A zombie counts as ended, although in a container it may take
+/// long until it is reaped; this can be seen only on Linux. Shells differ in the syntax of a signal to a group: dash
+/// accepts no `--` after `-9`.
 const REAPER: &str = r#"trap '' HUP INT TERM USR2
 read -r _
 for t in 0.1 0.2 0.3 0.6; do
@@ -104,7 +104,7 @@ pub(super) fn spawn(
 pub(super) struct ProcessGroup {
     group: Group,
     reaper: Reaper,
-    /// Where the crash handlers keep their files: they leave the group, this tells them apart.
+    /// Where the crash handlers store their files; identifies them, since they leave the group.
     #[cfg(target_os = "linux")]
     crashes: std::path::PathBuf,
 }
@@ -128,7 +128,7 @@ impl ProcessGroup {
         self.group.wait_leader(deadline)
     }
 
-    /// Asks the browser to end. Only before it is reaped.
+    /// Sends SIGTERM to the browser. Only before it is reaped.
     pub(super) fn terminate(&self) {
         self.group.signal_leader(Signal::TERM);
     }
@@ -143,7 +143,7 @@ impl ProcessGroup {
         };
         let held: Vec<(u32, list::ProcessHandle)> =
             renderers().filter_map(|pid| Some((pid, list::ProcessHandle::of(pid)?))).collect();
-        // Looked at again after the handles were taken, they are the right ones.
+        // Checked again after the handles were opened: ids may have been reused.
         let renderers: Vec<u32> = renderers().collect();
         held.iter().filter(|(pid, _)| renderers.contains(pid)).map(|(_, hold)| hold.kill()).count()
     }
@@ -151,10 +151,10 @@ impl ProcessGroup {
     /// Kills the whole group, including the reaper process. Only before the browser is reaped.
     pub(super) fn kill(&mut self) {
         self.group.signal(Signal::KILL);
-        self.reaper.end(); // also should it have failed to join the group
+        self.reaper.end(); // in case it could not join the group
     }
 
-    /// Waits until nothing of the group is left; called after the browser was reaped. Returns whether that is so.
+    /// Waits until no process of the group is left; called after the browser was reaped. Returns whether that is so.
     pub(super) fn wait_gone(&self, deadline: Deadline) -> bool {
         /// How long crash handlers may take to end after the browser before they are killed.
         #[cfg(target_os = "linux")]

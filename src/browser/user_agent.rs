@@ -64,8 +64,8 @@ fn ask(executable: &Path) -> Option<String> {
 }
 
 /// The value of the switch `--user-agent`; `None` for the browser's own.
-pub(super) fn text(wish: &UserAgent, headless: bool, executable: &Path) -> Option<String> {
-    match wish {
+pub(super) fn text(requested: &UserAgent, headless: bool, executable: &Path) -> Option<String> {
+    match requested {
         UserAgent::Native => None,
         UserAgent::Text(text) => Some(text.clone()),
         UserAgent::LikeHeaded if !headless => None,

@@ -17,7 +17,7 @@ pub(super) fn spawn(
     plan: &Plan<'_>,
     note: impl FnOnce(u32) -> io::Result<()>,
 ) -> io::Result<(Child, ProcessGroup, Option<Pipes>)> {
-    // It joins the job long before Chromium makes its first helper process.
+    // It joins the job long before Chromium starts its first helper process.
     let (mut child, job) = job::spawn(
         Command::new(plan.executable)
             .args(plan.args)
@@ -46,7 +46,7 @@ impl ProcessGroup {
         job::wait_ended(child, deadline)
     }
 
-    /// There is no gentle signal; use `Browser.close`.
+    /// Does nothing: Windows has no equivalent of SIGTERM. Use `Browser.close`.
     pub(super) fn terminate(&self) {}
 
     /// Renderers cannot be identified here.

@@ -1,4 +1,4 @@
-//! Making a connection: options, addresses, TCP, TLS. Every step shares one deadline.
+//! Connecting: options, URL, TCP, TLS. All steps share one deadline.
 
 use std::fmt;
 use std::net::TcpStream;
@@ -13,39 +13,39 @@ use crate::sync::Deadline;
 
 /// Trade-off between latency and CPU time of a call.
 ///
-/// On a quiet machine most of a round trip is waking sleeping threads. A caller that waits spins for
-/// a moment before it sleeps, when its call is the only one under way; only one thread spins at a time.
+/// On a quiet machine, most of a round trip is spent waking sleeping threads. A waiting caller spins briefly before it
+/// sleeps, if its call is the only one in flight; at most one thread spins at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Latency {
-    /// Never spins: least processor time.
+    /// Never spins: lowest CPU usage.
     Quiet,
-    /// Spins up to twice the usual time of an answer, at most 400 µs a call, and only while answers
-    /// come sooner that way; which way does better is tried all the time.
+    /// Spins up to twice the usual answer time, at most 400 µs per call, and only while that makes answers faster; both
+    /// modes are measured continuously.
     #[default]
     Balanced,
-    /// Spins up to 5 ms a call.
+    /// Spins up to 5 ms per call.
     Low,
 }
 
-/// How to connect. Its `Debug` shows the names of the headers only.
+/// Options of a connection. `Debug` shows only the names of the headers.
 #[derive(Clone)]
 pub struct ConnectOptions {
     /// Trade-off between latency and CPU time.
     pub latency: Latency,
-    /// Extra headers of the WebSocket handshake. Their values are never logged.
+    /// Additional headers of the WebSocket handshake. Their values are never logged.
     pub headers: Vec<(String, String)>,
-    /// Limit for look-up, TCP connect and handshake together. Default 10 s.
+    /// Limit for name resolution, TCP connect and handshake together. Default 10 s.
     pub connect_timeout: Duration,
-    /// Greatest incoming message in bytes. A larger one is skipped: its call fails, of its event only the beginning is
-    /// handed on. One of sixteen times as much ends the connection. Default 256 MiB: full-page pictures are large.
+    /// Maximum size of an incoming message in bytes. A larger one is skipped: its call fails; of an event only the
+    /// beginning is delivered. A message sixteen times as large ends the connection. Default 256 MiB, enough for
+    /// full-page screenshots.
     pub max_message: usize,
-    /// A ping goes out after so much silence, and the connection ends after three times as much.
-    /// Silence itself is legal, only unanswered pings are not. Default 20 s; WebSocket only.
+    /// Interval of silence after which a ping is sent; the connection ends after three such intervals. Silence itself
+    /// is allowed, unanswered pings are not. Default 20 s; WebSocket only.
     pub keepalive: Option<Duration>,
-    /// Root certificates for `wss://` beside the public ones that are built in: for a proxy with a
-    /// certificate of your own. Each is one certificate in DER, or a PEM text with one or more (what
-    /// is in the file). Feature `tls`.
+    /// Additional root certificates for `wss://`, such as that of a proxy. Each entry is one certificate in DER, or a
+    /// PEM text with one or more. Feature `tls`.
     pub tls_roots: Vec<Vec<u8>>,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Debug for ConnectOptions {
     }
 }
 
-/// Host, port and path of an address.
+/// Host, port and path of a URL.
 pub(super) struct Target {
     pub(super) host: String,
     pub(super) port: u16,
@@ -84,7 +84,7 @@ pub(super) struct Target {
     pub(super) uri: Uri,
 }
 
-/// The accepted address schemes.
+/// The supported URL schemes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     WebSocket,
@@ -112,7 +112,7 @@ pub(super) fn parse(address: &str, protocol: Protocol) -> Result<Target, Error> 
     })
 }
 
-/// The stream over a fresh socket, encrypted if the address asks for it.
+/// The stream over a new socket, encrypted if the URL requires it.
 pub(super) fn stream(
     socket: TcpStream,
     target: &Target,
@@ -125,7 +125,7 @@ pub(super) fn stream(
     if target.tls {
         return super::tls::wrap(stream, &target.host, roots, deadline);
     }
-    let _ = (target.tls, roots, deadline); // TLS was refused above in a build without it
+    let _ = (target.tls, roots, deadline); // without the feature, TLS was rejected above
     Ok(stream)
 }
 

@@ -1,4 +1,4 @@
-//! The connection: what callers hold, and what the reader thread shares with them.
+//! The connection: the handles of callers, and the state shared with the reader thread.
 //!
 //! # Locking rules
 //! | lock | held for | by |
@@ -9,8 +9,7 @@
 //! | writer's queue | a queue operation | any sending thread |
 //! | subscriber list | copying a pointer | the holder of `reading`; who subscribes |
 //!
-//! `reading` comes first; the others are never held together, and none over input or output but
-//! `reading`, whose meaning that is.
+//! `reading` comes first; the others are never held together. Only `reading` is held during I/O, which is its purpose.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -39,10 +38,10 @@ use super::writer::{SendError, Writer};
 use super::ws;
 use crate::sync::{Deadline, Thread, spawn};
 
-/// Chromium ends a connection without a word when a message is larger.
+/// Chromium closes the connection without an error when a message is larger.
 const MAX_OUTGOING: usize = 100 * 1024 * 1024;
 
-/// The deadline of a send that is not part of a call with one of its own.
+/// The deadline of a send that does not belong to a call with its own deadline.
 pub(super) fn send_deadline() -> Deadline {
     Deadline::after_secs(10)
 }
@@ -54,7 +53,7 @@ pub(super) enum Framing {
     Pipe,
 }
 
-/// What the threads of a connection share.
+/// State shared by the threads of a connection.
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) stream: Arc<Stream>,
@@ -68,13 +67,13 @@ pub(super) struct Inner {
     pub(super) pending: Pending,
     pub(super) subscribers: Arc<Subscribers>,
     pub(super) reading: Mutex<Reading>,
-    /// A caller left the reading role with messages still in the buffer.
+    /// Whether a caller gave up the reading role with messages left in the buffer.
     pub(super) handed_over: AtomicBool,
     pub(super) spin: Spin,
     pub(super) keepalive: Option<Duration>,
     pub(super) garbage: AtomicU64,
     born: Instant,
-    /// When something was last read, milliseconds after `born`.
+    /// Time of the last read, in milliseconds after `born`.
     pub(super) heard: AtomicU64,
     closed: AtomicBool,
 }
@@ -95,7 +94,7 @@ impl Inner {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
     }
 
-    /// Ends the connection: all waits fail, the threads exit. The first reason is kept.
+    /// Ends the connection: all waits fail, the threads end. The first reason is kept.
     pub(super) fn end(&self, reason: CloseReason) {
         let local = reason == CloseReason::Local;
         if !self.pending.close(reason) {
@@ -113,7 +112,7 @@ impl Inner {
     }
 }
 
-/// Numbers about a connection, for status pages and tests.
+/// Statistics of a connection, for status pages and tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
@@ -125,14 +124,14 @@ pub struct Counters {
     pub late_answers: u64,
     /// Answers to ids that were never used.
     pub unknown_answers: u64,
-    /// Messages that were not CDP.
+    /// Messages that were not valid CDP.
     pub garbage: u64,
-    /// Answers for which an inbox had no room.
+    /// Answers dropped because an inbox was full.
     pub lost_answers: u64,
 }
 
-/// A connection to a browser. Cloning it copies a handle; when the last handle (sessions included)
-/// is dropped, the connection ends and its thread with it.
+/// A connection to a browser. Clones are handles of the same connection; when the last handle (including sessions) is
+/// dropped, the connection and its thread end.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<Inner>,
@@ -160,7 +159,7 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) interruptible: bool,
 }
 
-/// Where the outcome of a call goes, and how its message is sent.
+/// Where the outcome of a call goes, and whether sending may wait.
 enum AnswerTo {
     /// To a slot; sending may wait until the deadline.
     Wait(Arc<Slot>),
@@ -169,11 +168,11 @@ enum AnswerTo {
 }
 
 impl Connection {
-    /// Connects to a CDP WebSocket address (`ws://…`, with the feature `tls` also `wss://…`).
+    /// Connects to a CDP WebSocket URL (`ws://…`, with the feature `tls` also `wss://…`).
     ///
     /// # Errors
-    /// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`] (saying which step), and
-    /// [`Error::System`] when no thread or descriptor is to be had. None of them names the address.
+    /// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`] (with the step), and [`Error::System`] if no thread
+    /// or descriptor is available. None of them contains the URL.
     pub fn connect(address: &str, options: &ConnectOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(options.connect_timeout);
         let target = connect::parse(address, connect::Protocol::WebSocket)?;
@@ -185,7 +184,7 @@ impl Connection {
         Self::over(Arc::new(stream), Framing::Ws, Reading::new(decoder, &early), covered, options)
     }
 
-    /// Talks over the two pipes of a browser started with `--remote-debugging-pipe`.
+    /// Uses the two pipes of a browser started with `--remote-debugging-pipe`.
     ///
     /// # Errors
     /// [`Error::System`].
@@ -242,7 +241,7 @@ impl Connection {
         Reply::<C>::new(self.start(Cow::Borrowed(C::METHOD), command, options)?).wait(deadline)
     }
 
-    /// Sends a command to the browser itself. Waiting for the result is up to the handle.
+    /// Sends a command to the browser itself. The returned handle waits for the result.
     ///
     /// # Errors
     /// See [`Error`].
@@ -265,7 +264,7 @@ impl Connection {
         Reply::raw(self.start(method.into(), params, options)?).wait_raw(deadline)
     }
 
-    /// Sends any command by name to the browser itself. Waiting for the result is up to the handle.
+    /// Sends any command by name to the browser itself. The returned handle waits for the result.
     ///
     /// # Errors
     /// See [`Error`].
@@ -290,10 +289,10 @@ impl Connection {
         self.inner.subscribers.add(watch, capacity)
     }
 
-    /// Ends the connection now. Calls under way fail, subscriptions end, the thread leaves.
+    /// Ends the connection now. Pending calls fail, subscriptions end, the thread ends.
     pub fn close(&self) {
         self.inner.end(CloseReason::Local);
-        // Taken out first: joining under the lock would hold it over a wait.
+        // Taken out first, since joining must not hold the lock.
         let thread = self.owner.thread.lock().take();
         drop(thread);
     }
@@ -334,7 +333,7 @@ impl Connection {
         }
     }
 
-    /// Sends any command by name, with everything said about how.
+    /// Sends any command by name, with all options.
     pub(crate) fn send_with(
         &self,
         method: Cow<'static, str>,
@@ -344,7 +343,7 @@ impl Connection {
         Ok(Reply::raw(self.start(method, params, options)?))
     }
 
-    /// Sends a call whose outcome goes to a slot of its own.
+    /// Sends a call whose outcome goes to its own slot.
     pub(super) fn start<P: Serialize + ?Sized>(
         &self,
         method: Cow<'static, str>,
@@ -357,7 +356,7 @@ impl Connection {
         Ok(Call { inner: Arc::clone(&self.inner), slot, id, method, sent })
     }
 
-    /// Sends a call whose outcome goes to an inbox, marked with `tag`. Never waits.
+    /// Sends a call whose outcome goes to an inbox, tagged with `tag`. Never waits.
     pub(crate) fn start_to_inbox<C: Command>(
         &self,
         command: &C,
@@ -404,7 +403,7 @@ impl Connection {
             AnswerTo::Wait(slot) => (ReplyTo::Slot(slot), true),
             AnswerTo::Inbox { inbox, tag } => (ReplyTo::Inbox { inbox, tag }, false),
         };
-        // Before sending: the answer may win the race.
+        // Registered before sending: the answer may arrive first.
         inner.pending.insert(id, Entry { method: method.clone(), session, to, interruptible })?;
         let sent = if waits {
             inner.writer.send(frame, &inner.poller, options.deadline)

@@ -1,12 +1,12 @@
-//! The outside of a message: its id, method, session and where its body lies.
+//! The envelope of a message: id, method, session, and the position of its body.
 //!
-//! The body is not inspected; its consumer decodes it. That is why a flood of events costs
-//! the reader little, and why one malformed body affects only its consumer.
+//! The body is not inspected; its consumer decodes it. So a flood of events costs the reader little, and a malformed
+//! body affects only its consumer.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What a message is about. Ranges are byte positions in the message.
+/// The envelope of a message. Ranges are byte positions in the message.
 #[derive(Debug, Default)]
 pub(super) struct Envelope<'a> {
     pub(super) id: Option<u64>,
@@ -17,7 +17,7 @@ pub(super) struct Envelope<'a> {
     pub(super) error: Option<Range<usize>>,
 }
 
-/// Scans a message. `None` when it is not one JSON object.
+/// Scans a message. `None` if it is not a single JSON object.
 pub(super) fn scan(text: &[u8]) -> Option<Envelope<'_>> {
     let mut envelope = Envelope::default();
     let mut at = skip_space(text, 0);
@@ -66,7 +66,7 @@ pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// `at` stands on the opening quote; returns the position behind the closing one.
+/// `at` is the position of the opening quote; returns the position after the closing one.
 pub(super) fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     let mut at = expect(text, at, b'"')?;
     loop {
@@ -74,12 +74,12 @@ pub(super) fn skip_string(text: &[u8], at: usize) -> Option<usize> {
         if text[at] == b'"' {
             return Some(at + 1);
         }
-        at += 2; // the backslash and what it escapes
+        at += 2; // the backslash and the escaped character
     }
 }
 
-/// `at` stands on the first byte of a value; returns the position behind it. Brackets are counted,
-/// not matched: who decodes the value finds out what is wrong with it.
+/// `at` is the position of the first byte of a value; returns the position after it. Brackets are counted, not matched:
+/// errors are detected when the value is decoded.
 fn skip_value(text: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0usize;
     loop {
@@ -116,7 +116,7 @@ fn skip_value(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// A string value. Session ids and method names hold no escapes, so they are borrowed.
+/// A string value. Session ids and method names contain no escapes, so they are borrowed.
 fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     let inner = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if memchr::memchr(b'\\', inner).is_some() {
@@ -125,8 +125,8 @@ fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     std::str::from_utf8(inner).ok().map(Cow::Borrowed)
 }
 
-/// A call id. Ids are ours, so anything but a whole number is not one of them. Proxies that re-encode
-/// may write `7` as `7.0`.
+/// A call id. Call ids are assigned by this side, so only whole numbers are valid. Proxies that re-encode messages may
+/// write `7` as `7.0`.
 fn number(value: &[u8]) -> Option<u64> {
     let value = value.strip_suffix(b".0").unwrap_or(value);
     if value.is_empty() || value.len() > 19 || !value.iter().all(u8::is_ascii_digit) {

@@ -1,4 +1,4 @@
-//! Errors of a connection, by what a caller can do about them.
+//! Errors of a connection, grouped by what a caller can do.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::code::Code;
 
 /// A failed connect, call or decode.
 ///
-/// No variant carries the address of the endpoint: it may hold a token.
+/// No variant contains the URL of the endpoint, which may contain a token.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,45 +18,45 @@ pub enum Error {
     Protocol {
         /// The command.
         method: Cow<'static, str>,
-        /// The JSON-RPC error code, `-32000` for most of what Chromium refuses.
+        /// The JSON-RPC error code; `-32000` for most errors of Chromium.
         code: i64,
-        /// The browser's sentence.
+        /// The browser's message.
         message: String,
-        /// More about it, when the browser sent it.
+        /// Details, if the browser sent any.
         data: Option<String>,
     },
-    /// A time budget ran out; `kind` says which.
+    /// A time limit was exceeded; `kind` says which.
     #[error("{method} timed out {} waiting for {kind}; allow more time, or check whether the page is blocked", waited(*.after))]
     Timeout {
-        /// Which wait it was.
+        /// The kind of wait.
         kind: TimeoutKind,
-        /// The command, or what was being set up.
+        /// The command, or the operation.
         method: Cow<'static, str>,
         /// Time waited.
         after: Duration,
     },
-    /// The connection has ended; no call on it can succeed any more.
+    /// The connection has ended; all further calls on it fail.
     #[error("{method}: the connection is closed ({reason}); open a new connection")]
     Closed {
-        /// The command that found out.
+        /// The command.
         method: Cow<'static, str>,
         /// Why it ended.
         reason: CloseReason,
     },
-    /// The session the call went to is gone; the connection is fine.
+    /// The session of the call is gone; the connection is not affected.
     #[error("{method}: the session is gone ({reason}); attach to the target again")]
     SessionGone {
         /// The command.
         method: Cow<'static, str>,
-        /// Why.
+        /// The reason.
         reason: GoneReason,
     },
-    /// The owner of the connection ended the wait: what it knows prevents the answer.
+    /// The owner of the connection ended the wait because the answer is blocked.
     #[error("{method} was interrupted ({})", .causes.join(", "))]
     Interrupted {
         /// The command.
         method: Cow<'static, str>,
-        /// Ids of what prevents the answer, as given by the owner of the connection.
+        /// Ids of what blocks the answer, as given by the owner of the connection.
         causes: Vec<String>,
     },
     /// A message of the browser does not match the expected type.
@@ -66,17 +66,17 @@ pub enum Error {
     Decode {
         /// The command or event.
         method: Cow<'static, str>,
-        /// JSON path of the value that does not fit, `.` for the whole.
+        /// JSON path of the invalid value; `.` for the whole message.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The parameters cannot be written as JSON.
+    /// The parameters cannot be serialised.
     #[error("{method}: the parameters cannot be written as JSON: {problem}")]
     Encode {
         /// The command.
         method: Cow<'static, str>,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// The message is larger than Chromium accepts. Chromium closes the connection on such a message.
@@ -92,7 +92,7 @@ pub enum Error {
         limit: usize,
     },
     /// A message of the browser is larger than [`max_message`](super::ConnectOptions::max_message). It was skipped; the
-    /// connection is fine.
+    /// connection is not affected.
     #[error("{method}: the browser sent {bytes} bytes, more than the limit of {limit}; request less at a time")]
     AnswerTooLarge {
         /// The command or event.
@@ -102,22 +102,22 @@ pub enum Error {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The endpoint could not be reached or did not speak WebSocket.
+    /// The endpoint cannot be reached or does not support WebSocket.
     #[error("cannot connect to the CDP endpoint: {problem}; check the address, and that the browser is running")]
     Connect {
-        /// What happened, without the address.
+        /// The problem, without the URL.
         problem: String,
     },
-    /// The address is not one this build can connect to.
+    /// The URL is invalid or not supported by this build.
     #[error("invalid CDP address: {problem}")]
     Address {
-        /// What is wrong with it, without the address.
+        /// The problem, without the URL.
         problem: String,
     },
-    /// The system refused something we need (a thread, a descriptor).
+    /// The system refused a resource (a thread, a descriptor).
     #[error("{what}: {problem}")]
     System {
-        /// What was tried.
+        /// The attempted operation.
         what: &'static str,
         /// The system's error message.
         problem: String,
@@ -137,7 +137,7 @@ impl Error {
         }
     }
 
-    /// The command the error is about, if it is about one.
+    /// The command that the error concerns, if any.
     #[must_use]
     pub fn method(&self) -> Option<&str> {
         match self {
@@ -169,7 +169,7 @@ impl Error {
         matches!(self, Self::Closed { .. })
     }
 
-    /// Whether a time budget ran out.
+    /// Whether a time limit was exceeded.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout { .. })
@@ -187,15 +187,15 @@ fn detail(data: &Option<String>) -> String {
     data.as_ref().map(|d| format!(": {d}")).unwrap_or_default()
 }
 
-/// Which wait ran out of time.
+/// The kind of wait that exceeded its time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TimeoutKind {
-    /// Name look-up and TCP connect.
+    /// Name resolution and TCP connect.
     Connect,
     /// The WebSocket (or TLS) handshake.
     Handshake,
-    /// Handing the message to the system: the peer does not read.
+    /// Passing the message to the system: the peer does not read.
     Send,
     /// The answer to a call.
     Reply,
@@ -222,24 +222,24 @@ impl fmt::Display for TimeoutKind {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CloseReason {
-    /// We closed it.
+    /// It was closed on this side.
     Local,
-    /// The peer closed it in an orderly way; the WebSocket close code when there was one.
+    /// The peer closed it properly.
     Remote {
-        /// The close code, RFC 6455 section 7.4.
+        /// The WebSocket close code, if any; RFC 6455 section 7.4.
         code: Option<u16>,
     },
-    /// The peer broke the protocol of the transport.
+    /// The peer violated the transport protocol.
     Protocol(String),
     /// A message was larger than the limit in [`ConnectOptions`](super::ConnectOptions).
     TooLarge,
     /// Reading or writing failed.
     Io(String),
-    /// The peer answered none of two pings, an interval of `keepalive` apart.
+    /// The peer did not answer two pings, sent an interval of `keepalive` apart.
     Silent,
-    /// A thread that served the connection panicked.
+    /// A thread of the connection panicked.
     Panicked,
-    /// The WebDriver session that the browser belonged to has ended.
+    /// The WebDriver session of the browser has ended.
     SessionEnded,
 }
 
@@ -267,7 +267,7 @@ impl fmt::Display for CloseReason {
 pub enum GoneReason {
     /// It was detached, or its target was closed.
     Detached,
-    /// The renderer of its target crashed. Chromium never answers what needs the renderer then.
+    /// The renderer of its target crashed. Chromium does not answer commands that need the renderer.
     Crashed,
     /// The browser does not know the session.
     Unknown,

@@ -9,7 +9,7 @@ use super::error::Error;
 use super::reply::decode;
 use super::rt;
 
-/// An event. Cloning it copies a pointer.
+/// An event. Clones share its data.
 #[derive(Clone)]
 pub struct Event {
     inner: Arc<Inner>,
@@ -21,12 +21,12 @@ struct Inner {
     session: Option<Arc<str>>,
     params: Range<usize>,
     number: u64,
-    /// Bytes of the whole and the limit, when it was larger than that.
+    /// Size of the message and the limit, if it was larger than that.
     cut: Option<(usize, usize)>,
 }
 
-/// Messages up to this size are copied out of the read buffer: a small one kept for long would pin
-/// the whole buffer. A larger one has a buffer of its own.
+/// Messages up to this size are copied out of the read buffer: a small message that is kept would pin the whole buffer.
+/// Larger ones have their own buffer.
 const COPY_BELOW: usize = 16 * 1024;
 
 impl Event {
@@ -46,7 +46,7 @@ impl Event {
         Self { inner: Arc::new(Inner { text, method: method.into(), session, params, number, cut: None }) }
     }
 
-    /// For a message of `bytes` bytes above the limit, of which only this part was kept.
+    /// An event whose message of `bytes` bytes exceeds the limit; only its beginning was kept.
     pub(super) fn cut(
         params: String,
         method: &str,
@@ -61,7 +61,7 @@ impl Event {
         }
     }
 
-    /// One that did not come over a connection.
+    /// An event that was not received, for tests.
     #[cfg(test)]
     pub(crate) fn made_up(method: &str, session: Option<&str>, params: &serde_json::Value) -> Self {
         let text = params.to_string();
@@ -69,8 +69,8 @@ impl Event {
         Self::new(&text.into(), method, session.map(Into::into), Some(range), 1)
     }
 
-    /// Whether its message was larger than [`max_message`](super::ConnectOptions::max_message). It cannot be decoded then;
-    /// [`params`](Self::params) has the strings that its parameters begin with.
+    /// Whether its message was larger than [`max_message`](super::ConnectOptions::max_message). It cannot be decoded
+    /// then; [`params`](Self::params) contains the leading string parameters.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.inner.cut.is_some()
@@ -82,7 +82,7 @@ impl Event {
         &self.inner.method
     }
 
-    /// The session it came on; `None` for the browser itself.
+    /// The session that it was received on; `None` for the browser itself.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         self.inner.session.as_deref()
@@ -92,12 +92,12 @@ impl Event {
         self.inner.session.as_ref()
     }
 
-    /// Its place among the events of the connection, counted from 1.
+    /// Its position among the events of the connection, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.inner.number
     }
 
-    /// The parameters as JSON text, `{}` when there were none.
+    /// The parameters as JSON text; `{}` without parameters.
     #[must_use]
     pub fn params(&self) -> &[u8] {
         match &self.inner.text[self.inner.params.clone()] {
@@ -112,10 +112,11 @@ impl Event {
         self.method() == E::METHOD
     }
 
-    /// Its parameters as an `E`, borrowing strings from the event.
+    /// The parameters as an `E`, with strings borrowed from the event.
     ///
     /// # Errors
-    /// [`Error::Decode`] with the JSON path of what does not fit; [`Error::AnswerTooLarge`] when it [is cut](Self::is_cut).
+    /// [`Error::Decode`] with the JSON path of the invalid value; [`Error::AnswerTooLarge`] if it [is
+    /// cut](Self::is_cut).
     pub fn decode<'a, E: rt::Event<'a>>(&'a self) -> Result<E, Error> {
         if let Some((bytes, limit)) = self.inner.cut {
             return Err(Error::AnswerTooLarge { method: self.inner.method.to_string().into(), bytes, limit });

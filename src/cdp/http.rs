@@ -1,5 +1,5 @@
-//! HTTP requests to a CDP endpoint or a WebDriver server, over TLS too, and the blocking use of a stream for its
-//! handshakes. HTTP itself is in `crate::http`.
+//! HTTP requests to a CDP endpoint or a WebDriver server, also over TLS, and blocking use of a stream for handshakes.
+//! The HTTP protocol itself is in `crate::http`.
 
 use std::io;
 use std::time::Instant;
@@ -11,10 +11,10 @@ pub(super) use crate::http::client::host;
 use crate::http::client::{self, Tcp, Wire, exchange};
 use crate::sync::Deadline;
 
-/// Longest body of an answer, in bytes.
+/// Maximum size of a response body, in bytes.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// A stream used in a blocking way, with a deadline.
+/// Blocking use of a stream, with a deadline.
 pub(super) struct Blocking<'a> {
     pub(super) stream: &'a Stream,
     pub(super) deadline: Deadline,
@@ -27,7 +27,7 @@ impl Blocking<'_> {
         Error::Timeout { kind: self.kind, method: "connect".into(), after: self.began.elapsed() }
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     pub(super) fn write_all(&self, bytes: &[u8]) -> Result<(), Error> {
         let sealed = self.stream.seal(bytes.to_vec()).map_err(broken)?;
         let mut bytes = &sealed[..];
@@ -46,12 +46,12 @@ impl Blocking<'_> {
         Ok(())
     }
 
-    /// Waits for bytes; 0 at the end.
+    /// Waits for bytes; 0 at the end of the stream.
     pub(super) fn read_some(&self, into: &mut [u8]) -> Result<usize, Error> {
         self.read(|| self.stream.read(into))
     }
 
-    /// Waits for bytes below TLS; 0 at the end.
+    /// Waits for encrypted bytes; 0 at the end of the stream.
     #[cfg(feature = "tls")]
     pub(super) fn read_raw(&self, into: &mut [u8]) -> Result<usize, Error> {
         self.read(|| self.stream.read_raw(into))
@@ -102,17 +102,16 @@ impl From<client::Error> for Error {
     }
 }
 
-/// Fetches a small document over `http://`, with the feature `tls` also `https://`. Returns status
-/// and body. No proxy is used and no redirect followed;
-/// user information in the address is not sent.
+/// Fetches a small document over `http://`, with the feature `tls` also `https://`. Returns status and body. Uses no
+/// proxy and follows no redirects; user information in the URL is not sent.
 ///
 /// # Errors
-/// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`]; none names the address.
+/// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`]; none contains the URL.
 pub fn get(address: &str, headers: &[(String, String)], deadline: Deadline) -> Result<(u16, Vec<u8>), Error> {
     get_trusting(address, headers, &[], deadline)
 }
 
-/// Like [`get`], with further root certificates, see
+/// Like [`get`], with additional root certificates, see
 /// [`ConnectOptions::tls_roots`](super::ConnectOptions::tls_roots).
 ///
 /// # Errors
@@ -131,18 +130,17 @@ pub fn get_trusting(
 pub struct Request<'a> {
     /// The method, in capitals.
     pub method: &'static str,
-    /// The whole address.
+    /// The complete URL.
     pub address: &'a str,
-    /// Headers beside `Host`, `Connection` and `Content-Length`.
+    /// Headers except `Host`, `Connection` and `Content-Length`.
     pub headers: &'a [(String, String)],
-    /// The body, if there is one.
+    /// The body, if any.
     pub body: Option<&'a [u8]>,
     /// See [`ConnectOptions::tls_roots`](super::ConnectOptions::tls_roots).
     pub roots: &'a [Vec<u8>],
 }
 
-/// Sends a request on a connection of its own. Returns status and body of the answer; otherwise like
-/// [`get`].
+/// Sends a request on its own connection. Returns status and body of the response; otherwise like [`get`].
 ///
 /// # Errors
 /// Those of [`get`].
@@ -150,10 +148,10 @@ pub fn send(request: &Request<'_>, deadline: Deadline) -> Result<(u16, Vec<u8>),
     let began = Instant::now();
     let target = connect::parse(request.address, connect::Protocol::Http)?;
     let Request { method, headers, body, .. } = *request;
-    let asked = client::Request { method, uri: &target.uri, headers, body, max_answer: MAX_BODY };
+    let client_request = client::Request { method, uri: &target.uri, headers, body, max_answer: MAX_BODY };
     if !target.tls {
-        return Ok(exchange(&Tcp::connect(&target.uri, deadline.left(), deadline, None)?, &asked)?);
+        return Ok(exchange(&Tcp::connect(&target.uri, deadline.left(), deadline, None)?, &client_request)?);
     }
     let stream = connect::stream(connect::tcp(&target, deadline)?, &target, request.roots, deadline)?;
-    exchange(&Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began }, &asked)
+    exchange(&Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began }, &client_request)
 }

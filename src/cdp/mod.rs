@@ -1,21 +1,21 @@
 //! The Chrome DevTools Protocol: transport, connection, sessions and generated types.
 //!
-//! This module knows the protocol and nothing of pages. It owns one reader thread per connection
-//! (`cdp-read-…`), the table of pending calls, and the write path that callers share.
+//! This module is independent of pages. It owns one reader thread per connection (`cdp-read-…`), the table of pending
+//! calls, and the shared write path.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `stream`, `poller` | a non-blocking byte stream and how a thread waits for it |
+//! | `stream`, `poller` | a non-blocking byte stream, and waiting for it |
 //! | `connect`, `http` | connecting to an endpoint, HTTP requests to it |
 //! | `ws`, `pipe` | the two framings: WebSocket and NUL-terminated |
 //! | `writer` | the shared write path |
 //! | `reader` | the reading role: the thread, and the waiting caller that takes it over |
 //! | `spin` | whether a waiting caller spins before it sleeps |
 //! | `envelope` | ids, methods and ranges of a message, without decoding it |
-//! | `pending`, `reply` | calls under way and the handles on them |
+//! | `pending`, `reply` | pending calls, and their handles |
 //! | `subscription` | bounded queues of events |
 //! | `connection`, `session` | the public interface |
-//! | `rt`, `protocol` | run-time support of the generated types, and the types |
+//! | `rt`, `protocol` | support code of the generated types, and the types |
 
 mod connect;
 mod connection;
@@ -51,8 +51,8 @@ pub use reply::{Answer, RawReply, Reply};
 pub use session::Session;
 pub use subscription::{Capacity, Item, RecvError, Subscription, Watch};
 
-/// Whether a command is answered by the browser process, also while the page's renderer has crashed or
-/// is held up (measured on Chromium 156). Anything else is not answered then.
+/// Whether a command is answered by the browser process, even if the page's renderer has crashed or is blocked
+/// (measured on Chromium 156). Other commands are not answered then.
 #[must_use]
 pub fn answered_by_browser(method: &str) -> bool {
     const PREFIXES: [&str; 4] = ["Target.", "Browser.", "Storage.", "Inspector."];
@@ -135,14 +135,14 @@ pub mod fuzzing {
         Close(Option<u16>),
     }
 
-    /// Decodes WebSocket frames that come in these pieces; messages above `limit` bytes are skipped.
+    /// Decodes WebSocket frames received in these pieces; messages above `limit` bytes are skipped.
     #[must_use]
     pub fn decode_frames(pieces: &[&[u8]], limit: usize) -> Decoded {
         let mut decoder = super::ws::Decoder::new(limit);
         decode(pieces, |input| decoder.next(input))
     }
 
-    /// Decodes what comes off a pipe in these pieces; messages above `limit` bytes are skipped.
+    /// Decodes pipe messages received in these pieces; messages above `limit` bytes are skipped.
     #[must_use]
     pub fn decode_pipe(pieces: &[&[u8]], limit: usize) -> Decoded {
         let mut decoder = super::pipe::Decoder::new(limit);
@@ -157,7 +157,7 @@ pub mod fuzzing {
         let mut decoded = Decoded::default();
         for piece in pieces {
             let mut input = *piece;
-            // As the reader does: until a piece is used up and nothing more comes out of it.
+            // Like the reader: until a piece is consumed and yields no more messages.
             loop {
                 match next(&mut input) {
                     Ok(Some(incoming)) => decoded.came.push(match incoming {

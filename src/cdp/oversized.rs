@@ -1,14 +1,14 @@
-//! Messages above the limit. They are skipped, not kept; how they begin and end says what they were about.
+//! Messages above the size limit. They are skipped; their beginning and end identify the call or event.
 
 use super::envelope;
 
-/// Bytes kept of the beginning and of the end.
+/// Number of bytes kept of the beginning and of the end.
 const HEAD_BYTES: usize = 4096;
 const TAIL_BYTES: usize = 256;
 /// A message of this many times the limit ends the connection.
 const MAX_SKIPPED_FACTOR: usize = 16;
 
-/// A message that is being skipped, or was.
+/// A skipped message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Oversized {
     head: Vec<u8>,
@@ -22,12 +22,12 @@ pub(super) struct Oversized {
 pub(super) enum SkippedMessage {
     /// The answer to a call.
     Answer(u64),
-    /// An event, and the strings that its parameters begin with as a JSON object.
+    /// An event, and its leading string parameters as a JSON object.
     Event { method: String, session: Option<String>, params: String },
 }
 
 impl Oversized {
-    /// Goes on from what was read so far.
+    /// Continues after the bytes read so far.
     pub(super) fn after(read: &[u8], limit: usize) -> Self {
         let mut skipped = Self { head: Vec::new(), tail: Vec::new(), bytes: 0, limit };
         skipped.push(read);
@@ -43,22 +43,22 @@ impl Oversized {
         self.tail.drain(..surplus);
     }
 
-    /// Its length so far.
+    /// Its size so far, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The limit it is above.
+    /// The limit, in bytes.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Whether more than the limit is too much to wait for its end.
+    /// Whether a message is too large to wait for its end.
     pub(super) fn is_endless(bytes: usize, limit: usize) -> bool {
         bytes > limit.saturating_mul(MAX_SKIPPED_FACTOR)
     }
 
-    /// What it was about, when it was written as browsers write: the id or the method first, the session last.
+    /// Identifies the message, if it has the order that browsers use: id or method first, session last.
     pub(super) fn about(&self) -> Option<SkippedMessage> {
         let mut strings = Strings { text: &self.head, at: 0 };
         strings.expect(b'{')?;
@@ -94,7 +94,7 @@ impl Oversized {
     }
 }
 
-/// Reads the beginning of a message token by token.
+/// Tokenizes the beginning of a message.
 struct Strings<'a> {
     text: &'a [u8],
     at: usize,
@@ -114,7 +114,7 @@ impl Strings<'_> {
         Some(value)
     }
 
-    /// A member whose value is a string.
+    /// A member with a string value.
     fn member(&mut self) -> Option<(String, String)> {
         let key = self.string()?;
         self.expect(b':')?;
@@ -166,7 +166,7 @@ mod tests {
         for text in ["", "[", "{\"result\":{}", &long, "{\"id\":x", "{\"method\":7"] {
             assert_eq!(about(&[text]), None, "{text:.20}");
         }
-        // A session that was not written by a browser.
+        // A session id that no browser writes.
         let forged = about(&[r#"{"method":"A.b","params":{"x":""#, &long, r#"","sessionId":"a b"}"#]);
         assert!(matches!(forged, Some(SkippedMessage::Event { session: None, .. })), "{forged:?}");
     }

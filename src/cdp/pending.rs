@@ -1,7 +1,7 @@
-//! The calls under way.
+//! Pending calls.
 //!
-//! One table per connection, behind one lock that is held for map operations only. Closing swaps the
-//! table for the reason, so that no call can slip in after the others were failed.
+//! One table per connection, behind one lock that is held for map operations only. Closing replaces the table by the
+//! reason, so that no call can be added after the others were failed.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ use super::error::{CloseReason, Error, GoneReason};
 use super::reply::Answer;
 use crate::sync::Deadline;
 
-/// A message and where in it the result lies.
+/// A message, and the range of its result.
 #[derive(Debug, Clone)]
 pub(super) struct Body {
     pub(super) message: Bytes,
@@ -27,7 +27,7 @@ pub(super) struct Body {
 
 pub(super) type Outcome = Result<Body, Error>;
 
-/// Where the outcome of one call is left for the thread that waits for it.
+/// Receives the outcome of one call for the waiting thread.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     done: AtomicBool,
@@ -42,14 +42,14 @@ struct SlotInner {
     leading: bool,
 }
 
-/// How a parked wait ended.
+/// Result of a parked wait.
 pub(super) enum Parked {
     Done(Outcome),
     TimedOut,
 }
 
 impl Slot {
-    /// Leaves the outcome. Returns whether the waiter holds the reading role and must be woken there.
+    /// Stores the outcome. Returns whether the waiter holds the reading role and must be woken there.
     fn fill(&self, outcome: Outcome) -> bool {
         let (parked, leading) = {
             let mut inner = self.inner.lock();
@@ -74,7 +74,7 @@ impl Slot {
         self.inner.lock().outcome.take()
     }
 
-    /// Says that the waiter reads the transport itself. False when the outcome is there already.
+    /// Sets whether the waiter reads the transport itself. Returns false if the outcome has already arrived.
     pub(super) fn set_leading(&self, leading: bool) -> bool {
         let mut inner = self.inner.lock();
         inner.leading = leading;
@@ -97,12 +97,12 @@ impl Slot {
     }
 }
 
-/// Who gets the outcome.
+/// The receiver of the outcome.
 #[derive(Debug, Clone)]
 pub(super) enum ReplyTo {
-    /// A thread that waits, or will.
+    /// A thread that waits, now or later.
     Slot(Arc<Slot>),
-    /// An owner that takes answers as messages and never waits.
+    /// A channel; the owner receives answers as messages and never waits.
     Inbox { inbox: Sender<Answer>, tag: u64 },
 }
 
@@ -124,18 +124,18 @@ enum State {
 #[derive(Debug, Default)]
 struct Open {
     calls: HashMap<u64, Entry>,
-    /// Live sessions and the session they were attached through.
+    /// Live sessions, and the parent session that each was attached through.
     parents: HashMap<Arc<str>, Option<Arc<str>>>,
     crashed: HashSet<Arc<str>>,
 }
 
-/// The table. `lagging` counts answers an inbox had no room for.
+/// The table. `lagging` counts answers dropped because an inbox was full.
 #[derive(Debug)]
 pub(super) struct Pending {
     state: Mutex<State>,
     next_id: AtomicU64,
     in_flight: AtomicUsize,
-    /// Events received so far; an answer that goes to an inbox tells how many came before it.
+    /// Number of events received so far; recorded in answers to an inbox for their order.
     pub(super) events: AtomicU64,
     pub(super) late: AtomicU64,
     pub(super) unknown: AtomicU64,
@@ -161,12 +161,12 @@ impl Pending {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Calls under way.
+    /// Number of pending calls.
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Registers a call; must come before its message is sent, since the answer may win the race.
+    /// Registers a call; must precede sending it, since the answer may arrive first.
     pub(super) fn insert(&self, id: u64, entry: Entry) -> Result<(), Error> {
         let mut state = self.state.lock();
         match &mut *state {
@@ -185,7 +185,7 @@ impl Pending {
         }
     }
 
-    /// Takes a call off the table, however its wait ended.
+    /// Removes a call from the table, however its wait ended.
     pub(super) fn remove(&self, id: u64) -> Option<Entry> {
         let mut state = self.state.lock();
         let State::Open(open) = &mut *state else { return None };
@@ -194,7 +194,7 @@ impl Pending {
         entry
     }
 
-    /// Completes a call with what came for its id. Returns whether the leading caller must be woken.
+    /// Completes the call of a received id. Returns whether the leading caller must be woken.
     pub(super) fn complete(&self, id: u64, outcome: impl FnOnce(&Entry) -> Outcome) -> bool {
         match self.remove(id) {
             Some(entry) => {
@@ -238,8 +238,8 @@ impl Pending {
         }
     }
 
-    /// Fails what is pending on a session and on those attached through it: Chromium never answers
-    /// calls that were pending at a detach.
+    /// Fails the pending calls of a session and its child sessions: Chromium never answers calls that were pending at a
+    /// detach.
     pub(super) fn detached(&self, session: &str) -> bool {
         let entries = {
             let mut state = self.state.lock();
@@ -261,8 +261,7 @@ impl Pending {
         self.deliver_all(entries, |method| Error::SessionGone { method, reason: GoneReason::Detached })
     }
 
-    /// Fails what is pending on a session whose renderer crashed, and what is sent there until it is
-    /// loaded again.
+    /// Fails the pending calls of a session whose renderer crashed, and further calls until it is loaded again.
     pub(super) fn crashed(&self, session: &Arc<str>) -> bool {
         let entries = {
             let mut state = self.state.lock();
@@ -296,7 +295,7 @@ impl Pending {
         entries
     }
 
-    /// Ends the table; the first reason stays. Returns whether this call was the first.
+    /// Closes the table; the first reason is kept. Returns whether this call was the first.
     pub(super) fn close(&self, reason: CloseReason) -> bool {
         let old = {
             let mut state = self.state.lock();

@@ -1,4 +1,4 @@
-//! The framing of `--remote-debugging-pipe`: each message is JSON text and a NUL byte.
+//! The framing of `--remote-debugging-pipe`: each message is JSON text followed by a NUL byte.
 
 use bytes::Bytes;
 
@@ -6,12 +6,12 @@ use super::error::CloseReason;
 use super::oversized::Oversized;
 use super::ws::Incoming;
 
-/// Cuts what comes off a pipe into messages.
+/// Splits pipe data into messages.
 #[derive(Debug)]
 pub(super) struct Decoder {
     partial: Vec<u8>,
     limit: usize,
-    /// The message above the limit that is being skipped.
+    /// The oversized message that is being skipped.
     skipped: Option<Oversized>,
 }
 
@@ -20,7 +20,7 @@ impl Decoder {
         Self { partial: Vec::new(), limit, skipped: None }
     }
 
-    /// The next message in `input`, which moves past what was used.
+    /// The next message in `input`, which is advanced past the consumed bytes.
     pub(super) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Incoming>, CloseReason> {
         let (piece, found) = match memchr::memchr(0, input) {
             Some(end) => (&input[..end], true),
@@ -45,7 +45,7 @@ impl Decoder {
     }
 }
 
-/// Ends a message.
+/// Terminates a message.
 pub(super) fn frame(mut text: Vec<u8>) -> Vec<u8> {
     text.push(0);
     text

@@ -1,9 +1,9 @@
-//! How the reader thread waits, and how the reading role is taken from it without waking it.
+//! How the reader thread waits, and how callers take over the reading role without waking it.
 //!
-//! On Linux the thread sleeps in `epoll_wait`. A caller that takes the reading role switches the
-//! interest off with one `epoll_ctl` and on again when it leaves: the thread never runs in between,
-//! and a round trip costs one wake-up instead of two. Elsewhere the thread waits with `poll` (Unix)
-//! or in the read itself (Windows), and callers wait for it.
+//! On Linux the thread sleeps in `epoll_wait`. A caller that takes the reading role disables the event with one
+//! `epoll_ctl` and enables it again afterwards: the thread does not run in between, and a round trip costs one wake-up
+//! instead of two. On other systems the thread waits with `poll` (Unix) or in the read itself (Windows), and callers
+//! wait for it.
 
 #[cfg(not(unix))]
 pub(super) use blocking::{Poller, Wake};
@@ -12,12 +12,12 @@ pub(super) use linux::{Poller, Wake};
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 pub(super) use portable::{Poller, Wake};
 
-/// What a wait ended with.
+/// Result of a wait.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ready {
-    /// There is something to read.
+    /// Data is available.
     pub(super) read: bool,
-    /// The system takes more bytes again.
+    /// The system accepts more bytes again.
     pub(super) write: bool,
 }
 
@@ -37,7 +37,7 @@ mod linux {
     const WRITE: u64 = 1;
     const WAKE: u64 = 2;
 
-    /// Something that ends a wait.
+    /// Ends a wait from another thread.
     #[derive(Debug)]
     pub(in crate::cdp) struct Wake(OwnedFd);
 
@@ -75,7 +75,7 @@ mod linux {
             let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
             let wake = Wake::new()?;
             epoll::add(&epoll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
-            // One-shot: a hang-up is reported once, not in a hot loop while a caller reads.
+            // One-shot: a hang-up is reported once, not in a busy loop while a caller reads.
             epoll::add(&epoll, stream.read_fd(), EventData::new_u64(READ), EventFlags::IN | EventFlags::ONESHOT)?;
             stream
                 .with_write_fd(|fd| epoll::add(&epoll, fd, EventData::new_u64(WRITE), EventFlags::ONESHOT))
@@ -101,18 +101,18 @@ mod linux {
             Ok(ready)
         }
 
-        /// The reader thread reads again. Called behind giving the reading role back.
+        /// Enables reading by the reader thread. Called after the reading role was given back.
         pub(in crate::cdp) fn arm(&self, stream: &Stream) {
             let flags = EventFlags::IN | EventFlags::ONESHOT;
             let _ = epoll::modify(&self.epoll, stream.read_fd(), EventData::new_u64(READ), flags);
         }
 
-        /// The reader thread leaves the stream alone. Only who holds the reading role may call this.
+        /// Disables reading by the reader thread. Only the holder of the reading role may call this.
         pub(in crate::cdp) fn disarm(&self, stream: &Stream) {
             let _ = epoll::modify(&self.epoll, stream.read_fd(), EventData::new_u64(READ), EventFlags::ONESHOT);
         }
 
-        /// The reader thread is notified when the system accepts more bytes.
+        /// Notifies the reader thread when the system accepts more bytes.
         pub(in crate::cdp) fn arm_write(&self, stream: &Stream) {
             let flags = EventFlags::OUT | EventFlags::ONESHOT;
             stream.with_write_fd(|fd| epoll::modify(&self.epoll, fd, EventData::new_u64(WRITE), flags).ok());
@@ -136,7 +136,7 @@ mod portable {
     use super::Ready;
     use crate::cdp::stream::{Stream, timespec};
 
-    /// Something that ends a wait.
+    /// Ends a wait from another thread.
     #[derive(Debug)]
     pub(in crate::cdp) struct Wake {
         read: OwnedFd,
@@ -238,7 +238,7 @@ mod blocking {
     use super::Ready;
     use crate::cdp::stream::Stream;
 
-    /// Nothing to end: waits are slices of 100 ms.
+    /// Nothing to wake: waits are limited to slices of 100 ms.
     #[derive(Debug)]
     pub(in crate::cdp) struct Wake;
 
@@ -262,7 +262,7 @@ mod blocking {
             Ok(Self::default())
         }
 
-        /// The read that follows waits for a slice by itself.
+        /// The following read itself waits for a slice.
         pub(in crate::cdp) fn wait(&self, _stream: &Stream, _limit: Duration) -> io::Result<Ready> {
             Ok(Ready { read: true, write: self.writing.swap(false, Ordering::AcqRel) })
         }

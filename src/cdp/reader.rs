@@ -1,15 +1,14 @@
 //! The reading role: its holder reads the stream, completes calls and dispatches events.
 //!
-//! The role is the lock on [`Reading`]. The reader thread takes it when the stream is readable and
-//! nobody else has it. A caller that waits for its answer takes it over if it is free: it reads the
-//! stream itself, so that a quiet round trip wakes one thread, not two, and it spins for a moment
-//! first, since waking a sleeping thread costs more than the browser needs for most answers. At most
-//! one thread holds the role, so at most one spins.
+//! The role is the lock on [`Reading`]. The reader thread takes it when the stream is readable and the role is free. A
+//! caller that waits for its answer takes over the free role and reads the stream itself, so that a round trip on a
+//! quiet connection wakes one thread instead of two. It spins briefly first, since waking a sleeping thread takes
+//! longer than most answers. At most one thread holds the role, so at most one spins.
 //!
 //! # Locking
-//! `Reading` is held while reading (that is its meaning); nobody waits for it, everybody uses
-//! `try_lock`. Under it the locks of `Pending`, `Slot`, `Subscribers` and the writer's queue are taken
-//! one at a time, each for a map or queue operation.
+//! `Reading` is held while reading, which is its purpose; no thread waits for it, all use `try_lock`. While it is held,
+//! the locks of `Pending`, `Slot`, `Subscribers` and the writer's queue are taken one at a time, each for a map or
+//! queue operation.
 
 use std::borrow::Cow;
 use std::io;
@@ -36,13 +35,13 @@ use crate::text::replace_lone_surrogates;
 
 /// Bytes read at a time.
 const READ_CHUNK: usize = 128 * 1024;
-/// Messages (and reads) handled before the reader looks at its close signal again.
+/// Number of messages (and reads) handled before the reader checks its close signal.
 const MESSAGES_PER_TURN: usize = 256;
-/// Messages (and reads) a caller still handles for others once its own answer is there, and before it
-/// looks at its deadline again.
+/// Number of messages (and reads) that a caller handles after its own answer has arrived, and before it checks its
+/// deadline again.
 const MAX_EXTRA_MESSAGES: usize = 32;
 
-/// Cuts the stream into messages.
+/// Splits the stream into messages.
 #[derive(Debug)]
 pub(super) enum Decoder {
     Ws(Box<ws::Decoder>),
@@ -58,7 +57,7 @@ impl Decoder {
         }
     }
 
-    /// Frames that answer what came in.
+    /// Frames that answer received ones.
     fn take_output(&mut self) -> Option<Vec<u8>> {
         match self {
             Self::Ws(decoder) => decoder.take_output(),
@@ -67,33 +66,33 @@ impl Decoder {
     }
 }
 
-/// What the holder of the reading role works on.
+/// State of the holder of the reading role.
 #[derive(Debug)]
 pub(super) struct Reading {
     decoder: Decoder,
     chunk: Box<[u8]>,
     start: usize,
     end: usize,
-    /// The last read did not fill the chunk, so there was no more at that moment.
+    /// Whether the last read did not fill the buffer, so that no more data was available.
     drained: bool,
-    /// Why nothing more is read.
+    /// Why reading has ended.
     ended: Option<CloseReason>,
 }
 
-/// What the reader thread knows of its pings.
+/// Pings sent by the reader thread.
 #[derive(Default)]
 struct Pings {
-    /// [`Inner::heard`] when the first of them went out.
+    /// Value of [`Inner::heard`] when the first unanswered ping was sent.
     heard: u64,
     unanswered: u32,
     last: Option<Instant>,
 }
 
-/// How a turn of reading ended.
+/// Result of a turn of reading.
 enum TurnEnd {
-    /// Nothing more to read now.
+    /// No more data is available.
     Dry,
-    /// The turn was over first.
+    /// The limit of the turn was reached.
     More,
     /// The connection ended.
     Ended(CloseReason),
@@ -106,13 +105,13 @@ impl Reading {
         Self { decoder, chunk, start: 0, end: early.len(), drained: false, ended: None }
     }
 
-    /// Whether bytes were read and not decoded yet.
+    /// Whether bytes were read but not decoded yet.
     fn unhandled(&self) -> bool {
         self.start < self.end
     }
 
-    /// Reads and handles messages. After the end nothing more is read: what follows a
-    /// broken frame is not to be taken for messages, and the first reason is the one that counts.
+    /// Reads and handles messages. Nothing is read after the end: data after a broken frame must not be interpreted as
+    /// messages, and the first reason is kept.
     fn pump(&mut self, inner: &Inner, turn: usize) -> TurnEnd {
         if self.ended.is_none() {
             match self.pump_on(inner, turn) {
@@ -155,7 +154,7 @@ impl Reading {
             match inner.stream.read(&mut self.chunk) {
                 Ok(0) => return TurnEnd::Ended(CloseReason::Remote { code: None }),
                 Ok(n) => {
-                    handled += 1; // a message may be in endless pieces
+                    handled += 1; // a message may arrive in an unlimited number of pieces
                     (self.start, self.end) = (0, n);
                     self.drained = n < self.chunk.len();
                     inner.heard();
@@ -180,7 +179,7 @@ impl Inner {
     /// The reader thread.
     pub(super) fn read_loop(&self) {
         let _guard = on_panic(|| self.end(CloseReason::Panicked));
-        let mut busy = true; // bytes that came with the handshake
+        let mut busy = true; // bytes received with the handshake
         let mut pings = Pings::default();
         while !self.is_closed() {
             let limit = if busy { Duration::ZERO } else { self.keepalive.unwrap_or(Duration::from_secs(3600)) };
@@ -213,15 +212,15 @@ impl Inner {
         }
     }
 
-    /// Called after a silent interval: a ping, or the end an interval after the second unanswered one.
-    /// Elapsed time alone proves nothing: this process may have been suspended without sending a ping.
+    /// Called after an interval of silence: sends a ping, or ends the connection an interval after the second
+    /// unanswered ping. Elapsed time alone is no proof: this process may have been suspended without sending a ping.
     fn keep_alive(&self, pings: &mut Pings) -> Result<(), CloseReason> {
         let (Some(interval), Framing::Ws) = (self.keepalive, self.framing) else { return Ok(()) };
         let heard = self.heard.load(Ordering::Relaxed);
         if pings.heard != heard {
             *pings = Pings { heard, ..Pings::default() };
         }
-        // The thread wakes for other reasons too; half an interval, since a wait may end a bit early.
+        // The thread also wakes for other reasons; half an interval, since a wait may end slightly early.
         let just_asked = pings.last.is_some_and(|last| last.elapsed() < interval / 2);
         if self.silence() < interval || just_asked {
             return Ok(());
@@ -243,17 +242,17 @@ impl Inner {
             && !deadline.passed()
             && let Some(mut reading) = self.reading.try_lock()
         {
-            // The reader thread would not be armed again, and reading would stop.
+            // Otherwise the reader thread would not be armed again, and reading would stop.
             let _guard = on_panic(|| self.end(CloseReason::Panicked));
             self.poller.disarm(&self.stream);
             let end = if slot.set_leading(true) { self.lead(&mut reading, slot, sent, deadline) } else { None };
             slot.set_leading(false);
-            // Also when this caller did not read at all: the reader thread may just have been turned
-            // away with what the caller before us left.
+            // Even if this caller did not read: the reader thread may just have been turned away with data that the
+            // previous caller left.
             let unhandled = reading.unhandled();
-            // In this order. The interest is one-shot: armed under the lock, the reader thread could
-            // wake, find the lock taken and sleep again for good. Armed behind it, the worst case is
-            // one idle wake-up while the next caller leads; everybody who leaves arms.
+            // The order matters. The event is one-shot: if armed under the lock, the reader thread could wake, find the
+            // lock taken and sleep forever. If armed after it, the worst case is one unneeded wake-up while the next
+            // caller leads; every caller arms it again.
             drop(reading);
             self.poller.arm(&self.stream);
             match end {
@@ -274,13 +273,14 @@ impl Inner {
         }
     }
 
-    /// Reads until the outcome is there. Returns what the reader thread has to see to, if anything.
+    /// Reads until the outcome arrives. Returns what is left for the reader thread, if anything.
     fn lead(&self, reading: &mut Reading, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<TurnEnd> {
         fault_point(format_args!("cdp-lead"));
         let in_flight = self.pending.in_flight();
         let budget = self.spin.budget(in_flight);
         let mut spin_until = budget.map(|budget| sent + budget);
-        // The answer to a lone call cannot be there yet, so who does not spin waits before the first look.
+        // The answer to a single call cannot have arrived yet, so a caller that does not spin waits before the first
+        // read.
         if in_flight <= 1
             && budget.is_none()
             && !reading.unhandled()
@@ -305,7 +305,7 @@ impl Inner {
                 return None;
             }
             match spin_until {
-                // What else is ready to run on this processor may be the browser.
+                // Another runnable thread of this processor may be the browser.
                 Some(until) if Instant::now() < until => std::thread::yield_now(),
                 _ => {
                     spin_until = None;
@@ -330,7 +330,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Deals with one message.
+    /// Handles one message.
     fn take(&self, incoming: Incoming) -> Result<(), CloseReason> {
         match incoming {
             Incoming::Message(message) => self.dispatch(&message),
@@ -341,7 +341,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Sends a control frame. When the peer does not read, it goes without.
+    /// Sends a control frame; drops it if the peer does not read.
     fn control(&self, frame: Vec<u8>) -> Result<(), CloseReason> {
         match self.writer.post(frame, &self.poller) {
             Err(SendError::Io(e)) => Err(CloseReason::Io(e.kind().to_string())),
@@ -350,7 +350,7 @@ impl Inner {
     }
 
     fn dispatch(&self, message: &Bytes) {
-        // Strings of pages may hold what a Rust string cannot; later code never sees it.
+        // Strings from pages may contain lone surrogates, which Rust strings cannot represent.
         let replaced = match replace_lone_surrogates(message) {
             Cow::Borrowed(_) => None,
             Cow::Owned(replaced) => Some(Bytes::from(replaced)),
@@ -372,7 +372,7 @@ impl Inner {
         }
     }
 
-    /// A message was too large to be read: its call fails, who subscribed to its event is given what its parameters begin with.
+    /// Handles an oversized message: its call fails; subscribers of its event receive the leading parameters.
     fn skipped(&self, skipped: &Oversized) {
         let (bytes, limit) = (skipped.bytes(), skipped.limit());
         match skipped.about() {

@@ -1,5 +1,5 @@
-//! Handles on calls under way. Sending returns one, waiting is separate, dropping discards: that is
-//! how calls are pipelined, without futures.
+//! Handles of pending calls. Sending returns a handle, waiting is a separate step, dropping discards the answer: this
+//! allows pipelining without futures.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ pub struct RawReply {
 }
 
 impl RawReply {
-    /// The JSON text of the result, `{}` when there was none.
+    /// The JSON text of the result; `{}` without a result.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         if self.body.range.is_empty() {
@@ -35,7 +35,7 @@ impl RawReply {
     /// The result as a `T`.
     ///
     /// # Errors
-    /// [`Error::Decode`] with the JSON path of what does not fit.
+    /// [`Error::Decode`] with the JSON path of the invalid value.
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         let text = match &self.body.message[self.body.range.clone()] {
             [] => b"{}",
@@ -47,7 +47,7 @@ impl RawReply {
     /// The result as a JSON value.
     ///
     /// # Errors
-    /// [`Error::Decode`] when the text is not JSON.
+    /// [`Error::Decode`] if the text is not JSON.
     pub fn value(&self) -> Result<serde_json::Value, Error> {
         self.decode()
     }
@@ -68,12 +68,12 @@ impl Answer {
         Self { tag, after, method, outcome }
     }
 
-    /// Number of events that the connection received before it.
+    /// Number of events received on the connection before it.
     pub(crate) fn after(&self) -> u64 {
         self.after
     }
 
-    /// The command that was answered.
+    /// The answered command.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method
@@ -104,15 +104,15 @@ impl<C: Command> Reply<C> {
     /// Waits for the result.
     ///
     /// # Errors
-    /// Whatever the call failed with; [`Error::Timeout`] when the deadline passed first.
+    /// The error of the call; [`Error::Timeout`] at the deadline.
     pub fn wait(mut self, deadline: Deadline) -> Result<C::Returns, Error> {
         self.call.wait(deadline)?.decode()
     }
 
-    /// The result if it is there by the deadline, else the handle back.
+    /// The result if it arrives by the deadline, else the handle.
     ///
     /// # Errors
-    /// The handle, when the deadline passed first.
+    /// The handle, at the deadline.
     pub fn poll(mut self, deadline: Deadline) -> Result<Result<C::Returns, Error>, Self> {
         match self.call.poll(deadline) {
             Some(outcome) => Ok(outcome.and_then(|raw| raw.decode())),
@@ -129,15 +129,15 @@ impl Reply<RawReply> {
     /// Waits for the result of a raw call.
     ///
     /// # Errors
-    /// Whatever the call failed with; [`Error::Timeout`] when the deadline passed first.
+    /// The error of the call; [`Error::Timeout`] at the deadline.
     pub fn wait_raw(mut self, deadline: Deadline) -> Result<RawReply, Error> {
         self.call.wait(deadline)
     }
 
-    /// The result if it is there by the deadline, else the handle back.
+    /// The result if it arrives by the deadline, else the handle.
     ///
     /// # Errors
-    /// The handle, when the deadline passed first.
+    /// The handle, at the deadline.
     pub fn poll_raw(mut self, deadline: Deadline) -> Result<Result<RawReply, Error>, Self> {
         self.call.poll(deadline).ok_or(self)
     }
@@ -182,7 +182,7 @@ impl Drop for Call {
     }
 }
 
-/// Decodes JSON. Only a failure pays for finding the path.
+/// Decodes JSON. The path is computed only after a failure.
 pub(super) fn decode<'a, T: Deserialize<'a>>(
     text: &'a [u8],
     method: impl FnOnce() -> Cow<'static, str>,

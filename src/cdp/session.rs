@@ -13,8 +13,8 @@ use super::rt::Command;
 use super::subscription::{Capacity, Subscription, Watch};
 use crate::sync::Deadline;
 
-/// A session of a connection (`Target.attachToTarget` with `flatten`). Cloning it copies a handle; it
-/// keeps the connection open.
+/// A session of a connection (`Target.attachToTarget` with `flatten`). Clones are handles of the same session; they
+/// keep the connection open.
 #[derive(Clone)]
 pub struct Session {
     connection: Connection,
@@ -32,7 +32,7 @@ impl Session {
         &self.id
     }
 
-    /// The connection it runs over.
+    /// The connection of the session.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
@@ -46,7 +46,7 @@ impl Session {
         self.send_by(command, deadline)?.wait(deadline)
     }
 
-    /// Sends a command. Waiting for the result is up to the handle.
+    /// Sends a command. The returned handle waits for the result.
     ///
     /// # Errors
     /// See [`Error`].
@@ -54,7 +54,7 @@ impl Session {
         self.send_by(command, super::connection::send_deadline())
     }
 
-    /// Sends a command; the sending itself gives up at the deadline.
+    /// Sends a command; sending fails at the deadline.
     ///
     /// # Errors
     /// See [`Error`].
@@ -77,7 +77,7 @@ impl Session {
         Reply::raw(self.connection.start(method.into(), params, options)?).wait_raw(deadline)
     }
 
-    /// Sends any command by name. Waiting for the result is up to the handle.
+    /// Sends any command by name. The returned handle waits for the result.
     ///
     /// # Errors
     /// See [`Error`].

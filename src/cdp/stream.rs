@@ -1,7 +1,7 @@
-//! A non-blocking byte stream to a browser: a TCP socket, or the two pipes of a browser we started.
+//! A non-blocking byte stream to a browser: a TCP socket, or the two pipes of a launched browser.
 //!
-//! Reading and writing never wait; waiting is a separate step with a deadline. Both halves are used
-//! at the same time by different threads: the reading role by one, the write path by another.
+//! Reading and writing never wait; waiting is a separate step with a deadline. Both halves are used concurrently by
+//! different threads: the reading role, and the write path.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -28,14 +28,14 @@ pub(super) struct Stream {
 
 #[derive(Debug)]
 enum Kind {
-    /// Two handles on one socket, so that each side can be waited for by itself.
+    /// Two handles of one socket, so that each direction can be waited for separately.
     Tcp { read: TcpStream, write: TcpStream },
-    /// The write end goes away at close: Chromium ends when its pipe does.
+    /// The write end is dropped at close: Chromium ends when its pipe is closed.
     #[cfg(unix)]
     Pipe { read: OwnedFd, write: Mutex<Option<Arc<OwnedFd>>> },
 }
 
-/// How long a blocking wait lasts before it looks at its deadline again.
+/// How long a blocking wait lasts before the deadline is checked again.
 const SLICE: Duration = Duration::from_millis(100);
 
 impl Stream {
@@ -68,7 +68,7 @@ impl Stream {
         for fd in [&read, &write] {
             rustix::io::ioctl_fionbio(fd, true)?;
             rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC)?;
-            // A larger pipe carries a screenshot in fewer turns; the system may refuse.
+            // A larger pipe transfers a screenshot in fewer turns; the system may refuse.
             #[cfg(target_os = "linux")]
             let _ = rustix::pipe::fcntl_setpipe_size(fd, 1024 * 1024);
         }
@@ -85,8 +85,8 @@ impl Stream {
         self.tls.as_ref()
     }
 
-    /// Reads what is there. `WouldBlock` when there is nothing, `Ok(0)` at the end. When fewer bytes
-    /// come than fit, what is still to come lies in the system, not in memory.
+    /// Reads available bytes. `WouldBlock` if there are none, `Ok(0)` at the end. If fewer bytes are read than fit, the
+    /// rest is in the system's buffers, not in memory.
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
@@ -95,8 +95,8 @@ impl Stream {
         self.read_raw(buffer)
     }
 
-    /// Makes of a frame what goes over the wire. Only who holds the right to write may call this, and
-    /// what it gives has to go out next.
+    /// Encrypts a frame if needed. Only the holder of the right to write may call this, and the result must be sent
+    /// next.
     pub(super) fn seal(&self, frame: Vec<u8>) -> io::Result<Vec<u8>> {
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
@@ -105,7 +105,7 @@ impl Stream {
         Ok(frame)
     }
 
-    /// Whether sealing changes frames: a sealed one cannot be taken back.
+    /// Whether frames are encrypted: an encrypted one cannot be withdrawn.
     pub(super) fn is_sealed(&self) -> bool {
         #[cfg(feature = "tls")]
         return self.tls.is_some();
@@ -140,7 +140,7 @@ impl Stream {
         }
     }
 
-    /// Writes what the system takes now of what [`seal`](Self::seal) gave.
+    /// Writes as much as the system accepts of the output of [`seal`](Self::seal).
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         use std::io::Write as _;
         loop {
@@ -163,7 +163,7 @@ impl Stream {
         }
     }
 
-    /// Ends both directions; threads that wait on it wake up.
+    /// Closes both directions; waiting threads wake up.
     pub(super) fn shutdown(&self) {
         match &self.kind {
             Kind::Tcp { read, .. } => {
@@ -177,7 +177,7 @@ impl Stream {
         }
     }
 
-    /// Waits until there is something to read, the waker was called, or the deadline passed.
+    /// Waits until data is available, the waker is called, or the deadline passes.
     #[cfg(unix)]
     pub(super) fn wait_readable(&self, wake: &Wake, deadline: Deadline) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags};
@@ -190,8 +190,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits until there is something to read; at most 100 ms, so that the caller can look at its
-    /// deadline.
+    /// Waits until data is available; at most 100 ms, so that the caller can check its deadline.
     pub(super) fn wait_readable_until(&self, deadline: Deadline) -> io::Result<()> {
         #[cfg(unix)]
         {
@@ -206,8 +205,8 @@ impl Stream {
         }
     }
 
-    /// Waits until the system takes more bytes; at most 100 ms, so that the caller can look at its
-    /// deadline and at a close.
+    /// Waits until the system accepts more bytes; at most 100 ms, so that the caller can check its deadline and for a
+    /// close.
     pub(super) fn wait_writable(&self, deadline: Deadline) -> io::Result<()> {
         #[cfg(unix)]
         {

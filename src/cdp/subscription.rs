@@ -1,7 +1,7 @@
 //! Bounded queues of events.
 //!
-//! The reader offers each event to every matching queue and never waits: a full queue loses its
-//! oldest event, the loss is counted and reported to the consumer in band, and the connection continues.
+//! The reader offers each event to every matching queue and never waits: a full queue drops its oldest event; the loss
+//! is counted and reported to the consumer in band, and the connection continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 use super::event::Event;
 use crate::sync::{Cancel, Deadline};
 
-/// How much a queue may hold. Whichever limit is reached first counts.
+/// Capacity of a queue; both limits apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Maximum number of queued events.
@@ -35,7 +35,7 @@ impl Capacity {
         Self { events, ..Self::default() }
     }
 
-    /// Only the newest event: for pictures of which the latest counts.
+    /// Only the newest event, for example for screencast frames.
     #[must_use]
     pub fn latest() -> Self {
         Self::of(1)
@@ -98,7 +98,7 @@ impl Watch {
 pub enum Item {
     /// An event.
     Event(Event),
-    /// So many events were dropped here, since the queue was full.
+    /// This many events were dropped here because the queue was full.
     Lagged(u64),
 }
 
@@ -108,7 +108,7 @@ pub enum RecvError {
     /// The deadline passed.
     #[error("no event before the deadline")]
     Timeout,
-    /// The connection has ended and everything it brought was received.
+    /// The connection has ended and all its events were received.
     #[error("the connection is closed; no further events")]
     Closed,
 }
@@ -122,7 +122,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// The next event, waiting for it until the deadline.
+    /// Waits for the next event until the deadline.
     ///
     /// # Errors
     /// [`RecvError`].
@@ -161,12 +161,12 @@ impl Subscription {
         self.queue.dropped.load(Ordering::Relaxed)
     }
 
-    /// The channel behind it, for a `select!`. What is received there must go through [`taken`](Self::taken).
+    /// The underlying channel, for a `select!`. Pass received events to [`taken`](Self::taken).
     pub(crate) fn channel(&self) -> &Receiver<Event> {
         &self.events
     }
 
-    /// Books an event received from [`channel`](Self::channel).
+    /// Accounts for an event received from [`channel`](Self::channel).
     pub(crate) fn taken(&self, event: &Event) {
         self.queue.release(event);
     }
@@ -183,7 +183,7 @@ impl Drop for Subscription {
     }
 }
 
-/// What both ends of a queue share.
+/// Shared by both ends of a queue.
 #[derive(Debug, Default)]
 struct Queue {
     bytes: AtomicUsize,
@@ -211,14 +211,13 @@ impl Queue {
     }
 }
 
-/// The reader's end. Only the list of subscribers holds it, so that taking it off the list ends the
-/// channel.
+/// The reader's end. Only the list of subscribers holds it, so that removing it from the list closes the channel.
 #[derive(Debug)]
 struct Producer {
     watch: Watch,
     queue: Arc<Queue>,
     sender: Sender<Event>,
-    /// A receiving end of our own, with which room is made by dropping the oldest.
+    /// Another receiver of the queue, to drop the oldest event when it is full.
     oldest: Receiver<Event>,
     limit: usize,
 }
@@ -250,8 +249,7 @@ impl Producer {
     }
 }
 
-/// All queues of a connection. The list is copied on change, so that the reader never waits for
-/// somebody who subscribes.
+/// All queues of a connection. The list is copied on change, so that the reader never waits for a subscriber.
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
     list: RwLock<List>,
@@ -283,12 +281,12 @@ impl Subscribers {
         }
     }
 
-    /// Ends all subscriptions: what is queued may still be received.
+    /// Ends all subscriptions; queued events may still be received.
     pub(super) fn close(&self) {
         *self.list.write() = List::Closed;
     }
 
-    /// Dispatches an event to matching subscriptions. `make` runs only when there is one.
+    /// Dispatches an event to matching subscriptions. `make` is called only if there is one.
     pub(super) fn offer(&self, method: &str, session: Option<&str>, make: impl FnOnce() -> Event) {
         let list = match &*self.list.read() {
             List::Open(list) => Arc::clone(list),

@@ -1,14 +1,13 @@
 //! TLS under a stream (`wss://`, `https://`).
 //!
-//! The socket is read and written by the same code as without TLS. What comes off it is opened here,
-//! what goes to it is sealed here. Sealed bytes must go out in the order they were sealed in: who seals
-//! holds the right to write. What TLS itself has to say (an alert, new keys) leaves with the next sealed
-//! frame; what cannot wait for one, with an empty frame that the reader posts.
+//! The socket is read and written by the same code as without TLS. Received data is decrypted here, sent data is
+//! encrypted ("sealed") here. Sealed bytes must be sent in the order of sealing, so only the holder of the right to
+//! write may seal. TLS's own messages (alerts, new keys) are sent with the next sealed frame; urgent ones with an empty
+//! frame that the reader posts.
 //!
 //! # Locking
-//! `incoming`, then `session`. `incoming` belongs to the reading thread, one at a time, so
-//! it is never contended; it is held over a read that does not wait. `session` is held for opening or
-//! sealing bytes that are in memory.
+//! `incoming`, then `session`. `incoming` belongs to the holder of the reading role, so it is never contended; it is
+//! held during reads, which do not wait. `session` is held while bytes in memory are decrypted or encrypted.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -26,24 +25,24 @@ use super::http::Blocking;
 use super::stream::Stream;
 use crate::sync::Deadline;
 
-/// Bytes taken off the socket at a time.
+/// Number of bytes read from the socket at once.
 const CHUNK: usize = 64 * 1024;
 
 /// The TLS side of a stream.
 pub(super) struct Tls {
     incoming: Mutex<Incoming>,
     session: Mutex<ClientConnection>,
-    /// TLS has something to say for itself.
+    /// Whether TLS has messages of its own to send.
     output: AtomicBool,
 }
 
-/// Bytes received and not decrypted yet.
+/// Received bytes that are not decrypted yet.
 struct Incoming {
     bytes: Box<[u8]>,
     start: usize,
     end: usize,
     ended: bool,
-    /// What came is no TLS, or not from the peer.
+    /// Whether the data is not valid TLS or not from the peer.
     broken: bool,
 }
 
@@ -54,8 +53,8 @@ impl Tls {
         Self { incoming: Mutex::new(incoming), session: Mutex::new(session), output: AtomicBool::new(false) }
     }
 
-    /// Reads what is there. When fewer bytes come than fit into `out`, nothing is left in memory: what
-    /// is still to come lies in the socket, so that waiting for the socket is enough.
+    /// Reads available data. If fewer bytes are read than fit into `out`, nothing is left in memory: the rest is in the
+    /// socket's buffer, so that waiting for the socket is enough.
     pub(super) fn read(
         &self,
         mut raw: impl FnMut(&mut [u8]) -> io::Result<usize>,
@@ -63,7 +62,7 @@ impl Tls {
     ) -> io::Result<usize> {
         let mut incoming = self.incoming.lock();
         let mut done = 0;
-        // Where a read can block for a moment, a thread that has data does not read again.
+        // Where a read may block briefly, a thread that has data does not read again.
         let mut more = cfg!(unix);
         loop {
             done += self.open(&mut incoming, &mut out[done..]);
@@ -82,13 +81,13 @@ impl Tls {
                     more &= n == incoming.bytes.len();
                     (incoming.start, incoming.end) = (0, n);
                 }
-                Err(_) if done > 0 => return Ok(done), // it comes again, or the end does
+                Err(_) if done > 0 => return Ok(done), // the next read reports the error again, or the end
                 Err(e) => return Err(e),
             }
         }
     }
 
-    /// Opens what came, as far as there is room.
+    /// Decrypts received data, as far as there is room.
     fn open(&self, incoming: &mut Incoming, out: &mut [u8]) -> usize {
         let mut session = self.session.lock();
         let mut done = 0;
@@ -99,7 +98,7 @@ impl Tls {
                     continue;
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                // The end, said or not: the framing above knows whether a message is whole.
+                // The end, announced or not: the framing above knows whether a message is complete.
                 Ok(_) | Err(_) => incoming.ended = true,
             }
             if incoming.start == incoming.end || incoming.ended || incoming.broken {
@@ -118,7 +117,7 @@ impl Tls {
         done
     }
 
-    /// Seals `plain` and whatever TLS has to say. Called by who holds the right to write.
+    /// Encrypts `plain` together with TLS's own messages. Called by the holder of the right to write.
     pub(super) fn seal(&self, plain: &[u8]) -> io::Result<Vec<u8>> {
         let mut session = self.session.lock();
         self.output.store(false, Ordering::Release);
@@ -150,8 +149,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// Shakes hands over `stream` and puts TLS under it. `extra` are root certificates beside the built-in
-/// ones, DER or PEM.
+/// Performs the TLS handshake over `stream`. `extra` are additional root certificates, DER or PEM.
 pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Deadline) -> Result<Stream, Error> {
     let began = Instant::now();
     let failed = |problem: String| Error::Connect { problem };
@@ -159,21 +157,21 @@ pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Dead
         .map_err(|_| Error::Address { problem: "its host is not valid in a certificate".to_owned() })?;
     let mut session =
         ClientConnection::new(Arc::new(config(extra)?), name).map_err(|_| failed("TLS cannot be set up".to_owned()))?;
-    session.set_buffer_limit(None); // frames are sealed whole
+    session.set_buffer_limit(None); // frames are sealed as a whole
     let stream = stream.with_tls(Tls::new(session));
     let Some(tls) = stream.tls() else { return Ok(stream) };
     let io = Blocking { stream: &stream, deadline, kind: TimeoutKind::Handshake, began };
     while tls.session.lock().is_handshaking() {
-        io.write_all(&[])?; // the flight that TLS has ready
+        io.write_all(&[])?; // the prepared handshake messages
         let mut incoming = tls.incoming.lock();
         if incoming.broken || incoming.ended {
             drop(incoming);
-            let _ = io.write_all(&[]); // says why, if TLS has a word for it
+            let _ = io.write_all(&[]); // sends the TLS alert, if any
             return Err(failed(tls.problem()));
         }
-        let came = io.read_raw(&mut incoming.bytes)?;
-        (incoming.start, incoming.end, incoming.ended) = (0, came, came == 0);
-        // No room for plaintext: only the handshake is opened.
+        let count = io.read_raw(&mut incoming.bytes)?;
+        (incoming.start, incoming.end, incoming.ended) = (0, count, count == 0);
+        // No room for plaintext: only handshake messages are decrypted.
         tls.handshake(&mut incoming);
     }
     io.write_all(&[])?;
@@ -181,7 +179,7 @@ pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Dead
 }
 
 impl Tls {
-    /// Opens what belongs to the handshake and leaves what comes behind it.
+    /// Processes handshake messages and leaves the data after them.
     fn handshake(&self, incoming: &mut Incoming) {
         let mut session = self.session.lock();
         while incoming.start < incoming.end && session.is_handshaking() && !incoming.broken {
@@ -208,7 +206,7 @@ fn config(extra: &[Vec<u8>]) -> Result<ClientConfig, Error> {
         .map_err(|_| Error::Connect { problem: "TLS cannot be set up".to_owned() })?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    // WebSockets begin as HTTP/1.1.
+    // WebSocket connections begin as HTTP/1.1.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }
@@ -226,7 +224,7 @@ fn add_roots(roots: &mut RootCertStore, bytes: &[u8]) -> Option<()> {
     (roots.len() > before).then_some(())
 }
 
-/// Rustls' own sentences may name the host, so the common cases get ours.
+/// Describes common errors without the host name, which rustls' own messages may contain.
 fn describe(error: &rustls::Error) -> String {
     use CertificateError as C;
     match error {

@@ -1,8 +1,8 @@
-//! The write path, shared by all callers of a connection without a thread of its own.
+//! The write path, shared by all callers of a connection without a dedicated thread.
 //!
-//! A caller writes its frame itself when no other thread is writing; otherwise it leaves the frame in a
-//! bounded queue for the writing thread. What the system does not take within a caller's
-//! deadline stays queued and is written by the reader thread when there is room again.
+//! A caller writes its frame itself if no other thread is writing; otherwise it puts the frame into a bounded queue for
+//! the writing thread. Data that the system does not accept within a caller's deadline stays queued and is written by
+//! the reader thread when there is room again.
 //!
 //! # Locking
 //! One lock, held for queue operations only, never while writing. The right to write is the flag
@@ -18,30 +18,30 @@ use super::poller::Poller;
 use super::stream::Stream;
 use crate::sync::{Cancel, Deadline};
 
-/// Greatest number of frames waiting behind the one being written.
+/// Maximum number of queued frames.
 const MAX_FRAMES: usize = 1024;
-/// Greatest sum of their sizes in bytes; one larger frame may wait alone.
+/// Maximum total size of queued frames in bytes; a single larger frame is allowed.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
-/// Frames are joined to one write up to this size.
+/// Frames are joined into one write up to this size, in bytes.
 const JOIN: usize = 64 * 1024;
 
-/// Why a frame was not handed to the system.
+/// Why a frame was not sent.
 #[derive(Debug)]
 pub(super) enum SendError {
     /// The peer did not read in time.
     Timeout,
     /// The connection has ended.
     Closed,
-    /// Writing failed; the connection is of no use any more.
+    /// Writing failed; the connection cannot be used any more.
     Io(io::Error),
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// The rest of what was being written, sealed already.
+    /// The sealed rest of the data being written.
     rest: Vec<u8>,
     frames: VecDeque<Vec<u8>>,
-    /// Size of all of it.
+    /// Size of all queued data, in bytes.
     bytes: usize,
     writing: bool,
     closed: bool,
@@ -57,7 +57,7 @@ impl Queue {
         self.rest.is_empty() && self.frames.is_empty()
     }
 
-    /// What goes out next: the rest of what was begun, or the next frames, joined while they are small.
+    /// The next data to write: the unfinished rest, or the next frames, joined while they are small.
     fn pop(&mut self) -> Option<Batch> {
         if !self.rest.is_empty() {
             self.bytes = self.bytes.saturating_sub(self.rest.len());
@@ -92,10 +92,10 @@ pub(super) struct Writer {
     room: Condvar,
 }
 
-/// How far a write came.
+/// Progress of a write.
 enum Wrote {
     All,
-    /// Up to here; the system takes no more now.
+    /// Written up to this position; the system accepts no more now.
     Part(usize),
 }
 
@@ -127,7 +127,7 @@ impl Writer {
         match self.write(&frame, Some(deadline)) {
             Ok(Wrote::All) => self.drain(poller, Some(deadline)).map_err(SendError::Io),
             Ok(Wrote::Part(0)) if !self.stream.is_sealed() => {
-                // Not a byte is out: the frame can be dropped, the queue cannot.
+                // Nothing of the frame was sent: it can be dropped, the queue cannot.
                 self.drain(poller, None).map_err(SendError::Io)?;
                 Err(SendError::Timeout)
             }
@@ -142,8 +142,8 @@ impl Writer {
         }
     }
 
-    /// Sends a frame without ever waiting: for the reader's pongs and for owners that process events.
-    /// What the system does not take is finished by the reader thread.
+    /// Sends a frame without ever waiting: for the reader's pongs and for owners that process events. Data that the
+    /// system does not accept is written later by the reader thread.
     pub(super) fn post(&self, frame: Vec<u8>, poller: &Poller) -> Result<(), SendError> {
         {
             let mut queue = self.queue.lock();
@@ -163,7 +163,7 @@ impl Writer {
         self.drain(poller, None).map_err(SendError::Io)
     }
 
-    /// Goes on with what is queued, without waiting: the socket has become writable.
+    /// Continues writing the queue, without waiting: the socket has become writable.
     pub(super) fn resume(&self, poller: &Poller) -> io::Result<()> {
         {
             let mut queue = self.queue.lock();
@@ -175,7 +175,7 @@ impl Writer {
         self.drain(poller, None)
     }
 
-    /// Ends the path: queued frames are dropped, waiting senders fail.
+    /// Closes the path: queued frames are dropped, waiting senders fail.
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         queue.closed = true;
@@ -186,7 +186,7 @@ impl Writer {
         self.room.notify_all();
     }
 
-    /// Writes the queue until it is empty; the right to write ends with it.
+    /// Writes until the queue is empty; then gives up the right to write.
     fn drain(&self, poller: &Poller, deadline: Option<Deadline>) -> io::Result<()> {
         loop {
             let batch = {
@@ -217,12 +217,12 @@ impl Writer {
         }
     }
 
-    /// Makes of frames what goes over the wire. On failure the right to write ends.
+    /// Encrypts frames if needed. A failure gives up the right to write.
     fn seal(&self, frames: Vec<u8>) -> io::Result<Vec<u8>> {
         self.stream.seal(frames).inspect_err(|_| self.queue.lock().writing = false)
     }
 
-    /// Leaves the rest of what is being written for the reader thread to finish.
+    /// Leaves the rest of the data to the reader thread.
     fn leave(&self, rest: Vec<u8>, poller: &Poller) {
         let mut queue = self.queue.lock();
         if !queue.closed {

@@ -1,8 +1,8 @@
-//! WebSocket (RFC 6455), by tungstenite: handshake, framing, and the answers to pings and closes.
+//! WebSocket (RFC 6455), implemented by tungstenite: handshake, framing, and the answers to pings and closes.
 //!
-//! Reading and sending share no state. The holder of the reading role owns the [`Decoder`], which is given bytes that
-//! were already read; every sender makes its frame itself. What tungstenite wants to send is collected and leaves
-//! through the write path of all callers.
+//! Reading and sending share no state. The holder of the reading role owns the [`Decoder`], which receives bytes that
+//! were already read; every sender encodes its own frame. Frames that tungstenite sends are collected and sent through
+//! the shared write path.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
@@ -25,15 +25,15 @@ use crate::sync::Deadline;
 
 /// Size of tungstenite's read buffer. It is cleared for every message, so a larger one makes small messages slower.
 const READ_BUFFER: usize = 8 * 1024;
-/// Messages up to this size are copied, so that one that is kept does not keep the buffer that others came in.
+/// Messages up to this size are copied, so that keeping one does not keep the shared buffer.
 const COPY: usize = 16 * 1024;
-/// Most bytes that a control frame may carry.
+/// Maximum payload of a control frame, in bytes.
 const MAX_CONTROL: usize = 125;
 
-/// What came in.
+/// A received message or control frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Incoming {
-    /// A whole message.
+    /// A complete message.
     Message(Bytes),
     /// A message above the limit was skipped.
     Oversized(Oversized),
@@ -45,7 +45,7 @@ pub(super) enum Incoming {
     Close(Option<u16>),
 }
 
-/// Puts frames together to messages. Text and Binary are accepted alike: proxies send either.
+/// Assembles frames into messages. Text and binary frames are accepted alike: proxies send either.
 #[derive(Debug)]
 pub(super) struct Decoder {
     context: WebSocketContext,
@@ -67,7 +67,7 @@ impl Decoder {
         }
     }
 
-    /// The next message or control frame in `input`, which moves past what was used.
+    /// The next message or control frame in `input`, which is advanced past the consumed bytes.
     pub(super) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Incoming>, CloseReason> {
         let mut wire = Wire { frames: &mut self.frames, input, output: &mut self.output };
         let message = match self.context.read(&mut wire) {
@@ -97,35 +97,35 @@ impl Decoder {
         Ok(Some(incoming))
     }
 
-    /// Frames that answer what came in.
+    /// Frames that answer received ones.
     pub(super) fn take_output(&mut self) -> Option<Vec<u8>> {
         (!self.output.is_empty()).then(|| std::mem::take(&mut self.output))
     }
 }
 
-/// Follows the frames of a stream, so that messages above the limit can be skipped, which tungstenite cannot: it
-/// would end the connection. Of a frame that is skipped it gets the header with a length of zero, so that it still checks
-/// everything else.
+/// Tracks the frames of a stream, so that messages above the limit can be skipped, which tungstenite does not support:
+/// it would end the connection. For a skipped frame, tungstenite receives the header with length zero, so that it still
+/// validates everything else.
 #[derive(Debug, Default)]
 struct Frames {
     limit: usize,
-    /// A header of which not all bytes have come yet.
+    /// The received part of an incomplete header.
     header: Vec<u8>,
-    /// Bytes of a header that tungstenite has not read yet.
+    /// Header bytes that tungstenite has not read yet.
     ready: Vec<u8>,
-    /// Bytes of the payload that have not come yet.
+    /// Remaining bytes of the payload.
     left: usize,
-    /// The frame is a part of what `fragments` collects.
+    /// Whether the frame is part of the message in `fragments`.
     collected: bool,
-    /// The payload is skipped.
+    /// Whether the payload is skipped.
     skipped: bool,
-    /// The beginning and the end of a message in fragments, or of one above the limit.
+    /// The beginning and end of a fragmented or oversized message.
     fragments: Option<Oversized>,
-    /// A message is too large even to be skipped.
+    /// Whether a message is too large even to be skipped.
     endless: bool,
 }
 
-/// What is needed of a frame header, RFC 6455 section 5.2.
+/// The used fields of a frame header, RFC 6455 section 5.2.
 struct Header {
     first: u8,
     masked: bool,
@@ -140,7 +140,7 @@ impl Header {
     const CONTROL: u8 = 8;
     const MASKED: u8 = 0x80;
 
-    /// `None` when it is not whole. The mask is not part of it.
+    /// `None` if it is incomplete. The mask is not part of it.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let [first, second, rest @ ..] = bytes else { return None };
         let length = match second & !Self::MASKED {
@@ -158,7 +158,7 @@ impl Header {
 }
 
 impl Frames {
-    /// Reads the next header off `input`. False when it is not whole.
+    /// Reads the next header from `input`. Returns false if it is incomplete.
     fn begin(&mut self, input: &mut &[u8]) -> io::Result<bool> {
         let header = loop {
             let Some((byte, rest)) = input.split_first() else { return Ok(false) };
@@ -172,7 +172,7 @@ impl Frames {
         (self.collected, self.skipped) = (false, false);
         self.ready.append(&mut self.header);
         if header.opcode() >= Header::CONTROL {
-            return Ok(true); // no part of a message, also between fragments of one
+            return Ok(true); // a control frame, allowed between the fragments of a message
         }
         let before = self.fragments.as_ref().map_or(0, Oversized::bytes);
         let bytes = header.payload.saturating_add(before);
@@ -185,7 +185,7 @@ impl Frames {
         if self.collected {
             self.fragments.get_or_insert_with(|| Oversized::after(&[], self.limit));
         }
-        // As Binary, text is not searched for invalid UTF-8, which the JSON parser checks anyway.
+        // As binary, since the JSON parser validates UTF-8 anyway.
         if header.opcode() == Header::TEXT {
             self.ready[0] = header.first & !Header::OPCODE | Header::BINARY;
         }
@@ -196,7 +196,7 @@ impl Frames {
         Ok(true)
     }
 
-    /// Takes the next piece of the payload off `input`, at most this many bytes.
+    /// Takes the next piece of the payload from `input`, at most `most` bytes.
     fn payload<'a>(&mut self, input: &mut &'a [u8], most: usize) -> &'a [u8] {
         let (piece, rest) = input.split_at(self.left.min(input.len()).min(most));
         *input = rest;
@@ -208,8 +208,7 @@ impl Frames {
     }
 }
 
-/// The stream that tungstenite sees: bytes that were already read, one frame at a time, so that it never holds more than
-/// one.
+/// The stream that tungstenite reads: received bytes, one frame at a time, so that it never buffers more than one.
 struct Wire<'a, 'b> {
     frames: &'a mut Frames,
     input: &'a mut &'b [u8],
@@ -277,7 +276,7 @@ fn encode(mut frame: Frame) -> Vec<u8> {
     bytes
 }
 
-/// Performs the handshake (RFC 6455 section 4.1). Returns bytes that came behind the response.
+/// Performs the handshake (RFC 6455 section 4.1). Returns the bytes received after the response.
 pub(super) fn handshake(
     stream: &Stream,
     uri: &Uri,
@@ -287,9 +286,9 @@ pub(super) fn handshake(
     let request = request(uri, headers)?;
     let io = Blocking { stream, deadline, kind: TimeoutKind::Handshake, began: Instant::now() };
     let failed = RefCell::new(None);
-    let wire = Upgrade { io, failed: &failed, line: 0, behind: Vec::new() };
+    let wire = Upgrade { io, failed: &failed, line: 0, rest: Vec::new() };
     match tungstenite::client(request, wire) {
-        Ok((socket, _)) => Ok(socket.into_inner().behind),
+        Ok((socket, _)) => Ok(socket.into_inner().rest),
         Err(e) => Err(failed.take().unwrap_or_else(|| Error::Connect { problem: problem(&e) })),
     }
 }
@@ -329,15 +328,15 @@ fn problem<S: Read + Write>(error: &HandshakeError<ClientHandshake<S>>) -> Strin
     .to_owned()
 }
 
-/// The stream during the handshake. It waits, and gives out the head of the response only: tungstenite would
-/// keep what comes behind it.
+/// The stream during the handshake. It waits for data, and returns only the head of the response: tungstenite would
+/// keep bytes after it.
 struct Upgrade<'a> {
     io: Blocking<'a>,
     /// The error that ended the handshake.
     failed: &'a RefCell<Option<Error>>,
-    /// Bytes of the line so far, without its end.
+    /// Length of the current line, without its end.
     line: usize,
-    behind: Vec<u8>,
+    rest: Vec<u8>,
 }
 
 impl Upgrade<'_> {
@@ -349,19 +348,19 @@ impl Upgrade<'_> {
 
 impl Read for Upgrade<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let came = self.io.read_some(buffer).map_err(|e| self.broken(e))?;
-        for (at, byte) in buffer[..came].iter().enumerate() {
+        let count = self.io.read_some(buffer).map_err(|e| self.broken(e))?;
+        for (at, byte) in buffer[..count].iter().enumerate() {
             match byte {
                 b'\r' => {}
                 b'\n' if self.line == 0 => {
-                    self.behind = buffer[at + 1..came].to_vec();
+                    self.rest = buffer[at + 1..count].to_vec();
                     return Ok(at + 1);
                 }
                 b'\n' => self.line = 0,
                 _ => self.line += 1,
             }
         }
-        Ok(came)
+        Ok(count)
     }
 }
 

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::bench::Part;
-use super::{browser, tool, tools};
+use super::{browser, tool_calls, tool_settings};
 use crate::browser::{Switch, TransportKind};
 use crate::supervisor::{BridgeMode, DialogPolicy};
 
@@ -82,9 +82,9 @@ pub(super) enum Command {
     /// Run the control server in the foreground
     Serve(Serve),
     /// Call a tool, or list the tools that can be called
-    Tool(tool::Tool),
+    Tool(tool_calls::Tool),
     /// Choose which tools models may call
-    Tools(tools::Tools),
+    Tools(tool_settings::Tools),
     /// Run an MCP server on stdin and stdout
     Mcp(Mcp),
     /// Print a one-time URL of the web UI

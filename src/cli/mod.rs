@@ -11,7 +11,7 @@
 //! | `seal` | encrypting saved login states |
 //! | `local_tools` | tools that run in the command's own process and folder |
 //! | `serve`, `signals` | running the server |
-//! | `tool`, `tools` | calling one tool; choosing which tools models have |
+//! | `tool_calls`, `tool_settings` | `cdpilot tool`: calling a tool; `cdpilot tools`: choosing which tools models may call |
 //! | `mcp` | the MCP server on stdin and stdout |
 //! | `memory` | returning freed memory to the system |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
@@ -39,8 +39,8 @@ mod settings;
 #[cfg(unix)]
 mod signals;
 mod supervise;
-mod tool;
-mod tools;
+mod tool_calls;
+mod tool_settings;
 mod ui;
 
 #[doc(hidden)]
@@ -86,8 +86,8 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args, &settings, &out),
         Command::Browser(command) => browser::run(&command, &cli.global, &settings, &out),
         Command::Serve(args) => serve::run(&args, &cli.global, &out),
-        Command::Tool(args) => tool::run(&args, &cli.global, &settings, &out),
-        Command::Tools(args) => tools::run(&args, &settings, &out),
+        Command::Tool(args) => tool_calls::run(&args, &cli.global, &settings, &out),
+        Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),
         Command::Doctor(args) => doctor::run(&args, &cli.global, &settings, &out),

@@ -92,7 +92,7 @@ const TABLE: [(Code, &str, Option<u16>); 48] = [
     (Code::BodyTooLarge, "BODY_TOO_LARGE", Some(413)),
     (Code::UnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", Some(415)),
     (Code::ScriptError, "SCRIPT_ERROR", Some(422)),
-    // Never seen by a client: whoever sent the request has disconnected.
+    // Never received: the client has disconnected.
     (Code::Cancelled, "CANCELLED", Some(499)),
     (Code::Internal, "INTERNAL", Some(500)),
     (Code::BrowserError, "BROWSER_ERROR", Some(502)),

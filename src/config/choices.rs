@@ -13,7 +13,7 @@ use super::{Config, Error, Home, Platform};
 pub struct Layers {
     /// `config.yaml` alone.
     pub file: Config,
-    /// `tools.terminal.enabled`, where `config.yaml` has it.
+    /// `tools.terminal.enabled`, if `config.yaml` has it.
     terminal: Option<bool>,
     choices: Choices,
 }
@@ -32,7 +32,7 @@ struct Choices {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Names {
-    /// The whole list, where `config.yaml` had none. No longer used once it has one.
+    /// The whole list, if `config.yaml` had none. No longer used once it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     all: Option<Vec<String>>,
     add: Vec<String>,
@@ -50,7 +50,8 @@ struct PlatformChoices {
 #[serde(deny_unknown_fields)]
 struct TerminalChoice {
     enabled: bool,
-    /// What `config.yaml` said at that time. Once it says something else, that holds: whoever forbids commands there is obeyed.
+    /// The value in `config.yaml` at that time. The choice is dropped once that value changes, so that `config.yaml`
+    /// can always forbid commands.
     config: Option<bool>,
 }
 
@@ -73,7 +74,7 @@ impl Names {
 }
 
 impl Choices {
-    /// The differences from `config.yaml` to the settings that are wanted.
+    /// The differences between `config.yaml` and the wanted settings.
     fn between(file: &Config, terminal: Option<bool>, wanted: &Config) -> Self {
         let none = Platform::default();
         let platforms = wanted.tools.platforms.iter().map(|(name, to)| {
@@ -112,7 +113,7 @@ impl Choices {
 }
 
 impl Layers {
-    /// Reads `config.yaml` and `tools.json` of a home; a missing one says nothing.
+    /// Reads `config.yaml` and `tools.json` of a home; a missing file counts as empty.
     ///
     /// # Errors
     /// [`Error::File`], [`Error::Wrong`], [`Error::UnknownKey`].
@@ -142,8 +143,8 @@ impl Layers {
         config
     }
 
-    /// Makes the tools of these settings the ones that apply, and writes `tools.json`, for its owner alone. Anything but
-    /// the lists of tools and toolsets and `tools.terminal.enabled` is not written.
+    /// Applies the tools of these settings and writes `tools.json`, readable by its owner only. Only the lists of tools
+    /// and toolsets and `tools.terminal.enabled` are written.
     ///
     /// # Errors
     /// [`Error::File`].

@@ -411,31 +411,31 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let told = |text: &str| parse(text).unwrap_err().to_string();
-        let unknown = told("browser:\n  headles: true\n");
+        let message = |text: &str| parse(text).unwrap_err().to_string();
+        let unknown = message("browser:\n  headles: true\n");
         assert!(unknown.contains("browser.headles") && unknown.contains("did you mean headless?"), "{unknown}");
-        let unknown = told("browser:\n  profiles:\n    work: {colour: '#000000'}\n");
+        let unknown = message("browser:\n  profiles:\n    work: {colour: '#000000'}\n");
         assert!(unknown.contains("browser.profiles.work.colour") && unknown.contains("color"), "{unknown}");
-        assert!(told("browzer: {}\n").contains("did you mean browser?"));
-        assert!(told("browser: {cdp_port: 9222}").contains("browser.cdp_port"));
-        assert!(told("browser: {color: red}").contains("#RRGGBB"));
-        assert!(told("browser: {headless: maybe}").contains("auto, true or false"));
-        assert!(told("browser: {tabs: {max: many}}").contains("browser.tabs.max"));
-        let low = told("browser: {viewport: {width: 100}}");
+        assert!(message("browzer: {}\n").contains("did you mean browser?"));
+        assert!(message("browser: {cdp_port: 9222}").contains("browser.cdp_port"));
+        assert!(message("browser: {color: red}").contains("#RRGGBB"));
+        assert!(message("browser: {headless: maybe}").contains("auto, true or false"));
+        assert!(message("browser: {tabs: {max: many}}").contains("browser.tabs.max"));
+        let low = message("browser: {viewport: {width: 100}}");
         assert!(low.contains("browser.viewport.width") && low.contains("100"), "{low}");
-        assert!(told("browser: {viewport: {height: 9000}}").contains("browser.viewport.height"));
-        assert!(told("browser: {viewport: {heigth: 900}}").contains("did you mean height?"));
-        assert!(told("browser: {viewport: 1280}").contains("browser.viewport"));
-        let bad = told("browser: {user_agent: \"two\\nlines\"}");
+        assert!(message("browser: {viewport: {height: 9000}}").contains("browser.viewport.height"));
+        assert!(message("browser: {viewport: {heigth: 900}}").contains("did you mean height?"));
+        assert!(message("browser: {viewport: 1280}").contains("browser.viewport"));
+        let bad = message("browser: {user_agent: \"two\\nlines\"}");
         assert!(bad.contains("browser.user_agent") && bad.contains("two"), "{bad}");
-        let raw = told("browser: {raw_cdp_enabled: some}");
+        let raw = message("browser: {raw_cdp_enabled: some}");
         assert!(raw.contains("browser.raw_cdp_enabled") && raw.contains("true, false, read, act or all"), "{raw}");
-        assert!(told("browser: {navigation: {subresources: none}}").contains("browser.navigation.subresources"));
-        assert!(told("browser: [").contains("YAML"));
-        assert!(told("toolsets: file").ends_with("expected a list"));
-        assert!(told("browser: 3").ends_with("expected keys and values"));
-        assert!(told("- a").contains("keys and values"));
-        let twice = told("tools: {}\ntools: {}\n");
+        assert!(message("browser: {navigation: {subresources: none}}").contains("browser.navigation.subresources"));
+        assert!(message("browser: [").contains("YAML"));
+        assert!(message("toolsets: file").ends_with("expected a list"));
+        assert!(message("browser: 3").ends_with("expected keys and values"));
+        assert!(message("- a").contains("keys and values"));
+        let twice = message("tools: {}\ntools: {}\n");
         assert!(twice.contains("line 2") && twice.ends_with("duplicate mapping key: tools"), "{twice}");
     }
 }

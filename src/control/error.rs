@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Refusal;
 use crate::code::Code;
 use crate::{browser, config, page, supervisor};
 
@@ -38,7 +39,7 @@ pub enum Error {
         last: String,
     },
     /// There is no such profile.
-    #[error("no profile {name:?}{}; profiles: {known}", meant(nearest.as_deref()))]
+    #[error("no profile {name:?}{}; profiles: {known}", did_you_mean(nearest.as_deref()))]
     NoProfile {
         /// The name that was given.
         name: String,
@@ -56,7 +57,7 @@ pub enum Error {
         known: String,
     },
     /// There is no such tab.
-    #[error("no tab {wanted:?}{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", meant(nearest.as_deref()))]
+    #[error("no tab {wanted:?}{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", did_you_mean(nearest.as_deref()))]
     NoTab {
         /// The name that was given.
         wanted: String,
@@ -100,12 +101,7 @@ pub enum Error {
         reason: String,
     },
     /// The tab to navigate shows a dialog.
-    #[error(
-        "the tab shows {} dialog{}; answer it first, or navigate with dismissDialogs \
-         (--dismiss-dialogs) to dismiss it",
-        article(kind),
-        quoted(message)
-    )]
+    #[error("the tab shows {} dialog{}", article(kind), quoted(message))]
     DialogOpen {
         /// Type of the dialog.
         kind: &'static str,
@@ -127,6 +123,14 @@ pub enum Error {
         needed: &'static str,
         /// The configured level.
         set: &'static str,
+    },
+    /// The command is never sent.
+    #[error("{method} is not allowed: {refusal}")]
+    RawRefused {
+        /// The command.
+        method: String,
+        /// The reason.
+        refusal: Refusal,
     },
     /// The file may not be used.
     #[error("{name:?} is refused: {why}")]
@@ -163,7 +167,7 @@ fn idle(oldest: Option<&str>) -> String {
     oldest.map(|oldest| format!(", idle longest: {oldest}")).unwrap_or_default()
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }
 
@@ -198,7 +202,7 @@ impl Error {
             Self::EvaluateDisabled => Code::EvaluateDisabled,
             Self::RawCdpDisabled | Self::RawLevel { .. } => Code::RawCdpDisabled,
             Self::PathRefused { .. } => Code::PathRefused,
-            Self::BadRequest { .. } => Code::BadRequest,
+            Self::BadRequest { .. } | Self::RawRefused { .. } => Code::BadRequest,
             Self::Conflict { .. } => Code::Conflict,
         }
     }

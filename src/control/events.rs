@@ -27,13 +27,13 @@ pub(super) fn new_start() -> String {
     format!("{start:016x}")
 }
 
-/// Starts the thread that cleans up after a browser that ends by itself. The channel closes when the supervisor has ended and
-/// the cleanup is done.
+/// Starts the thread that cleans up after a browser that ends by itself. The channel closes when the supervisor has
+/// ended and the cleanup is done.
 pub(super) fn watch_end(profile: &str, supervisor: &Arc<Supervisor>) -> Result<(Thread, Receiver<()>), Error> {
     let supervisor = Arc::clone(supervisor);
     let (working, over) = crossbeam_channel::bounded::<()>(0);
     let thread = spawn(format!("ctl-end-{profile}"), move || {
-        // Without this thread, the end of the browser would go unnoticed.
+        // Without this thread, the end of the browser would not be noticed.
         let _guard = on_panic(|| supervisor.stop(Deadline::after(TIDYING)));
         let has_ended = |phase: &Phase| matches!(phase, Phase::Ended(_));
         while supervisor.wait_until(Deadline::after(TURN), |now| has_ended(&now.phase)).is_none() {}

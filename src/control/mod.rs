@@ -1,7 +1,8 @@
 //! The browsers of a home: profiles, their life cycle, tabs, sessions, navigation and files.
 //!
-//! Shared by all entry points, which only parse and print. A running [`Profile`](crate::control::Profile) has one supervisor, through which every
-//! operation goes. All methods may be called from any thread; methods that wait take a deadline.
+//! Shared by all entry points, which only parse and print. A running [`Profile`](crate::control::Profile) has one
+//! supervisor, through which every operation goes. All methods may be called from any thread; methods that wait take a
+//! deadline.
 //!
 //! | file | content |
 //! |---|---|
@@ -16,7 +17,7 @@
 //! | `status` | status of a profile |
 //! | `tab_index`, `tabs`, `open` | tab ids, labels and owners; finding, opening, closing tabs |
 //! | `session`, `sessions` | a session: a client with its own current tab, tabs and state; all sessions by name |
-//! | `navigate`, `address` | navigations; addresses without a scheme |
+//! | `navigate`, `address` | navigation; URLs without a scheme |
 //! | `raw` | raw CDP commands |
 //! | `dialogs` | dialogs and armed answers |
 //! | `events` | name of an event log; cleanup after the end of a browser |
@@ -64,7 +65,7 @@ pub use error::Error;
 pub use files::{FileKind, Files, media_type};
 pub use lifecycle::{Profile, Running};
 pub use port_holder::{PortHolder, port_holder, port_in_use};
-pub use raw_methods::{RawLevel, raw_methods};
+pub use raw_methods::{RawLevel, Refusal, raw_methods};
 pub use session::{PerSession, Session};
 pub use sessions::{SessionInfo, Sessions};
 pub use types::{
@@ -97,8 +98,8 @@ impl Control {
     /// The browsers of a home. Nothing is started yet.
     ///
     /// # Errors
-    /// [`Error::Config`] if folders cannot be created or the settings contain invalid names, [`Error::NoProfile`] if the
-    /// default profile does not exist.
+    /// [`Error::Config`] if folders cannot be created or the settings contain invalid names, [`Error::NoProfile`] if
+    /// the default profile does not exist.
     pub fn open(home: Home, config: Config, overrides: Overrides) -> Result<Self, Error> {
         home.prepare()?;
         let shared = Arc::new(Shared::new(home, config, overrides)?);
@@ -134,9 +135,9 @@ impl Control {
         &self.shared.files
     }
 
-    /// Blocks all access of pages to a local port: navigations, requests and WebSockets, by any name or address of the host,
-    /// in all profiles. Error messages name `owner` as the owner of the port. Debugging ports of the profiles' browsers are
-    /// always blocked.
+    /// Blocks all access of pages to a local port: navigations, requests and WebSockets, by any name or address of the
+    /// host, in all profiles. Error messages name `owner` as the owner of the port. Debugging ports of the profiles'
+    /// browsers are always blocked.
     pub fn protect_port(&self, port: u16, owner: &str) {
         self.shared.protect_always(port, owner);
     }
@@ -167,8 +168,8 @@ impl Control {
     /// Stops a profile's browser and deletes the profile with its data.
     ///
     /// # Errors
-    /// [`Error::NoProfile`]; [`Error::Conflict`] for the default profile, for profiles in `config.yaml`, and if the data
-    /// cannot be deleted.
+    /// [`Error::NoProfile`]; [`Error::Conflict`] for the default profile, for profiles in `config.yaml`, and if the
+    /// data cannot be deleted.
     pub fn delete_profile(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
         self.profiles.delete(name, deadline)
     }
@@ -181,22 +182,22 @@ impl Control {
         self.profiles.reset(name, deadline)
     }
 
-    /// Checks home, settings, token, disk, browser, profile, ports, display, sandbox and server. If no browser is running,
-    /// one is started with a temporary profile, at most once a minute, and closed again.
-    /// [`doctor_of`] makes the same checks without a server.
+    /// Checks home, settings, token, disk, browser, profile, ports, display, sandbox and server. If no browser is
+    /// running, one is started with a temporary profile, at most once a minute, and closed again. [`doctor_of`] makes
+    /// the same checks without a server.
     #[must_use]
     pub fn doctor(&self, deadline: Deadline) -> Vec<Check> {
         doctor::doctor(&self.shared, &self.profiles, deadline)
     }
 
-    /// Makes repairs that are safe: restricts permissions of files, and cleans up after killed processes (hanging browsers,
-    /// stale locks, incomplete downloads).
+    /// Makes repairs that are safe: restricts permissions of files, and cleans up after killed processes (hanging
+    /// browsers, stale locks, incomplete downloads).
     pub fn fix(&self) -> Vec<Fixed> {
         doctor::fix(&self.shared, &self.profiles)
     }
 
-    /// Runs the cleanup that also runs every minute, as if `ahead` had passed: closes tabs that clients opened and did not
-    /// use for `browser.tabs.idle_minutes`, and deletes screenshots older than 24 hours. Returns how many of each.
+    /// Runs the cleanup that also runs every minute, as if `ahead` had passed: closes tabs that clients opened and did
+    /// not use for `browser.tabs.idle_minutes`, and deletes screenshots older than 24 hours. Returns how many of each.
     pub fn sweep(&self, ahead: Duration, deadline: Deadline) -> (usize, usize) {
         (self.profiles.sweep(ahead, deadline), self.shared.files.sweep(ahead))
     }

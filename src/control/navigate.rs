@@ -12,13 +12,13 @@ const TITLE: Duration = Duration::from_millis(500);
 /// Characters of a dialog's message in an error.
 const MESSAGE: usize = 80;
 impl Profile {
-    /// Navigates a tab to a URL. Starts the browser if it is not running; opens a tab if there is none. If a dialog opens
-    /// during the navigation, the result says so: `beforeunload` with `navigated: false`. A pending dialog is an error
-    /// unless it may be [dismissed](Navigate::dismiss_dialogs). Queues behind other actions of the tab.
+    /// Navigates a tab to a URL. Starts the browser if it is not running; opens a tab if there is none. If a dialog
+    /// opens during the navigation, the result says so: `beforeunload` with `navigated: false`. A pending dialog is an
+    /// error unless it may be [dismissed](Navigate::dismiss_dialogs). Queues behind other actions of the tab.
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
-    /// an invalid URL, [`Error::Page`].
+    /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`],
+    /// [`Error::BadRequest`] for an invalid URL, [`Error::Page`].
     pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
         self.send(to, Late::Fails, deadline)
     }
@@ -48,15 +48,16 @@ impl Profile {
         let _turn = handle.tab.turn("navigation", to.dismiss_dialogs, deadline)?;
         let before = handle.tab.before_navigation();
         prepare_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
-        let went = handle.tab.go(&url, to.wait_until, late, deadline)?;
-        Ok(self.arrived(&running, &target, &before, handle.info, &went, deadline))
+        let navigation = handle.tab.go(&url, to.wait_until, late, deadline)?;
+        Ok(self.arrived(&running, &target, &before, handle.info, &navigation, deadline))
     }
 
     /// Goes back or forward in the history of a tab, or reloads it. Dialogs, and pages that are still loading at the
     /// deadline, are treated as in [`visit`](Self::visit).
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], [`Error::Conflict`] if the history has no such entry, those of [`tab`](Self::tab), [`Error::Page`].
+    /// [`Error::DialogOpen`], [`Error::Conflict`] if the history has no such entry, those of [`tab`](Self::tab),
+    /// [`Error::Page`].
     pub fn travel(
         &self,
         target: Option<&str>,
@@ -92,27 +93,27 @@ impl Profile {
             }
             Err(error) => Err(error),
         };
-        let went = handle.tab.until_there(&before, left, wait_until, Late::IsReported, deadline)?;
-        Ok(self.arrived(&running, &target, &before, handle.info, &went, deadline))
+        let navigation = handle.tab.until_there(&before, left, wait_until, Late::IsReported, deadline)?;
+        Ok(self.arrived(&running, &target, &before, handle.info, &navigation, deadline))
     }
 
-    /// What is told of a navigation.
+    /// The result of a navigation.
     fn arrived(
         &self,
         running: &Running,
         target: &TargetId,
         before: &BeforeNavigation,
         info: TabInfo,
-        went: &Navigation,
+        navigation: &Navigation,
         deadline: Deadline,
     ) -> Navigated {
-        let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
+        let described = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.view();
         let page = now.page(target.as_str());
         // The browser reports a URL that is still loading; the result has the one that is shown.
         let url = page.map_or(info.url, |page| page.url.to_string());
-        let title = match (told, page) {
-            (Ok(told), _) => told.title,
+        let title = match (described, page) {
+            (Ok(info), _) => info.title,
             (Err(_), Some(page)) => page.title.to_string(),
             (Err(_), None) => info.title,
         };
@@ -120,13 +121,13 @@ impl Profile {
             target_id: info.target_id,
             url,
             title,
-            status: went.status,
-            navigated: went.stayed.then_some(false),
-            blocked_by_dialog: went.blocked_by_dialog,
+            status: navigation.status,
+            navigated: navigation.stayed.then_some(false),
+            blocked_by_dialog: navigation.blocked_by_dialog,
             pending_dialogs: now.dialogs_of(target.as_str()).cloned().collect(),
             dismissed_dialogs: before.dismissed(&now),
-            rescued: went.rescued,
-            loading: went.loading,
+            rescued: navigation.rescued,
+            loading: navigation.loading,
         }
     }
 
@@ -166,9 +167,9 @@ fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline
         return require_no_dialog(running, target);
     }
     let now = running.view();
-    let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
-    let Some(asks) = asks else { return Ok(()) };
-    match running.supervisor().respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {
+    let dialog = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
+    let Some(dialog) = dialog else { return Ok(()) };
+    match running.supervisor().respond(Some(&dialog.id), DialogAnswer::Dismiss, deadline) {
         // Another client has answered it.
         Ok(_) | Err(supervisor::Error::DialogGone { .. } | supervisor::Error::DialogNotFound { .. }) => Ok(()),
         Err(error) => Err(error.into()),

@@ -68,9 +68,9 @@ impl Profile {
         let (mut is_loading, mut status) = (false, None);
         if url != "about:blank" {
             let tab = running.tabs.tab(&target)?;
-            let went = tab.go(&url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
-            match went.map_err(Error::from) {
-                Ok(went) => status = went.status,
+            let navigation = tab.go(&url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
+            match navigation.map_err(Error::from) {
+                Ok(navigation) => status = navigation.status,
                 Err(error) if error.kind() == Code::Timeout && (may_be_late || !deadline.passed()) => is_loading = true,
                 // The tab stays, and goes on loading.
                 Err(error) if error.kind() == Code::Timeout => return Err(error),

@@ -96,8 +96,8 @@ mod tests {
     use super::*;
     use crate::config::Home;
 
-    fn settings(name: &str, config: &Config, asked: Option<u16>) -> Settings {
-        let overrides = Overrides { cdp_port: asked, ..Overrides::default() };
+    fn settings(name: &str, config: &Config, preferred: Option<u16>) -> Settings {
+        let overrides = Overrides { cdp_port: preferred, ..Overrides::default() };
         Settings::new(name, Origin::Config, &Home::at("home"), config, &overrides, None)
     }
 
@@ -111,8 +111,8 @@ mod tests {
         let default = settings("cdpilot", &config, None);
         let first = ports.give(&default, base, &[]).unwrap();
         assert!(first.number > base && first.instead_of == Some(base), "{first:?}");
-        let asked = settings("cdpilot", &config, Some(base));
-        assert_eq!(Ports::new(&config).give(&asked, base, &[]), None, "that one and no other");
+        let preferred = settings("cdpilot", &config, Some(base));
+        assert_eq!(Ports::new(&config).give(&preferred, base, &[]), None, "that one and no other");
         let second = ports.give(&settings("second", &config, None), base, &[]).unwrap();
         assert!(second.number > base && second.number != first.number && second.instead_of.is_none(), "{second:?}");
         let again = ports.give(&default, base, &[first.number]).unwrap();

@@ -1,4 +1,4 @@
-//! The profiles of a home: made, listed, reset and removed.
+//! The profiles of a home: creating, listing, resetting and deleting them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -147,7 +147,7 @@ impl Profiles {
             let folder = settings.user_data_dir.display();
             format!("the data of profile {name} is in {folder}, outside of the home; delete it manually")
         } else {
-            // Nothing starts in a folder that is being removed.
+            // Prevents starts while the folder is being removed.
             profile.retire(deadline)?;
             let removed = remove(&settings.user_data_dir, deadline);
             profile.resume();

@@ -1,4 +1,4 @@
-//! Raw CDP commands, within the same bounds as everything else.
+//! Raw CDP commands, within the limits that apply to all operations.
 
 use serde_json::{Value, json};
 
@@ -8,17 +8,17 @@ use crate::config::RawCdp;
 use crate::supervisor::{FrameId, FrameRef, PageState, PageView, TargetId};
 use crate::sync::Deadline;
 
-/// Commands that go where their `url` says.
+/// Commands that navigate to their `url` parameter.
 const GOING: [&str; 2] = ["Page.navigate", "Target.createTarget"];
 
 impl Profile {
-    /// Sends a raw CDP command: to a frame, a tab, or for commands of `Browser` and `Target` without either to the
-    /// browser itself. `Target.closeTarget` and `Page.close` dismiss dialogs first. Secrets in the result are covered.
-    /// [`raw_methods`](super::raw_methods) lists what may be sent.
+    /// Sends a raw CDP command: to a frame, to a tab, or, for commands of `Browser` and `Target` without either, to the
+    /// browser itself. `Target.closeTarget` and `Page.close` dismiss dialogs first. Secrets in the result are redacted.
+    /// [`raw_methods`](super::raw_methods) lists the allowed commands.
     ///
     /// # Errors
-    /// [`Error::RawCdpDisabled`], [`Error::RawLevel`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`], [`Error::PathRefused`],
-    /// [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
+    /// [`Error::RawCdpDisabled`], [`Error::RawLevel`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`],
+    /// [`Error::PathRefused`], [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
     pub fn raw(&self, mut call: RawCall, deadline: Deadline) -> Result<Value, Error> {
         self.may_call(&call)?;
         self.only_uploads(&mut call)?;
@@ -33,7 +33,7 @@ impl Profile {
         }
         let frame = call.frame.clone().filter(|frame| !frame.is_empty());
         let of_browser = call.method.starts_with("Browser.") || call.method.starts_with("Target.");
-        // Whatever tab is named: pages are opened and closed in one way.
+        // For any tab, these use the same code as opening and closing tabs.
         let of_tabs = matches!(&*call.method, "Target.createTarget" | "Target.closeTarget");
         if of_tabs || (of_browser && frame.is_none() && call.target.is_none()) {
             let result = match &*call.method {
@@ -157,12 +157,12 @@ impl Profile {
         Ok(())
     }
 
-    /// `Target.createTarget`, within the limit of tabs.
+    /// `Target.createTarget`, counted towards the limit of tabs.
     fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
         let now = running.view();
         self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
-        // The browser sends for what a new page is to show before that can be held: it goes there afterwards, so that
-        // redirects are held to the policy too.
+        // The browser requests the document of a new page before the request can be intercepted, so the page is opened
+        // empty and navigated afterwards. This also applies the policy to redirects.
         let mut params = call.params.clone();
         let url = params.get("url").and_then(Value::as_str).filter(|url| !url.is_empty()).map(str::to_owned);
         if url.is_some() {

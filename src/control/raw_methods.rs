@@ -216,86 +216,129 @@ const ALLOWED: [(RawLevel, &[(&str, &str)]); 4] = [
     ),
 ];
 
-/// Commands that are never sent, and what to use instead. `Domain.*` covers the remaining commands of a domain.
-const REFUSED: [(&str, &str); 45] = [
-    ("Browser.addMockCamera", "it reads a file of the machine"),
-    ("Browser.close", "stop the browser with POST /stop"),
-    ("Browser.crash", "stop the browser with POST /stop"),
-    ("Browser.crashGpuProcess", "stop the browser with POST /stop"),
-    ("Browser.executeBrowserCommand", "use the routes or tools for tabs"),
-    ("Browser.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
-    ("Browser.*", "it changes the browser beyond its tabs"),
-    ("Cast.*", "it sends pages to other devices"),
-    ("DOM.disable", "snapshots need the domain"),
-    ("DOM.setInspectedNode", "it is for the console of developer tools; use DOM.describeNode"),
-    ("Emulation.setFocusEmulationEnabled", "tabs are focused for input already"),
+/// Why a command is refused. Entry points name the operation to use instead in their own terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// An operation of its own stops the browser.
+    StopsBrowser,
+    /// Downloads are caught already.
+    CatchesDownloads,
+    /// File choosers are caught already.
+    CatchesFileChoosers,
+    /// An action drags elements.
+    Drags,
+    /// The call itself names the tab or the frame.
+    NamesTarget,
+    /// Another reason, with what to use instead.
+    Because(&'static str),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::StopsBrowser => "use the operation that stops the browser",
+            Self::CatchesDownloads => "downloads are caught already",
+            Self::CatchesFileChoosers => "file choosers are caught already",
+            Self::Drags => "use the action that drags elements",
+            Self::NamesTarget => "name the tab or the frame in the call",
+            Self::Because(reason) => reason,
+        })
+    }
+}
+
+use Refusal::{Because, CatchesDownloads, CatchesFileChoosers, Drags, NamesTarget, StopsBrowser};
+
+/// Commands that are never sent, and why. `Domain.*` covers the remaining commands of a domain.
+const REFUSED: [(&str, Refusal); 45] = [
+    ("Browser.addMockCamera", Because("it reads a file of the machine")),
+    ("Browser.close", StopsBrowser),
+    ("Browser.crash", StopsBrowser),
+    ("Browser.crashGpuProcess", StopsBrowser),
+    ("Browser.executeBrowserCommand", Because("use the routes or tools for tabs")),
+    ("Browser.setDownloadBehavior", CatchesDownloads),
+    ("Browser.*", Because("it changes the browser beyond its tabs")),
+    ("Cast.*", Because("it sends pages to other devices")),
+    ("DOM.disable", Because("snapshots need the domain")),
+    ("DOM.setInspectedNode", Because("it is for the console of developer tools; use DOM.describeNode")),
+    ("Emulation.setFocusEmulationEnabled", Because("tabs are focused for input already")),
     (
         "Extensions.*",
-        "extensions are outside of the navigation policy; start the browser with them (browser.extra_args)",
+        Because("extensions are outside of the navigation policy; start the browser with them (browser.extra_args)"),
     ),
     (
         "Fetch.*",
-        "requests are caught for the navigation policy and for dialogs; use Network.setBlockedURLs or Network.setExtraHTTPHeaders",
+        Because(
+            "requests are caught for the navigation policy and for dialogs; use Network.setBlockedURLs or Network.setExtraHTTPHeaders",
+        ),
     ),
-    ("HeadlessExperimental.*", "it takes the drawing of frames over; use Page.captureScreenshot"),
-    ("Input.setIgnoreInputEvents", "actions would have no effect"),
-    ("Input.setInterceptDrags", "drags are made with POST /act"),
-    ("Inspector.disable", "crashes would no longer be noticed"),
-    ("Network.disable", "requests would no longer be followed"),
+    ("HeadlessExperimental.*", Because("it takes the drawing of frames over; use Page.captureScreenshot")),
+    ("Input.setIgnoreInputEvents", Because("actions would have no effect")),
+    ("Input.setInterceptDrags", Drags),
+    ("Inspector.disable", Because("crashes would no longer be noticed")),
+    ("Network.disable", Because("requests would no longer be followed")),
     (
         "Network.emulateNetworkConditions",
-        "it would replace rules that keep pages from protected ports; use Network.overrideNetworkState, or emulate the tab as offline",
+        Because(
+            "it would replace rules that keep pages from protected ports; use Network.overrideNetworkState, or emulate the tab as offline",
+        ),
     ),
     (
         "Network.emulateNetworkConditionsByRule",
-        "it would replace rules that keep pages from protected ports; use Network.overrideNetworkState, or emulate the tab as offline",
+        Because(
+            "it would replace rules that keep pages from protected ports; use Network.overrideNetworkState, or emulate the tab as offline",
+        ),
     ),
     (
         "Network.loadNetworkResource",
-        "it is outside of the navigation policy; open the address in a tab, or fetch() it in a page",
+        Because("it is outside of the navigation policy; open the address in a tab, or fetch() it in a page"),
     ),
-    ("PWA.*", "it installs and starts programs; open the address in a tab"),
-    ("Page.disable", "dialogs would no longer be seen"),
+    ("PWA.*", Because("it installs and starts programs; open the address in a tab")),
+    ("Page.disable", Because("dialogs would no longer be seen")),
     (
         "Page.removeScriptToEvaluateOnLoad",
-        "the dialog bridge has a script too; scripts end with their tab, open a new one",
+        Because("the dialog bridge has a script too; scripts end with their tab, open a new one"),
     ),
     (
         "Page.removeScriptToEvaluateOnNewDocument",
-        "the dialog bridge has a script too; scripts end with their tab, open a new one",
+        Because("the dialog bridge has a script too; scripts end with their tab, open a new one"),
     ),
-    ("Page.setBypassCSP", "the dialog bridge sets it where it needs it"),
-    ("Page.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
-    ("Page.setInterceptFileChooserDialog", "file choosers are caught already, see POST /hooks/file-chooser"),
-    ("Page.setPrerenderingAllowed", "a prerendered document is outside of the navigation policy"),
-    ("Page.startScreenRecording", "use Page.startScreencast"),
-    ("Page.stopScreenRecording", "use Page.stopScreencast"),
-    ("Page.waitForDebugger", "the page would wait for ever"),
-    ("Runtime.disable", "frames would no longer be followed"),
-    ("Runtime.runIfWaitingForDebugger", "no page of cdpilot waits for a debugger"),
-    ("Target.attachToBrowserTarget", "commands of Browser and Target go to the browser when no tab is named"),
-    ("Target.attachToTarget", "name the tab with targetId, or the frame with frameId"),
-    ("Target.autoAttachRelated", "tabs are attached already"),
-    ("Target.detachFromTarget", "the tab would no longer be followed"),
-    ("Target.exposeDevToolsProtocol", "the page would control the browser"),
-    ("Target.sendMessageToTarget", "name the tab with targetId, or the frame with frameId"),
-    ("Target.setAutoAttach", "tabs are attached already"),
-    ("Target.setDiscoverTargets", "tabs are followed already; use Target.getTargets"),
+    ("Page.setBypassCSP", Because("the dialog bridge sets it where it needs it")),
+    ("Page.setDownloadBehavior", CatchesDownloads),
+    ("Page.setInterceptFileChooserDialog", CatchesFileChoosers),
+    ("Page.setPrerenderingAllowed", Because("a prerendered document is outside of the navigation policy")),
+    ("Page.startScreenRecording", Because("use Page.startScreencast")),
+    ("Page.stopScreenRecording", Because("use Page.stopScreencast")),
+    ("Page.waitForDebugger", Because("the page would wait for ever")),
+    ("Runtime.disable", Because("frames would no longer be followed")),
+    ("Runtime.runIfWaitingForDebugger", Because("no page of cdpilot waits for a debugger")),
+    ("Target.attachToBrowserTarget", Because("commands of Browser and Target go to the browser when no tab is named")),
+    ("Target.attachToTarget", NamesTarget),
+    ("Target.autoAttachRelated", Because("tabs are attached already")),
+    ("Target.detachFromTarget", Because("the tab would no longer be followed")),
+    ("Target.exposeDevToolsProtocol", Because("the page would control the browser")),
+    ("Target.sendMessageToTarget", NamesTarget),
+    ("Target.setAutoAttach", Because("tabs are attached already")),
+    ("Target.setDiscoverTargets", Because("tabs are followed already; use Target.getTargets")),
     (
         "Target.setRemoteLocations",
-        "it opens connections outside of the navigation policy; attach to another browser as a profile of its own",
+        Because(
+            "it opens connections outside of the navigation policy; attach to another browser as a profile of its own",
+        ),
     ),
     (
         "Target.*",
-        "developer tools of the browser itself stay closed; use commands of DOM, Network and Runtime on the tab",
+        Because(
+            "developer tools of the browser itself stay closed; use commands of DOM, Network and Runtime on the tab",
+        ),
     ),
-    ("Tethering.*", "it opens ports of this machine"),
+    ("Tethering.*", Because("it opens ports of this machine")),
 ];
 
-/// Every command of the table in order, `Domain.*` for what is left of a domain: from which level on it is sent, or why it
-/// never is and what to use instead.
+/// Every command of the table in order, `Domain.*` for the remaining ones of a domain: the level that it requires, or
+/// why it is refused and what to use instead.
 #[must_use]
-pub fn raw_methods() -> Vec<(String, Result<RawLevel, &'static str>)> {
+pub fn raw_methods() -> Vec<(String, Result<RawLevel, Refusal>)> {
     let allowed = ALLOWED.iter().flat_map(|(level, domains)| {
         let of = |(domain, names): &(&str, &str)| -> Vec<String> {
             names.split(' ').map(|name| format!("{domain}.{name}")).collect()
@@ -324,11 +367,13 @@ pub(super) fn check(method: &str, with_script: bool, set: RawCdp, evaluate: bool
     let Some(level) = level_of(method) else {
         let all_of = method.split_once('.').map(|(domain, _)| format!("{domain}.*")).unwrap_or_default();
         let refused = |wanted: &str| REFUSED.iter().find(|(refused, _)| *refused == wanted).map(|(_, why)| *why);
-        let problem = match refused(method).or_else(|| refused(&all_of)) {
-            Some(instead) => format!("{method} is not allowed: {instead}"),
-            None => format!("{method} is not an allowed raw CDP command; docs/raw-cdp.md lists them"),
-        };
-        return Err(Error::BadRequest { problem });
+        return Err(match refused(method).or_else(|| refused(&all_of)) {
+            Some(refusal) => Error::RawRefused { method: method.to_owned(), refusal },
+            None => {
+                let problem = format!("{method} is not an allowed raw CDP command; docs/raw-cdp.md lists them");
+                Error::BadRequest { problem }
+            }
+        });
     };
     if (with_script || level == RawLevel::Script) && !evaluate {
         return Err(Error::EvaluateDisabled);

@@ -1,7 +1,8 @@
 //! A session: a client of the browsers, with its own current tab, its own tabs and its own state.
 //!
-//! A [`Profile`](super::Profile) handle is for one session ([`Profile::for_session`](super::Profile::for_session)), so that a
-//! session is passed as a value wherever tabs are concerned. [`PerSession`] keeps other state, of tools for example, by session.
+//! A [`Profile`](super::Profile) handle is for one session ([`Profile::for_session`](super::Profile::for_session)), so
+//! that a session is passed as a value wherever tabs are concerned. [`PerSession`] keeps other state, of tools for
+//! example, by session.
 
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
@@ -19,8 +20,8 @@ use crate::sync::Deadline;
 const SHORT: usize = 8;
 
 /// A client of the browsers with a current tab of its own. The default session of a profile is shared by all callers
-/// without one. Clones are the same session; when the last one is dropped, the session's state is dropped and its tabs are
-/// left without an owner.
+/// without one. Clones are the same session; when the last one is dropped, the session's state is dropped and its tabs
+/// are left without an owner.
 ///
 /// ```
 /// use cdpilot::control::Session;
@@ -110,7 +111,8 @@ impl Session {
         Self::connection(&id)
     }
 
-    /// A session of a connection, whose id is a credential of its client: the event log has only its first characters.
+    /// The session of a connection. Its id is a credential of its client, so the event log contains only its first
+    /// characters.
     pub(super) fn connection(id: &str) -> Self {
         let actor = id.chars().take(SHORT).collect();
         Self(Some(Arc::new(Client::new(id.to_owned(), actor, false))))
@@ -127,7 +129,8 @@ impl Session {
         self.0.as_ref().map_or("", |client| &client.id)
     }
 
-    /// How the event log names it: its name, or the first 8 characters of a generated id. `None` for the default session.
+    /// How the event log names it: its name, or the first 8 characters of a generated id. `None` for the default
+    /// session.
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.0.as_ref().map(|client| &*client.actor)
@@ -212,7 +215,7 @@ impl<T: Send + Sync + 'static> PerSession<T> {
             let new: Arc<dyn Any + Send + Sync> = Arc::new((self.make)());
             Arc::clone(client.state.lock().entry(self.key).or_insert(new))
         });
-        // The key is this value's alone, so the type is T.
+        // Only this value uses the key, so the type is T.
         state.downcast().unwrap_or_else(|_| Arc::clone(&self.default))
     }
 }
@@ -230,8 +233,8 @@ impl Profile {
         work(profiles.entry(profile).or_default())
     }
 
-    /// Whether the session sees a tab, or what one that closed lately did. While a session is opening the tab, its owner is
-    /// waited for until the deadline; `None` when it is not known by then.
+    /// Whether the session sees a tab, or the events of a recently closed one. While a session is opening the tab,
+    /// waits for its owner until the deadline; `None` if it is unknown by then.
     #[must_use]
     pub fn sees(&self, target: &TargetId, deadline: Deadline) -> Option<bool> {
         if self.session.is_default() {
@@ -247,14 +250,15 @@ impl Profile {
         }
     }
 
-    /// Waits until a page is published. Returns whether it is by the deadline; true also when the browser is not running.
+    /// Waits until a page is published. Returns whether it is by the deadline; true also when the browser is not
+    /// running.
     #[must_use]
     pub fn wait_for_page(&self, target: &TargetId, deadline: Deadline) -> bool {
         let is_there = |now: &crate::supervisor::View| now.page(target.as_str()).is_some();
         self.running().map_or(true, |running| running.supervisor().wait_until(deadline, is_there).is_some())
     }
 
-    /// The browser context in which the session opens tabs: `None` is the browser's own one.
+    /// The browser context in which the session opens tabs; `None` for the default context.
     pub(super) fn context(&self, running: &Running, deadline: Deadline) -> Result<Option<BrowserContextId>, Error> {
         if !self.session.is_isolated() {
             return Ok(None);
@@ -267,7 +271,7 @@ impl Profile {
         let id = made.id().clone();
         self.core.tab_index.lock().context_of(&self.session, id.clone());
         let before = self.in_profile(|of| of.context.replace(made));
-        drop(before); // outside of the lock: this sends a command
+        drop(before); // outside the lock: this sends a command
         Ok(Some(id))
     }
 

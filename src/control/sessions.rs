@@ -236,7 +236,8 @@ impl Control {
         self.sessions.list().into_iter().map(|(session, idle_s)| self.session_info(&session, idle_s)).collect()
     }
 
-    /// Makes a session. An isolated one has its own browser context in each profile: cookies, storage and cache of its own.
+    /// Creates a session. An isolated one has its own browser context in each profile, with its own cookies, storage
+    /// and cache.
     ///
     /// # Errors
     /// [`Error::BadRequest`] for what cannot be a name, [`Error::Conflict`] when there is one of that name.
@@ -245,7 +246,8 @@ impl Control {
         Ok(self.session_info(&self.session(Some(name))?, 0))
     }
 
-    /// Ends a session: closes its tabs in all profiles, disposes of its browser contexts, and ends its background commands.
+    /// Ends a session: closes its tabs in all profiles, disposes of its browser contexts, and ends its background
+    /// commands.
     ///
     /// # Errors
     /// [`Error::NoSession`].

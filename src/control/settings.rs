@@ -113,8 +113,8 @@ impl std::fmt::Debug for Settings {
 }
 
 /// Precedence: flags, environment, settings.
-fn headless(asked: Option<bool>, set: AutoSwitch) -> Switch {
-    match asked {
+fn headless(flag: Option<bool>, set: AutoSwitch) -> Switch {
+    match flag {
         Some(true) => Switch::On,
         Some(false) => Switch::Off,
         // `Auto` makes the `browser` module read the environment.

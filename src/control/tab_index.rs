@@ -1,5 +1,5 @@
-//! The tab index of a profile: tab ids that are never reused, labels, the owner of each tab, and the current tab of each
-//! session.
+//! The tab index of a profile: tab ids that are never reused, labels, the owner of each tab, and the current tab of
+//! each session.
 //!
 //! A tab belongs to the session that opened it, and a popup to the session of its opener. The default session sees all
 //! tabs; another session sees its own ones and those that belong to no other session.
@@ -17,9 +17,9 @@ use crate::supervisor::{BrowserContextId, PageView, TargetId};
 /// Schemes of internal pages of the browser, which are not tabs.
 const INTERNAL: [&str; 8] =
     ["chrome:", "chrome-untrusted:", "chrome-search:", "devtools:", "edge:", "brave:", "vivaldi:", "opera:"];
-/// Characters of a target id that are shown where several tabs are listed.
+/// Length of target ids in lists of several tabs, in characters.
 const SHOWN: usize = 8;
-/// Closed tabs that are remembered: for events that are read afterwards, and for pages that come in the wrong order.
+/// Number of closed tabs that are remembered, for events that are read later and for outdated page lists.
 const REMEMBERED: usize = 1024;
 
 /// Whether a page is a tab.
@@ -39,13 +39,13 @@ struct Known {
     used: Instant,
 }
 
-/// Which session a tab belongs to.
+/// The session that a tab belongs to.
 #[derive(Debug, Clone, Default)]
 enum Owner {
-    /// None: a person, the default session, or a session that has ended.
+    /// No session: opened by a person, the default session, or a session that has ended.
     #[default]
     Nobody,
-    /// Not known yet: a session is opening a tab, and this may be the one.
+    /// Unknown: a session is opening a tab, and this may be it.
     Unknown,
     /// A session.
     Session(Weak<Client>),
@@ -96,7 +96,7 @@ pub(super) struct TabIndex {
     closed: VecDeque<Known>,
     /// Tabs being opened at the moment.
     opening: usize,
-    /// Of these, the ones that a session other than the default one opens.
+    /// Number of these that are opened by a session other than the default one.
     opening_owned: usize,
     /// Pages being closed at the moment.
     closing: Vec<TargetId>,
@@ -104,7 +104,7 @@ pub(super) struct TabIndex {
     contexts: Vec<(BrowserContextId, Weak<Client>)>,
     /// Counts starts of the browser.
     run: u64,
-    /// The last start of the browser whose current tabs were dropped, since it was stopped on request.
+    /// The start of the browser whose current tabs were dropped last, when it was stopped on request.
     forgotten: u64,
 }
 
@@ -137,7 +137,7 @@ impl Known {
         self.label.clone().unwrap_or_else(|| self.id())
     }
 
-    /// As the current tab of a session, in a start of the browser.
+    /// This tab as the current tab of a session, for a start of the browser.
     fn current(&self, run: u64) -> CurrentTab {
         CurrentTab { target: self.target.clone(), name: self.name(), number: self.number, run }
     }
@@ -157,7 +157,7 @@ impl TabIndex {
         self.run += 1;
     }
 
-    /// The state of a session in this profile: the client, and the id that it keeps the profile under.
+    /// The state of a session in this profile: the client, and the key under which it stores the profile's state.
     pub(super) fn client(&self, session: &Session) -> (Arc<Client>, u64) {
         (Arc::clone(session.client().unwrap_or(&self.default)), self.id)
     }
@@ -183,7 +183,8 @@ impl TabIndex {
         }
         for page in pages.iter().filter(|page| is_shown(page)) {
             if self.known.iter().all(|known| known.target != page.target_id) {
-                // Two callers may bring their pages in the wrong order: a tab that was missing from older ones has not closed.
+                // Concurrent callers may pass page lists out of order: a tab that is missing from an older list was not
+                // closed.
                 if let Some(at) = self.closed.iter().position(|known| known.target == page.target_id)
                     && let Some(mut known) = self.closed.remove(at)
                 {
@@ -212,7 +213,7 @@ impl TabIndex {
         }
     }
 
-    /// The owner of a tab, also of one that closed lately.
+    /// The owner of a tab, or of a recently closed one.
     fn owner_of(&self, target: &TargetId) -> Owner {
         if let Some(known) = self.known.iter().find(|known| known.target == *target) {
             return known.owner.clone();
@@ -308,8 +309,8 @@ impl TabIndex {
         self.known.iter().find(|known| known.target == *target).map(Known::id)
     }
 
-    /// The tab used when none is named: the current tab of the session, or, for the default session without one, the first
-    /// tab. With `anew`, a current tab of an earlier start of the browser is ignored.
+    /// The tab used when none is named: the current tab of the session, or, for the default session without one, the
+    /// first tab. With `anew`, a current tab of an earlier start of the browser is ignored.
     fn current(&self, session: &Session, pages: &[PageView], anew: bool) -> Result<TargetId, Error> {
         match self.last(session).filter(|last| !anew || last.run == self.run) {
             Some(last) if pages.iter().any(|page| page.target_id == last.target) => Ok(last.target),
@@ -319,8 +320,8 @@ impl TabIndex {
         }
     }
 
-    /// Finds a tab that a session sees: by its exact target id, tab id or label, else by a unique prefix of its target id;
-    /// without a name the [current](Self::current) one.
+    /// Finds a tab that the session sees: by its exact target id, tab id or label, else by a unique prefix of its
+    /// target id; without a name the [current](Self::current) tab.
     pub(super) fn find(
         &mut self,
         session: &Session,
@@ -521,7 +522,7 @@ mod tests {
         for none in ["t4", "EF", "x", "", "AB011", "é"] {
             assert_eq!(find(&mut index, none).unwrap_err().code(), "TAB_NOT_FOUND", "{none}");
         }
-        // A label may be the beginning of a target id: what fits exactly comes first.
+        // A label may equal a prefix of a target id: exact matches take precedence.
         index.label(&any(), &TargetId::from("CD"), "AB");
         assert_eq!(find(&mut index, "AB").unwrap(), "CD");
         index.label(&any(), &TargetId::from("AB01"), "AB");
@@ -536,26 +537,26 @@ mod tests {
     fn the_last_used_tab_is_meant_and_never_another_one() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |index: &mut TabIndex, pages: &[PageView]| {
+        let resolve = |index: &mut TabIndex, pages: &[PageView]| {
             index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
         };
-        assert_eq!(meant(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
-        assert_eq!(meant(&mut index, &all).unwrap(), "A");
+        assert_eq!(resolve(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
+        assert_eq!(resolve(&mut index, &all).unwrap(), "A");
         index.used(&any(), &TargetId::from("B"), true);
         index.used(&any(), &TargetId::from("C"), false);
-        assert_eq!(meant(&mut index, &all).unwrap(), "B");
+        assert_eq!(resolve(&mut index, &all).unwrap(), "B");
         let without = pages(&["A", "C"]);
-        let gone = meant(&mut index, &without).unwrap_err();
+        let gone = resolve(&mut index, &without).unwrap_err();
         assert!(gone.code() == "TAB_GONE" && gone.to_string().contains("t2"), "{gone}");
         assert!(index.list(&any(), &without).iter().all(|tab| !tab.active));
-        // With another browser it is gone all the same, only who says where to go may begin anew.
+        // After a restart of the browser it is gone too; only navigations ignore that.
         index.begin();
         let other = pages(&["D"]);
-        assert_eq!(meant(&mut index, &other).unwrap_err().code(), "TAB_GONE");
+        assert_eq!(resolve(&mut index, &other).unwrap_err().code(), "TAB_GONE");
         assert_eq!(index.find(&any(), None, true, &other).unwrap().as_str(), "D");
         assert_eq!(index.list(&any(), &other)[0].tab_id, "t4");
         index.forget();
-        assert_eq!(meant(&mut index, &other).unwrap(), "D");
+        assert_eq!(resolve(&mut index, &other).unwrap(), "D");
         assert_eq!(index.list(&any(), &other)[0].tab_id, "t5");
     }
 
@@ -590,7 +591,7 @@ mod tests {
         };
         let before = pages(&["A"]);
         assert_eq!(targets(&mut index, &first, &before), ["A"]);
-        // While a session opens a tab, nobody else sees the page that appears.
+        // While a session opens a tab, no other session sees the new page.
         index.open_one(&first, 9, &before).unwrap();
         let all = pages(&["A", "B"]);
         assert_eq!(targets(&mut index, &second, &all), ["A"]);
@@ -600,18 +601,18 @@ mod tests {
         assert_eq!(targets(&mut index, &second, &all), ["A"]);
         assert_eq!(targets(&mut index, &any(), &all), ["A", "B"]);
         assert_eq!(index.find(&second, Some("B"), false, &all).unwrap_err().code(), "TAB_NOT_FOUND");
-        // Its popup belongs to it too.
+        // Its popup belongs to the same session.
         let mut all = pages(&["A", "B", "C"]);
         all[2].opener = Some(TargetId::from("B"));
         assert_eq!(targets(&mut index, &second, &all), ["A"]);
         assert_eq!(targets(&mut index, &first, &all), ["A", "B", "C"]);
-        // Labels of two sessions do not collide.
+        // Labels of different sessions do not conflict.
         index.give(&second, &TargetId::from("A"), &all);
         index.label(&first, &TargetId::from("B"), "main");
         index.label(&second, &TargetId::from("A"), "main");
         assert_eq!(index.find(&first, Some("main"), false, &all).unwrap().as_str(), "B");
         assert_eq!(index.find(&second, Some("main"), false, &all).unwrap().as_str(), "A");
-        // What a closed tab did is still its session's, and the tabs of a session that ended are everybody's.
+        // Events of a closed tab stay with its session; tabs of an ended session are visible to all.
         let left = pages(&["A", "C"]);
         assert_eq!(index.is_visible(&first, &TargetId::from("B"), Some(&left)), Some(true));
         assert_eq!(index.is_visible(&second, &TargetId::from("B"), Some(&left)), Some(false));
@@ -640,24 +641,24 @@ mod tests {
     fn after_a_close_on_request_the_next_tab_is_current() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B", "C"]);
-        let meant = |index: &mut TabIndex, pages: &[PageView]| {
+        let resolve = |index: &mut TabIndex, pages: &[PageView]| {
             index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
         };
         index.list(&any(), &all);
         index.used(&any(), &TargetId::from("B"), true);
         // The browser may report the end of the tab first.
         let left = pages(&["A", "C"]);
-        assert_eq!(meant(&mut index, &left).unwrap_err().code(), "TAB_GONE");
+        assert_eq!(resolve(&mut index, &left).unwrap_err().code(), "TAB_GONE");
         index.closed(&any(), &TargetId::from("B"), &left);
-        assert_eq!(meant(&mut index, &left).unwrap(), "C");
+        assert_eq!(resolve(&mut index, &left).unwrap(), "C");
         // Or still list it.
         index.closed(&any(), &TargetId::from("C"), &left);
-        assert_eq!(meant(&mut index, &left).unwrap(), "A");
-        // A tab that is not the current one makes no difference.
+        assert_eq!(resolve(&mut index, &left).unwrap(), "A");
+        // Closing a tab that is not current does not change the current tab.
         index.closed(&any(), &TargetId::from("C"), &pages(&["A"]));
-        assert_eq!(meant(&mut index, &pages(&["A"])).unwrap(), "A");
+        assert_eq!(resolve(&mut index, &pages(&["A"])).unwrap(), "A");
         index.closed(&any(), &TargetId::from("A"), &[]);
-        assert_eq!(meant(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
+        assert_eq!(resolve(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
     }
 
     #[test]

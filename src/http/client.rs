@@ -147,11 +147,11 @@ pub(crate) fn read_head<W: Wire>(wire: &W) -> Result<Head, W::Error> {
     let mut text = Vec::new();
     let mut chunk = vec![0; CHUNK];
     loop {
-        let came = wire.read_some(&mut chunk)?;
-        if came == 0 {
+        let count = wire.read_some(&mut chunk)?;
+        if count == 0 {
             return Err(Error::NoAnswer.into());
         }
-        text.extend_from_slice(chunk.get(..came).unwrap_or_default());
+        text.extend_from_slice(chunk.get(..count).unwrap_or_default());
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
         match response.parse(&text) {
@@ -192,12 +192,12 @@ fn read_body<W: Wire>(wire: &W, head: Head, max: usize) -> Result<Vec<u8>, W::Er
             raw.truncate(length);
             return Ok(raw);
         }
-        let came = wire.read_some(&mut chunk)?;
-        if came == 0 {
+        let count = wire.read_some(&mut chunk)?;
+        if count == 0 {
             let is_open_ended = !is_chunked && length.is_none();
             return if is_open_ended { Ok(raw) } else { Err(Error::Incomplete.into()) };
         }
-        raw.extend_from_slice(chunk.get(..came).unwrap_or_default());
+        raw.extend_from_slice(chunk.get(..count).unwrap_or_default());
     }
 }
 

@@ -99,9 +99,9 @@ impl Message {
     /// Reads one message.
     ///
     /// # Errors
-    /// The fault to answer with, and the id, if there was one to be read.
+    /// The fault to answer with, and the request's id if it could be read.
     pub fn read(text: &str) -> Result<Self, (Fault, Option<Id>)> {
-        // Some programs begin what they write with the mark of its encoding, which a reader may pass over (RFC 8259, 8.1).
+        // Some programs write a byte order mark, which parsers may ignore (RFC 8259, section 8.1).
         let value: Value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
             .map_err(|problem| (Fault::new(Fault::PARSE, format!("invalid JSON: {problem}")), None))?;
         Self::of(value)
@@ -169,11 +169,11 @@ mod tests {
         );
         assert_eq!(read(r#"{"jsonrpc":"2.0","method":"m"}"#), Ok(request(None, json!({}))));
         assert_eq!(read("\u{feff}{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"), Ok(request(None, json!({}))));
-        let told = Message::Answer { id: Id::Number(1), outcome: Ok(json!(5)) };
-        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"result":5}"#), Ok(told));
+        let expected = Message::Answer { id: Id::Number(1), outcome: Ok(json!(5)) };
+        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"result":5}"#), Ok(expected));
         let fault = Fault { code: -1, message: "no".into(), data: None };
-        let told = Message::Answer { id: Id::Number(1), outcome: Err(fault) };
-        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#), Ok(told));
+        let expected = Message::Answer { id: Id::Number(1), outcome: Err(fault) };
+        assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#), Ok(expected));
     }
 
     #[test]

@@ -121,7 +121,7 @@ pub enum Error {
     /// Another action is running on the tab.
     #[error(
         "the tab is busy: another client's action ({running}) has been running for {since_ms} ms{}; try again when it is \
-         done, or give this action more time (timeoutMs)", queued(*.ahead)
+         done", queued(*.ahead)
     )]
     Busy {
         /// The kind of the running action.

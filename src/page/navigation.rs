@@ -1,4 +1,4 @@
-//! Navigations: to an address, back, forward, and loading a page again.
+//! Navigation: to a URL, back, forward, and reload.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,26 +11,26 @@ use crate::code::Code;
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogType, FrameRef, Supervisor, TargetId};
 use crate::sync::Deadline;
 
-/// How long a navigation that is not waited for may take to get under way.
+/// How long a navigation that is not waited for may take to start its request.
 const UNDER_WAY: Duration = Duration::from_secs(2);
-/// How long the HTTP status may take to be reported once the document is shown.
+/// How long to wait for the HTTP status after the document is shown.
 const STATUS: Duration = Duration::from_millis(500);
 
-/// When a navigation counts as done.
+/// When a navigation counts as complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WaitUntil {
-    /// The document and all that belongs to it is loaded.
+    /// The document and its resources are loaded.
     #[default]
     Load,
     /// The document is parsed.
     DomContentLoaded,
-    /// The request is under way.
+    /// The request has been sent.
     None,
 }
 
-/// Whether a page that is not complete at the deadline is an error.
+/// Whether a page that is still loading at the deadline is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Late {
     /// It is an error.
@@ -39,43 +39,43 @@ pub(crate) enum Late {
     IsReported,
 }
 
-/// What came of a navigation.
+/// The result of a navigation.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Navigation {
-    /// The tab shows the document that it showed before: the address led to a download, or the page asks whether it may be
-    /// left.
+    /// Whether the tab still shows the previous document: the URL started a download, or a `beforeunload` dialog is
+    /// open.
     pub stayed: bool,
-    /// A dialog opened, and the page waits for its answer.
+    /// Whether a dialog opened and blocks the page.
     pub blocked_by_dialog: bool,
-    /// A script of the page was ended on the way, since it kept the page from leaving or answering.
+    /// Whether a script of the page was terminated because it blocked the navigation.
     pub rescued: bool,
-    /// The HTTP status of the document, when there was one.
+    /// The HTTP status of the document, if there was one.
     pub status: Option<u16>,
-    /// The document is shown, but was not complete at the deadline.
+    /// Whether the document was still loading at the deadline.
     pub loading: bool,
 }
 
 impl Navigation {
-    /// A navigation that has left the document before.
+    /// A navigation after which the previous document is gone.
     pub(crate) fn left(rescued: bool) -> Self {
         Self { rescued, ..Self::default() }
     }
 }
 
-/// How a tab was before a navigation.
+/// The state of a tab before a navigation.
 pub(crate) struct BeforeNavigation {
     target: TargetId,
-    /// The newest request.
+    /// Number of the newest request.
     request: u64,
     dialogs: Vec<Arc<str>>,
-    /// Dialogs that had closed already.
+    /// Ids of the dialogs that had already closed.
     closed: Vec<Arc<str>>,
     document: Arc<str>,
 }
 
 impl BeforeNavigation {
-    /// The dialogs of the document before that were dismissed since.
+    /// The dialogs of the previous document that were dismissed during the navigation.
     pub(crate) fn dismissed(&self, now: &supervisor::View) -> Vec<ClosedDialog> {
         let closed = now.recent.iter().filter(|closed| {
             let id = &closed.dialog.id;
@@ -85,7 +85,7 @@ impl BeforeNavigation {
         closed.cloned().collect()
     }
 
-    /// A dialog that the page shows since.
+    /// A dialog that opened during the navigation.
     fn new_dialog(&self, supervisor: &Supervisor) -> Option<Dialog> {
         let now = supervisor.view();
         now.dialogs_of(self.target.as_str()).find(|dialog| !self.dialogs.contains(&dialog.id)).cloned()
@@ -96,7 +96,7 @@ impl BeforeNavigation {
         document(&supervisor.view(), &self.target) != self.document
     }
 
-    /// The HTTP status of the document that came since.
+    /// The HTTP status of the new document.
     fn status(&self, supervisor: &Supervisor, deadline: Deadline) -> Option<u16> {
         let now = supervisor.caught_up(deadline.within(STATUS)).unwrap_or_else(|_| supervisor.view());
         let top = now.page(self.target.as_str())?.top_frame.clone()?;
@@ -110,18 +110,18 @@ fn document(now: &supervisor::View, target: &TargetId) -> Arc<str> {
 }
 
 impl Tab {
-    /// Navigates to an address and waits as `until` says. Takes its turn as actions do. Dialogs that are open are
-    /// dismissed; one that opens meanwhile is a success with [`blocked_by_dialog`](Navigation::blocked_by_dialog).
+    /// Navigates to a URL and waits as `until` says. Takes a turn like an action. Open dialogs are dismissed; one that
+    /// opens during the navigation is a success with [`blocked_by_dialog`](Navigation::blocked_by_dialog).
     ///
     /// # Errors
-    /// [`Error::Busy`], [`Error::Timeout`] when the page is not complete at the deadline, and those of
+    /// [`Error::Busy`], [`Error::Timeout`] if the page is still loading at the deadline, and those of
     /// [`Supervisor::navigate`].
     pub fn goto(&self, url: &str, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
         let _turn = self.turn("navigation", true, deadline)?;
         self.go(url, until, Late::Fails, deadline)
     }
 
-    /// Loads the page again, as [`goto`](Self::goto) loads one.
+    /// Reloads the page, like [`goto`](Self::goto).
     ///
     /// # Errors
     /// Those of [`goto`](Self::goto).
@@ -132,8 +132,8 @@ impl Tab {
         self.until_there(&before, left, until, Late::Fails, deadline)
     }
 
-    /// Goes back (-1) or forward (1) in the tab's history, or farther. `None` when the history does not reach so far;
-    /// then nothing happens.
+    /// Moves by `by` entries in the tab's history: -1 is back, 1 is forward. `None` without a navigation if the history
+    /// has no such entry.
     ///
     /// # Errors
     /// Those of [`goto`](Self::goto).
@@ -148,7 +148,7 @@ impl Tab {
         self.until_there(&before, left, until, Late::Fails, deadline).map(Some)
     }
 
-    /// How the tab is, for what follows a navigation to be told from it.
+    /// Captures the state of the tab before a navigation.
     pub(crate) fn before_navigation(&self) -> BeforeNavigation {
         let now = self.supervisor.view();
         BeforeNavigation {
@@ -160,7 +160,7 @@ impl Tab {
         }
     }
 
-    /// [`goto`](Self::goto) for a caller that has the turn.
+    /// Like [`goto`](Self::goto), for a caller that already has its turn.
     pub(crate) fn go(&self, url: &str, until: WaitUntil, late: Late, deadline: Deadline) -> Result<Navigation, Error> {
         let before = self.before_navigation();
         if until == WaitUntil::None {
@@ -175,7 +175,7 @@ impl Tab {
         self.until_there(&before, left, until, late, deadline)
     }
 
-    /// Waits for a document that is on its way. `left` is the outcome of leaving the one before.
+    /// Waits for the document of a started navigation; `left` is the outcome of leaving the previous one.
     pub(crate) fn until_there(
         &self,
         before: &BeforeNavigation,

@@ -1,5 +1,5 @@
-//! Process groups. The id of a group is the process id of its leader; it stays taken as long as the leader is not reaped
-//! and as long as anything lives in the group.
+//! Process groups. The id of a group is the process id of its leader; it cannot be reused while the leader is not
+//! reaped or the group has members.
 
 use std::io;
 #[cfg(target_os = "linux")]
@@ -14,12 +14,12 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use super::list;
 use crate::sync::{Deadline, pause};
 
-/// A process group that is led by a child of this process. No signal may be sent once the leader is reaped and the group
-/// may be empty: its id may then belong to another process group.
+/// A process group led by a child of this process. Send no signal once the leader is reaped and the group may be empty:
+/// its id may then belong to another process group.
 #[derive(Debug)]
 pub(crate) struct Group {
     leader: Pid,
-    /// Old kernels and strict system call filters have none; then it is polled.
+    /// `None` on old kernels and under strict system call filters, where the leader is polled instead.
     #[cfg(target_os = "linux")]
     handle: Option<OwnedFd>,
 }
@@ -36,12 +36,12 @@ impl Group {
         })
     }
 
-    /// Its id.
+    /// Its id: the process id of the leader.
     pub(crate) fn id(&self) -> i32 {
         self.leader.as_raw_nonzero().get()
     }
 
-    /// Sends a signal to all of it.
+    /// Sends a signal to all processes of the group.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = rustix::process::kill_process_group(self.leader, signal);
     }
@@ -51,7 +51,7 @@ impl Group {
         let _ = rustix::process::kill_process(self.leader, signal);
     }
 
-    /// Waits until the leader has ended, without reaping it. Whether it has.
+    /// Waits until the leader has ended, without reaping it. Returns whether it has.
     pub(crate) fn wait_leader(&self, deadline: Deadline) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(handle) = &self.handle {
@@ -66,11 +66,11 @@ impl Group {
         match rustix::process::waitid(WaitId::Pid(self.leader), options) {
             Ok(status) => status.is_some(),
             Err(Errno::INTR) => false,
-            Err(_) => true, // no child any more: the system reaps
+            Err(_) => true, // not a child any more: the system has reaped it
         }
     }
 
-    /// Whether nothing of it runs any more.
+    /// Whether no process of the group is running.
     pub(crate) fn is_empty(&self) -> bool {
         match rustix::process::test_kill_process_group(self.leader) {
             Err(Errno::SRCH) => true,
@@ -84,7 +84,7 @@ impl Group {
     }
 }
 
-/// For what the system gives no signal for: checks again after 1 ms, then less often, up to 20 ms.
+/// Polls a condition that the system does not signal: after 1 ms, then less often, up to every 20 ms.
 pub(crate) fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
     let mut step = Duration::from_millis(1);
     loop {

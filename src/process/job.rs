@@ -1,4 +1,4 @@
-//! Job objects of Windows: the system ends everything in one when its last handle closes, as it does when this process
+//! Windows job objects: the system ends all processes in a job when its last handle closes, also when this process
 //! ends.
 
 use std::io;
@@ -11,7 +11,7 @@ pub(crate) use win32job::Job;
 
 use crate::sync::{Deadline, pause};
 
-/// Starts a process inside a job object of its own. Dropping the job kills everything in it.
+/// Starts a process inside its own job object. Dropping the job kills all processes in it.
 ///
 /// The process joins a few milliseconds after it started.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, Job)> {
@@ -27,7 +27,7 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, Job)> {
     Ok((child, job))
 }
 
-/// Waits until a process has ended. Whether it has.
+/// Waits until a process has ended. Returns whether it has.
 pub(crate) fn wait_ended(child: &mut Child, deadline: Deadline) -> bool {
     loop {
         if !matches!(child.try_wait(), Ok(None)) {

@@ -1,4 +1,4 @@
-//! Processes in `/proc`, and signals that cannot reach a wrong process.
+//! Processes in `/proc`, and signals by process handles, which cannot reach a wrong process.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,21 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 pub(crate) struct ProcessInfo {
     /// Its process group.
     pub(crate) group: u32,
-    /// When it was started: the id of this boot of the system, and the clock ticks since.
+    /// Start time: the boot id of the system, and the clock ticks since boot.
     pub(crate) started: String,
-    /// Its arguments, separated by zeros or, where it has written over them, by spaces.
+    /// Arguments, separated by NUL or, where the process has overwritten them, by spaces.
     pub(crate) command: Vec<u8>,
     /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
     pub(crate) stopped: bool,
 }
 
-/// Looks at a process. `None` when there is none of this number, or only a zombie.
+/// Reads the state of a process. `None` if there is no such process, or only a zombie.
 pub(crate) fn read(pid: u32) -> Option<ProcessInfo> {
     let process = Path::new("/proc").join(pid.to_string());
     seen(&process, &stat(&process)?)
 }
 
-/// The processes of a group that are more than zombies.
+/// The processes of a group except zombies.
 pub(crate) fn members(group: u32) -> Vec<(u32, ProcessInfo)> {
     let with = |process: PathBuf| {
         let stat = stat(&process).filter(|stat| stat.group == group)?;
@@ -33,7 +33,7 @@ pub(crate) fn members(group: u32) -> Vec<(u32, ProcessInfo)> {
     processes().filter_map(with).collect()
 }
 
-/// Processes whose command line has one of the words in it.
+/// Processes whose command line contains one of the words.
 pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     let has = |process: &PathBuf| {
         let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
@@ -42,18 +42,18 @@ pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     processes().filter(has).filter_map(|process| number(&process)).collect()
 }
 
-/// Folders of all processes that can be seen.
+/// Folders in `/proc` of all visible processes.
 pub(crate) fn processes() -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter(|e| e.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit)).map(|e| e.path())
 }
 
-/// The id of a process, by its folder.
+/// The process id of a folder in `/proc`.
 pub(crate) fn number(process: &Path) -> Option<u32> {
     process.file_name()?.to_str()?.parse().ok()
 }
 
-/// The fields of `/proc/<pid>/stat` that matter here.
+/// The used fields of `/proc/<pid>/stat`.
 struct Stat {
     stopped: bool,
     group: u32,
@@ -62,7 +62,7 @@ struct Stat {
 
 fn stat(process: &Path) -> Option<Stat> {
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    // The name is the second field and may contain anything; the text after its last bracket starts with the third.
+    // The second field is the name in brackets and may contain anything; the third follows the last bracket.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - 3).copied();
     if matches!(field(3), Some("Z" | "X" | "x") | None) {
@@ -88,30 +88,30 @@ fn seen(process: &Path, stat: &Stat) -> Option<ProcessInfo> {
 pub(crate) struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
-    /// Takes hold of a process. Whether it is the right one has to be looked at after this. `None` on
-    /// kernels that have no such handles, too: there nothing is killed.
+    /// Opens a handle. Verify the identity of the process afterwards. `None` for an unknown process, and on kernels
+    /// without process handles, where nothing is killed.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
         pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
     }
 
-    /// Kills it.
+    /// Sends SIGKILL.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Sends it a signal.
+    /// Sends a signal.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = pidfd_send_signal(&self.0, signal);
     }
 
-    /// Lets it go on after it was suspended. Whether that worked.
+    /// Resumes it after it was suspended. Returns whether that worked.
     pub(crate) fn resume(&self) -> bool {
         pidfd_send_signal(&self.0, Signal::CONT).is_ok()
     }
 }
 
-/// Whether a process of the group is more than a zombie.
+/// Whether the group has a process other than zombies.
 pub(crate) fn any_alive_in_group(group: Pid) -> bool {
     let group = group.as_raw_nonzero().get().unsigned_abs();
     processes().any(|process| stat(&process).is_some_and(|stat| stat.group == group))

@@ -9,37 +9,37 @@ use rustix::process::{Pid, Signal, kill_process};
 pub(crate) struct ProcessInfo {
     /// Its process group.
     pub(crate) group: u32,
-    /// When it was started, to the second.
+    /// Start time, to the second.
     pub(crate) started: String,
-    /// Its arguments, separated by spaces.
+    /// Arguments, separated by spaces.
     pub(crate) command: Vec<u8>,
     /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
     pub(crate) stopped: bool,
 }
 
-/// Looks at a process. `None` when there is none of this number, or only a zombie.
+/// Reads the state of a process. `None` if there is no such process, or only a zombie.
 pub(crate) fn read(pid: u32) -> Option<ProcessInfo> {
     listed(&["-p", &pid.to_string()]).pop().map(|(_, seen)| seen)
 }
 
-/// The processes of a group that are more than zombies.
+/// The processes of a group except zombies.
 pub(crate) fn members(group: u32) -> Vec<(u32, ProcessInfo)> {
     listed(&["-ax"]).into_iter().filter(|(_, seen)| seen.group == group).collect()
 }
 
-/// Processes whose command line has one of the words in it.
+/// Processes whose command line contains one of the words.
 pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     let has = |seen: &ProcessInfo| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
     listed(&["-ax"]).into_iter().filter(|(_, seen)| has(seen)).map(|(pid, _)| pid).collect()
 }
 
-/// Time zone and language are fixed, so that a time always has the same form.
+/// Sets time zone and language, so that times always have the same format.
 fn listed(which: &[&str]) -> Vec<(u32, ProcessInfo)> {
     let mut ps = Command::new("ps");
     ps.args(which).args(["-ww", "-o", "pid=,pgid=,stat=,lstart=,command="]);
     ps.env("LC_ALL", "C").env("TZ", "UTC0").stdin(Stdio::null()).stderr(Stdio::null());
-    let told = ps.output().map(|output| output.stdout).unwrap_or_default();
-    told.split(|byte| *byte == b'\n').filter_map(row).collect()
+    let output = ps.output().map(|output| output.stdout).unwrap_or_default();
+    output.split(|byte| *byte == b'\n').filter_map(row).collect()
 }
 
 /// `pid group state Sun Nov 22 02:07:41 2026 command…`
@@ -62,22 +62,22 @@ fn row(line: &[u8]) -> Option<(u32, ProcessInfo)> {
     Some((pid, ProcessInfo { group, started, command: rest.trim_ascii().to_vec(), stopped }))
 }
 
-/// A process by its id: these systems have no better handle. It is checked right before it is killed.
+/// A process by its id: these systems have no better handle. Verify its identity immediately before killing it.
 #[derive(Debug)]
 pub(crate) struct ProcessHandle(Pid);
 
 impl ProcessHandle {
-    /// Takes note of a process.
+    /// Creates a handle.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         Pid::from_raw(i32::try_from(pid).ok()?).map(Self)
     }
 
-    /// Kills it.
+    /// Sends SIGKILL.
     pub(crate) fn kill(&self) {
         let _ = kill_process(self.0, Signal::KILL);
     }
 
-    /// Lets it go on after it was suspended. Whether that worked.
+    /// Resumes it after it was suspended. Returns whether that worked.
     pub(crate) fn resume(&self) -> bool {
         kill_process(self.0, Signal::CONT).is_ok()
     }

@@ -1,13 +1,13 @@
-//! Child processes: groups that end as a whole, reaper processes that end them after this process was killed, and pipes
-//! that are read and written until stopped. Used for browsers, MCP servers and commands of the terminal.
+//! Child processes: groups that end as a whole, reaper processes that end them if this process is killed, and pipes
+//! that are read and written until stopped. Used for browsers, MCP servers and terminal commands.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `group` | process groups (Unix) |
-//! | `reaper` | the shell process that ends a group when this process has ended (Unix) |
-//! | `job` | job objects, which end with this process (Windows) |
+//! | `reaper` | shell process that ends a group after this process has ended (Unix) |
+//! | `job` | job objects, closed when this process ends (Windows) |
 //! | `stdio_unix`, `stdio_windows` | reading and writing the pipes of a process until a stop |
-//! | `list_linux`, `list_ps` | processes of the system, by `/proc` or `ps` (Unix) |
+//! | `list_linux`, `list_ps` | running processes, by `/proc` or `ps` (Unix) |
 
 #[cfg(unix)]
 mod group;

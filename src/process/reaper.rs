@@ -1,25 +1,25 @@
-//! A shell process that outlives this one for a moment, to end what this one started.
+//! Reaper processes: shell processes that outlive this one briefly to end the processes it started.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeWriter};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
-/// Where the programs of a script are looked for first.
+/// Directories searched first for the programs of a script.
 const PATH: &str = "/usr/bin:/bin";
 
-/// A running reaper process. Its script begins by waiting for the end of its input (`read -r _`), which comes when this
-/// value is dropped or this process ends, however that happens.
+/// A running reaper process. Its script begins with `read -r _`, which waits for the end of stdin: this value is
+/// dropped, or this process has ended for any reason.
 #[derive(Debug)]
 pub(crate) struct Reaper {
     child: Child,
-    /// Its closing starts the script's work.
+    /// Closing it lets the script continue.
     _life: PipeWriter,
 }
 
 impl Reaper {
-    /// Starts one in a process group: while it lives, the id of the group stays taken. Group 0 is a new one, which it
-    /// leads. `name` is `$0` of the script and shows on its command line.
+    /// Starts a reaper process in a process group, whose id cannot be reused while it lives. Group 0 creates a new
+    /// group that it leads. `name` is `$0` of the script, visible on its command line.
     pub(crate) fn start(group: i32, name: &str, script: &str, args: &[&OsStr]) -> io::Result<Self> {
         let (input, life) = io::pipe()?;
         let mut path = OsString::from(PATH);
@@ -40,12 +40,12 @@ impl Reaper {
         Ok(Self { child, _life: life })
     }
 
-    /// The process itself.
+    /// The process.
     pub(crate) fn child(&self) -> &Child {
         &self.child
     }
 
-    /// Kills and reaps it; the script does nothing more.
+    /// Kills and reaps the reaper process; its script does not run.
     pub(crate) fn end(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,5 +1,5 @@
-//! Reading and writing the pipes of a process, until a stop: something that the process started may hold the other end
-//! open for ever.
+//! Reading and writing the pipes of a process until stopped: a descendant of the process may hold the other end open
+//! indefinitely.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,22 +9,22 @@ use rustix::io::Errno;
 
 use crate::sync::Deadline;
 
-/// Bytes read at once.
+/// Number of bytes read at once.
 const BUFFER: usize = 64 << 10;
-/// Reads after the stop of what is there still: a stray process may write for ever.
+/// Number of reads after the stop, to drain available data: a stray process may write indefinitely.
 const LAST_READS: usize = 16;
 
-/// Ends reading and writing when it is dropped.
+/// Stops reading and writing on drop.
 #[derive(Debug)]
 pub(crate) struct Stop {
     _end: PipeWriter,
 }
 
-/// The other side of a [`Stop`].
+/// The receiving side of a [`Stop`].
 #[derive(Debug)]
 pub(crate) struct Stopped(PipeReader);
 
-/// Both sides of a stop.
+/// Creates both sides of a stop.
 pub(crate) fn stop() -> io::Result<(Stop, Stopped)> {
     let (stopped, end) = io::pipe()?;
     Ok((Stop { _end: end }, Stopped(stopped)))
@@ -52,7 +52,8 @@ pub(super) fn wait_readable(fd: BorrowedFd<'_>, deadline: Deadline) -> io::Resul
     wait_ready([(fd, PollFlags::IN)], Some(deadline)).map(|[ready]| ready)
 }
 
-/// Passes on what is read, until the end of the stream or the stop. What is there at the stop is still read, up to 1 MiB.
+/// Passes data to `take` until the end of the stream or the stop. Data available at the stop is still read, up to 1
+/// MiB.
 pub(crate) fn read_until_stopped(mut from: impl Read + AsFd, stopped: &Stopped, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; BUFFER];
     let mut reads_left = LAST_READS;
@@ -75,10 +76,10 @@ pub(crate) fn read_until_stopped(mut from: impl Read + AsFd, stopped: &Stopped, 
     }
 }
 
-/// Writes all of it to a non-blocking pipe, unless the stop comes first.
+/// Writes all bytes to a non-blocking pipe, unless stopped first.
 ///
 /// # Errors
-/// The other end is closed, or the stop came.
+/// The other end is closed, or writing was stopped.
 pub(crate) fn write_until_stopped(to: &mut (impl Write + AsFd), mut bytes: &[u8], stopped: &Stopped) -> io::Result<()> {
     while !bytes.is_empty() {
         match to.write(bytes) {

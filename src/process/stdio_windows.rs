@@ -1,26 +1,26 @@
-//! Reading and writing the pipes of a process. Once its job object has ended nothing holds the other end, so the end of
-//! the stream is stop enough.
+//! Reading and writing the pipes of a process. Ending its job object closes the other end of the pipes, so no separate
+//! stop is needed.
 
 use std::io::{self, Read, Write};
 
-/// Bytes read at once.
+/// Number of bytes read at once.
 const BUFFER: usize = 64 << 10;
 
-/// Does nothing here.
+/// Has no effect on Windows.
 #[derive(Debug)]
 pub(crate) struct Stop;
 
-/// The other side of a [`Stop`].
+/// The receiving side of a [`Stop`].
 #[derive(Debug)]
 pub(crate) struct Stopped;
 
-/// Both sides of a stop.
+/// Creates both sides of a stop.
 #[allow(clippy::unnecessary_wraps)] // as on Unix
 pub(crate) fn stop() -> io::Result<(Stop, Stopped)> {
     Ok((Stop, Stopped))
 }
 
-/// Passes on what is read, until the end of the stream.
+/// Passes data to `take` until the end of the stream.
 pub(crate) fn read_until_stopped(mut from: impl Read, _stopped: &Stopped, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; BUFFER];
     loop {
@@ -33,7 +33,7 @@ pub(crate) fn read_until_stopped(mut from: impl Read, _stopped: &Stopped, mut ta
     }
 }
 
-/// Writes all of it.
+/// Writes all bytes.
 ///
 /// # Errors
 /// The other end is closed.

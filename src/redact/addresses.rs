@@ -1,7 +1,7 @@
-//! Addresses in texts: a CDP address is the key to a browser, and any address may carry a login.
+//! URLs in texts: a CDP URL gives full control of a browser, and any URL may contain credentials.
 
-/// Redacts every CDP address in a text: WebSocket addresses, addresses with a user, and addresses with
-/// `/devtools/`, `/session/` or a query are cut to `scheme://host:port/…`.
+/// Redacts CDP URLs in a text: WebSocket URLs, URLs with user information, and URLs with `/devtools/`, `/session/` or a
+/// query are cut to `scheme://host:port/…`.
 ///
 /// ```
 /// let line = "DevTools listening on ws://127.0.0.1:4000/devtools/browser/9b1c";
@@ -18,8 +18,8 @@ pub fn redact_addresses(text: &str) -> String {
     })
 }
 
-/// The same for texts that are full of other addresses, as pages and files are: those stay whole, but for a user and
-/// password, which `cover` stands for, and for what leads to a browser.
+/// Like [`redact_addresses`], for texts with many other URLs, such as pages and files: only user information, replaced
+/// by `cover`, and CDP URLs are redacted.
 pub(super) fn redact_among_others(text: &str, cover: &str) -> String {
     each_address(text, |address, out| {
         if address.place.len() < address.authority.len() {
@@ -32,24 +32,24 @@ pub(super) fn redact_among_others(text: &str, cover: &str) -> String {
     })
 }
 
-/// Whether a path names a session of WebDriver, whose ids are long.
+/// Whether a path contains a WebDriver session id.
 fn has_session(path: &str) -> bool {
     let id = path.split_once("/session/").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
     id.is_some_and(|id| id.len() >= 16 && id.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
-/// An address in a text.
+/// A URL in a text.
 struct Address<'a> {
     /// `user:password@host:port`.
     authority: &'a str,
     /// `host:port`.
     place: &'a str,
-    /// Whatever comes then.
+    /// Path, query and fragment.
     path: &'a str,
     is_websocket: bool,
 }
 
-/// The text with what `write` puts in the place of each address, behind its scheme.
+/// Replaces each URL by its scheme and the output of `write`.
 fn each_address(text: &str, write: impl Fn(&Address<'_>, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -71,7 +71,7 @@ fn each_address(text: &str, write: impl Fn(&Address<'_>, &mut String)) -> String
     out
 }
 
-/// The closing bracket of an IPv6 address is part of the address.
+/// Whether a closing bracket belongs to an IPv6 address in the URL.
 fn is_bracket_of_host(address: &str, c: char) -> bool {
     c == ']' && address.starts_with('[')
 }

@@ -1,16 +1,16 @@
-//! Secrets in the address and the headers of a CDP endpoint, which the endpoint may repeat in its errors.
+//! Secrets in the URL and headers of a CDP endpoint, which the endpoint may repeat in its errors.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// Bytes of a value of the query, of a password and of a word of a header that counts as a secret.
+/// Minimum length of a query value, a password or a word of a header to be treated as a secret, in bytes.
 const SHORTEST: usize = 4;
-/// Bytes of the last part of a path that counts as one.
+/// Minimum length of the last path segment to be treated as a secret, in bytes.
 const SHORTEST_PATH: usize = 8;
-/// Last parts of paths that are none.
+/// Last path segments that are not secrets.
 const PLAIN_PATHS: [&str; 3] = ["devtools", "websocket", "chromium"];
 
-/// Secrets of an address and of the headers that are sent to it.
+/// Secrets in a URL and in the request headers.
 #[derive(Default)]
 pub(crate) struct Covered(Vec<String>);
 
@@ -36,12 +36,12 @@ impl Covered {
         all.retain(|secret| secret.len() >= SHORTEST);
         let last = path.rsplit('/').next().filter(|last| last.len() >= SHORTEST_PATH && !PLAIN_PATHS.contains(last));
         all.extend(last.map(ToOwned::to_owned));
-        // The longest first: one may be part of another.
+        // Longest first: one may contain another.
         all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self(all)
     }
 
-    /// A text of the endpoint without them.
+    /// Redacts the secrets in a text of the endpoint.
     pub(crate) fn cover(&self, text: String) -> String {
         self.0.iter().fold(text, |text, secret| {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), "…") } else { text }
@@ -61,8 +61,8 @@ mod tests {
         ];
         let covered =
             Covered::of("wss://bob:builder@h.test:1/devtools/browser/0123-4567?token=abcdef&x=1&key=abcd", &headers);
-        let told = "abcdef abcd builder lovelace hunter22 0123-4567 browser wss://h.test:1/devtools x=1";
-        assert_eq!(covered.cover(told.to_owned()), "… … … … … … browser wss://h.test:1/devtools x=1");
+        let message = "abcdef abcd builder lovelace hunter22 0123-4567 browser wss://h.test:1/devtools x=1";
+        assert_eq!(covered.cover(message.to_owned()), "… … … … … … browser wss://h.test:1/devtools x=1");
         assert_eq!(Covered::of("ws://h:1/", &[]).cover("ws://h:1/".to_owned()), "ws://h:1/");
     }
 }

@@ -1,7 +1,7 @@
-//! Secrets that are recognised by their form: tokens of known issuers, private keys, and values behind a word such as
+//! Secrets recognised by their format: tokens of known issuers, private keys, and values after words such as
 //! `password=`.
 //!
-//! A covered range never contains a line break, except in a private key, and never a ref (`[ref=e12]`).
+//! A redacted range never contains a line break, except in a private key, and never a ref (`[ref=e12]`).
 
 use super::Secrets;
 
@@ -29,11 +29,11 @@ const WORDS: [&str; 18] = [
     "access_key",
     "secret_key",
 ];
-/// What comes before `key` in two words: `API key: …`.
+/// Words before `key` in two-word names: `API key: …`.
 const KEYS: [&str; 4] = ["api", "access", "secret", "private"];
-/// Words that a secret follows after a blank, as in an `Authorization` header.
+/// Words followed by a space and a secret, as in an `Authorization` header.
 const SCHEMES: [&str; 2] = ["bearer", "basic"];
-/// How tokens of well-known issuers begin, and the least length of the whole.
+/// Prefixes of tokens of well-known issuers, and the minimum length of the token.
 const TOKENS: [(&str, usize); 22] = [
     ("sk-", 20),
     ("sk_live_", 16),
@@ -58,9 +58,9 @@ const TOKENS: [(&str, usize); 22] = [
     ("ya29.", 20),
     ("eyJ", 30),
 ];
-/// The begin of a ref in a snapshot.
+/// The beginning of a ref in a snapshot.
 const REF: &str = "[ref=";
-/// Characters that end a value without quotes.
+/// Characters that end an unquoted value.
 const STOPS: &str = "&,;\"'<>)";
 
 /// Whether a word, or its last part, names a secret: `password`, `csrfToken`, `X-Api-Key`.
@@ -71,7 +71,7 @@ pub(super) fn is_secret_word(word: &str) -> bool {
     })
 }
 
-/// Whether a word is the `key` of "API key" and its like, in two words.
+/// Whether a word is the `key` of a two-word name such as "API key".
 fn is_secret_key(before: &str, word: &str) -> bool {
     word.eq_ignore_ascii_case("key")
         && before.strip_suffix(' ').is_some_and(|before| {
@@ -82,7 +82,7 @@ fn is_secret_key(before: &str, word: &str) -> bool {
         })
 }
 
-/// Covers what is known by its form. `None` when there is nothing.
+/// Redacts secrets by their format; `None` if there are none.
 pub(super) fn cover_forms(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut kept = 0; // end of what has been copied
@@ -106,12 +106,12 @@ pub(super) fn cover_forms(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// What tokens are made of.
+/// Whether a character may be part of a token.
 fn in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// The next run of such characters.
+/// The next run of token characters.
 fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
     let start = from + text.get(from..)?.find(in_word)?;
     let length = text[start..].find(|c| !in_word(c)).unwrap_or(text.len() - start);
@@ -122,7 +122,7 @@ fn token(word: &str) -> bool {
     TOKENS.iter().any(|(begin, length)| word.len() >= *length && word.starts_with(begin))
 }
 
-/// A key in PEM form, from its dashes to the end.
+/// A private key in PEM format, from its first dashes to the end.
 fn private_key(text: &str, start: usize) -> Option<(usize, usize)> {
     let rest = text[start..].strip_prefix("-----BEGIN")?;
     if !rest.split('\n').next().is_some_and(|line| line.contains("PRIVATE KEY")) {
@@ -132,23 +132,23 @@ fn private_key(text: &str, start: usize) -> Option<(usize, usize)> {
     Some((start, start + 10 + end.unwrap_or(rest.len())))
 }
 
-/// Length of the blanks a text begins with.
+/// Length of the leading spaces of a text.
 fn blank(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t']).len()
 }
 
-/// A quote that a text begins with, and its length with the backslashes of an escaped one.
+/// The leading quote of a text, and its length including the backslashes of an escaped one.
 fn quote(text: &str) -> Option<(char, usize)> {
     let escapes = text.bytes().take_while(|byte| *byte == b'\\').count();
     let quote = text[escapes..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
     Some((quote, escapes + 1))
 }
 
-/// Whether the end of a line's beginning lies inside of a quoted string.
+/// Whether the end of a partial line is inside a quoted string.
 fn is_inside(line: &str, quote: char) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let marks = line.char_indices().filter(|(at, c)| {
-        // An apostrophe is no quote.
+        // An apostrophe is not a quote.
         let (before, after) = (line[..*at].chars().next_back(), line[at + c.len_utf8()..].chars().next());
         *c == quote && before != Some('\\') && !(quote == '\'' && is_letter(before) && is_letter(after))
     });
@@ -179,13 +179,13 @@ fn after_word(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let Some((mark, length)) = quote(&text[at..]) else { return plain_value(text, at, is_assigned) };
     let line = text[..start].rfind('\n').map_or(0, |line| line + 1);
     if closing.is_none() && is_inside(&text[line..start], mark) {
-        return None; // It closes the string that the word is the end of: `"Password:"`.
+        return None; // it closes the string that ends with the word: `"Password:"`
     }
     at += length;
     quoted_value(text, at, mark).or_else(|| plain_value(text, at, is_assigned))
 }
 
-/// A value up to its closing quote in the same line. What is quoted is a value, whatever it looks like.
+/// A value up to its closing quote in the same line. Quoted text is always treated as a value.
 fn quoted_value(text: &str, from: usize, mark: char) -> Option<(usize, usize)> {
     let is_escaped = text[..from - 1].ends_with('\\');
     let line = text[from..].split('\n').next().unwrap_or_default();
@@ -195,8 +195,8 @@ fn quoted_value(text: &str, from: usize, mark: char) -> Option<(usize, usize)> {
     (!value.is_empty() && value != COVER && !value.contains(REF)).then(|| (from, from + value.len()))
 }
 
-/// A value without quotes. After a colon there may be an explanation: unless `is_sure`, a secret is long and more than
-/// letters.
+/// An unquoted value. After a colon an explanation may follow: unless `is_sure`, a secret must be long and contain more
+/// than letters.
 fn plain_value(text: &str, from: usize, is_sure: bool) -> Option<(usize, usize)> {
     let tail = &text[from..];
     // `Authorization: Bearer x`: handled with the next word.
@@ -214,7 +214,7 @@ fn plain_value(text: &str, from: usize, is_sure: bool) -> Option<(usize, usize)>
             value = value.trim_end_matches(close); // `{token: x}`
         }
     }
-    // `Bearer token:` is a label, `Password: (required)` another.
+    // `Bearer token:` and `Password: (required)` are labels.
     let content = value.trim_matches([':', '.', '?', '!', '(', '[', '*']);
     let plausible = is_sure || (content.len() >= 6 && content.chars().any(|c| !c.is_alphabetic() && c != '.'));
     (!value.is_empty() && plausible).then(|| (from, from + value.len()))

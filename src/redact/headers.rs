@@ -1,4 +1,4 @@
-//! Secrets in HTTP headers: credentials are covered, names and attributes stay.
+//! Secrets in HTTP headers: credentials are redacted; names and attributes stay.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use super::forms::is_secret_word;
 
 /// Headers whose values are secrets as a whole.
 const CREDENTIALS: [&str; 4] = ["authorization", "proxy-authorization", "x-csrf-token", "x-xsrf-token"];
-/// Endings of names of others.
+/// Suffixes of other headers whose values are secrets.
 const ENDINGS: [&str; 4] = ["-key", "-auth", "_key", "-signature"];
 
-/// The value of a header with secrets covered: of `Cookie` and `Set-Cookie` the values of the cookies, of
-/// `Authorization`, `X-Api-Key` and their like all but the scheme, of any other what looks like a secret.
+/// Redacts the value of a header: in `Cookie` and `Set-Cookie` the values of the cookies, in `Authorization`,
+/// `X-Api-Key` and similar headers all but the scheme, in others what looks like a secret.
 #[must_use]
 pub(crate) fn cover_header<'a>(secrets: &Secrets, name: &str, value: &'a str) -> Cow<'a, str> {
     let name = name.to_ascii_lowercase();
@@ -41,7 +41,7 @@ pub(crate) fn cover_header<'a>(secrets: &Secrets, name: &str, value: &'a str) ->
     }
 }
 
-/// `name=value` without the value.
+/// A `name=value` pair without its value.
 fn cookie(pair: &str) -> String {
     match pair.split_once('=') {
         Some((name, value)) if !value.is_empty() => format!("{name}={}", Secrets::COVER),

@@ -1,21 +1,21 @@
-//! Secrets in JSON: results of raw commands, and of tools.
+//! Secrets in JSON: results of raw commands and of tools.
 
 use serde_json::{Map, Value};
 
 use super::Secrets;
 use super::forms::is_secret_word;
 
-/// A string of this length that could be Base64 is taken for bytes.
+/// Minimum length of a string that is treated as Base64-encoded bytes.
 const BYTES: usize = 256;
-/// Fields that hold bytes.
+/// Fields that contain bytes.
 const BINARY: [&str; 5] = ["data", "body", "bytes", "screenshotData", "postData"];
-/// Parts of names of tokens that say where a list goes on. They open nothing.
+/// Parts of names of pagination tokens, which are not secrets.
 const PAGING: [&str; 5] = ["page", "next", "continu", "sync", "cursor"];
 
 impl Secrets {
-    /// Covers what looks like a secret in all texts of a value, names of fields included, and the values of fields that
-    /// are named after one: `{"password": "…"}`, `{"name": "token", "value": "…"}`. Bytes in Base64 are left as they are:
-    /// they would be broken, and read as tokens by chance.
+    /// Redacts what looks like a secret in all texts of a value, including field names, and the values of fields named
+    /// like a secret: `{"password": "…"}`, `{"name": "token", "value": "…"}`. Base64-encoded bytes are not changed:
+    /// they may match token formats by chance and would be corrupted.
     #[must_use]
     pub fn cover_json(&self, mut value: Value) -> Value {
         walk(self, &mut value);
@@ -54,7 +54,7 @@ fn walk_fields(secrets: &Secrets, fields: &mut Map<String, Value>) {
         for (name, value) in before {
             let covered = secrets.cover(&name).into_owned();
             let mut unique = covered.clone();
-            // Two names may differ in the secret alone.
+            // Two names may differ only in the secret.
             for number in 2.. {
                 if !fields.contains_key(&unique) {
                     break;
@@ -66,7 +66,7 @@ fn walk_fields(secrets: &Secrets, fields: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a field is named after a secret and holds one.
+/// Whether a field is named like a secret and contains one.
 fn is_secret(name: &str, value: &Value) -> bool {
     let is_number = value.is_number() && (name.to_ascii_lowercase().contains("pass") || name.ends_with("pwd"));
     (is_text(value) || is_number) && names_secret(name)
@@ -98,14 +98,14 @@ mod tests {
     fn texts_are_covered_and_bytes_are_not() {
         let secrets = Secrets::new(["hunter22"]);
         let picture = format!("eyJ{}", "abcd".repeat(100) + "a");
-        let told = secrets.cover_json(json!({
+        let covered = secrets.cover_json(json!({
             "url": "ws://127.0.0.1:1/devtools/browser/abc", "list": [{"value": "say hunter22"}], "data": picture,
             "body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": true, "n": 1,
         }));
-        assert_eq!(told["url"], "ws://127.0.0.1:1/…");
-        assert_eq!(told["list"][0]["value"], "say [secret]");
-        assert_eq!(told["data"], picture);
-        assert_eq!(told["body"], "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9");
+        assert_eq!(covered["url"], "ws://127.0.0.1:1/…");
+        assert_eq!(covered["list"][0]["value"], "say [secret]");
+        assert_eq!(covered["data"], picture);
+        assert_eq!(covered["body"], "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9");
         let token = secrets.cover_json(json!({"body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": false}));
         assert_eq!(token["body"], "[secret]");
     }
@@ -114,7 +114,7 @@ mod tests {
     fn names_of_fields_and_fields_named_after_a_secret_are_covered() {
         let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
         let other = ["gh", "p_", "z1B2c3D4e5F6g7H8i9J0"].concat();
-        let told = Secrets::new(["hunter22"]).cover_json(json!({
+        let covered = Secrets::new(["hunter22"]).cover_json(json!({
             token: 1, other: 2, "of hunter22": { "password": "correcthorse", "csrfToken": "abc", "pwd": 123_456 },
             "cookies": [{"name": "session_id", "value": "abc"}, {"name": "theme", "value": "dark"}],
             "nextPageToken": "abc", "token": 7, "secret": true, "authorization": "",
@@ -125,6 +125,6 @@ mod tests {
             "cookies": [{"name": "session_id", "value": "[secret]"}, {"name": "theme", "value": "dark"}],
             "nextPageToken": "abc", "token": 7, "secret": true, "authorization": "",
         });
-        assert_eq!(told, expected);
+        assert_eq!(covered, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! Labels of form fields that ask for a secret.
 
-/// Words that also end longer ones (`Administratorpasswort`).
+/// Words, also as the end of longer ones (`Administratorpasswort`).
 const ENDINGS: [&str; 41] = [
     "password",
     "passwd",
@@ -44,7 +44,7 @@ const ENDINGS: [&str; 41] = [
     "κωδικός πρόσβασης",
     "mật khẩu",
 ];
-/// Words that count only when they stand alone: they are part of others (`shopping`).
+/// Whole words only: they are parts of other words (`shopping`).
 const WORDS: [&str; 20] = [
     "pin",
     "otp",
@@ -67,7 +67,7 @@ const WORDS: [&str; 20] = [
     "slaptažodis",
     "salasõna",
 ];
-/// Words of languages that are written without blanks between words, or with endings of all kinds.
+/// Words of languages without spaces between words, or with varying endings.
 const PARTS: [&str; 16] = [
     "パスワード",
     "暗証番号",
@@ -87,7 +87,7 @@ const PARTS: [&str; 16] = [
     "पासवर्ड",
 ];
 
-/// Whether the label of a field asks for a password, a token, an API key or the like.
+/// Whether the label of a field asks for a password, a token, an API key or a similar secret.
 pub(super) fn is_secret_label(label: &str) -> bool {
     let label = folded(label);
     let ends = |word: &&str| found(&label, word).any(|(_, after)| !after.is_some_and(char::is_alphanumeric));
@@ -97,14 +97,14 @@ pub(super) fn is_secret_label(label: &str) -> bool {
     PARTS.iter().any(|part| label.contains(part)) || ENDINGS.iter().any(ends) || WORDS.iter().any(stands)
 }
 
-/// In small letters, with one blank between words.
+/// Lowercase, with single spaces between words.
 fn folded(label: &str) -> String {
     let plain = label.to_lowercase().replace('’', "'");
     let words = plain.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | '‑' | '–'));
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The characters before and after each place of a word in a text.
+/// The characters before and after each occurrence of a word in a text.
 fn found<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = (Option<char>, Option<char>)> + 'a {
     text.match_indices(word)
         .map(move |(at, word)| (text[..at].chars().next_back(), text[at + word.len()..].chars().next()))

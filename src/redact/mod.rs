@@ -1,14 +1,14 @@
-//! Covers secrets in texts, before a person, a model or a log sees them.
+//! Redacts secrets in texts before people, models or logs see them.
 //!
-//! Recognised are the secrets that the caller names, user and password in addresses, values after words such as
-//! `password=` or `Bearer`, tokens in the format of known issuers, and values of fields whose label asks for a secret.
-//! This is a safety net with known holes, not a guarantee.
+//! Recognises known secrets of the task, credentials in URLs, values after words such as `password=` or `Bearer`,
+//! tokens of known issuers, and values of fields whose label asks for a secret. This is a safety net with known gaps,
+//! not a guarantee.
 //!
 //! | file | what it covers |
 //! |---|---|
 //! | `forms` | tokens of known issuers, private keys, values after a word such as `password=` |
-//! | `addresses` | CDP addresses, and the login in any other address |
-//! | `endpoint` | what leads to a CDP endpoint, in errors that the endpoint reports |
+//! | `addresses` | CDP URLs, and credentials in any URL |
+//! | `endpoint` | credentials of a CDP endpoint, in errors that the endpoint reports |
 //! | `headers` | values of HTTP headers |
 //! | `json` | values of JSON |
 //! | `labels` | labels of form fields that ask for a secret |
@@ -29,33 +29,33 @@ use addresses::redact_among_others;
 use forms::cover_forms;
 use labels::is_secret_label;
 
-/// A shorter secret of the task is not looked for: it would cover half of every text.
+/// Minimum length of a secret of the task, in characters; shorter ones would match too much.
 const SHORTEST_OWN: usize = 4;
 
-/// Secrets of the task that must not be shown, whatever text they appear in. Its `Debug` shows none.
+/// Secrets of the task, redacted in all texts. `Debug` shows none of them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// Replaces a secret.
+    /// The replacement for a secret.
     pub const COVER: &str = "[secret]";
 
-    /// These secrets. Ones of less than four characters are passed over.
+    /// Creates a set of secrets. Secrets of less than four characters are ignored.
     pub fn new(secrets: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut all: Vec<String> =
             secrets.into_iter().map(Into::into).filter(|s: &String| s.chars().count() >= SHORTEST_OWN).collect();
-        // The longest first: one may be part of another.
+        // Longest first: one may contain another.
         all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self(all)
     }
 
-    /// These and more.
+    /// Adds secrets.
     #[must_use]
     pub fn and(&self, more: impl IntoIterator<Item = String>) -> Self {
         Self::new(self.0.iter().cloned().chain(more))
     }
 
-    /// The text with everything that looks like a secret covered.
+    /// Redacts everything that looks like a secret.
     #[must_use]
     pub fn cover<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
@@ -76,8 +76,8 @@ impl Secrets {
         }
     }
 
-    /// The value of a form field with secrets covered: all of it when the field's label asks for a password, a token or
-    /// the like, in any of the common languages. The bullets of a password field stay.
+    /// Redacts the value of a form field: all of it when the label asks for a password, a token or a similar secret, in
+    /// any of the common languages. The bullets of a password field stay.
     #[must_use]
     pub fn cover_field<'a>(&self, label: &str, value: &'a str) -> Cow<'a, str> {
         let is_masked = value.chars().all(|c| c == '•');

@@ -60,7 +60,13 @@ impl ApiError {
 
 impl From<control::Error> for ApiError {
     fn from(error: control::Error) -> Self {
-        let api = Self::of(error.code(), &error, error.details());
+        let api = match &error {
+            control::Error::Page(busy @ page::Error::Busy { .. }) => return busy.clone().into(),
+            control::Error::RawRefused { method, refusal } => {
+                Self::new(error.code(), format!("{method} is not allowed: {}", alternative(refusal)))
+            }
+            _ => Self::of(error.code(), &error, error.details()),
+        };
         match advice(&error) {
             Some(advice) => Self { error: format!("{}; {advice}", api.error), ..api },
             None => api,
@@ -78,13 +84,35 @@ fn advice(error: &control::Error) -> Option<&'static str> {
         Error::NoTabOpen => "open one with POST /tabs/open",
         Error::NoCurrentTab => "open one with POST /tabs/open, or send the targetId of a tab that GET /tabs lists",
         Error::TabGone { .. } => "send the targetId of another tab; GET /tabs lists the tabs",
+        Error::DialogOpen { .. } => {
+            "answer it first, or navigate with dismissDialogs (--dismiss-dialogs) to dismiss it"
+        }
         _ => return None,
     })
 }
 
+/// What to send instead of a refused command, in routes and fields.
+fn alternative(refusal: &control::Refusal) -> String {
+    use control::Refusal;
+    match refusal {
+        Refusal::StopsBrowser => "stop the browser with POST /stop".to_owned(),
+        Refusal::CatchesDownloads => format!("{refusal}, see POST /wait/download"),
+        Refusal::CatchesFileChoosers => format!("{refusal}, see POST /hooks/file-chooser"),
+        Refusal::Drags => "drags are made with POST /act".to_owned(),
+        Refusal::NamesTarget => "name the tab with targetId, or the frame with frameId".to_owned(),
+        _ => refusal.to_string(),
+    }
+}
+
 impl From<page::Error> for ApiError {
     fn from(error: page::Error) -> Self {
-        Self::of(error.code(), &error, error.details())
+        let api = Self::of(error.code(), &error, error.details());
+        match error {
+            page::Error::Busy { .. } => {
+                Self { error: format!("{}, or give this action more time (timeoutMs)", api.error), ..api }
+            }
+            _ => api,
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
 
 impl Supervisor {
-    /// Sends any command to the browser itself, not to one of its pages. Answered also while a dialog is open. What
-    /// would take pages out of the supervisor's hands is for the caller to keep away.
+    /// Sends any command to the browser itself, not to one of its pages. Answered also while a dialog is open. The
+    /// caller must not send commands that detach or close pages behind the supervisor's back.
     ///
     /// # Errors
     /// [`Error::Cdp`], [`Error::Reconnecting`], [`Error::NotActive`].

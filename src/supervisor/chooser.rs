@@ -1,4 +1,4 @@
-//! Files for choosers, given beforehand.
+//! Files for file choosers, set in advance.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct ChosenFiles {
     pub several: bool,
 }
 
-/// Files that wait for a chooser. Dropping it changes nothing: they go on waiting.
+/// Files armed for a file chooser. Dropping it does not disarm them.
 #[derive(Debug)]
 #[must_use = "call `wait` to learn whether the chooser took the files"]
 pub struct ArmedChooser {
@@ -36,10 +36,9 @@ impl ArmedChooser {
     /// Waits until a file chooser has received the files.
     ///
     /// # Errors
-    /// [`Error::ChooserReplaced`], [`Error::NoChooser`], [`Error::ChooserOfOne`],
-    /// [`Error::ChooserWithoutInput`], [`Error::PageNotFound`], [`Error::Cdp`] when Chromium does not take
-    /// them; [`Error::Timeout`] at this deadline, after which it may be waited for again;
-    /// [`Error::NotActive`].
+    /// [`Error::ChooserReplaced`], [`Error::NoChooser`], [`Error::ChooserOfOne`], [`Error::ChooserWithoutInput`],
+    /// [`Error::PageNotFound`]; [`Error::Cdp`] when Chromium rejects the files; [`Error::Timeout`] at this deadline,
+    /// after which `wait` may be called again; [`Error::NotActive`].
     pub fn wait(&self, deadline: Deadline) -> Result<ChosenFiles, Error> {
         let began = Instant::now();
         loop {
@@ -59,11 +58,11 @@ impl ArmedChooser {
 }
 
 impl Supervisor {
-    /// Greatest time that files wait for a chooser.
+    /// Maximum time that files stay armed.
     pub const CHOOSER_LIMIT: Duration = Duration::from_secs(120);
 
-    /// Catches the file choosers of the task's pages from now on, or leaves them to the browser again. One
-    /// without files set for it is cancelled and logged; none is shown.
+    /// Starts or stops intercepting the file choosers of the task's pages. While intercepted, none is shown; one
+    /// without armed files is cancelled and logged.
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
@@ -71,9 +70,9 @@ impl Supervisor {
         self.ask("enabling file chooser interception", deadline, |reply| Request::Choosers { on, reply })
     }
 
-    /// Keeps files for the next file chooser of a page, in whatever frame, for some time (at most
-    /// [`CHOOSER_LIMIT`](Self::CHOOSER_LIMIT)). Files that waited already do no longer, and their
-    /// [`ArmedChooser`] reports it. Paths are on the machine where the browser runs.
+    /// Arms files for the next file chooser in any frame of a page, for at most [`CHOOSER_LIMIT`](Self::CHOOSER_LIMIT).
+    /// They replace files armed earlier, whose [`ArmedChooser`] reports it. Paths are on the machine where the browser
+    /// runs.
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Reconnecting`], [`Error::Timeout`], [`Error::NotActive`].

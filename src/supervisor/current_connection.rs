@@ -1,4 +1,4 @@
-//! The connection that a supervisor works with at the moment.
+//! The current connection of a supervisor.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::cdp::Connection;
 /// Both locks are held for copying a handle only, but `browser` also while
 /// [`Supervisor::with_browser`](super::Supervisor::with_browser) runs; never both together.
 pub(super) struct CurrentConnection {
-    /// With the number of the connection.
+    /// Number of the connection, and the connection.
     current: Mutex<(u64, Connection)>,
     pub(super) browser: Mutex<Option<BrowserProcess>>,
 }
@@ -27,7 +27,7 @@ impl CurrentConnection {
         self.current.lock().clone()
     }
 
-    /// Goes on over another connection.
+    /// Replaces the connection.
     pub(super) fn replace(&self, connection: &Connection) {
         let old = {
             let mut current = self.current.lock();
@@ -35,6 +35,6 @@ impl CurrentConnection {
             std::mem::replace(&mut *current, (number, connection.clone()))
         };
         let old_too = self.browser.lock().as_mut().map(|browser| browser.replace_connection(connection.clone()));
-        drop((old, old_too)); // outside of the locks: the last handle ends its thread
+        drop((old, old_too)); // outside the locks: dropping the last handle joins its thread
     }
 }

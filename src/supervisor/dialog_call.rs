@@ -9,7 +9,7 @@ use super::snapshot::ClosedDialog;
 use super::state::Request;
 use crate::sync::Deadline;
 
-/// What the supervisor's thread may take to note a setting.
+/// Time limit for the supervisor's thread to apply a setting.
 const SETTING: Duration = Duration::from_secs(5);
 
 /// The answer to a dialog.
@@ -31,7 +31,7 @@ impl DialogAnswer {
 }
 
 impl Supervisor {
-    /// Answers a dialog: the one named, or the only one that is open. Returns its record.
+    /// Answers a dialog: the one with this id, or the only open one. Returns its record.
     ///
     /// # Errors
     /// [`Error::NoDialog`], [`Error::SeveralDialogs`], [`Error::DialogNotFound`],
@@ -48,8 +48,8 @@ impl Supervisor {
         self.ask("answering the dialog", deadline, |reply| Request::Respond { id, accept, text, reply })
     }
 
-    /// Arms an answer for the next dialog of the task, whatever its policy. It is dropped after `time`,
-    /// at most two minutes. Answers armed before it serve first.
+    /// Arms an answer for the next dialog of the task, regardless of the policy. It expires after `time`, at most two
+    /// minutes. Answers armed earlier are used first.
     ///
     /// # Errors
     /// As [`arm_when`](Self::arm_when).
@@ -57,12 +57,12 @@ impl Supervisor {
         self.arm_when(ArmedAnswer::new(answer).within(time))
     }
 
-    /// Arms an answer for dialogs to come, whatever their policy. Of several that fit, the oldest serves.
+    /// Arms an answer for future dialogs, regardless of the policy. Of several that match, the oldest is used.
     ///
     /// # Errors
     /// [`Error::TooManyArmed`], [`Error::NotActive`], [`Error::Timeout`].
     pub fn arm_when(&self, armed: ArmedAnswer) -> Result<(), Error> {
-        // Waited for: a dialog that opens from now on finds the answer armed.
+        // Waits for confirmation, so that a dialog opened afterwards finds the answer armed.
         self.ask("arming the dialog answer", Deadline::after(SETTING), |reply| Request::Arm {
             armed,
             anew: false,
@@ -70,7 +70,7 @@ impl Supervisor {
         })
     }
 
-    /// Arms an answer in the place of those that are armed for the same dialogs.
+    /// Arms an answer that replaces those armed for the same dialogs.
     ///
     /// # Errors
     /// As [`arm_when`](Self::arm_when).
@@ -90,7 +90,7 @@ impl Supervisor {
         self.ask("disarming dialog answers", Deadline::after(SETTING), |reply| Request::Disarm { when: None, reply })
     }
 
-    /// Drops the answers that are armed for these dialogs.
+    /// Disarms the answers for these dialogs.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
@@ -101,7 +101,7 @@ impl Supervisor {
         })
     }
 
-    /// Sets what happens to dialogs from now on. Those that are open stay as they are.
+    /// Sets the policy for future dialogs. Open dialogs are not affected.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].

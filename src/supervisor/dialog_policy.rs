@@ -46,14 +46,13 @@ impl FromStr for DialogPolicy {
     }
 }
 
-/// When dialogs use the [dialog bridge](super::bridge), for endpoints that answer native dialogs by
-/// themselves.
+/// When dialogs use the [dialog bridge](super::bridge), for endpoints that answer native dialogs themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BridgeMode {
-    /// For browsers on other machines, and from the moment that a dialog is closed by someone
-    /// else within a tenth of a second.
+    /// On for browsers on other machines, and from the moment another client closes a dialog within a tenth of a
+    /// second.
     #[default]
     Auto,
     /// The bridge is on from the start.
@@ -72,16 +71,16 @@ pub struct DialogMatch {
     pub kind: Option<DialogType>,
     /// Text that the message contains, case-sensitive.
     pub text: Option<String>,
-    /// The origin of its frame: `https://shop.example`, with a port when it is not the usual one, or a
-    /// host alone (`shop.example`, any scheme and port). A host may begin with `*.`: it and all
-    /// below it. `null` matches frames without an origin.
+    /// The origin of its frame: `https://shop.example`, with a non-default port if any, or a host alone
+    /// (`shop.example`, any scheme and port). A host may begin with `*.`, which matches the host and its subdomains.
+    /// `null` matches frames without an origin.
     pub origin: Option<String>,
-    /// The frame that opened it.
+    /// The frame that opened the dialog.
     pub frame: Option<FrameId>,
-    /// The page it is shown on.
+    /// The page that shows the dialog.
     pub target: Option<TargetId>,
-    /// The client that armed it. Does not restrict which dialogs match; it keeps equal matches of two clients apart, so that one
-    /// does not replace or disarm the other's answer.
+    /// The client that armed it. Does not restrict which dialogs match; it keeps equal matches of two clients apart, so
+    /// that one does not replace or disarm the other's answer.
     #[serde(skip)]
     pub client: Option<Arc<str>>,
 }
@@ -134,7 +133,7 @@ impl DialogMatch {
         self
     }
 
-    /// Whether a dialog matches. `message` is its text as the page wrote it.
+    /// Whether a dialog matches. `message` is its original text.
     pub(super) fn holds(&self, dialog: &Dialog, message: &str) -> bool {
         self.kind.is_none_or(|kind| kind == dialog.kind)
             && self.text.as_ref().is_none_or(|text| message.contains(text.as_str()))
@@ -144,14 +143,14 @@ impl DialogMatch {
     }
 }
 
-/// Whether an origin (`scheme://host[:port]` or `null`) fits a pattern, see [`DialogMatch::origin`].
+/// Whether an origin (`scheme://host[:port]` or `null`) matches a pattern, see [`DialogMatch::origin`].
 fn origin_matches(pattern: &str, origin: &str) -> bool {
     let pattern = pattern.trim_end_matches('/');
     let Some((scheme, place)) = origin.split_once("://") else { return pattern.eq_ignore_ascii_case(origin) };
     let place = match pattern.split_once("://") {
         Some((wanted, _)) if !wanted.eq_ignore_ascii_case(scheme) => return false,
         Some(_) => place,
-        // A host alone fits any port, unless it names one itself.
+        // A host without a port matches any port.
         None if has_port(pattern) => place,
         None => {
             if has_port(place) {
@@ -174,7 +173,7 @@ fn origin_matches(pattern: &str, origin: &str) -> bool {
     }
 }
 
-/// Whether a place is `host:port`; an IPv6 address is in brackets.
+/// Whether a text is `host:port`; an IPv6 address is in brackets.
 fn has_port(place: &str) -> bool {
     place.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -183,7 +182,7 @@ fn has_port(place: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DialogRule {
-    /// The dialogs that the rule is for.
+    /// The dialogs that the rule applies to.
     #[serde(default)]
     pub when: DialogMatch,
     /// The policy for them.
@@ -204,7 +203,7 @@ impl DialogRule {
 pub struct ArmedAnswer {
     /// The answer.
     pub answer: DialogAnswer,
-    /// The dialogs that it is for.
+    /// The dialogs that it applies to.
     pub when: DialogMatch,
     /// Number of dialogs to answer. Default 1.
     pub times: u32,

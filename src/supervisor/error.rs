@@ -16,7 +16,7 @@ pub enum Error {
         /// Why it ended.
         reason: String,
     },
-    /// The connection is lost and no new one was there by the deadline.
+    /// The connection was lost and not restored by the deadline.
     #[error("the connection to the browser was lost ({reason}); reconnecting, retry in a moment")]
     Reconnecting {
         /// Why it was lost.
@@ -42,7 +42,7 @@ pub enum Error {
         /// The dialog.
         id: String,
     },
-    /// The dialog opened during a navigation; Chromium takes no answer to it.
+    /// The dialog opened during a navigation; Chromium accepts no answer to it.
     #[error(
         "dialog {id} cannot be answered: it opened during a navigation, and the browser takes no answer then; \
          navigate or close the page, which closes the dialog"
@@ -57,24 +57,24 @@ pub enum Error {
         /// Time waited.
         after: Duration,
     },
-    /// The page to supervise is not there.
+    /// The page to supervise does not exist.
     #[error("no page {target} in the browser; list the pages and use one of their ids")]
     PageNotFound {
         /// The requested target id.
         target: String,
     },
-    /// There is no page to act on.
+    /// There is no page to use.
     #[error("no page is open; open one first")]
     NoPage,
-    /// The frame is not known.
+    /// There is no such frame.
     #[error("no frame {frame} (frames: {}); take a new snapshot and use a frame from it", list(.known))]
     FrameNotFound {
         /// The requested frame id.
         frame: String,
-        /// Frames that are there, at most ten.
+        /// Existing frames, at most ten.
         known: Vec<String>,
     },
-    /// The command cannot be aimed at a frame that shares its process with another.
+    /// The command cannot be sent to a frame that shares its session with another.
     #[error(
         "{method} cannot be sent to frame {frame}: the frame shares the session of frame {owner}, so the command would \
          apply to {owner}; use Runtime.evaluate in this frame, or reach it from frame {owner} through contentDocument \
@@ -94,7 +94,7 @@ pub enum Error {
         /// The frame.
         frame: String,
     },
-    /// The frame lost its session and has not got a new one.
+    /// The frame lost its session and has no new one.
     #[error("frame {frame} is detached; take a new snapshot and use a frame from it")]
     FrameDetached {
         /// The frame.
@@ -216,19 +216,19 @@ pub enum Error {
         /// Chromium's name for the reason, `net::ERR_…`.
         error: String,
     },
-    /// Other files were given for the next file chooser.
+    /// Other files were armed for the next file chooser.
     #[error("replaced: other files were set for the next file chooser of this page")]
     ChooserReplaced,
     /// No file chooser was opened in time.
     #[error("the page opened no file chooser within {} ms; click the element that opens it within that time", .after.as_millis())]
     NoChooser {
-        /// How long the files waited.
+        /// How long the files were armed.
         after: Duration,
     },
     /// The file chooser takes one file only.
     #[error("the file chooser takes one file, got {files}; give one")]
     ChooserOfOne {
-        /// How many there were.
+        /// Number of files given.
         files: usize,
     },
     /// The file chooser belongs to no `<input type=file>`.
@@ -236,20 +236,22 @@ pub enum Error {
         "the page opened its file chooser by script (showOpenFilePicker), which cannot be answered; use a file input of the page"
     )]
     ChooserWithoutInput,
-    /// The route cannot be added as it is.
+    /// The route is invalid.
     #[error("{problem}")]
     BadRoute {
-        /// The field, and what is wrong with it.
+        /// The field and the problem.
         problem: String,
     },
-    /// There is no room for another route.
+    /// The limit of routes is reached.
     #[error("{problem}")]
     TooManyRoutes {
-        /// The present number and size, as a sentence.
+        /// The current number and size, as a sentence.
         problem: String,
     },
-    /// The request that was answered is not held any more.
-    #[error("the intercepted request is gone: its page left it, or it went on because its time was up; answer sooner")]
+    /// The answered request is no longer held.
+    #[error(
+        "the intercepted request is no longer held: its page was left, or it continued at its deadline; answer sooner"
+    )]
     RequestGone,
     /// There is no such route.
     #[error("no route {id:?}; existing routes: {}", list(.known))]
@@ -259,20 +261,20 @@ pub enum Error {
         /// Ids of the existing routes.
         known: Vec<String>,
     },
-    /// The navigation policy does not let a page go there.
+    /// The navigation policy blocks the URL.
     #[error("navigation to {url} is blocked: {reason}")]
     NavigationBlocked {
-        /// Where, without user names, queries and fragments.
+        /// The URL, without user names, queries and fragments.
         url: String,
         /// Why, and what would allow it.
         reason: String,
     },
-    /// The browser has no hidden pages.
+    /// The browser does not support hidden pages.
     #[error(
         "this browser cannot open a hidden page (needs Chromium 136 or later), so only the storage of origins in open tabs is accessible"
     )]
     NoHiddenPage,
-    /// A hidden page did not get to show an origin.
+    /// A hidden page could not show a document of the origin.
     #[error("could not open an empty document of {origin}: {problem}")]
     NotShown {
         /// The origin.
@@ -283,7 +285,7 @@ pub enum Error {
     /// The operation was cancelled by its caller ([`Cancel`](crate::sync::Cancel)).
     #[error("cancelled: the client disconnected")]
     Cancelled,
-    /// The system refused a thread.
+    /// A thread could not be started.
     #[error("cannot start a thread for the supervisor: {problem}")]
     System {
         /// The system's error message.
@@ -337,7 +339,7 @@ impl Error {
         self.kind().as_str()
     }
 
-    /// An address that did not load, by the name that Chromium has for the reason.
+    /// A URL that did not load, with Chromium's error name.
     pub(crate) fn not_loaded(url: &str, error: &str) -> Self {
         let shown = super::navigation_policy::shown(url);
         let is_known = !shown.is_empty() && !url.starts_with("chrome-error:");
@@ -369,7 +371,7 @@ impl Error {
 }
 
 impl From<cdp::Error> for Error {
-    /// The supervisor interrupts calls because of dialogs alone.
+    /// Interruptions are always caused by dialogs.
     fn from(error: cdp::Error) -> Self {
         match error {
             cdp::Error::Interrupted { method, causes } => Self::BlockedByDialog { method, dialogs: causes },
@@ -378,7 +380,7 @@ impl From<cdp::Error> for Error {
     }
 }
 
-/// What the usual network errors mean.
+/// Advice for common network errors.
 fn advice(error: &str) -> &'static str {
     match error {
         "net::ERR_CONNECTION_REFUSED" => {

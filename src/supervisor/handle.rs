@@ -62,7 +62,7 @@ impl Supervisor {
     /// Starts a browser and supervises it.
     ///
     /// # Errors
-    /// [`Error::Browser`] when it does not start, and those of [`start`](Self::start).
+    /// [`Error::Browser`] when the browser cannot be started, and those of [`start`](Self::start).
     pub fn launch(browser: &LaunchOptions, options: SupervisorOptions) -> Result<Self, Error> {
         Self::start(BrowserProcess::launch(browser)?, options)
     }
@@ -86,7 +86,7 @@ impl Supervisor {
         Self::begin(CurrentConnection::new(browser.connection().clone(), Some(browser)), options)
     }
 
-    /// Supervises over a connection that was made elsewhere. When it is lost the supervisor ends.
+    /// Supervises over an existing connection. The supervisor ends when the connection is lost.
     ///
     /// # Errors
     /// See [`start`](Self::start).
@@ -176,19 +176,19 @@ impl Supervisor {
         &self.task
     }
 
-    /// The present state. Never waits for the browser.
+    /// The current state. Never waits for the browser.
     #[must_use]
     pub fn view(&self) -> Arc<View> {
         self.published.get()
     }
 
-    /// The number of the current snapshot; grows with each one.
+    /// The number of the current view; increases with each one.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.published.latest().version
     }
 
-    /// Waits until `accept` holds for the snapshot, the present one first. `None` at the deadline, when the
+    /// Waits until `accept` holds for the view, checking the current one first. `None` at the deadline, when the
     /// calling thread's [`Cancel`] is set, or when the supervisor has ended.
     pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&View) -> bool) -> Option<Arc<View>> {
         let mut ended = false;
@@ -200,14 +200,14 @@ impl Supervisor {
         found.filter(|_| !ended)
     }
 
-    /// Waits for a snapshot newer than `seen`. `None` at the deadline.
+    /// Waits for a view newer than `seen`. `None` at the deadline.
     #[must_use]
     pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Arc<View>> {
         self.published.wait_newer(seen, deadline).map(|v| v.value)
     }
 
-    /// The view after all messages that the browser has sent so far: what it sent before the answer to a
-    /// call that has returned is in it, and in the log and the traffic.
+    /// The view after all messages that the browser has sent so far: everything that it sent before the answer to a
+    /// completed call is in the view, the log and the traffic.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
@@ -238,7 +238,7 @@ impl Supervisor {
         self.view().is_active()
     }
 
-    /// The present connection. A reconnect replaces it.
+    /// The current connection. A reconnect replaces it.
     #[must_use]
     pub fn connection(&self) -> Connection {
         self.current_connection.current().1
@@ -265,8 +265,8 @@ impl Supervisor {
         }
     }
 
-    /// Opens a page that belongs to the task. Returns when it is attached. Under a navigation policy it shows
-    /// `about:blank` first and is navigated then: requests that the browser sends before that cannot be intercepted.
+    /// Opens a page that belongs to the task. Returns when it is attached. With a navigation policy it shows
+    /// `about:blank` first and is then navigated: requests that the browser sends earlier cannot be intercepted.
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`] when the policy blocks the address; [`Error::Cdp`] when the browser refuses,
@@ -280,7 +280,7 @@ impl Supervisor {
         self.open(url, context, false, deadline)
     }
 
-    /// Opens a page in the background, otherwise as [`open_page`](Self::open_page).
+    /// Like [`open_page`](Self::open_page), in the background.
     ///
     /// # Errors
     /// Those of [`open_page`](Self::open_page).
@@ -293,7 +293,7 @@ impl Supervisor {
         self.open(url, context, true, deadline)
     }
 
-    /// Creates a browser context: cookies, storage and cache of its own. Dropping it closes its pages.
+    /// Creates a browser context with its own cookies, storage and cache. Dropping it closes its pages.
     ///
     /// # Errors
     /// [`Error::Browser`] when the browser refuses, [`Error::Reconnecting`], [`Error::NotActive`].
@@ -340,13 +340,13 @@ impl Supervisor {
         }
         if self.is_active() {
             let ours = self.current_connection.browser.lock().as_ref().is_some_and(BrowserProcess::is_ours);
-            // Pages of a browser that is about to close need no closing of their own.
+            // Pages of a browser that is about to end need not be closed.
             let close_pages = self.close_own_pages && !ours;
             let leave = |reply| Request::Leave { close_pages, reply };
             let _ = self.ask("closing the pages", deadline.within(STOP_LIMIT), leave);
         }
         let _ = self.close.try_send(());
-        // Taken out first: joining under the lock would hold it over a wait.
+        // Taken out first, since joining must not hold the lock.
         let thread = self.thread.lock().take();
         drop(thread);
         let browser = self.current_connection.browser.lock().take();
@@ -367,13 +367,13 @@ impl Supervisor {
         self.requester().ask(what, deadline, request)
     }
 
-    /// What asks the thread for something, for handles that are given away.
+    /// A handle for requests to the thread.
     pub(super) fn requester(&self) -> Requester {
         let (requests, done) = (self.requests.clone(), Arc::clone(&self.done));
         Requester { requests, done, published: Arc::clone(&self.published) }
     }
 
-    /// Waits, by the deadline, until there is a connection.
+    /// Waits until connected.
     ///
     /// # Errors
     /// [`Error::Reconnecting`], [`Error::NotActive`].
@@ -393,7 +393,7 @@ impl Supervisor {
     }
 }
 
-/// Asks the thread for something and waits for its answer.
+/// Sends requests to the thread and waits for the responses.
 #[derive(Clone)]
 pub(super) struct Requester {
     pub(super) requests: Sender<Request>,
@@ -420,12 +420,12 @@ impl Requester {
             }
         }
         loop {
-            // Looked at before the wait: what was answered by then is in the channel.
+            // Read before the wait: a response sent before the end is already in the channel.
             let ended = self.done.load(Ordering::Acquire);
             match answer.recv_deadline(deadline.within(POLL_INTERVAL).instant()) {
                 Ok(outcome) => return outcome,
                 Err(crossbeam_channel::RecvTimeoutError::Disconnected) => return Err(self.not_active()),
-                // A request that slipped in when the thread was leaving stays in the queue for ever.
+                // A request sent while the thread was ending is never answered.
                 Err(crossbeam_channel::RecvTimeoutError::Timeout) if ended => return Err(self.not_active()),
                 Err(crossbeam_channel::RecvTimeoutError::Timeout) if deadline.passed() => return Err(late()),
                 Err(crossbeam_channel::RecvTimeoutError::Timeout) => {}
@@ -453,7 +453,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest time for closing pages when stopping.
 const STOP_LIMIT: Duration = Duration::from_secs(3);
 
-/// What the thread publishes when it panics: without it callers would wait for answers that never come.
+/// Published when the thread panics; otherwise callers would wait for responses that never come.
 struct Ends {
     current_connection: Arc<CurrentConnection>,
     published: Arc<Published<View>>,
@@ -477,7 +477,7 @@ impl Ends {
                 self.log.append(open.into_iter().map(|page| (now().unix, EventRecord::closed_at_end(page))));
             }
         }
-        // Calls under way fail, and a browser at the other end of a pipe ends.
+        // Pending calls fail, and a browser connected by a pipe ends.
         self.current_connection.current().1.abort();
         self.done.store(true, Ordering::Release);
         if !self.is_shared {

@@ -1,8 +1,7 @@
-//! A hidden page that never reaches the network: it shows an empty document of any origin, for what that
-//! origin stores.
+//! Hidden pages without network access: they show an empty document of any origin, to access the origin's storage.
 //!
-//! Chromium keeps a hidden target out of the tab strip and out of auto-attach, so it is no page of the task: it is not in
-//! the snapshot and has no events. Its session and its `Fetch` belong to it alone.
+//! Chromium excludes hidden targets from the tab strip and from auto-attach, so a hidden page is not a page of the
+//! task: it is not in the view and has no events. It has its own session and `Fetch` interception.
 
 use std::time::Duration;
 
@@ -22,18 +21,18 @@ use crate::sync::Deadline;
 
 /// `Fetch.requestPaused`.
 const PAUSED: &str = super::state::CALL;
-/// How long showing one document may take: nothing of it comes from elsewhere.
+/// Time limit for showing a document, which is served locally.
 const SHOW_LIMIT: Duration = Duration::from_secs(5);
-/// How long closing may take to be sent.
+/// Time limit for sending the close command.
 const CLOSE_LIMIT: Duration = Duration::from_millis(500);
-/// The headers of each document. The policy keeps it from loading anything.
+/// Headers of each document. The content policy prevents it from loading anything.
 const HEADERS: [(&str, &str); 3] = [
     ("Content-Type", "text/html; charset=utf-8"),
     ("Content-Security-Policy", "default-src 'none'"),
     ("Cache-Control", "no-store"),
 ];
 
-/// A hidden page whose requests are all answered here. Dropping it closes it.
+/// A hidden page whose requests are all answered locally. Dropping it closes it.
 pub struct HiddenPage<'a> {
     supervisor: &'a Supervisor,
     target: TargetId,
@@ -75,7 +74,7 @@ impl Supervisor {
         let closed = Closing { connection: &connection, target: &target, armed: std::cell::Cell::new(true) };
         let mut info = GetTargetInfo::new();
         info.target_id = Some(target.clone());
-        // An older browser ignores the wish and opens a tab.
+        // Older browsers ignore the parameter and open a tab.
         if connection.call(&info, deadline)?.target_info.r#type == "page" {
             return Err(Error::NoHiddenPage);
         }
@@ -88,9 +87,9 @@ impl Supervisor {
         let events = session.subscribe(&methods, Capacity::of(256));
         session.call(&page::Enable::new(), deadline)?;
         session.call(&network::Enable::new(), deadline)?;
-        // A service worker would answer in our place, and reach the network for it.
+        // A service worker would answer requests instead, and access the network.
         session.call(&network::SetBypassServiceWorker::new(true), deadline)?;
-        // Whatever is not supplied by us does not go out, should it be let go by mistake.
+        // A second safeguard: requests that are not answered here fail.
         #[expect(deprecated, reason = "its successor has rules by address, which are not needed here")]
         let offline = network::EmulateNetworkConditions::new(true, 0.0, -1.0, -1.0);
         session.call(&offline, deadline)?;
@@ -102,7 +101,7 @@ impl Supervisor {
         Ok(HiddenPage { supervisor: self, target, session, events })
     }
 
-    /// What the navigation policy says of the form and host of an address. Names are not looked up, for what never
+    /// Checks form and host of a URL against the navigation policy. Names are not resolved, since a hidden page never
     /// connects to them.
     ///
     /// # Errors
@@ -113,7 +112,7 @@ impl Supervisor {
     }
 }
 
-/// Closes the page when setting it up fails.
+/// Closes the page if setting it up fails.
 struct Closing<'a> {
     connection: &'a crate::cdp::Connection,
     target: &'a TargetId,
@@ -129,12 +128,12 @@ impl Drop for Closing<'_> {
 }
 
 impl HiddenPage<'_> {
-    /// Shows an empty document of an origin (`https://example.com`, with its port where it has one). Nothing is sent to
-    /// that origin, its service worker does not run, its name is not looked up.
+    /// Shows an empty document of an origin (`https://example.com`, with a non-default port if any). Nothing is sent to
+    /// the origin, its service worker does not run, and its name is not resolved.
     ///
     /// # Errors
-    /// [`Error::NavigationBlocked`] for one that pages may not go to; [`Error::NotShown`] when the browser goes
-    /// elsewhere, as from `http` to `https` for a site that demands it; [`Error::Cdp`], [`Error::NotActive`].
+    /// [`Error::NavigationBlocked`]; [`Error::NotShown`] when the browser navigates elsewhere, for example from `http`
+    /// to `https` for a site with HSTS; [`Error::Cdp`], [`Error::NotActive`].
     pub fn show(&self, origin: &str, deadline: Deadline) -> Result<(), Error> {
         let deadline = deadline.within(SHOW_LIMIT);
         let url = format!("{origin}/");
@@ -163,7 +162,7 @@ impl HiddenPage<'_> {
                             Some(url) if url.starts_with("https:") => {
                                 "the browser loads this origin over https only; use the https origin"
                             }
-                            _ => "the browser went to another address",
+                            _ => "the browser navigated to another URL",
                         }));
                     }
                 }
@@ -200,7 +199,7 @@ impl HiddenPage<'_> {
         Ok(())
     }
 
-    /// Calls a function in the document with one argument, and waits for its promise. Gives the result as JSON.
+    /// Calls a function in the document with one argument, and awaits its promise. Returns the result as JSON.
     ///
     /// # Errors
     /// [`Error::Script`] when it throws, [`Error::Cdp`].

@@ -1,8 +1,8 @@
-//! The queues a supervisor's thread reads from, and the order it reads them in.
+//! The input queues of a supervisor's thread, and the order in which they are read.
 //!
-//! Events and answers come in queues of their own, but the order in which the browser sent them counts:
-//! a frame tree applied after an event that the browser sent later would restore an old address. So
-//! they are merged again by their place on the wire.
+//! Events and answers arrive in separate queues, but their order matters: a frame tree applied after an event that the
+//! browser sent later would restore an old URL. So they are merged by their position in the connection's message
+//! stream.
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
@@ -14,7 +14,7 @@ use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
-/// Events that change the state: a lost one causes a resync.
+/// Events that change the state: losing one causes a resync.
 const LIFECYCLE: [&str; 21] = [
     CHOOSER,
     DOWNLOAD_WILL_BEGIN,
@@ -38,10 +38,10 @@ const LIFECYCLE: [&str; 21] = [
     runtime::ExecutionContextDestroyedEvent::METHOD,
     runtime::ExecutionContextsClearedEvent::METHOD,
 ];
-/// Events of which only the newest matter. They have their own queue, so that a flood evicts nothing else.
+/// Events of which only the newest matter. They have their own queue, so that a flood does not displace other events.
 const CONSOLE: [&str; 2] = [runtime::ConsoleApiCalledEvent::METHOD, runtime::ExceptionThrownEvent::METHOD];
 
-/// Events that wait on the way to one subscriber.
+/// Maximum number of events waiting for one subscriber.
 pub(super) const FOLLOWED: usize = 4096;
 
 /// The queues of the supervisor's thread.
@@ -54,7 +54,7 @@ pub(super) struct Inputs {
     pub(super) dialed: Receiver<RedialOutcome>,
     /// Resolved host names.
     pub(super) found: Receiver<ResolvedName>,
-    /// Taken out of their queues to be compared, and later than the last one applied.
+    /// Read from the queues to be compared, but not applied yet.
     next_event: Option<Event>,
     next_answer: Option<Answer>,
 }
@@ -62,13 +62,13 @@ pub(super) struct Inputs {
 /// Subscriptions and answers of one connection.
 struct FromBrowser {
     lifecycle: Subscription,
-    /// Calls of the bridge, and whatever a page sends to its address. They have their own queue, so that a flood of
-    /// forged ones evicts nothing else.
+    /// Calls of the dialog bridge, and forged ones. They have their own queue, so that a flood of forged calls does not
+    /// displace other events.
     calls: Subscription,
     console: Subscription,
-    /// Network events, once enabled; also in a queue of their own.
+    /// Network events, once enabled; in a separate queue too.
     network: Option<Subscription>,
-    /// Of those who follow the events of a page, by number.
+    /// Subscriptions for followers of page events, by number.
     followed: Vec<(u64, Subscription)>,
     answers: Receiver<Answer>,
     answers_in: Sender<Answer>,
@@ -76,8 +76,7 @@ struct FromBrowser {
 
 impl FromBrowser {
     fn of(connection: &Connection) -> Self {
-        // Answers are to commands of our own, a handful per attach; the room is for hundreds of
-        // pages at once.
+        // Answers are to commands of the state machine, a few per attach; this is enough for hundreds of pages at once.
         let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
         Self {
             lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
@@ -98,12 +97,12 @@ pub(super) fn carries_state(method: &str) -> bool {
 
 /// Why a wait for input ended.
 pub(super) enum WakeReason {
-    /// An event that carries state, or an answer.
+    /// An event that changes the state, or an answer.
     BrowserMessage,
     Call,
     Console,
     Network,
-    /// An event that somebody follows.
+    /// An event for a follower.
     Followed,
     Request,
     Redialed,
@@ -147,7 +146,7 @@ impl Inputs {
         self.next_answer = None;
     }
 
-    /// Takes over a new connection.
+    /// Subscribes on a new connection.
     pub(super) fn join(&mut self, connection: &Connection) {
         self.part();
         self.browser = Some(FromBrowser::of(connection));
@@ -163,7 +162,7 @@ impl Inputs {
             return WakeReason::BrowserMessage;
         }
         let mut select = Select::new_biased();
-        // In order of precedence: what a flood of console messages must not hold up comes first.
+        // In order of priority: console messages come last.
         let mut sources =
             vec![(select.recv(&self.close), WakeReason::Close), (select.recv(&self.dialed), WakeReason::Redialed)];
         if let Some(browser) = &self.browser {
@@ -188,19 +187,19 @@ impl Inputs {
         }
     }
 
-    /// The next event or answer, as they came over the wire.
+    /// The next event or answer, in the order of the connection.
     pub(super) fn next(&mut self) -> NextInput {
         let Some(answers) = self.browser.as_ref().map(|browser| browser.answers.clone()) else {
             return NextInput::Nothing;
         };
         let event = self.take_event();
-        // An answer that came before this event was in its queue before the event was in its own.
+        // An answer received before this event was queued before the event was.
         let answer = self.next_answer.take().or_else(|| answers.try_recv().ok());
         match (event, answer) {
             (Ok(event), None) => NextInput::Event(event),
             (Ok(event), Some(answer)) => self.earlier(event, answer),
             (Err(_), Some(answer)) => match self.take_event() {
-                Ok(event) => self.earlier(event, answer), // it came between the two looks
+                Ok(event) => self.earlier(event, answer), // it arrived between the two reads
                 Err(_) => NextInput::Answer(answer),
             },
             (Err(TryRecvError::Empty), None) => NextInput::Nothing,
@@ -263,7 +262,7 @@ impl Inputs {
         network.map_or(0, Subscription::lag)
     }
 
-    /// Begins to listen to events that somebody follows.
+    /// Subscribes to the events of a follower.
     pub(super) fn follow(&mut self, connection: &Connection, number: u64, methods: &[&'static str]) {
         if let Some(browser) = &mut self.browser {
             let events = connection.subscribe(Watch::everything().only(methods), Capacity::of(FOLLOWED));
@@ -277,12 +276,12 @@ impl Inputs {
         }
     }
 
-    /// The numbers of those who follow events.
+    /// The numbers of all followers.
     pub(super) fn followers(&self) -> Vec<u64> {
         self.browser.iter().flat_map(|browser| browser.followed.iter().map(|(number, _)| *number)).collect()
     }
 
-    /// The next event for one of them, and how many were lost before it.
+    /// The next event for a follower, and the number of events lost before it.
     pub(super) fn next_followed(&mut self, number: u64) -> Option<(u64, Event)> {
         let (_, events) = self.browser.as_ref()?.followed.iter().find(|(other, _)| *other == number)?;
         let lost = events.lag();
@@ -309,7 +308,7 @@ impl Inputs {
     /// Number of state events lost since the last call.
     pub(super) fn lost(&self) -> u64 {
         let Some(browser) = &self.browser else { return 0 };
-        let _ = browser.console.lag(); // counted by the subscription; old lines are of no use
+        let _ = browser.console.lag(); // lost console messages do not matter
         browser.lifecycle.lag()
     }
 }

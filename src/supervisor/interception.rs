@@ -1,7 +1,7 @@
-//! Requests of pages that the embedder decides about, one by one.
+//! Interception of requests by the embedder.
 //!
-//! An interceptor stands among the routes: the newest route or interceptor that fits a request holds for it, and the navigation
-//! policy comes before both. Requests are handed over in a bounded queue; the supervisor's thread never waits for an answer.
+//! Interceptors are part of the routes: the newest route or interceptor that matches a request applies, after the
+//! navigation policy. Requests are handed over in a bounded queue; the supervisor's thread never waits for an answer.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,9 +20,9 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::{Cancel, Deadline};
 
-/// What the supervisor's thread may take to note an answer.
+/// Time limit for the supervisor's thread to apply an answer.
 const ANSWERING: Duration = Duration::from_secs(5);
-/// What the end of an interceptor may take to be noted.
+/// Time limit for reporting the end of an interceptor.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// Which requests are intercepted.
@@ -35,23 +35,23 @@ const ENDING: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InterceptRule {
-    /// A glob of addresses, as in [`RouteRule::pattern`].
+    /// A URL glob, as in [`RouteRule::pattern`].
     pub pattern: String,
-    /// The page whose requests are meant, those of its frames and workers included. Default: all pages, those to come too.
+    /// The page whose requests are intercepted, including those of its frames and workers. Default: all pages.
     pub target: Option<TargetId>,
     /// The method of the request. Default: any.
     pub method: Option<String>,
     /// The type of the request, as in [`RouteRule::resource_type`]. Default: any.
     pub resource_type: Option<String>,
-    /// How many requests wait to be received. One more goes on as without the interceptor. Default 256.
+    /// Maximum number of requests waiting to be received; further ones continue without interception. Default 256.
     pub capacity: usize,
-    /// How long a request waits for its answer, from the moment it was intercepted; then it goes on as without the
-    /// interceptor. Default 30 s, at most 120 s.
+    /// How long a request waits for its answer after it was intercepted; then it continues without interception.
+    /// Default 30 s, at most 120 s.
     pub timeout: Duration,
 }
 
 impl InterceptRule {
-    /// All requests whose address fits.
+    /// All requests whose URL matches the glob.
     #[must_use]
     pub fn new(pattern: impl Into<String>) -> Self {
         Self {
@@ -64,35 +64,35 @@ impl InterceptRule {
         }
     }
 
-    /// Requests of one page only.
+    /// Restricts the rule to requests of one page.
     #[must_use]
     pub fn on_page(mut self, target: TargetId) -> Self {
         self.target = Some(target);
         self
     }
 
-    /// Requests with one method only.
+    /// Restricts the rule to requests with this method.
     #[must_use]
     pub fn method(mut self, method: impl Into<String>) -> Self {
         self.method = Some(method.into());
         self
     }
 
-    /// Requests of one type only: `document`, `script`, `image`, `fetch`, …
+    /// Restricts the rule to requests of one type: `document`, `script`, `image`, `fetch`, …
     #[must_use]
     pub fn resource_type(mut self, kind: impl Into<String>) -> Self {
         self.resource_type = Some(kind.into());
         self
     }
 
-    /// How many requests wait to be received.
+    /// Sets the maximum number of requests waiting to be received.
     #[must_use]
     pub fn capacity(mut self, capacity: usize) -> Self {
         self.capacity = capacity;
         self
     }
 
-    /// How long a request waits for its answer.
+    /// Sets how long a request waits for its answer.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -100,8 +100,8 @@ impl InterceptRule {
     }
 }
 
-/// Receives the requests that fit an [`InterceptRule`]. Dropping it ends the interception: requests that wait go on as without
-/// it.
+/// Receives the requests that match an [`InterceptRule`]. Dropping it ends the interception: waiting requests continue
+/// without it.
 pub struct Interceptor {
     requests: Receiver<Handed>,
     shared: Arc<Shared>,
@@ -109,7 +109,7 @@ pub struct Interceptor {
 }
 
 impl Interceptor {
-    /// The next request, waiting for it until the deadline. Those whose time is up already are passed over.
+    /// Waits for the next request until the deadline. Requests that have timed out are skipped.
     ///
     /// # Errors
     /// [`RecvError::Timeout`]; [`RecvError::Closed`] once the page of the rule is closed or the supervisor has ended.
@@ -127,7 +127,7 @@ impl Interceptor {
         }
     }
 
-    /// Requests that fitted and went on without having been handed over, since the queue was full.
+    /// Number of matching requests that were not handed over because the queue was full.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.shared.missed.load(Ordering::Relaxed)
@@ -138,7 +138,7 @@ impl Drop for Interceptor {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
         let end = Request::EndInterception { shared: Arc::clone(&self.shared) };
-        // Where this has no room, each request goes on at its deadline.
+        // If the queue is full, each request continues at its deadline.
         let _ = self.requester.requests.send_timeout(end, ENDING);
     }
 }
@@ -149,7 +149,8 @@ impl fmt::Debug for Interceptor {
     }
 }
 
-/// A request that the browser holds until it is answered. Dropping it unanswered lets it go on as without the interceptor.
+/// A request that the browser holds until it is answered. If it is dropped unanswered, it continues without
+/// interception.
 pub struct InterceptedRequest {
     handed: Handed,
     requester: Requester,
@@ -157,7 +158,7 @@ pub struct InterceptedRequest {
 }
 
 impl InterceptedRequest {
-    /// Its address, without the fragment: as the page gave it, secrets included.
+    /// Its URL without the fragment, including any secrets.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.handed.url
@@ -187,42 +188,43 @@ impl InterceptedRequest {
         self.handed.frame.as_ref()
     }
 
-    /// Its headers as far as the browser knows them at this point: cookies are not among them.
+    /// Its headers known at this point, without cookies.
     #[must_use]
     pub fn headers(&self) -> &BTreeMap<String, String> {
         &self.handed.headers
     }
 
-    /// A header by its name, in any case.
+    /// A header by its name, case-insensitive.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.handed.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// What it sends, where that is text. Chromium leaves long bodies and files out.
+    /// Its body, if it is text. Chromium omits long bodies and files.
     #[must_use]
     pub fn body(&self) -> Option<&str> {
         self.handed.body.as_deref()
     }
 
-    /// Whether it is a CORS preflight. [`fulfil`](Self::fulfil) answers it with leave for the request that follows.
+    /// Whether it is a CORS preflight. [`fulfil`](Self::fulfil) answers it with permission for the actual request.
     #[must_use]
     pub fn is_preflight(&self) -> bool {
         self.handed.is_preflight
     }
 
-    /// Answers it; the server is not asked. A page of another origin may read the answer unless its headers say otherwise.
+    /// Answers it in place of the server. Pages of other origins may read the response, unless its headers restrict
+    /// that.
     ///
     /// # Errors
-    /// [`Error::BadRoute`] for a status outside of 200 to 599 and for headers that are none: the request goes on then;
+    /// [`Error::BadRoute`] for a status outside 200 to 599 or invalid headers: the request then continues;
     /// [`Error::RequestGone`], [`Error::Timeout`], [`Error::NotActive`].
     pub fn fulfil(self, answer: Fulfilment) -> Result<(), Error> {
         let body = Encoded::of(&answer.body)?;
         self.answer(RouteAction::Fulfil(Arc::new(answer)), body)
     }
 
-    /// Sends it as it is.
+    /// Continues it unchanged.
     ///
     /// # Errors
     /// [`Error::RequestGone`], [`Error::Timeout`], [`Error::NotActive`].
@@ -230,16 +232,16 @@ impl InterceptedRequest {
         self.continue_with(Vec::new())
     }
 
-    /// Sends it with these headers in place of its own of the same names. They do not follow a redirect.
+    /// Continues it with these headers, which replace its own of the same names. They are not used for redirects.
     ///
     /// # Errors
-    /// [`Error::BadRoute`] for headers that are none or that the browser sets by itself: the request goes on as it is then;
-    /// those of [`continue_`](Self::continue_).
+    /// [`Error::BadRoute`] for invalid headers and headers that the browser sets itself: the request then continues
+    /// unchanged; those of [`continue_`](Self::continue_).
     pub fn continue_with(self, headers: HeaderList) -> Result<(), Error> {
         self.answer(RouteAction::Continue { headers }, Encoded::default())
     }
 
-    /// Lets it fail: the page sees a network error.
+    /// Fails it: the page sees a network error.
     ///
     /// # Errors
     /// Those of [`continue_`](Self::continue_).
@@ -264,7 +266,7 @@ impl Drop for InterceptedRequest {
     fn drop(&mut self) {
         if !self.answered {
             let release = Request::Intercepted { number: self.handed.number, answer: None, reply: None };
-            // Where this has no room, it goes on at its deadline.
+            // If the queue is full, it continues at its deadline.
             let _ = self.requester.requests.send_timeout(release, ENDING);
         }
     }
@@ -281,7 +283,7 @@ impl fmt::Debug for InterceptedRequest {
     }
 }
 
-/// A request as it is handed over.
+/// A request in the queue.
 pub(super) struct Handed {
     pub(super) number: u64,
     pub(super) until: Instant,
@@ -295,14 +297,14 @@ pub(super) struct Handed {
     pub(super) is_preflight: bool,
 }
 
-/// What both ends share.
+/// Shared by both ends.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     missed: AtomicU64,
     is_over: AtomicBool,
 }
 
-/// The supervisor's end: where requests are handed over.
+/// The supervisor's end of the queue.
 #[derive(Clone)]
 pub(super) struct HandOver {
     sender: Sender<Handed>,
@@ -315,7 +317,7 @@ impl HandOver {
         Self { sender, shared, timeout }
     }
 
-    /// Whether it was taken. What is not goes on without.
+    /// Queues a request. Returns whether there was room.
     pub(super) fn offer(&self, handed: Handed) -> bool {
         let is_taken = !self.shared.is_over.load(Ordering::Acquire) && self.sender.try_send(handed).is_ok();
         if !is_taken {
@@ -332,15 +334,15 @@ impl fmt::Debug for HandOver {
 }
 
 impl Supervisor {
-    /// Hands the requests that fit a rule to the caller, who answers each one in a thread of its own. It is in effect for
-    /// requests that pages make once this returns, until the [`Interceptor`] is dropped; over a new connection too.
+    /// Intercepts the requests that match a rule; the caller answers each one, on a thread of its own. In effect for
+    /// requests made after this call returns, until the [`Interceptor`] is dropped; also over reconnects.
     ///
-    /// Of several interceptors and [routes](Self::add_route) that fit, the newest alone holds. The navigation policy comes
-    /// first, and holds again for what was answered with [`continue_`](InterceptedRequest::continue_). A request goes on as
-    /// without the interceptor, which may mean an older route, when nobody answers it in time, when the interceptor or the
-    /// request is dropped, and when more requests wait than the queue takes. What is not reached by routes is not reached
-    /// either, nor may be the first requests of a document that is being committed at that moment (Chromium 156): intercept
-    /// before a navigation, or after it has loaded.
+    /// Of several matching interceptors and [routes](Self::add_route), only the newest applies. The navigation policy
+    /// comes first, and is checked again for requests answered with [`continue_`](InterceptedRequest::continue_). A
+    /// request continues without interception, which may mean an older route, if it is not answered in time, if the
+    /// interceptor or the request is dropped, or if the queue is full. Requests that routes do not reach are not
+    /// intercepted either; in Chromium 156 this may include the first requests of a document that is being committed:
+    /// call this before a navigation, or after the page has loaded.
     ///
     /// ```no_run
     /// # use cdpilot::{browser::LaunchOptions, sync::Deadline};
@@ -358,7 +360,8 @@ impl Supervisor {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadRoute`], [`Error::TooManyRoutes`], [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
+    /// [`Error::BadRoute`], [`Error::TooManyRoutes`], [`Error::PageNotFound`], [`Error::Timeout`],
+    /// [`Error::NotActive`].
     pub fn intercept(&self, rule: InterceptRule, deadline: Deadline) -> Result<Interceptor, Error> {
         let InterceptRule { pattern, target, method, resource_type, capacity, timeout } = rule;
         let mut route = RouteRule::new(pattern, RouteAction::Continue { headers: Vec::new() }).delay(timeout);

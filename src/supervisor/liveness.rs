@@ -1,5 +1,5 @@
-//! State that calls of a supervisor share: scripts of callers that run, the time of each session's last answer, and pages
-//! with CPU throttling.
+//! State shared by all calls of a supervisor: running scripts of callers, the time of each session's last answer, and
+//! pages with CPU throttling.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
 
-/// Shared by all calls. Its lock is held for a map operation only.
+/// Shared by all calls. The lock is held for map operations only.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
     inner: Mutex<Inner>,
@@ -25,12 +25,12 @@ struct Inner {
     answered: Vec<(Arc<str>, Instant)>,
 }
 
-/// Sessions whose last answer is remembered.
+/// Maximum number of sessions whose last answer is remembered.
 const MAX_SESSIONS: usize = 16;
-/// Pages whose slowdown is remembered.
+/// Maximum number of pages whose CPU throttling is remembered.
 const MAX_SLOWED: usize = 256;
-/// A session that answered within this time counts as responsive. Measured: the calls of one action are at most 3 ms apart on
-/// a quiet machine.
+/// A session that answered within this time counts as responsive. Measured: the calls of one action are at most 3 ms
+/// apart on a quiet machine.
 const RECENT_ANSWER: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Script {
     until: Deadline,
 }
 
-/// A script of a caller, while it runs.
+/// A running script of a caller.
 #[derive(Debug)]
 pub(super) struct Running<'a> {
     liveness: &'a Liveness,
@@ -54,7 +54,7 @@ impl Drop for Running<'_> {
 }
 
 impl Liveness {
-    /// A script of a caller begins; it may run until its deadline.
+    /// Registers a script of a caller, which may run until its deadline.
     pub(super) fn running(&self, session: &Arc<str>, until: Deadline) -> Running<'_> {
         let mut inner = self.inner.lock();
         inner.next += 1;
@@ -69,7 +69,7 @@ impl Liveness {
         inner.slowed.retain(|(slowed, _)| slowed != page);
         if times > 1.0 {
             if inner.slowed.len() >= MAX_SLOWED {
-                inner.slowed.remove(0); // most likely of a page that was closed
+                inner.slowed.remove(0); // most likely a closed page
             }
             inner.slowed.push((page.clone(), times));
         }
@@ -81,7 +81,7 @@ impl Liveness {
         inner.slowed.iter().find(|(slowed, _)| slowed == page).map_or(1.0, |(_, times)| *times)
     }
 
-    /// A session has answered.
+    /// Records an answer of a session.
     pub(super) fn answered(&self, session: &Arc<str>) {
         let mut inner = self.inner.lock();
         inner.answered.retain(|(known, _)| known != session);
@@ -91,14 +91,14 @@ impl Liveness {
         inner.answered.push((Arc::clone(session), Instant::now()));
     }
 
-    /// Whether a session answered a moment ago.
+    /// Whether a session answered within [`RECENT_ANSWER`].
     pub(super) fn answered_lately(&self, session: &Arc<str>) -> bool {
         let inner = self.inner.lock();
         inner.answered.iter().any(|(known, at)| known == session && at.elapsed() < RECENT_ANSWER)
     }
 
-    /// Until when scripts of callers may block a session. For a call that is a script itself (`own`) those
-    /// before it count: those behind it do not run yet.
+    /// Until when scripts of callers may block a session. For a call that is a script itself (`own`), only earlier
+    /// scripts count: later ones do not run yet.
     pub(super) fn busy(&self, session: &Arc<str>, own: Option<u64>) -> Option<Deadline> {
         let inner = self.inner.lock();
         let before = |script: &&Script| own.is_none_or(|own| script.number < own);

@@ -1,6 +1,6 @@
-//! The event log: one numbered, bounded list of what happened, for everybody who wants to follow.
+//! The event log: a numbered, bounded list of events that any thread can follow.
 //!
-//! Events are values of [`LogEvent`]; they become JSON where they leave the program.
+//! Events are values of [`LogEvent`]; entry points serialise them to JSON.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync;
 
-/// The log of a supervisor, or of all supervisors that a profile has one after the other.
+/// The log of a supervisor, or of all consecutive supervisors of a profile.
 pub type EventLog = sync::Log<EventRecord>;
-/// One entry of the event log.
+/// An entry of the event log.
 pub type Entry = sync::Logged<EventRecord>;
-/// Some entries of the event log, with the number of lost ones.
+/// Entries of the event log, with the number of lost ones.
 pub type LogTail = sync::Tail<EventRecord>;
 
-/// An event, and the page that it is about.
+/// An event and its page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRecord {
-    /// The page, if it is about one.
+    /// The page, if the event concerns one.
     pub target_id: Option<TargetId>,
     /// What happened.
     pub event: Arc<LogEvent>,
@@ -34,7 +34,7 @@ impl EventRecord {
         Self { target_id, event: Arc::new(event) }
     }
 
-    /// A page went with its browser.
+    /// A page was closed with its browser.
     pub(super) fn closed_at_end(page: TargetId) -> Self {
         Self::new(Some(page), LogEvent::TabClosed { reason: Some("the browser ended".into()) })
     }
@@ -70,13 +70,13 @@ pub enum EventKind {
     TabOpened,
     /// A page was closed.
     TabClosed,
-    /// A page opened another one beyond the limit of pages, which was closed at once. It is about the opener.
+    /// A page opened another one beyond the page limit, which was closed at once. `target_id` is the opener.
     PopupBlocked,
     /// A frame was attached, moved to another process, or was detached.
     Frame,
-    /// A frame shows another document or address.
+    /// A frame shows another document or URL.
     Navigated,
-    /// A page or frame was kept from going somewhere by the [navigation policy](super::NavigationPolicy).
+    /// The [navigation policy](super::NavigationPolicy) blocked a navigation of a page or frame.
     NavigationBlocked,
     /// A dialog opened.
     DialogOpened,
@@ -92,83 +92,83 @@ pub enum EventKind {
     Crashed,
     /// A page became unresponsive, or responds again.
     Responsiveness,
-    /// Events were lost and the state was read again.
+    /// Events were lost, and the state was read again.
     Resync,
     /// The dialog bridge was turned on, or failed in a frame.
     Bridge,
-    /// A page's running script was ended, because a call waited and the page did not answer.
+    /// A page's running script was terminated, because the page did not respond while a call waited.
     Rescued,
-    /// The connection was lost.
+    /// The connection was lost; the supervisor reconnects.
     Disconnected,
-    /// A new connection is made and the pages are attached again.
+    /// The connection was restored and the pages are attached again.
     Reconnected,
-    /// An action on a page begins.
+    /// An action on a page started.
     ActionStarted,
-    /// An action on a page has ended.
+    /// An action on a page finished.
     ActionFinished,
     /// The supervisor ended.
     Ended,
 }
 
-/// What happened. As JSON each is the object of its fields; times are Unix seconds.
+/// An event. In JSON it is an object of its fields; times are in Unix seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum LogEvent {
     /// A page was opened.
     TabOpened {
-        /// Its address at that moment, often still empty.
+        /// Its URL at that moment, often still empty.
         url: Arc<str>,
         /// The page that opened it.
         opener: Option<TargetId>,
     },
     /// A page was closed.
     TabClosed {
-        /// Why it was closed, unless by itself.
+        /// Why it was closed; `None` if it closed itself or was closed on request.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<Arc<str>>,
     },
-    /// A page opened another one beyond the limit of pages, which was closed at once.
+    /// A page opened another one beyond the page limit, which was closed at once.
     PopupBlocked {
-        /// How many pages there may be.
+        /// The page limit.
         limit: Option<usize>,
     },
     /// A frame was attached, moved to another process, or was detached.
     Frame {
         /// Its id.
         frame_id: FrameId,
-        /// The outcome.
+        /// The change.
         change: FrameChange,
-        /// Its parent frame, when known.
+        /// Its parent frame, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         parent: Option<FrameId>,
     },
-    /// A frame shows another document or address.
+    /// A frame shows another document or URL.
     Navigated {
         /// The frame.
         frame_id: FrameId,
-        /// Its address now.
+        /// Its new URL.
         url: Arc<str>,
         /// Whether it is the page's top frame.
         main: bool,
-        /// The document is the same as before.
+        /// Whether the document is the same as before.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         same_document: bool,
     },
     /// The navigation policy blocked a navigation of a page or frame.
     NavigationBlocked {
-        /// The blocked address, without secrets and truncated.
+        /// The blocked URL, without secrets and truncated.
         url: Arc<str>,
-        /// Why it is blocked, and what would allow it.
+        /// Why it is blocked, and which setting would allow it.
         reason: Arc<str>,
         /// The frame.
         frame_id: FrameId,
         /// Whether it is the page's top frame.
         main: bool,
     },
-    /// A dialog opened. Its texts are cut.
+    /// A dialog opened. Its texts are truncated.
     DialogOpened(Dialog),
-    /// A dialog closed. Its texts are cut.
+    /// A dialog closed. Its texts are truncated.
     DialogClosed(ClosedDialog),
     /// A console message or uncaught exception.
     Console(Arc<ConsoleEntry>),
@@ -178,30 +178,30 @@ pub enum LogEvent {
         frame_id: FrameId,
         /// Whether it accepts several files.
         several: bool,
-        /// Whether files were waiting for it.
+        /// Whether files were armed for it.
         answered: bool,
         /// Names of the files that were set.
         files: Vec<String>,
-        /// Why the waiting files could not be set.
+        /// Why the armed files could not be set.
         problem: Option<String>,
     },
-    /// A download began, or ended and its file is not moved.
+    /// A download started, or ended without its file being moved.
     Download(DownloadView),
-    /// A download ended, and its file is in its place or did not get there.
+    /// A download ended and its file was moved to its final place, or moving it failed.
     DownloadEnded(DownloadEnded),
     /// A renderer crashed.
     Crashed {
-        /// The page, or the frame that had a process of its own.
+        /// The page, or the cross-process frame.
         crashed: TargetId,
     },
     /// A page became unresponsive, or responds again.
     Responsiveness {
-        /// Its state now.
+        /// Its new state.
         state: PageState,
     },
     /// Events were lost and the state was read again.
     Resync {
-        /// Number of lost events, when known.
+        /// Number of lost events, if known.
         lost: u64,
     },
     /// The dialog bridge was turned on, or failed in a frame.
@@ -215,31 +215,31 @@ pub enum LogEvent {
     },
     /// A page's running script was terminated.
     Rescued {
-        /// The method of the call that waited.
+        /// The method of the waiting call.
         waiting: Arc<str>,
-        /// How long it had waited, milliseconds.
+        /// How long the call had waited, in milliseconds.
         waited_ms: u64,
     },
     /// The connection was lost.
     Disconnected {
-        /// Why.
+        /// The reason.
         reason: Arc<str>,
     },
-    /// A new connection is made and the pages are attached again.
+    /// The connection was restored and the pages are attached again.
     Reconnected {
-        /// How many connections there have been, this one included.
+        /// Number of connections so far, including this one.
         generation: u64,
     },
-    /// An action on a page begins.
+    /// An action on a page started.
     ActionStarted(Action),
-    /// An action on a page has ended.
+    /// An action on a page finished.
     ActionFinished {
-        /// What was done, and to what.
+        /// The action.
         #[serde(flatten)]
         action: Action,
-        /// `ok`, or the code of the error; of a batch, that of the first action that failed.
+        /// `ok`, or the error code; for a batch, that of the first failed action.
         outcome: Arc<str>,
-        /// Why it counts as over, where it is waited for what it causes.
+        /// Why the page counts as settled, for actions that wait for their effects.
         #[serde(skip_serializing_if = "Option::is_none")]
         settled: Option<Arc<str>>,
         /// Duration in milliseconds.
@@ -247,7 +247,7 @@ pub enum LogEvent {
     },
     /// The supervisor ended.
     Ended {
-        /// Why.
+        /// The reason.
         reason: Arc<str>,
     },
 }
@@ -259,7 +259,7 @@ pub enum LogEvent {
 pub enum FrameChange {
     /// The frame was attached.
     Attached,
-    /// The frame moved to a process of its own.
+    /// The frame moved to its own process.
     OwnProcess,
     /// The frame was detached.
     Detached,
@@ -269,9 +269,9 @@ pub enum FrameChange {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DownloadEnded {
-    /// The downloaded address.
+    /// The downloaded URL.
     pub url: Arc<str>,
-    /// The name that the page or the server wants it to have: untrusted.
+    /// The file name suggested by the page or server: untrusted.
     pub suggested_filename: Arc<str>,
     /// Bytes received.
     pub bytes: u64,
@@ -287,24 +287,24 @@ pub struct DownloadEnded {
     pub failure: Option<String>,
 }
 
-/// An action, as those who follow the log see it: never what was typed.
+/// An action in the log. Never contains typed text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Action {
-    /// Its number among all of the program, the same at its start and its end.
+    /// Its number, unique in the process; the same at start and end.
     pub action: u64,
-    /// What is done, as in `POST /act`: `click`, `fill`, …
+    /// Its kind, as in `POST /act`: `click`, `fill`, …
     pub kind: &'static str,
-    /// The ref of its element, where it has one.
+    /// The ref of its element, if any.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<Arc<str>>,
     /// The role of its element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Arc<str>>,
-    /// The accessible name of its element: untrusted, with secrets covered, at most 200 characters.
+    /// The accessible name of its element: untrusted, secrets redacted, at most 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
-    /// The session that acts; none for the default session.
+    /// The session that acts; `None` for the default session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<Arc<str>>,
 }
@@ -345,7 +345,7 @@ impl LogEvent {
     }
 }
 
-/// What an entry takes beside its texts.
+/// Size of an entry without its texts, in bytes.
 const FIXED: usize = 200;
 
 impl sync::Bytes for EventRecord {

@@ -2,18 +2,18 @@
 //!
 //! A [`Supervisor`] owns one connection. One thread (`sup-<task>`) feeds the browser's events into a state machine and
 //! publishes a frozen [`View`], which any thread can take at any time without waiting for the browser. Dialogs are
-//! answered by policy, by an armed answer or on request. Calls go to any frame by its id. This module never opens a second
-//! connection and knows nothing of elements.
+//! answered by policy, by an armed answer or on request. Calls go to any frame by its id. This module never opens a
+//! second connection and knows nothing of elements.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options`, `dialog_policy` | options of a supervisor; policies for dialogs |
-//! | `navigation_policy` | where pages may navigate (feature `navigation`) |
-//! | `network_route`, `url_glob` | routes: modify, answer or abort requests whose address matches a pattern |
-//! | `interception` | requests that the embedder decides about |
-//! | `state` | the state machine: events in, effects out; no input or output of its own |
+//! | `navigation_policy` | which URLs pages may load (feature `navigation`) |
+//! | `network_route`, `url_glob` | routes: modify, answer or abort requests whose URL matches a pattern |
+//! | `interception` | interception of requests by the embedder |
+//! | `state` | the state machine: events in, effects out; no I/O |
 //! | `inputs`, `worker` | inputs of the supervisor's thread, and the thread itself |
-//! | `current_connection`, `redial` | the present connection, and reconnecting |
+//! | `current_connection`, `redial` | the current connection, and reconnecting |
 //! | `snapshot`, `tree` | the published state |
 //! | `log` | the numbered event log |
 //! | `handle`, `evaluate`, `session_calls`, `navigate`, `browser_call`, `dialog_call`, `passive_queries` | the public calls |
@@ -25,7 +25,7 @@
 //! | `traffic`, `request_detail`, `page_ring` | network requests; the newest entries of each page |
 //! | `page_events` | protocol events of a page, for embedders |
 //! | `registry` | supervisors by task |
-//! | `bridge` | dialog bridge, for endpoints that dismiss native dialogs by themselves |
+//! | `bridge` | dialog bridge, for endpoints that dismiss native dialogs themselves |
 
 pub mod bridge;
 mod browser_call;

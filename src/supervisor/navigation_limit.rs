@@ -1,5 +1,5 @@
-//! Reads that do not wait for a document whose server is slow: Chromium holds back every command to a page that is on its
-//! way to another document, until that document is there.
+//! Reads that do not wait for a slow server: Chromium delays all commands to a navigating page until its next document
+//! is committed.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy)]
 struct Limit {
     after: Duration,
-    /// Since when calls have been held back.
+    /// Since when calls have been delayed.
     since: Option<Instant>,
 }
 
@@ -15,7 +15,7 @@ thread_local! {
     static LIMIT: Cell<Option<Limit>> = const { Cell::new(None) };
 }
 
-/// Puts back what held before, however the work ends.
+/// Restores the outer limit on drop.
 struct Scope(Option<Limit>);
 
 impl Drop for Scope {
@@ -24,14 +24,14 @@ impl Drop for Scope {
     }
 }
 
-/// Runs some work. Calls that it makes on this thread fail with [`Error::Navigating`](super::Error::Navigating) once a
-/// navigation has held them back for so long altogether.
+/// Runs `work`. Its calls on this thread fail with [`Error::Navigating`](super::Error::Navigating) once navigations
+/// have delayed them for `after` in total.
 pub(crate) fn with_navigation_limit<T>(after: Duration, work: impl FnOnce() -> T) -> T {
     let _scope = Scope(LIMIT.replace(Some(Limit { after, since: None })));
     work()
 }
 
-/// For how long a navigation has held back the calls of this thread, when that is beyond their limit.
+/// How long a navigation has delayed the calls of this thread, if that exceeds their limit.
 pub(super) fn exceeded(is_held: impl FnOnce() -> bool) -> Option<Duration> {
     let limit = LIMIT.get()?;
     if !is_held() {

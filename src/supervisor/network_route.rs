@@ -1,6 +1,6 @@
-//! Routes: modify, answer or abort requests of pages whose address matches a pattern.
+//! Routes: modify, answer or abort requests of pages whose URL matches a pattern.
 //!
-//! The navigation policy comes first: a request that it refuses reaches no route.
+//! The navigation policy comes first: a blocked request reaches no route.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::{Base64, Command, Empty};
 use crate::sync::Deadline;
 
-/// Longest delay of a request.
+/// Maximum delay of a request.
 pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(120);
-/// Types of requests as pages make them, as [`NetworkRequest::resource_type`](super::NetworkRequest::resource_type) names them.
+/// Resource types, as in [`NetworkRequest::resource_type`](super::NetworkRequest::resource_type).
 const TYPES: [&str; 15] = [
     "document",
     "stylesheet",
@@ -39,7 +39,7 @@ const TYPES: [&str; 15] = [
     "prefetch",
     "other",
 ];
-/// Headers that the browser sets according to the message and the connection.
+/// Headers that the browser sets itself.
 const OF_THE_CONNECTION: [&str; 9] =
     ["host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "cookie2"];
 
@@ -50,11 +50,11 @@ pub type HeaderList = Vec<(String, String)>;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RouteRule {
-    /// A glob of addresses: `*` is anything but `/`, `**` is anything, everything else stands for itself. With `://` in
-    /// it, or with `**` at its beginning, it is for the whole address without its fragment (`**/api/*.json`); with `/` at
-    /// its beginning for path and query on any host; otherwise for host, path and query (`*.example.com/api/**`).
+    /// A URL glob: `*` matches anything but `/`, `**` matches anything, all other characters themselves. A pattern that
+    /// contains `://` or begins with `**` matches the whole URL without its fragment (`**/api/*.json`); one that begins
+    /// with `/` matches path and query on any host; any other matches host, path and query (`*.example.com/api/**`).
     pub pattern: String,
-    /// The page whose requests are meant, those of its frames and workers included. Default: all pages, those to come too.
+    /// The page whose requests match, including those of its frames and workers. Default: all pages.
     pub target: Option<TargetId>,
     /// The method of the request. Default: any.
     pub method: Option<String>,
@@ -64,14 +64,14 @@ pub struct RouteRule {
     pub action: RouteAction,
     /// How long the request is held before that, at most 120 s.
     pub delay: Duration,
-    /// How many requests it is for; then it is removed. Default: any number.
+    /// Number of requests to apply to; the route is then removed. Default: no limit.
     pub times: Option<u32>,
     /// The client whose pages are meant, see [`Supervisor::assign_page`]. Default: the pages of all clients.
     pub client: Option<Arc<str>>,
 }
 
 impl RouteRule {
-    /// For all requests whose address fits.
+    /// A rule for all requests whose URL matches the pattern.
     #[must_use]
     pub fn new(pattern: impl Into<String>, action: RouteAction) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl RouteRule {
         self
     }
 
-    /// Checks everything, and reads the pattern.
+    /// Validates the rule and parses its pattern.
     pub(super) fn checked(mut self) -> Result<(Self, UrlGlob), Error> {
         let bad = |problem: String| Error::BadRoute { problem };
         let glob = UrlGlob::parse(&self.pattern).map_err(|problem| bad(format!("pattern: {problem}")))?;
@@ -275,8 +275,8 @@ impl AbortReason {
     }
 }
 
-/// An answer that takes the place of a server's. `Debug` shows neither headers nor body. A request from another origin
-/// gets CORS headers that allow it, unless there are some.
+/// A response in place of the server's. `Debug` shows neither headers nor body. For cross-origin requests, CORS headers
+/// that allow reading it are added, unless it has some.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fulfilment {
     /// The status, 200 to 599.
@@ -288,26 +288,26 @@ pub struct Fulfilment {
 }
 
 impl Fulfilment {
-    /// An answer.
+    /// Creates a response.
     #[must_use]
     pub fn new(status: u16, headers: HeaderList, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers, body: body.into() }
     }
 }
 
-/// A body as it is sent: a JSON string of Base64, made once for all requests.
+/// A Base64-encoded body as JSON string, encoded once for all requests.
 #[derive(Clone)]
 pub(super) struct Encoded(Arc<RawValue>);
 
 impl Encoded {
     /// # Errors
-    /// Never for a string of Base64; the sentence is that of the JSON writer.
+    /// Does not fail for Base64; the message is that of the JSON serializer.
     pub(super) fn of(body: &[u8]) -> Result<Self, Error> {
         let raw = serde_json::value::to_raw_value(&Base64::encode(body));
         raw.map(|raw| Self(raw.into())).map_err(|problem| Error::BadRoute { problem: format!("body: {problem}") })
     }
 
-    /// Encoded body.
+    /// Length of the encoded body.
     pub(super) fn len(&self) -> usize {
         self.0.get().len()
     }
@@ -331,7 +331,7 @@ impl fmt::Debug for Encoded {
     }
 }
 
-/// `Fetch.fulfillRequest` with such a body.
+/// `Fetch.fulfillRequest` with an encoded body.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FulfilRequest {
@@ -339,7 +339,7 @@ pub(super) struct FulfilRequest {
     response_code: u16,
     response_headers: Vec<HeaderEntry>,
     body: Arc<RawValue>,
-    /// Chromium refuses a status that it has no phrase for.
+    /// Chromium rejects a status without a standard phrase, so one is always sent.
     response_phrase: &'static str,
 }
 
@@ -396,7 +396,7 @@ pub struct NetworkRoute {
     pub id: String,
     /// The pattern.
     pub pattern: String,
-    /// The tab whose requests are meant; without it those of all tabs.
+    /// The tab whose requests match; all tabs if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_id: Option<String>,
     /// The method that requests must have.
@@ -408,13 +408,13 @@ pub struct NetworkRoute {
     /// The error of aborted requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abort: Option<AbortReason>,
-    /// What requests are answered with, where they are.
+    /// The response to matching requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fulfil: Option<RouteAnswer>,
-    /// Headers that requests are sent with.
+    /// Request headers that are set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub request_headers: Vec<Header>,
-    /// How long requests are held, milliseconds.
+    /// How long requests are delayed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
     /// Number of further requests that it applies to.
@@ -428,11 +428,12 @@ pub struct NetworkRoute {
 }
 
 impl Supervisor {
-    /// Adds a route. Of several that fit a request, the newest alone holds. It is in effect for requests that pages make
-    /// once this returns, and until it is removed, its page is closed or the supervisor ends; over a new connection too.
+    /// Adds a route. Of several that match a request, only the newest applies. In effect for requests made after this
+    /// call returns, until it is removed, its page is closed or the supervisor ends; also over reconnects.
     ///
-    /// Requests of a shared worker are reached where a navigation policy is set and the browser held the worker at its
-    /// start, which Chromium 156 does not always do. WebSockets, and what a service worker answers from its cache, are not.
+    /// Requests of a shared worker are routed only with a navigation policy, and only if the browser paused the worker
+    /// at its start, which Chromium 156 does not always do. WebSockets and responses of service workers from their
+    /// cache are never routed.
     ///
     /// # Errors
     /// [`Error::BadRoute`], [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
@@ -463,7 +464,7 @@ impl Supervisor {
         self.ask("listing routes", deadline, |reply| Request::Routes { reply })
     }
 
-    /// Removes a route, or all of them. Requests that they hold go on as they are. Tells what was removed.
+    /// Removes a route, or all. Requests that they delay continue unchanged. Returns the removed routes.
     ///
     /// # Errors
     /// [`Error::RouteNotFound`], [`Error::Timeout`], [`Error::NotActive`].

@@ -10,15 +10,15 @@ use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::redact::Secrets;
 
-/// The pages that belong to the task. Popups of its pages always do.
+/// The pages that belong to the task. Popups of its pages belong to it too.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Pages {
     /// A new page that the supervisor opens at the start.
     New {
-        /// The address to open.
+        /// The URL to open.
         url: String,
-        /// The browser context it is opened in; the default one when there is none.
+        /// The browser context to open it in. Default: the default context.
         context: Option<BrowserContextId>,
     },
     /// An existing page, and the pages that it opens.
@@ -35,7 +35,7 @@ impl Default for Pages {
     }
 }
 
-/// How to reconnect: at once, then after growing pauses.
+/// How to reconnect: immediately, then after increasing pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reconnect {
@@ -104,7 +104,7 @@ pub struct SupervisorOptions {
     pub policy: DialogPolicy,
     /// Policies for matching dialogs; the first match decides.
     pub rules: Vec<DialogRule>,
-    /// Secrets to redact in the texts of dialogs. Tokens of known forms are always redacted.
+    /// Secrets to redact in the texts of dialogs. Tokens of known formats are always redacted.
     pub secrets: Secrets,
     /// Whether dialogs use the dialog bridge.
     pub bridge: BridgeMode,
@@ -114,38 +114,37 @@ pub struct SupervisorOptions {
     /// How long a dialog waits for an answer before the watchdog dismisses it. Default 300 s; zero
     /// means the default.
     pub dialog_timeout: Duration,
-    /// How long the start may take, attaching included. Default 15 s.
+    /// Time limit for the start, including attaching. Default 15 s.
     pub start_timeout: Duration,
-    /// How to reconnect when the connection is lost. Not possible over a pipe, whose browser ends with it,
-    /// nor over a connection that the caller made.
+    /// How to reconnect when the connection is lost. Not possible over a pipe, whose browser ends with it, nor over a
+    /// connection created by the caller.
     pub reconnect: Reconnect,
-    /// How long a page may leave a probe unanswered, while a call waits, before its running script is
-    /// terminated. Default 1 s; zero: never.
+    /// How long a page may fail to respond to a probe while a call waits, before its running script is terminated.
+    /// Default 1 s; zero: never.
     pub rescue_after: Duration,
-    /// Whether network requests are watched from the start, see
-    /// [`watch_network`](super::Supervisor::watch_network). Default false: it costs four or five messages a
-    /// request. The module `page` enables it for its callers.
+    /// Whether network requests are recorded from the start, see [`watch_network`](super::Supervisor::watch_network).
+    /// Default false: it costs four or five messages per request. The module `page` enables it for its callers.
     pub network: bool,
-    /// The navigation policy. Default none: nothing is held and nothing is blocked.
+    /// The navigation policy. Default none: no request is held or blocked.
     #[cfg(feature = "navigation")]
     pub navigation: Option<NavigationPolicy>,
-    /// Ports that the browser itself cannot connect to, by its command line. WebSockets to the other protected
-    /// ports are cut off in each session. Default none.
+    /// Ports that the browser itself cannot connect to, because of its command line. WebSockets to other protected
+    /// ports are blocked in each session. Default none.
     pub unreachable_ports: Vec<u16>,
     /// Whether the browser was started for the navigation policy: without network prediction and with the policy's
-    /// resolver rules. Default false: prerendering and WebSockets to blocked hosts are switched off in each session.
+    /// resolver rules. Default false: prerendering and WebSockets to blocked hosts are disabled in each session.
     pub prepared: bool,
     /// Maximum number of pages. A popup beyond that is closed at once, before it runs
     /// anything, and reported as [`EventKind::PopupBlocked`](super::EventKind::PopupBlocked). Default none.
     pub max_pages: Option<usize>,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,
-    /// The log to append to, which may outlive the supervisor. When it ends, the supervisor appends a `TabClosed` for each open
-    /// page and does not [end](crate::sync::Log::end) the log. Default none: a log of its own, which ends with it.
+    /// The log to append to, which may outlive the supervisor. When the supervisor ends, it appends a `TabClosed` for
+    /// each open page and does not [end](crate::sync::Log::end) the log. Default none: its own log, which ends with it.
     pub log: Option<Arc<EventLog>>,
 }
 
-/// An unanswered dialog is dismissed after five minutes.
+/// Default dialog timeout: five minutes.
 const DIALOG_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for SupervisorOptions {

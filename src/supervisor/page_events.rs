@@ -1,7 +1,7 @@
-//! Protocol events of one page, over reconnects and process swaps.
+//! Protocol events of one page, over reconnects and process changes of its frames.
 //!
-//! The supervisor's thread hands each event to the queues of its page and never waits for them: a full queue loses its oldest
-//! event, and the loss is reported in its place.
+//! The supervisor's thread puts each event into the queues of its page and never waits for them: a full queue drops its
+//! oldest event, and the loss is reported at its position.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{Capacity, Event, RecvError, rt};
 use crate::sync::{Cancel, Deadline};
 
-/// Which events of a page are wanted, and how many of them wait.
+/// Which events of a page to receive, and how many may wait.
 ///
 /// ```
 /// use cdpilot::cdp::Capacity;
@@ -28,7 +28,7 @@ use crate::sync::{Cancel, Deadline};
 pub struct EventFilter {
     /// Methods, `Domain.event`.
     pub methods: Vec<&'static str>,
-    /// How much waits for the subscriber at most. Default: 1,024 events, 32 MiB.
+    /// Capacity of the queue. Default: 1,024 events, 32 MiB.
     pub capacity: Capacity,
 }
 
@@ -45,7 +45,7 @@ impl EventFilter {
         Self::methods(&[E::METHOD])
     }
 
-    /// How much waits for the subscriber at most.
+    /// Sets the capacity of the queue.
     #[must_use]
     pub fn capacity(mut self, capacity: Capacity) -> Self {
         self.capacity = capacity;
@@ -59,15 +59,15 @@ impl EventFilter {
 pub enum PageEvent {
     /// An event.
     Event {
-        /// Which connection it came over, counted from 1. Sessions, execution contexts and node ids of another one mean
-        /// nothing.
+        /// Number of the connection, from 1. Sessions, execution contexts and node ids are valid only within a
+        /// connection.
         generation: u64,
-        /// The event. Its session tells the page, its cross-process frames and its workers apart.
+        /// The event. Its session distinguishes the page, its cross-process frames and its workers.
         event: Event,
     },
-    /// At this place events are missing, since the queue was full or the supervisor's thread was overtaken by a flood.
+    /// Events are missing here, because the queue was full or the supervisor's thread could not keep up.
     Lost {
-        /// How many; after a flood the events of other pages are counted too.
+        /// Number of lost events; may include events of other pages.
         count: u64,
     },
 }
@@ -80,11 +80,11 @@ pub struct PageEvents {
 }
 
 impl PageEvents {
-    /// The next event, waiting for it until the deadline.
+    /// Waits for the next event until the deadline.
     ///
     /// # Errors
-    /// [`RecvError::Timeout`]; [`RecvError::Closed`] once the page is closed or the supervisor has ended, and everything that
-    /// came before was received.
+    /// [`RecvError::Timeout`]; [`RecvError::Closed`] once the page is closed or the supervisor has ended, and all
+    /// earlier events were received.
     pub fn next(&self, deadline: Deadline) -> Result<PageEvent, RecvError> {
         loop {
             if let Some(lost) = self.shared.take_lost() {
@@ -99,7 +99,7 @@ impl PageEvents {
         }
     }
 
-    /// The next event if there is one now.
+    /// The next event, if one is available.
     ///
     /// # Errors
     /// As [`next`](Self::next); an empty queue is [`RecvError::Timeout`].
@@ -118,7 +118,7 @@ impl PageEvents {
 impl Drop for PageEvents {
     fn drop(&mut self) {
         self.shared.is_dropped.store(true, Ordering::Release);
-        // Where there is no room for this, the next event finds out.
+        // If there is no room, the next event detects it.
         let _ = self.requests.try_send(Request::Unsubscribe { queue: Arc::clone(&self.shared) });
     }
 }
@@ -129,7 +129,7 @@ impl fmt::Debug for PageEvents {
     }
 }
 
-/// What both ends of a queue share.
+/// Shared by both ends of a queue.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     lost: AtomicU64,
@@ -153,24 +153,24 @@ impl Shared {
 #[derive(Debug)]
 pub(super) struct Producer {
     sender: Sender<(u64, Event)>,
-    /// A receiving end of our own, with which room is made by dropping the oldest.
+    /// Another receiver of the queue, to drop the oldest event when it is full.
     oldest: Receiver<(u64, Event)>,
     pub(super) shared: Arc<Shared>,
     limit: usize,
 }
 
 impl Producer {
-    /// Whether nobody receives any more.
+    /// Whether the receiver was dropped.
     pub(super) fn is_over(&self) -> bool {
         self.shared.is_dropped.load(Ordering::Acquire)
     }
 
-    /// So many events were lost before they came here.
+    /// Records events that were lost before the queue.
     pub(super) fn lose(&self, count: u64) {
         self.shared.lost.fetch_add(count, Ordering::AcqRel);
     }
 
-    /// Called by the supervisor's thread alone.
+    /// Queues an event. Called by the supervisor's thread only.
     pub(super) fn offer(&self, generation: u64, event: &Event) {
         let bytes = event.params().len();
         while self.shared.bytes.load(Ordering::Relaxed) + bytes > self.limit && self.drop_oldest() {}
@@ -191,11 +191,11 @@ impl Producer {
 }
 
 impl Supervisor {
-    /// Subscribes to protocol events of a page: its own, and those of its cross-process frames and workers. It goes on over
-    /// reconnects and when a frame changes its process; events that the browser sent while there was no connection are
-    /// missing. The browser sends the events of a domain once the domain is enabled: `Page` and `Runtime` are,
-    /// [`watch_network`](Self::watch_network) enables `Network`, and [`set_persistent_command`](Self::set_persistent_command) sends an `enable`
-    /// of any other domain to each session of the page.
+    /// Subscribes to protocol events of a page, its cross-process frames and its workers. Continues over reconnects and
+    /// process changes of frames; events during a lost connection are missing. The browser sends the events of enabled
+    /// domains only: `Page` and `Runtime` are enabled, [`watch_network`](Self::watch_network) enables `Network`, and
+    /// [`set_persistent_command`](Self::set_persistent_command) can send the `enable` command of another domain to each
+    /// session of the page.
     ///
     /// ```no_run
     /// # use cdpilot::{browser::LaunchOptions, sync::Deadline};

@@ -1,4 +1,5 @@
-//! Ring buffers per page for console messages and network requests: a flood on one page evicts nothing of another.
+//! Ring buffers per page for console messages and network requests: a flood on one page does not displace entries of
+//! another.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,23 +11,22 @@ use crate::cdp::protocol::target::TargetId;
 /// Limits for one page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RingLimits {
-    /// Greatest number of entries.
+    /// Maximum number of entries.
     pub(super) entries: usize,
-    /// Greatest sum of their sizes.
+    /// Maximum total size, in bytes.
     pub(super) bytes: usize,
 }
 
-/// A change, made by the state machine.
+/// A change by the state machine.
 #[derive(Debug)]
 pub(super) enum RingUpdate<T> {
-    /// An entry, or another version of one that is there: the number says which.
+    /// A new entry, or a new version of the entry with this number.
     Put { page: TargetId, number: u64, bytes: usize, entry: Arc<T> },
-    /// The page is gone.
+    /// The page was closed.
     Drop(TargetId),
 }
 
-/// Entries by page. Written by the supervisor's thread, read by any thread; the lock is held for copying
-/// pointers only.
+/// Entries by page. Written by the supervisor's thread, read by any thread; the lock is held for copying pointers only.
 #[derive(Debug)]
 pub(super) struct PageRing<T> {
     pages: Mutex<HashMap<TargetId, Ring<T>>>,
@@ -37,7 +37,7 @@ pub(super) struct PageRing<T> {
 struct Ring<T> {
     entries: VecDeque<(u64, usize, Arc<T>)>,
     bytes: usize,
-    /// The newest that was ever in here.
+    /// Number of the newest entry ever added.
     last: u64,
 }
 
@@ -50,7 +50,7 @@ impl<T> PageRing<T> {
         if updates.is_empty() {
             return;
         }
-        let mut gone = Vec::new(); // freed outside of the lock
+        let mut gone = Vec::new(); // freed outside the lock
         let mut pages = self.pages.lock();
         for line in updates {
             match line {
@@ -83,7 +83,7 @@ impl<T> PageRing<T> {
         ring.entries.get(at).map(|(.., entry)| Arc::clone(entry))
     }
 
-    /// Forgets the entries of a page that were there at one moment: those up to a number.
+    /// Removes the entries of a page up to a number.
     pub(super) fn clear(&self, page: &TargetId, upto: u64) {
         let mut pages = self.pages.lock();
         let Some(ring) = pages.get_mut(page) else { return };
@@ -108,7 +108,7 @@ impl<T> Ring<T> {
             self.entries.push_back((number, bytes, entry));
             return;
         }
-        // A version of one that was pushed out or cleared is of no use.
+        // A new version of an entry that was evicted or cleared is ignored.
         let Ok(at) = self.entries.binary_search_by_key(&number, |(n, ..)| *n) else { return };
         if let Some(old) = self.entries.get_mut(at) {
             self.bytes = self.bytes - old.1 + bytes;

@@ -1,4 +1,4 @@
-//! Reconnecting, on a thread of its own: the supervisor keeps answering meanwhile.
+//! Reconnecting, on a separate thread: the supervisor continues to handle requests meanwhile.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::sync::{Deadline, Thread, fault_point, spawn};
 
 /// Interval of checks whether a browser that we started has exited.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// Longest wait for the browser to notice that the previous connection is gone. Others may be attached to the same pages,
-/// which cannot be distinguished.
+/// Maximum wait for the browser to drop the previous connection. Other clients may be attached to the same pages, which
+/// cannot be distinguished.
 const OLD_CONNECTION_LIMIT: Duration = Duration::from_secs(1);
 /// Interval of these checks.
 const TARGET_POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -62,7 +62,7 @@ impl Drop for RedialAttempt {
             && !thread.is_finished()
             && self.outcome.is_empty()
         {
-            // In the middle of a try, which ends within its own limit; its result is dropped.
+            // An attempt is in progress; it ends within its own limit, and its result is dropped.
             std::mem::forget(thread);
         }
     }
@@ -83,7 +83,7 @@ fn dial(
             if cancelled.recv_deadline(until.within(POLL_INTERVAL).instant()) == Err(RecvTimeoutError::Disconnected) {
                 return None;
             }
-            // The connection may end a moment before the process does.
+            // The connection may end shortly before the process does.
             if redial.browser_has_ended() {
                 return Some(RedialOutcome::GaveUp("the browser has ended".to_owned()));
             }
@@ -105,8 +105,8 @@ fn dial(
     Some(RedialOutcome::GaveUp(problem))
 }
 
-/// Waits until the sessions of the previous connection are gone. As they go, Chromium 156 dismisses the dialog that their
-/// page shows, also one that has opened since and is reported on the new connection.
+/// Waits until the sessions of the previous connection are gone. When they end, Chromium 156 dismisses the dialog of
+/// their page, even one that opened later and is reported on the new connection.
 fn wait_for_detach(connection: &Connection, pages: &[TargetId], cancelled: &Receiver<()>) {
     let until = Deadline::after(OLD_CONNECTION_LIMIT);
     loop {

@@ -1,4 +1,4 @@
-//! Supervisors by task: at most one for each, made on demand.
+//! Supervisors by task: at most one per task, created on demand.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,9 +14,8 @@ use crate::sync::Deadline;
 /// The supervisors of a process.
 ///
 /// # Locking
-/// The map's lock is held for map operations only. Each task has a lock of its own that is held
-/// while its supervisor starts or stops, so that two callers who want the same task get one
-/// supervisor and other tasks are not held up.
+/// The map's lock is held for map operations only. Each task has its own lock, held while its supervisor starts or
+/// stops, so that concurrent callers of a task get the same supervisor and other tasks are not delayed.
 #[derive(Debug, Default)]
 pub struct Registry {
     tasks: Mutex<HashMap<String, Arc<Task>>>,
@@ -30,7 +29,7 @@ struct Task {
 #[derive(Debug)]
 struct Running {
     supervisor: Arc<Supervisor>,
-    /// What it was started with; holds secrets, so it is never printed.
+    /// The URL it was started with; contains secrets, so it is never printed.
     url: Secret,
 }
 
@@ -49,7 +48,7 @@ impl Registry {
         Self::default()
     }
 
-    /// The supervisor of a task, if it is there and active.
+    /// The supervisor of a task, if it exists and is active.
     #[must_use]
     pub fn get(&self, task: &str) -> Option<Arc<Supervisor>> {
         let task = self.tasks.lock().get(task).cloned()?;
@@ -57,9 +56,8 @@ impl Registry {
         running.as_ref().map(|r| Arc::clone(&r.supervisor)).filter(|s| s.is_active())
     }
 
-    /// The supervisor of a task on this endpoint. The one that runs is returned when it is active and
-    /// on the same address; otherwise it is stopped and another one started. State is never carried
-    /// over from one endpoint to another.
+    /// The supervisor of a task on this endpoint: the existing one if it is active and has the same URL; otherwise that
+    /// one is stopped and a new one started. State is never carried over from one endpoint to another.
     ///
     /// # Errors
     /// Those of [`Supervisor::attach`].
@@ -83,7 +81,7 @@ impl Registry {
         Ok(supervisor)
     }
 
-    /// Stops the supervisor of a task. Whether there was one.
+    /// Stops the supervisor of a task. Returns whether there was one.
     pub fn stop(&self, task: &str, deadline: Deadline) -> bool {
         let removed = self.tasks.lock().remove(task);
         let Some(task) = removed else { return false };

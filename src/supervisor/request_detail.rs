@@ -1,4 +1,4 @@
-//! What is known of a network request beside its outcome: headers, timing, where it was answered from.
+//! Details of a network request: headers, timing, cache.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use super::network_route::HeaderList;
 use super::state::Head;
 
-/// Bytes of the headers of a request or of its response. Longer ones are not kept.
+/// Maximum size of the headers of a request or response, in bytes. Longer ones are not kept.
 const HEADERS: usize = 16 * 1024;
-/// Bytes of a short text, such as a media type.
+/// Maximum length of a short text, such as a media type, in bytes.
 const SHORT: usize = 256;
 
 /// Headers as the browser reports them. `Debug` does not show them.
@@ -30,7 +30,7 @@ impl RawHeaders {
         self.0.is_some()
     }
 
-    /// Names and values, secrets included. A name that came several times is there as often.
+    /// Names and values, secrets included. A repeated name occurs several times.
     #[must_use]
     pub fn list(&self) -> HeaderList {
         let Some(Ok(Value::Object(map))) = self.0.as_deref().map(serde_json::from_str) else { return Vec::new() };
@@ -52,11 +52,11 @@ impl fmt::Debug for RawHeaders {
     }
 }
 
-/// Moments of a request: the first in seconds of the browser's clock, the others in milliseconds after it, -1 for what
-/// did not happen. <https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ResourceTiming>
+/// Timing of a request: the first value in seconds of the browser's clock, the others in milliseconds after it, -1 for
+/// phases that did not occur. <https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ResourceTiming>
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(missing_docs)] // the protocol's names
+#[allow(missing_docs)] // named by the protocol
 #[non_exhaustive]
 pub struct RawTiming {
     pub request_time: f64,
@@ -71,12 +71,11 @@ pub struct RawTiming {
     pub receive_headers_end: f64,
 }
 
-/// What is known of a request beside its outcome.
+/// Details of a network request.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RequestDetail {
-    /// Headers of the request: those that went over the wire where the browser reported them, else those that the page
-    /// gave.
+    /// Request headers: those sent over the network if the browser reported them, else those set by the page.
     pub request_headers: RawHeaders,
     /// Headers of the response.
     pub response_headers: RawHeaders,

@@ -16,7 +16,7 @@ use crate::sync::Deadline;
 /// The frame of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FrameRef {
-    /// The top frame of the task's first page, popups aside.
+    /// The top frame of the task's first page that is not a popup.
     Top,
     /// The top frame of a page.
     TopOf(TargetId),
@@ -49,7 +49,8 @@ pub(super) struct Route {
     pub(super) frame: Option<FrameId>,
     /// The execution context, when the frame shares its session with others.
     pub(super) context: Option<i64>,
-    /// For our own scripts that are short or do not block the page: one that blocks it for long is treated as the page's.
+    /// For short or non-blocking scripts of our own: one that blocks the page for long is treated as a script of the
+    /// page.
     pub(super) brief: bool,
 }
 
@@ -67,19 +68,19 @@ impl Supervisor {
                 return Ok(route);
             }
             self.wait_arrived(&route.target, deadline)?;
-            // Its frames may only be known now.
+            // The frames may have become known just now.
             if self.view().dialogs_of(route.target.as_str()).next().is_some() {
                 return Ok(route);
             }
         }
     }
 
-    /// The same, without waiting for the first document of a new page: for navigations.
+    /// Like [`route`](Self::route), without waiting for the first document of a new page: for navigations.
     pub(super) fn route_at_once(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
         self.find_route(frame, deadline).map_err(Error::or_cancelled)
     }
 
-    /// Waits until a new page shows its first document, or gets none. A dialog ends the wait, since the
+    /// Waits until a new page shows its first document, or turns out to have none. A dialog ends the wait, since the
     /// page waits for its answer.
     ///
     /// # Errors
@@ -102,10 +103,10 @@ impl Supervisor {
             }
             let (generation, connection) = self.current_connection.current();
             if generation != snapshot.generation {
-                continue; // taken on both sides of a reconnect
+                continue; // read on both sides of a reconnect
             }
             if connection.is_closed() {
-                // Found out before the supervisor's thread did. Nothing is sent into it.
+                // The connection ended before the supervisor's thread noticed: nothing is sent.
                 let changed = |s: &View| !s.is_active() || s.generation != generation;
                 if snapshot.is_active() && self.wait_until(deadline, changed).is_some() {
                     continue;
@@ -114,8 +115,8 @@ impl Supervisor {
             }
             return match route_in(&snapshot, frame, connection) {
                 Err(Error::FrameDetached { frame }) if snapshot.is_attaching(&frame) => {
-                    let there = |s: &View| !s.is_active() || !s.is_attaching(&frame);
-                    if self.wait_until(deadline.within(DIALOG_GRACE), there).is_some() {
+                    let is_attached = |s: &View| !s.is_active() || !s.is_attaching(&frame);
+                    if self.wait_until(deadline.within(DIALOG_GRACE), is_attached).is_some() {
                         continue;
                     }
                     Err(Error::FrameDetached { frame })
@@ -125,8 +126,8 @@ impl Supervisor {
         }
     }
 
-    /// The execution context of the call; waits a moment for one that is being created. `None` for the session's
-    /// default context.
+    /// The execution context of the call; waits briefly for one that is being created. `None` for the session's default
+    /// context.
     pub(super) fn context(&self, route: &Route, deadline: Deadline) -> Result<Option<i64>, Error> {
         let (Some(known), Some(id)) = (route.context, &route.frame) else { return Ok(None) };
         if known != NO_CONTEXT {
@@ -150,7 +151,7 @@ impl Supervisor {
     }
 }
 
-/// Placeholder for a context of the frame's own that is not known yet.
+/// Placeholder for the frame's own context while it is unknown.
 const NO_CONTEXT: i64 = i64::MIN;
 
 fn route_in(snapshot: &View, frame: &FrameRef, connection: Connection) -> Result<Route, Error> {

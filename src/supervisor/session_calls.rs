@@ -1,4 +1,4 @@
-//! Typed commands to whatever session runs a frame, one or many at once.
+//! Typed commands to the session of a frame, one or several at once.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::value::Done;
 use crate::cdp::rt::Command;
 use crate::sync::Deadline;
 
-/// Longest time to find the session for [`Supervisor::post`].
+/// Maximum wait for the session in [`Supervisor::post`].
 const POST_ROUTE_LIMIT: Duration = Duration::from_millis(100);
 
 impl Supervisor {
-    /// Sends a command to the session that runs a frame, also when other frames share that session. For
-    /// commands that are aimed by what is in them: a frame, an execution context, an object, a node.
+    /// Sends a command to the session of a frame, even if other frames share that session. For commands whose
+    /// parameters select their target: a frame, an execution context, an object, a node.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
@@ -36,8 +36,8 @@ impl Supervisor {
         drop(route.connection.session(route.session).send(command));
     }
 
-    /// Does it for several frames at once: all commands are under way before the first answer is waited
-    /// for. The outcomes are in the order of the calls; one that fails does not end the others.
+    /// Sends commands to several frames at once: all are sent before the first answer is awaited. Returns the outcomes
+    /// in the order of the calls; a failed one does not affect the others.
     pub fn session_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,
@@ -46,7 +46,7 @@ impl Supervisor {
         self.session_calls_beside::<C, C>(calls, Vec::new(), deadline).0
     }
 
-    /// [`session_call`](Self::session_call) for one script as [`brief_calls`](Self::brief_calls) takes several.
+    /// Like [`brief_calls`](Self::brief_calls), for one script.
     pub(crate) fn brief_call<C: Command>(
         &self,
         frame: &FrameRef,
@@ -57,9 +57,9 @@ impl Supervisor {
         self.run(&Route { brief: true, ..route }, command, deadline)
     }
 
-    /// The same for scripts of our own that are over in a moment, or wait without holding the page. Such a call costs one
-    /// message less where the page answered a moment ago; a script that blocks the page for long is terminated,
-    /// whichever client started it.
+    /// Like [`session_calls`](Self::session_calls), for short scripts of our own, or ones that wait without blocking
+    /// the page. Saves one message if the page answered a moment ago; a script that blocks the page for long is
+    /// terminated, regardless of which client started it.
     pub(crate) fn brief_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,
@@ -68,8 +68,8 @@ impl Supervisor {
         self.calls_beside::<C, C>(calls, Vec::new(), true, deadline).0
     }
 
-    /// Two kinds of commands at once, as [`session_calls`](Self::session_calls) does one. A session gets its
-    /// commands in the order in which they are given, those of the first kind before the others.
+    /// Like [`session_calls`](Self::session_calls), with two types of commands. A session receives its commands in the
+    /// given order, those of the first type first.
     pub fn session_calls_beside<A: Command, B: Command>(
         &self,
         calls: Vec<(FrameRef, A)>,

@@ -1,4 +1,4 @@
-//! What is published: frozen views of everything the supervisor knows.
+//! The published state: frozen views of a supervisor.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ pub enum Phase {
     Starting,
     /// Attached; calls are possible.
     Active,
-    /// The connection was lost, and why; another one is being made. What is known stays.
+    /// The connection was lost, for this reason; the supervisor reconnects. The known state is kept.
     Reconnecting(Arc<str>),
     /// Ended, with the reason.
     Ended(Arc<str>),
 }
 
-/// An answer that is armed for future dialogs.
+/// An answer armed for future dialogs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArmedDialogAnswer {
     /// Whether to accept (OK) or dismiss (Cancel).
     pub accept: bool,
     /// The text for a prompt.
     pub prompt_text: Option<String>,
-    /// The dialogs that it is for.
+    /// The dialogs that it applies to.
     pub when: DialogMatch,
     /// Number of dialogs that it still answers.
     pub times: u32,
@@ -41,8 +41,7 @@ pub struct ArmedDialogAnswer {
     pub until: std::time::Instant,
 }
 
-/// Everything a supervisor knew at one moment. Parts that did not change are shared with the
-/// snapshot before it.
+/// The state of a supervisor at one moment. Unchanged parts are shared with the previous view.
 #[derive(Debug, Clone)]
 pub struct View {
     /// Number of the connection, from 1; each reconnect adds 1.
@@ -51,17 +50,17 @@ pub struct View {
     pub phase: Phase,
     /// The task's pages, oldest first.
     pub pages: Arc<[PageView]>,
-    /// Their frames, in the order they were seen.
+    /// Their frames, in the order they were attached.
     pub frames: Arc<[Frame]>,
     /// Dialogs that wait for an answer, oldest first.
     pub dialogs: Arc<[Dialog]>,
     /// The last 20 dialogs that closed, oldest first.
     pub recent: Arc<[ClosedDialog]>,
-    /// Answers that are armed for dialogs to come, oldest first. One may have expired since.
+    /// Answers armed for future dialogs, oldest first. Some may have expired since.
     pub armed: Arc<[ArmedDialogAnswer]>,
     /// State of the dialog bridge.
     pub bridge: BridgeView,
-    /// The last 50 downloads, oldest first, where they are caught, see
+    /// The last 50 downloads, oldest first, if enabled by
     /// [`catch_downloads`](super::Supervisor::catch_downloads).
     pub downloads: Arc<[DownloadView]>,
     /// The last 50 console messages and uncaught exceptions, oldest first.
@@ -84,7 +83,7 @@ impl View {
         }
     }
 
-    /// The answers that are armed for dialogs of a page and have not expired.
+    /// Unexpired answers armed for dialogs of a page.
     pub fn armed_for<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a ArmedDialogAnswer> {
         let now = std::time::Instant::now();
         let is_for = move |armed: &&ArmedDialogAnswer| {
@@ -93,7 +92,7 @@ impl View {
         self.armed.iter().filter(is_for)
     }
 
-    /// Whether the supervisor is watching.
+    /// Whether the supervisor is active.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.phase == Phase::Active
@@ -116,7 +115,7 @@ impl View {
         self.frames.iter().filter(move |f| f.target_id.as_str() == target)
     }
 
-    /// Whether a frame has no session because its page is being attached, or because it changes its process.
+    /// Whether a frame has no session because its page is being attached, or because it is changing its process.
     pub(crate) fn is_attaching(&self, frame: &str) -> bool {
         let page = self.frame(frame).filter(|f| f.session_id.is_none()).and_then(|f| self.page(f.target_id.as_str()));
         page.is_some_and(|page| matches!(page.state, PageState::Attaching | PageState::Ready))
@@ -129,24 +128,23 @@ impl View {
         self.frames.iter().filter(own).any(|f| f.navigating)
     }
 
-    /// Which document a frame shows.
+    /// The loader id of the document that a frame shows.
     pub(crate) fn document_of(&self, frame: &FrameId) -> Option<Arc<str>> {
         self.frame(frame.as_str()).map(|frame| Arc::clone(&frame.loader))
     }
 
-    /// The dialogs that wait on one page.
+    /// The open dialogs of a page.
     pub fn dialogs_of<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a Dialog> {
         self.dialogs.iter().filter(move |d| d.target_id.as_str() == target)
     }
 
-    /// The frame tree of a page, within the usual limits: 30 entries, no cross-process frame deeper
-    /// than 2.
+    /// The frame tree of a page, within the default limits: 30 entries, no cross-process frame deeper than 2.
     #[must_use]
     pub fn frame_tree(&self, target: &str) -> FrameTree {
         FrameTree::of(self, target, Limits::default())
     }
 
-    /// The frame tree of a page, whole.
+    /// The complete frame tree of a page.
     #[must_use]
     pub fn full_frame_tree(&self, target: &str) -> FrameTree {
         FrameTree::of(self, target, Limits::NONE)
@@ -158,10 +156,9 @@ impl View {
 pub struct PageView {
     /// Its target.
     pub target_id: TargetId,
-    /// Its address, as Chromium last reported it.
+    /// Its URL, as Chromium last reported it.
     pub url: Arc<str>,
-    /// Its title when it was last loaded or changed its address: Chromium does not tell when a script
-    /// changes it.
+    /// Its title after the last load or URL change; Chromium does not report later changes by scripts.
     pub title: Arc<str>,
     /// Whether the page accepts calls.
     pub state: PageState,
@@ -171,7 +168,7 @@ pub struct PageView {
     /// Its top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_frame: Option<FrameId>,
-    /// Whether it was opened through this supervisor.
+    /// Whether it was opened by this supervisor.
     pub own: bool,
     /// The open dialog that can no longer be answered, see [`PageState::Wedged`].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +179,7 @@ pub struct PageView {
     /// The last navigation that the navigation policy blocked.
     #[serde(skip)]
     pub blocked: Option<Arc<super::BlockedNavigation>>,
-    /// A new page that does not show its first document yet.
+    /// Whether it is a new page that does not show its first document yet.
     #[serde(skip)]
     pub(crate) is_arriving: bool,
     #[serde(skip)]
@@ -198,51 +195,51 @@ pub enum PageState {
     Attaching,
     /// The page responds.
     Ready,
-    /// It has not answered the attach for 5 s: its script hangs, or a dialog was open before us.
+    /// It has not answered the attach for 5 s: its script hangs, or a dialog opened before the attach.
     Unresponsive,
     /// Its renderer crashed. Reload or navigate to recover it.
     Crashed,
-    /// The connection is lost, the page is not attached at the moment.
+    /// The connection is lost, so the page is not attached.
     Detached,
-    /// A dialog was open when the connection was lost and is open still. Chromium lets no later session
-    /// answer it: navigate, reload or close the page.
+    /// It shows a dialog that was open when the connection was lost. Chromium allows no later session to answer it:
+    /// navigate, reload or close the page.
     Wedged,
 }
 
 /// A frame of one of the task's pages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Frame {
-    /// Its id; kept over process swaps.
+    /// Its id; kept when it changes its process.
     pub frame_id: FrameId,
     /// The page it belongs to.
     pub target_id: TargetId,
     /// Its parent; `None` for a top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_frame_id: Option<FrameId>,
-    /// Its address.
+    /// Its URL.
     pub url: Arc<str>,
     /// Its origin.
     pub origin: Arc<str>,
-    /// Its name; empty when it has none.
+    /// Its name; empty if it has none.
     pub name: Arc<str>,
-    /// Whether it runs in a process of its own (OOPIF).
+    /// Whether it runs in its own process (OOPIF).
     pub is_oopif: bool,
-    /// The session its commands go through; `None` while it is detached.
+    /// The session for its commands; `None` while it is detached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Arc<str>>,
     /// State of the dialog bridge in its process.
     #[serde(skip)]
     pub bridge: BridgeLife,
-    /// The frame that this session is attached to; other than the frame itself when they share it.
+    /// The frame that its session is attached to; differs from the frame itself if they share the session.
     #[serde(skip)]
     pub(crate) session_frame: Option<FrameId>,
     /// Id of its default execution context.
     #[serde(skip)]
     pub(crate) context: Option<i64>,
-    /// Which document it shows: the protocol's loader id.
+    /// The loader id of its document.
     #[serde(skip)]
     pub(crate) loader: Arc<str>,
-    /// On its way to another document; its session takes no commands meanwhile.
+    /// Whether it is navigating; its session accepts no commands meanwhile.
     #[serde(skip)]
     pub(crate) navigating: bool,
 }
@@ -250,28 +247,28 @@ pub struct Frame {
 /// A download.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DownloadView {
-    /// Its number among those of the supervisor, counted from 1.
+    /// Its number within the supervisor, from 1.
     pub number: u64,
     /// The page that it came from.
     pub target_id: TargetId,
-    /// The page that opened that one.
+    /// The opener of that page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opener: Option<TargetId>,
-    /// The downloaded address.
+    /// The downloaded URL.
     pub url: Arc<str>,
-    /// The name that the page or the server wants it to have: untrusted.
+    /// The file name suggested by the page or server: untrusted.
     pub suggested_filename: Arc<str>,
     /// Its progress.
     pub state: DownloadProgress,
     /// Bytes received.
     pub bytes: u64,
-    /// Total bytes, when known.
+    /// Total bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// The file that Chromium writes, on the machine it runs on.
+    /// The file that Chromium writes, on the browser's machine.
     #[serde(skip)]
     pub file: Option<Arc<Path>>,
-    /// When it began, Unix seconds.
+    /// Start time, in Unix seconds.
     pub started_at: f64,
 }
 
@@ -297,7 +294,7 @@ pub struct BridgeView {
     pub on: Option<BridgeReason>,
     /// Number of dialogs that used it.
     pub calls: u64,
-    /// Requests to its address that were no calls: a page tried to forge or repeat one.
+    /// Number of invalid requests to its URL: a page tried to forge or repeat a call.
     pub refused: u64,
 }
 
@@ -328,10 +325,10 @@ pub enum BridgeLife {
     Installed,
     /// A dialog has used it.
     Live,
-    /// It is set up, but the last dialog was a native one: the document is sandboxed, forbids
-    /// synchronous requests, or was there before with a content policy that forbids them.
+    /// It is set up, but the last dialog was native: the document is sandboxed, forbids synchronous requests, or was
+    /// loaded earlier with a content policy that forbids them.
     Native,
-    /// The browser refused to set it up, and why.
+    /// The browser rejected the setup, for this reason.
     Failed(Arc<str>),
 }
 
@@ -347,7 +344,7 @@ pub enum DialogType {
     Confirm,
     /// `prompt()`.
     Prompt,
-    /// Asked by the browser before a page with a `beforeunload` handler is left.
+    /// Shown by the browser before it leaves a page with a `beforeunload` handler.
     BeforeUnload,
 }
 
@@ -364,43 +361,43 @@ impl DialogType {
     }
 }
 
-/// A dialog that waits for an answer.
+/// An open dialog.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dialog {
-    /// `d-1`, `d-2`, …; never used twice by a supervisor.
+    /// `d-1`, `d-2`, …; never reused by a supervisor.
     pub id: Arc<str>,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: DialogType,
-    /// Its text, as the page wrote it: untrusted.
+    /// Its message: untrusted.
     pub message: Arc<str>,
-    /// The text a prompt begins with; empty otherwise.
+    /// The initial text of a prompt; empty otherwise.
     pub default_prompt: Arc<str>,
-    /// When it opened, Unix seconds.
+    /// When it opened, in Unix seconds.
     pub opened_at: f64,
     /// The frame that opened it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
-    /// The page it is shown on.
+    /// The page that shows it.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The origin of that frame.
     pub origin: Arc<str>,
-    /// Whether it came over the bridge: it is no native dialog.
+    /// Whether it uses the dialog bridge instead of a native dialog.
     #[serde(skip)]
     pub bridged: bool,
 }
 
-/// A dialog that closed.
+/// A closed dialog.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosedDialog {
     /// The dialog.
     #[serde(flatten)]
     pub dialog: Dialog,
-    /// When it closed, Unix seconds.
+    /// When it closed, in Unix seconds.
     pub closed_at: f64,
     /// What closed it.
     pub closed_by: ClosedBy,
@@ -414,17 +411,17 @@ pub struct ClosedDialog {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClosedBy {
-    /// Answered on request of a client of this supervisor.
+    /// A client of this supervisor.
     Agent,
-    /// An answer armed beforehand.
+    /// An armed answer.
     Armed,
     /// The dialog policy.
     AutoPolicy,
     /// The watchdog, after the dialog timeout.
     Watchdog,
-    /// The browser, the page's end, or another client.
+    /// The browser, the closing of the page, or another client.
     Remote,
-    /// It can no longer be seen: page, renderer or connection are gone.
+    /// Unknown, since the page, its renderer or the connection is gone.
     Lost,
 }
 
@@ -442,7 +439,7 @@ pub struct ConsoleEntry {
     /// The frame, when known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_id: Option<FrameId>,
-    /// The script's address.
+    /// URL of the script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<Arc<str>>,
     /// Line, counted from 0.
@@ -451,7 +448,7 @@ pub struct ConsoleEntry {
     /// Column, counted from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<i64>,
-    /// Its number among all of the supervisor, counted from 1.
+    /// Its number within the supervisor, from 1.
     #[serde(skip)]
     pub number: u64,
 }

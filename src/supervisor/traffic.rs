@@ -1,7 +1,7 @@
-//! The network requests of pages: which are under way, which there were, what they brought.
+//! Network requests of pages: requests in flight, recent requests, and their bodies.
 //!
-//! Off until [`SupervisorOptions::network`](super::SupervisorOptions::network) or
-//! [`Supervisor::watch_network`] enables it: Chromium sends four or five messages for each request.
+//! Disabled until [`SupervisorOptions::network`](super::SupervisorOptions::network) or [`Supervisor::watch_network`]
+//! enables it: Chromium sends four or five messages for each request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,34 +20,34 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::{Base64, Command as _};
 use crate::sync::Deadline;
 
-/// A network request in its present state. Times and addresses are those that Chromium reported.
+/// A network request in its current state. Times and URLs are as reported by Chromium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NetworkRequest {
-    /// `r1`, `r2`, …; never used twice by a supervisor.
+    /// `r1`, `r2`, …; never reused by a supervisor.
     pub id: Arc<str>,
     /// Its method.
     pub method: Arc<str>,
-    /// Its address, without user and password, cut at 2,048 bytes; of a `data:` address the first 64.
+    /// Its URL without user information, truncated at 2,048 bytes; of a `data:` URL the first 64.
     pub url: Arc<str>,
     /// `document`, `script`, `fetch`, …: the protocol's
     /// [resource type](https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ResourceType)
     /// in lower case.
     pub resource_type: Arc<str>,
-    /// The status of the response, when there was one.
+    /// The HTTP status, if there was a response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Whether that status is one of success (200 to 299).
+    /// Whether the status is a success (200 to 299).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
-    /// Why it failed: Chromium's name for it, `net::ERR_…`, and what blocked it.
+    /// Why it failed: Chromium's error name, `net::ERR_…`, and what blocked it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Arc<str>>,
     /// Start of the request, in Unix seconds.
     pub started_at: f64,
-    /// How long it took until the whole body was there or it failed, in milliseconds.
+    /// Time until the body was complete or the request failed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// The page.
@@ -58,13 +58,13 @@ pub struct NetworkRequest {
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
-    /// Its number among all requests of the supervisor.
+    /// Its number within the supervisor.
     #[serde(skip)]
     pub number: u64,
-    /// Bytes that came over the wire, once it has ended.
+    /// Number of bytes received over the network, once it has ended.
     #[serde(skip)]
     pub wire_bytes: Option<u64>,
-    /// Whether its response sent it elsewhere: the next request is the same one going on.
+    /// Whether it was redirected: the next request continues it.
     #[serde(skip)]
     pub redirected: bool,
     #[serde(skip)]
@@ -81,7 +81,7 @@ pub struct NetworkRequest {
 /// A request in flight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loading {
-    /// Its number among all requests of the supervisor; one that began later has a greater one.
+    /// Its number within the supervisor; later requests have greater numbers.
     pub number: u64,
     /// The page.
     pub target_id: TargetId,
@@ -93,21 +93,21 @@ pub struct Loading {
     pub url: Arc<str>,
     /// When it was reported.
     pub since: Instant,
-    /// When the head of its response was reported.
+    /// When its response headers were reported.
     pub answered: Option<Instant>,
 }
 
-/// What is under way at one moment, on all pages. Sockets and event streams, which stay open, are left
-/// out, and so are requests of a document that was left.
+/// Requests in flight at one moment, on all pages. Excludes sockets and event streams, which stay open, and requests of
+/// documents that were left.
 #[derive(Debug, Clone, Default)]
 pub struct Traffic {
     /// Whether network events are enabled.
     pub watched: bool,
-    /// The number of the newest request, 0 when there was none.
+    /// Number of the newest request; 0 if there was none.
     pub last: u64,
     /// Requests in flight, oldest first.
     pub loading: Arc<[Arc<Loading>]>,
-    /// Events that were lost in floods. What was under way then is not known any more and left out.
+    /// Number of events lost in floods. Requests that were in flight at that time are excluded.
     pub lost: u64,
 }
 
@@ -117,27 +117,27 @@ impl Traffic {
         self.loading.iter().map(|loading| &**loading).filter(move |loading| loading.target_id == *page)
     }
 
-    /// Requests in flight of a page that began after `last`, the [number](Self::last) of an earlier moment.
+    /// Requests in flight of a page that began after the request numbered `last`, see [`Traffic::last`](Self::last).
     pub fn since<'a>(&'a self, page: &'a TargetId, last: u64) -> impl Iterator<Item = &'a Loading> {
         self.of(page).filter(move |loading| loading.number > last)
     }
 }
 
-/// What Chromium's own pages about failures have as address.
+/// Scheme of the URL of Chromium's error pages.
 const ERROR_PAGE: &str = "chrome-error:";
 
 /// A document that failed to load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedDocument {
-    /// Its address.
+    /// Its URL.
     pub url: Arc<str>,
-    /// Why: Chromium's name for the reason, `net::ERR_…`; left out when it is not known.
+    /// Chromium's error name, `net::ERR_…`; omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Arc<str>>,
 }
 
-/// A response body, or the body of a request.
+/// The body of a response or request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     /// The bytes.
@@ -147,9 +147,9 @@ pub struct Body {
 }
 
 impl Supervisor {
-    /// Begins to watch the network requests of the task's pages, those to come included, or ends it.
-    /// Also done by [`SupervisorOptions::network`](super::SupervisorOptions::network). What is under way
-    /// at that moment is not seen.
+    /// Starts or stops recording the network requests of all pages of the task, see
+    /// [`SupervisorOptions::network`](super::SupervisorOptions::network). Requests in flight at that moment are not
+    /// recorded.
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
@@ -157,7 +157,7 @@ impl Supervisor {
         self.ask("enabling network events", deadline, |reply| Request::Network { on, reply })
     }
 
-    /// What is under way at this moment. Waits for nothing.
+    /// The current requests in flight. Does not wait.
     #[must_use]
     pub fn traffic(&self) -> Arc<Traffic> {
         self.traffic.get()
@@ -172,7 +172,7 @@ impl Supervisor {
         Ok(self.traffic.get())
     }
 
-    /// Waits until `accept` holds for the traffic, the present one first. `None` at the deadline.
+    /// Waits until `accept` holds for the requests in flight, checking the current ones first. `None` at the deadline.
     pub fn wait_traffic(&self, deadline: Deadline, accept: impl FnMut(&Traffic) -> bool) -> Option<Arc<Traffic>> {
         self.traffic.wait_until(deadline, accept)
     }
@@ -196,8 +196,8 @@ impl Supervisor {
         document.and_then(|request| request.status)
     }
 
-    /// The document that a page could not load: Chromium shows a page of its own in its place. None when the page shows a
-    /// document. The address is that of the request, else the one that Chromium shows.
+    /// The document that a page failed to load, if it shows Chromium's error page instead. The URL is that of the
+    /// request, else the one that Chromium shows.
     #[must_use]
     pub fn failed_document(&self, page: &TargetId) -> Option<FailedDocument> {
         let now = self.view();
@@ -215,29 +215,29 @@ impl Supervisor {
         Some(FailedDocument { url, error: failed.and_then(|request| request.failure.clone()) })
     }
 
-    /// Forgets the requests of a page up to a number. What is under way stays in [`traffic`](Self::traffic).
+    /// Removes the recorded requests of a page up to a number. Requests in flight stay in [`traffic`](Self::traffic).
     pub fn forget_requests(&self, page: &TargetId, upto: u64) {
         self.request_ring.clear(page, upto);
     }
 
-    /// A recent request of a page by its number; `None` when it is no longer kept.
+    /// A recorded request of a page by its number; `None` if it is no longer kept.
     #[must_use]
     pub fn network_request(&self, page: &TargetId, number: u64) -> Option<Arc<NetworkRequest>> {
         self.request_ring.get(page, number)
     }
 
-    /// What a request brought. Chromium keeps the bodies of the present documents only, and of those not
-    /// all: 5 MB of one, 20 MB of a process. Redirects have none.
+    /// The body of a response. Chromium keeps bodies of current documents only, and limits them to 5 MB each and 20 MB
+    /// per process. Redirects have none.
     ///
     /// # Errors
-    /// [`Error::Cdp`] when it is not kept, and those of [`evaluate`](Self::evaluate).
+    /// [`Error::Cdp`] when it is not available, and those of [`evaluate`](Self::evaluate).
     pub fn response_body(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
         let get = GetResponseBody::new(RequestId::from(&*request.raw_id));
         let returned = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
         body_of(GetResponseBody::METHOD, returned.body, returned.base64_encoded)
     }
 
-    /// What a request was sent with, while the document that sent it is there.
+    /// The body of a request; available while the document that sent it exists.
     ///
     /// # Errors
     /// Those of [`response_body`](Self::response_body).
@@ -269,7 +269,7 @@ fn body_of(method: &'static str, text: String, is_base64: bool) -> Result<Body, 
 }
 
 impl NetworkRequest {
-    /// Headers, timing and what else is known of it.
+    /// Headers, timing and further details.
     #[must_use]
     pub fn detail(&self) -> &RequestDetail {
         &self.detail

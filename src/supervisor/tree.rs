@@ -1,4 +1,4 @@
-//! The frame tree of a page as a bounded list, so that an ad-heavy page does not flood a prompt.
+//! The frame tree of a page as a bounded list, so that a page with many ads does not flood a prompt.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::cdp::protocol::page::FrameId;
 pub struct Limits {
     /// Maximum number of child frames.
     pub entries: usize,
-    /// Cross-process frames deeper than this are left out with what is below them; the top frame has
-    /// depth 0 and every level counts.
+    /// Maximum depth of cross-process frames; deeper ones are omitted with their descendants. The top frame has depth
+    /// 0, and every level counts.
     pub oopif_depth: usize,
 }
 
@@ -29,7 +29,7 @@ impl Limits {
     pub const NONE: Self = Self { entries: usize::MAX, oopif_depth: usize::MAX };
 }
 
-/// The frames of one page: the top one, and all others level by level.
+/// The frames of a page: the top frame, and all others breadth first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameTree {
@@ -48,11 +48,11 @@ pub struct FrameView {
     /// Its id.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub frame_id: FrameId,
-    /// Its address.
+    /// Its URL.
     pub url: Arc<str>,
     /// Its origin.
     pub origin: Arc<str>,
-    /// Whether it runs in a process of its own.
+    /// Whether it runs in its own process.
     pub is_oopif: bool,
     /// The CDP session of an out-of-process frame.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct FrameView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub parent_frame_id: Option<FrameId>,
-    /// Its name, when it has one.
+    /// Its name, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
 }

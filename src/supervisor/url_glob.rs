@@ -1,24 +1,25 @@
-//! Globs of addresses: `*` is anything but a slash, `**` is anything.
+//! URL globs: `*` matches anything but a slash, `**` matches anything.
 
 use percent_encoding::percent_encode_byte;
 
 use crate::text::{GlobPart, glob_matches};
 
-/// Longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// A pattern of whole addresses.
+/// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UrlGlob {
     parts: Vec<GlobPart>,
 }
 
 impl UrlGlob {
-    /// Reads a pattern. One with `://` in it, or that begins with `**`, is for the whole address; one that begins with `/`
-    /// for path and query of any host; any other for host, path and query of any scheme. Where there is no path, any fits.
+    /// Compiles a pattern. One that contains `://` or begins with `**` matches the whole URL; one that begins with `/`
+    /// matches path and query on any host; any other matches host, path and query with any scheme. A pattern without a
+    /// path matches any path.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A message about the problem.
     pub(super) fn parse(pattern: &str) -> Result<Self, String> {
         if pattern.is_empty() || pattern.len() > MAX_LENGTH {
             return Err(format!("expected a pattern of 1 to {MAX_LENGTH} bytes such as **/api/*.json"));
@@ -42,10 +43,10 @@ impl UrlGlob {
         if let (Some(from), Some(end)) = (after_scheme, path) {
             check_host(&text[..from], &text[from..end])?;
             if text[end..].starts_with('?') {
-                text.insert(end, '/'); // as browsers write it
+                text.insert(end, '/'); // as browsers normalise it
             }
         } else if text.starts_with("**.") {
-            path = Some(text.find('/').unwrap_or(text.len())); // the end of a host's name
+            path = Some(text.find('/').unwrap_or(text.len())); // the end of the host
         }
         let whole_host = after_scheme.and(path);
         let mut parts = Vec::with_capacity(text.len());
@@ -57,7 +58,7 @@ impl UrlGlob {
                     parts.push(GlobPart::Anything);
                 }
                 (b'*', _) => parts.push(GlobPart::Segment),
-                // Browsers write scheme and host in lower case, and other than ASCII encoded.
+                // Browsers write scheme and host in lower case, and encode non-ASCII characters.
                 (byte, _) if path.is_some_and(|path| at < path) => {
                     parts.push(GlobPart::Byte(byte.to_ascii_lowercase()))
                 }
@@ -71,12 +72,12 @@ impl UrlGlob {
         Ok(Self { parts })
     }
 
-    /// Whether an address fits.
-    pub(super) fn fits(&self, url: &str) -> bool {
+    /// Whether a URL matches.
+    pub(super) fn matches(&self, url: &str) -> bool {
         glob_matches(&self.parts, url)
     }
 
-    /// The pattern as `Fetch` takes it; more may fit that one, whose `*` is anything.
+    /// The pattern for `Fetch`, which may match more, since `*` matches anything there.
     pub(super) fn for_fetch(&self) -> String {
         let mut text = String::with_capacity(self.parts.len());
         for part in &self.parts {
@@ -94,7 +95,7 @@ impl UrlGlob {
     }
 }
 
-/// Refuses a host that no address has, as browsers write them.
+/// Rejects a host that no URL has in the form that browsers write it.
 fn check_host(scheme: &str, host: &str) -> Result<(), String> {
     if !host.is_ascii() {
         return Err("the host contains non-ASCII characters; write it in Punycode (xn--…)".to_owned());
@@ -117,8 +118,8 @@ fn check_host(scheme: &str, host: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn fits(pattern: &str, url: &str) -> bool {
-        UrlGlob::parse(pattern).unwrap().fits(url)
+    fn is_match(pattern: &str, url: &str) -> bool {
+        UrlGlob::parse(pattern).unwrap().matches(url)
     }
 
     #[test]
@@ -156,7 +157,7 @@ mod tests {
             ("**/x*y*z", "http://a.test/xaybz", true),
             ("**/x*y*z", "http://a.test/xayb", false),
         ] {
-            assert_eq!(fits(pattern, url), holds, "{pattern} {url}");
+            assert_eq!(is_match(pattern, url), holds, "{pattern} {url}");
         }
         for pattern in [
             "",
@@ -185,6 +186,6 @@ mod tests {
     #[test]
     fn many_stars_take_no_time() {
         let pattern = format!("**{}", "a*".repeat(500));
-        assert!(!fits(&pattern, &format!("{}/b", "a".repeat(2000))));
+        assert!(!is_match(&pattern, &format!("{}/b", "a".repeat(2000))));
     }
 }

@@ -1,7 +1,7 @@
-//! The thread of a supervisor: feeds inputs to the state machine, carries out its effects, publishes the view.
+//! The thread of a supervisor: passes inputs to the state machine, carries out its effects, and publishes the view.
 //!
-//! It never waits for an answer: answers come back as messages. It publishes once per batch of
-//! events, so that a flood costs readers nothing.
+//! It never waits for an answer: answers arrive as messages. It publishes once per batch of events, so that a flood
+//! does not burden readers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,31 +27,31 @@ use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published, fault_point};
 
-/// Events processed before the view is published.
+/// Maximum number of events processed before the view is published.
 const BATCH: usize = 256;
-/// Bytes of responses that a process keeps for us, all together and of one.
+/// Maximum size of the response bodies that Chromium keeps per process, in total and each, in bytes.
 const BODIES: i64 = 20 * 1024 * 1024;
 const BODY: i64 = 5 * 1024 * 1024;
-/// Every address.
+/// Matches every URL.
 const EVERYTHING: &str = "*";
-/// Longest sleep when nothing is due.
+/// Maximum sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// What the thread works with.
+/// State of the thread.
 pub(super) struct Worker {
     pub(super) connection: Connection,
     pub(super) current_connection: Arc<CurrentConnection>,
     pub(super) task: String,
-    /// Tries to connect again.
+    /// A reconnect in progress.
     pub(super) dialing: Option<RedialAttempt>,
-    /// Those that failed since it was active.
+    /// Failed attempts since the supervisor was last active.
     pub(super) tried: u32,
     pub(super) inputs: Inputs,
     pub(super) lookups: Lookups,
     pub(super) state: State,
     pub(super) published: Arc<Published<View>>,
     pub(super) log: Arc<EventLog>,
-    /// Set when this thread leaves.
+    /// Set when the thread ends.
     pub(super) done: Arc<AtomicBool>,
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) request_ring: Arc<PageRing<NetworkRequest>>,
@@ -65,7 +65,7 @@ pub(super) fn now() -> Now {
 
 impl Worker {
     pub(super) fn run(mut self) {
-        // First of all the request to tell how the start went: a quick browser would be done before it.
+        // First the request for the result of the start: a fast browser would complete the start before it is read.
         if let Ok(request) = self.inputs.requests.try_recv() {
             self.state.on_request(request, now());
         }
@@ -79,7 +79,7 @@ impl Worker {
             let woken = self.wait();
             fault_point(format_args!("sup-{}", self.task));
             match woken {
-                WakeReason::BrowserMessage => self.fold_told(),
+                WakeReason::BrowserMessage => self.fold_messages(),
                 WakeReason::Console => self.fold_console(),
                 WakeReason::Call => self.fold_calls(),
                 WakeReason::Network => self.fold_network(),
@@ -101,7 +101,7 @@ impl Worker {
             }
         }
         drop(self.dialing.take());
-        // Requests that slipped in are refused, not left without an answer.
+        // Late requests are answered with an error instead of being left unanswered.
         while let Ok(request) = self.inputs.requests.try_recv() {
             self.state.on_request(request, now());
         }
@@ -119,7 +119,7 @@ impl Worker {
     }
 
     /// Processes the messages of the browser, in order.
-    fn fold_told(&mut self) {
+    fn fold_messages(&mut self) {
         let lost = self.inputs.lost();
         if lost > 0 {
             self.state.on_lag(lost, now());
@@ -137,12 +137,12 @@ impl Worker {
         }
     }
 
-    /// The connection is lost: another one is made where that can be.
+    /// The connection was lost: reconnects if possible.
     fn disconnected(&mut self) {
         self.hand_on_followed(FOLLOWED);
         let reason = self.connection.close_reason().map(|r| r.to_string());
         let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
-        // The address of an ended WebDriver session cannot be reconnected.
+        // The URL of an ended WebDriver session cannot be used again.
         let local = matches!(self.connection.close_reason(), Some(CloseReason::Local | CloseReason::SessionEnded));
         let redial = self.current_connection.browser.lock().as_ref().and_then(BrowserProcess::redial).cloned();
         let Some(redial) = redial.filter(|_| self.state.may_reconnect() && !local) else {
@@ -176,7 +176,7 @@ impl Worker {
         match dialed {
             RedialOutcome::GaveUp(problem) => self.state.end(&format!("the connection was lost: {problem}"), now()),
             RedialOutcome::Connected(connection) => {
-                // Subscribed before anything is sent, and replaced before it is reported.
+                // Subscribe before anything is sent, and replace the connection before it is published.
                 self.inputs.join(&connection);
                 self.current_connection.replace(&connection);
                 self.connection = connection;
@@ -185,9 +185,9 @@ impl Worker {
         }
     }
 
-    /// Calls of the dialog bridge, after all other events: the frames they come from are known then.
+    /// Processes calls of the dialog bridge, after all other events, so that their frames are known.
     fn fold_calls(&mut self) {
-        self.fold_told();
+        self.fold_messages();
         if self.inputs.lost_calls() > 0 {
             self.state.calls_lost(now());
         }
@@ -208,14 +208,14 @@ impl Worker {
     fn fold_console(&mut self) {
         for _ in 0..BATCH {
             let Some(event) = self.inputs.next_console() else { return };
-            self.fold_told(); // the context it names may have been made just before
+            self.fold_messages(); // the execution context that it refers to may have been created just before
             self.state.on_event(&event, now());
         }
     }
 
-    /// Events that somebody follows, after what tells which page they are of.
+    /// Delivers events to followers, after the events that assign sessions to pages.
     fn fold_followed(&mut self) {
-        self.fold_told();
+        self.fold_messages();
         self.hand_on_followed(BATCH);
     }
 
@@ -236,30 +236,29 @@ impl Worker {
         if lost > 0 {
             self.state.network_lost(lost);
         }
-        self.fold_told(); // the documents they belong to
+        self.fold_messages(); // the documents that they belong to
         for _ in 0..BATCH {
             let Some(event) = self.inputs.next_network() else { return };
             self.state.on_event(&event, now());
         }
     }
 
-    /// Folds all that came before a request which asks for that.
+    /// Processes all pending events before a request that asks for it.
     fn catch_up(&mut self, request: &Request) {
         if !matches!(request, Request::CaughtUp { .. }) {
             return;
         }
         let waiting = self.inputs.waiting();
         for _ in 0..=waiting / BATCH {
-            self.fold_told();
+            self.fold_messages();
             self.fold_network();
             self.fold_console();
         }
         self.hand_on_followed(FOLLOWED);
     }
 
-    /// Publishes before interrupting: a caller that sent its call after that sees the dialog in the
-    /// view, one that sent it before is interrupted. Answers to requests are given last, so that who gets
-    /// one sees what it is about.
+    /// Publishes before interrupting: a call sent afterwards sees the dialog in the view, and a call sent before is
+    /// interrupted. Responses are sent last, so that their receivers find the effect in the view.
     fn publish(&mut self) {
         let lines = self.state.take_log();
         if !lines.is_empty() {
@@ -336,7 +335,7 @@ impl Worker {
                 let mut enable = network::Enable::new();
                 enable.max_total_buffer_size = Some(BODIES);
                 enable.max_resource_buffer_size = Some(BODY);
-                enable.max_post_data_size = Some(1); // what is sent is never looked at
+                enable.max_post_data_size = Some(1); // request bodies are not used
                 self.post(session, tag, &enable)
             }
             Outgoing::EnableConditions => {
@@ -380,7 +379,8 @@ impl Worker {
             Outgoing::CatchCalls(catch) => {
                 let of = |url: &str| fetch::RequestPattern { url_pattern: Some(url.to_owned()), ..Default::default() };
                 let mut enable = fetch::Enable::new();
-                // With logins every address: Chromium 156 cancels those of requests that match no pattern, without an event.
+                // With logins, every URL: Chromium 156 cancels authentication for requests that match no pattern,
+                // without an event.
                 enable.patterns = Some(if catch.logins || catch.all {
                     vec![of(EVERYTHING)]
                 } else {
@@ -401,7 +401,7 @@ impl Worker {
             }
             Outgoing::CutOff { patterns, throttle } => {
                 let cut = |url: &String| {
-                    // Nothing else than being cut off: no latency, no limit of the throughput.
+                    // Only blocked: no latency, no throughput limit.
                     let mut rule = network::NetworkConditions::new(&**url, 0.0, -1.0, -1.0);
                     rule.offline = Some(true);
                     rule
@@ -412,7 +412,7 @@ impl Worker {
                 });
                 let rules = patterns.iter().map(cut).chain(rest).collect::<Vec<_>>();
                 let mut cut_off = network::EmulateNetworkConditionsByRule::new(rules);
-                // Deprecated. With it all rules cut off, without it Chromium 156 reads `offline` of each.
+                // Deprecated. With it all rules block, without it Chromium 156 reads `offline` of each rule.
                 cut_off.offline = throttle.is_none().then_some(!patterns.is_empty());
                 self.post(session, tag, &cut_off)
             }
@@ -490,7 +490,7 @@ impl Worker {
                 self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
             }
             Outgoing::RefuseDocument { request, main } => {
-                // A page stays where it is; a frame says that something is missing.
+                // A top frame stays on its document; a child frame shows an error page.
                 let reason = if main { network::ErrorReason::Aborted } else { network::ErrorReason::BlockedByClient };
                 self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
             }
@@ -527,7 +527,7 @@ fn entries(headers: &HeaderList) -> impl Iterator<Item = fetch::HeaderEntry> + '
     headers.iter().map(|(name, value)| fetch::HeaderEntry::new(&**name, &**value))
 }
 
-/// The type of `Fetch` for one in lower case.
+/// The resource type of `Fetch` for a lower-case name.
 fn resource_type(kind: &str) -> network::ResourceType {
     use network::ResourceType as Type;
     match kind {
@@ -538,7 +538,7 @@ fn resource_type(kind: &str) -> network::ResourceType {
         "font" => Type::Font,
         "script" => Type::Script,
         "texttrack" => Type::TextTrack,
-        // Chromium 156 calls requests of `fetch()` so here.
+        // Chromium 156 reports requests of `fetch()` as XHR.
         "fetch" | "xhr" => Type::Xhr,
         "eventsource" => Type::EventSource,
         "manifest" => Type::Manifest,
@@ -549,8 +549,8 @@ fn resource_type(kind: &str) -> network::ResourceType {
     }
 }
 
-/// Paused on start: only a page that waits for us cannot open a dialog before we can see it. Without
-/// the pause, a click that calls `window.open` hangs for seconds (Chromium 156).
+/// Pauses new targets: only a paused page cannot open a dialog before we observe it. Without the pause, a click that
+/// calls `window.open` hangs for seconds (Chromium 156).
 fn auto_attach() -> target::SetAutoAttach {
     let mut attach = target::SetAutoAttach::new(true, true);
     attach.flatten = Some(true);

@@ -181,7 +181,7 @@ mod tests {
     fn who_waits_is_told_of_growth_and_of_the_end() {
         let log = std::sync::Arc::new(Log::default());
         let follower = std::sync::Arc::clone(&log);
-        let (told, heard) = crossbeam_channel::bounded(4);
+        let (sender, receiver) = crossbeam_channel::bounded(4);
         let thread = crate::sync::spawn("log-test", move || {
             let mut seen = 0;
             loop {
@@ -190,7 +190,7 @@ mod tests {
                 match tail.entries.first() {
                     Some(entry) => {
                         seen = entry.seq;
-                        told.send(seen).unwrap();
+                        sender.send(seen).unwrap();
                     }
                     None if ended => return,
                     None => {}
@@ -198,11 +198,11 @@ mod tests {
             }
         });
         log.append([(1.0, "a".to_owned())]);
-        assert_eq!(heard.recv().unwrap(), 1);
+        assert_eq!(receiver.recv().unwrap(), 1);
         log.append([(1.0, "b".to_owned())]);
         log.end();
-        assert_eq!(heard.recv().unwrap(), 2);
-        assert!(heard.recv().is_err(), "it has left");
+        assert_eq!(receiver.recv().unwrap(), 2);
+        assert!(receiver.recv().is_err(), "it has left");
         drop(thread);
     }
 }

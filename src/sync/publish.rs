@@ -74,10 +74,10 @@ impl<T> Published<T> {
         Some(slot.clone())
     }
 
-    /// Waits until `accept` holds for the latest value; the present one is looked at first.
+    /// Waits until `accept` holds for the latest value, checking the current one first.
     ///
-    /// `accept` runs without the lock, on every version it gets to see (versions published while it
-    /// runs may be skipped; the newest never is). `None` when the deadline passed first.
+    /// `accept` runs without the lock, on every version that it sees: versions published while it runs may be skipped,
+    /// the newest never is. `None` at the deadline.
     pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&T) -> bool) -> Option<Arc<T>> {
         let mut seen = self.latest();
         loop {

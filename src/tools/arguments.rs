@@ -1,6 +1,6 @@
-//! Arguments as models send them: numbers as text, text as numbers, `null` for what is left out, one value for a list.
-//! What can be meant in one way only is taken so; anything else is refused with the name of the field and what it takes.
-//! What was given is not repeated, since it may be a password.
+//! Lenient decoding of arguments: accepts numbers as strings, strings as numbers, `null` for omitted fields and one
+//! value for a list, where only one meaning is possible. Anything else is refused with the name of the field and the
+//! expected value. Errors never repeat a given value, which may be a password.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use super::ToolError;
 use crate::config::nearest;
 
-/// Reads arguments by the schema that was made from their type.
+/// Decodes arguments with the schema derived from their type.
 ///
 /// # Errors
 /// `BAD_REQUEST`.
@@ -29,7 +29,7 @@ fn object(given: Map<String, Value>, schema: &Value, at: &str) -> Result<Map<Str
     let mut fitted = Map::new();
     for (name, value) in given {
         match known.get(&name) {
-            // What may be left out may be null.
+            // Optional fields may be null.
             Some(_) if value.is_null() && !required.contains(&name.as_str()) => {}
             Some(schema) => {
                 let value = fit(value, schema, &path(&name))?;
@@ -51,7 +51,7 @@ fn object(given: Map<String, Value>, schema: &Value, at: &str) -> Result<Map<Str
     }
 }
 
-/// What an object takes, for whoever named something else.
+/// Lists the accepted arguments for an error.
 fn all_of(known: &Map<String, Value>, required: &[&str]) -> String {
     let (needed, others): (Vec<&str>, Vec<&str>) =
         known.keys().map(String::as_str).partition(|name| required.contains(name));
@@ -63,11 +63,11 @@ fn all_of(known: &Map<String, Value>, required: &[&str]) -> String {
     }
 }
 
-/// A value as its schema wants it.
+/// Converts a value to the type of its schema.
 fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
     let wrong = |value: &Value| Err(format!("{at}: expected {}, got {}", described(schema), kind_of(value)));
     let Some(kind) = schema["type"].as_str() else {
-        // Several kinds, or any: those who read it say more.
+        // Several types or any type: left to the deserializer.
         return if value.is_null() && schema.get("type").is_some() { wrong(&value) } else { Ok(value) };
     };
     match (kind, value) {
@@ -123,8 +123,8 @@ fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
     }
 }
 
-/// A whole number, also when it is written `3.0`.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // looked at
+/// A whole number, also when written as `3.0`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // the range is checked
 fn whole(number: &Number) -> Option<Number> {
     if number.is_i64() || number.is_u64() {
         return Some(number.clone());
@@ -133,7 +133,7 @@ fn whole(number: &Number) -> Option<Number> {
     Some(Number::from(value as i64))
 }
 
-/// What a schema wants, in words.
+/// Describes the expected value of a schema for errors.
 fn described(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();

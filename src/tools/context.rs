@@ -38,8 +38,8 @@ impl std::fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// The scope that options describe. The workspace is the folder of the options, else `tools.workspace` (relative to the
-    /// home), else the working folder.
+    /// The scope that options describe. The workspace is the folder of the options, else `tools.workspace` (relative to
+    /// the home), else the working folder.
     #[must_use]
     pub fn new(home: &Home, config: &Config, options: &ToolboxOptions) -> Self {
         let configured = || config.tools.workspace.as_ref().map(|path| home.root().join(path));
@@ -69,7 +69,7 @@ impl Scope {
         self.ask.as_deref()
     }
 
-    /// The folder that files and commands are in.
+    /// The workspace of file and terminal tools.
     pub(in crate::tools) fn workspace(&self) -> &Workspace {
         &self.workspace
     }

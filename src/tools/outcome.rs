@@ -32,8 +32,8 @@ impl Outcome {
     ///
     /// # Errors
     /// `INTERNAL` when the value is not a JSON object.
-    pub fn of(told: &impl Serialize) -> Result<Self, ToolError> {
-        match serde_json::to_value(told) {
+    pub fn of(value: &impl Serialize) -> Result<Self, ToolError> {
+        match serde_json::to_value(value) {
             Ok(Value::Object(fields)) => Ok(Self { fields, ..Self::default() }),
             Ok(_) => Err(ToolError::new("INTERNAL", "the result is not an object")),
             Err(problem) => Err(ToolError::new("INTERNAL", format!("cannot encode the result: {problem}"))),
@@ -66,9 +66,9 @@ impl Outcome {
     /// The JSON of the result: `{"success": true, …}`.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        let mut told = Map::from_iter([("success".to_owned(), Value::Bool(true))]);
-        told.extend(self.fields.clone());
-        Value::Object(told)
+        let mut body = Map::from_iter([("success".to_owned(), Value::Bool(true))]);
+        body.extend(self.fields.clone());
+        Value::Object(body)
     }
 }
 
@@ -107,12 +107,12 @@ impl ToolError {
     /// The JSON of the error: `{"success": false, "error", "code", …}`.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        let mut told = json!({ "success": false, "error": self.message, "code": self.code });
-        if let Value::Object(told) = &mut told {
+        let mut body = json!({ "success": false, "error": self.message, "code": self.code });
+        if let Value::Object(body) = &mut body {
             for (name, value) in &self.details {
-                told.entry(name.clone()).or_insert_with(|| value.clone());
+                body.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
-        told
+        body
     }
 }

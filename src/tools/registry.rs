@@ -177,8 +177,8 @@ impl Registry {
             return Err(RegistryError::BadName { name: tool.name.to_string() });
         }
         match tools.get(&tool.name) {
-            Some(there) if *there.toolset != *toolset => {
-                Err(RegistryError::Taken { name: tool.name.to_string(), toolset: there.toolset.to_string() })
+            Some(existing) if *existing.toolset != *toolset => {
+                Err(RegistryError::Taken { name: tool.name.to_string(), toolset: existing.toolset.to_string() })
             }
             _ => Ok(()),
         }
@@ -189,12 +189,12 @@ impl Registry {
         let mut tools = self.tools.write();
         let before = tools.len();
         tools.retain(|_, entry| *entry.toolset != *toolset);
-        let gone = before - tools.len();
+        let removed = before - tools.len();
         drop(tools);
-        if gone > 0 {
+        if removed > 0 {
             self.changes.fetch_add(1, Ordering::Release);
         }
-        gone
+        removed
     }
 
     /// Increases whenever tools are added or removed.
@@ -244,7 +244,7 @@ impl Registry {
                 let (done, rest): (Map<_, _>, Map<_, _>) =
                     outcome.fields.into_iter().partition(|(name, _)| outcome.covered.contains(name.as_str()));
                 let fields = self.covered(rest).into_iter().chain(done).collect();
-                // Only what is covered is cut: the rest of a secret is not recognised.
+                // Redact before truncating: the rest of a truncated secret would not be recognised.
                 let fields = match bounds(&toolset) {
                     Some(bounds) => cap_fields(fields, bounds),
                     None => fields,
@@ -283,8 +283,8 @@ impl Registry {
     }
 }
 
-/// How texts of pages are bounded in what a toolset's tools return. Other toolsets show no pages, and bound by themselves
-/// what they return.
+/// The limits for results of a toolset; `None` for toolsets that return no page content and limit their results
+/// themselves.
 fn bounds(toolset: &str) -> Option<Bounds> {
     match toolset {
         super::browser::BROWSER => Some(Bounds::PAGE),

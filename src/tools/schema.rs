@@ -1,10 +1,10 @@
-//! JSON Schema of what tools and queries take, made from their types.
+//! JSON Schema of tool arguments and of queries, derived from their types.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-/// The schema of what a tool takes, as small as it can be: nothing by reference, no title.
+/// The schema of a type, as small as possible: no references, no titles.
 pub(super) fn schema_of<I: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -21,12 +21,12 @@ pub(super) fn schema_of<I: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes away what says nothing to a model: formats of numbers, `null` beside a type, defaults that are `null`. Names of
-/// properties are nobody's keywords: one may well be called `format`.
+/// Removes what does not help a model: number formats, `null` beside a type, `null` defaults. Property names are never
+/// treated as keywords: a property may be called `format`.
 fn tighten(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     map.remove("format");
-    map.remove("writeOnly"); // made of `skip_serializing`, and nothing that concerns whoever calls
+    map.remove("writeOnly"); // added for `skip_serializing`; irrelevant to callers
     without_null(map);
     for (keyword, below) in map.iter_mut() {
         match (keyword.as_str(), below) {
@@ -40,7 +40,7 @@ fn tighten(schema: &mut Value) {
     }
 }
 
-/// Takes `null` out of what a value may be: where it may be left out, that is how nothing is said.
+/// Removes `null` from the accepted types: optional fields are omitted instead.
 pub(crate) fn without_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(any)) = schema.get_mut("anyOf") {
         any.retain(|one| one["type"] != "null");

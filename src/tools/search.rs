@@ -1,4 +1,4 @@
-//! `web_search`: web search by a SearXNG instance.
+//! `web_search`: web search with a SearXNG instance.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +16,17 @@ use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::config;
 use crate::sync::{Cancel, Deadline, spawn};
 
-/// The toolset that it is in; `browser` and `web` name it too.
+/// The toolset; `browser` and `web` include the tool too.
 pub(super) const SEARCH: &str = "search";
-/// Results when nothing else is asked for, and at most.
+/// Default and maximum number of results.
 const RESULTS: usize = 5;
 const MOST_RESULTS: usize = 20;
-/// Characters of a query, of a title, of an address and of a description at most.
+/// Maximum length of a query, title, URL and description, in characters.
 const QUERY: usize = 1_000;
 const TITLE: usize = 200;
 const ADDRESS: usize = 2_000;
 const DESCRIPTION: usize = 500;
-/// The largest answer that is read, bytes.
+/// Maximum size of a response, in bytes.
 const LARGEST: u64 = 4 << 20;
 /// How often a waiting call checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -67,17 +67,17 @@ struct Hit {
     content: Option<String>,
 }
 
-/// Adds the tool, which is there when an instance is set.
+/// Registers the tool; it is available when an instance is configured.
 ///
 /// # Errors
-/// Another one is called like it.
+/// The name is taken.
 pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result<(), RegistryError> {
     let instance = settings.url.as_deref().map(|url| Instance::of(url, settings.timeout_s));
-    let there = instance.is_some();
+    let is_configured = instance.is_some();
     let tool = Tool::when(
         "web_search",
         "Search the web.",
-        move |_| there,
+        move |_| is_configured,
         move |call, wanted: Search| {
             let instance = instance
                 .clone()
@@ -121,17 +121,17 @@ fn search(instance: &Instance, call: &ToolContext<'_>, wanted: &Search) -> Resul
         })
         .collect();
     let mut outcome = Outcome::default().with("results", results);
-    // As text in older versions, as an object in newer ones.
-    let told = answer.answers.first().and_then(|told| told.as_str().or_else(|| told.get("answer")?.as_str()));
-    if let Some(told) = told {
-        outcome = outcome.with("answer", cut(Some(told), DESCRIPTION));
+    // A string in older versions of SearXNG, an object in newer ones.
+    let direct = answer.answers.first().and_then(|direct| direct.as_str().or_else(|| direct.get("answer")?.as_str()));
+    if let Some(direct) = direct {
+        outcome = outcome.with("answer", cut(Some(direct), DESCRIPTION));
     }
     Ok(outcome.with("untrusted", UNTRUSTED))
 }
 
 impl Instance {
     fn of(text: &str, time_s: u64) -> Result<Self, ToolError> {
-        // The text itself may hold a password.
+        // Errors must not repeat the URL, which may contain a password.
         let wrong =
             |problem: &str| failed(format!("tools.search.url in config.yaml {problem}; set it to https://host"));
         let mut url = Url::parse(text).map_err(|_| wrong("is not a URL"))?;
@@ -144,7 +144,7 @@ impl Instance {
             let pair = [plain(url.username()), vec![b':'], plain(url.password().unwrap_or_default())].concat();
             format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
         });
-        // Neither fails for an address that has a host.
+        // Cannot fail for a URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
@@ -153,12 +153,12 @@ impl Instance {
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
         let config = config.user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
         let is_local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-        // A proxy is for other machines.
+        // Local instances are requested directly, without a proxy.
         let config = if is_local { config.proxy(None) } else { config };
         Ok(Self { agent: config.build().new_agent(), url, host, login, time: Duration::from_secs(time_s.max(1)) })
     }
 
-    /// On a thread of its own, since nothing else ends a request when nobody waits for it any more.
+    /// Sends the query on a separate thread, since a blocking request cannot be cancelled.
     fn ask(&self, query: &str, deadline: Deadline) -> Result<String, ToolError> {
         let began = Instant::now();
         let deadline = deadline.within(self.time);
@@ -170,10 +170,10 @@ impl Instance {
         if left.is_zero() {
             return Err(late());
         }
-        let (told, answer) = crossbeam_channel::bounded(1);
+        let (sender, answer) = crossbeam_channel::bounded(1);
         let (instance, query) = (self.clone(), query.to_owned());
         let thread = spawn("web-search", move || {
-            let _ = told.try_send(instance.send(&query, left));
+            let _ = sender.try_send(instance.send(&query, left));
         });
         let thread = thread.map_err(|problem| failed(problem.to_string()))?;
         let outcome = loop {
@@ -188,12 +188,12 @@ impl Instance {
                 Err(_) => break late(),
             }
         };
-        // It ends by the deadline that it was given, and then finds nobody.
+        // The thread ends at its deadline; its result is dropped.
         std::mem::forget(thread);
         Err(outcome)
     }
 
-    /// What it answers; `None` for an error when it did not in time.
+    /// Sends the query and reads the response. `Err(None)` stands for a timeout.
     fn send(&self, query: &str, left: Duration) -> Result<String, Option<ToolError>> {
         let mut url = self.url.clone();
         url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
@@ -203,7 +203,7 @@ impl Instance {
         }
         let problem = |error: ureq::Error| match error {
             ureq::Error::Timeout(Timeout::Global) => None,
-            // Its text may hold the address, and that a key.
+            // The message may contain the URL, and that a key.
             ureq::Error::BadUri(_) => Some(failed(format!("the query cannot be sent to {}", self.host))),
             error => Some(failed(format!("{} cannot be reached: {}", self.host, self.covered(&error.to_string())))),
         };
@@ -232,7 +232,7 @@ impl Instance {
         response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(problem)
     }
 
-    /// Without what the settings have in the address beside the host.
+    /// Redacts the parts of the configured URL other than the host.
     fn covered(&self, text: &str) -> String {
         match self.url.query() {
             Some(query) if !query.is_empty() => text.replace(query, "…"),

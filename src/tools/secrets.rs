@@ -1,5 +1,5 @@
-//! What must not appear in results of tools: keys of models, the login and keys in the address of the search, and what
-//! MCP servers are given in their environment.
+//! Secrets that are redacted in results of tools: API keys of models, credentials in the URL of the search instance,
+//! and values in the environments of MCP servers.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,12 +12,12 @@ use crate::control::Control;
 use crate::llm::Models;
 use crate::redact::Secrets;
 
-/// Parts of names of variables that hold secrets, however harmless their values look.
+/// Parts of variable names that mark a secret, whatever its value looks like.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"];
-/// Variables that hold none.
+/// Variables that hold no secrets.
 const PLAIN_NAMES: [&str; 12] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "NODE_ENV", "LOG_LEVEL", "RUST_LOG"];
-/// Values that say how a program is to behave.
+/// Values that are options of programs, not secrets.
 const PLAIN_VALUES: [&str; 12] = [
     "default",
     "development",
@@ -32,20 +32,20 @@ const PLAIN_VALUES: [&str; 12] = [
     "verbose",
     "warning",
 ];
-/// Characters of a value that counts as a secret whatever its variable is called.
+/// Minimum length of a value that is treated as a secret regardless of its variable, in characters.
 const SHORTEST: usize = 6;
-/// Characters of a part of an address that may be a key.
+/// Minimum length of a part of a URL that may be a key, in characters.
 const LONG_PART: usize = 16;
 
-/// What is covered in results of tools: the secrets of the browsers, keys and headers of models, and values of the
-/// environments of MCP servers. Models of a faulty `llm.json` have no keys that anybody uses.
+/// The secrets to redact in results of tools: those of the browsers, keys and headers of models, and values in the
+/// environments of MCP servers. An invalid `llm.json` adds no keys, since its models are not used.
 #[must_use]
 pub fn secrets(control: &Control) -> Secrets {
     let models = Models::of(control.home()).unwrap_or_default();
     control.secrets().and(of(control.config(), &models))
 }
 
-/// Those that the settings and `llm.json` bring.
+/// The secrets in the configuration and in `llm.json`.
 pub(super) fn of(config: &Config, models: &Models) -> Vec<String> {
     let keys = models.models.values().flat_map(|model| {
         let named = model.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
@@ -59,7 +59,7 @@ pub(super) fn of(config: &Config, models: &Models) -> Vec<String> {
         .collect()
 }
 
-/// The secrets in an address: its password, the login as it is sent, and keys in its query, each as written and decoded.
+/// The secrets in a URL: its password, the encoded login, and keys in its query, each as written and decoded.
 fn of_address(text: &str) -> Vec<String> {
     let Ok(url) = Url::parse(text) else { return Vec::new() };
     let mut all = Vec::new();
@@ -76,7 +76,8 @@ fn of_address(text: &str) -> Vec<String> {
     all
 }
 
-/// Whether a value is to be covered: every one of six characters or more, unless it is plainly something else.
+/// Whether a value is treated as a secret: by the name of its variable, or if it is long enough and not known to be
+/// harmless.
 fn is_secret(name: &str, value: &str) -> bool {
     let name = name.to_ascii_uppercase();
     if SECRET_NAMES.iter().any(|word| name.contains(word)) {
@@ -86,7 +87,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     value.chars().count() >= SHORTEST && !is_plain && !is_harmless(value.trim())
 }
 
-/// Whether a value is a number, a switch, a path, an address without a key in it, or a list of these.
+/// Whether a value is a number, a boolean, a path, a URL without a key, or a list of these.
 fn is_harmless(value: &str) -> bool {
     PLAIN_VALUES.contains(&value.to_ascii_lowercase().as_str())
         || value.parse::<f64>().is_ok()
@@ -98,7 +99,7 @@ fn is_harmless(value: &str) -> bool {
             && value.split(',').all(|part| is_harmless(part.trim()) || part.trim().len() < SHORTEST))
 }
 
-/// `127.0.0.1`, `[::1]:80`, `localhost:8080`.
+/// Whether the value is a host with an optional port: `127.0.0.1`, `[::1]:80`, `localhost:8080`.
 fn is_place(value: &str) -> bool {
     let of_localhost = |port: &str| port.parse::<u16>().is_ok();
     value.parse::<IpAddr>().is_ok()
@@ -113,7 +114,7 @@ fn is_path(value: &str) -> bool {
     rooted && value.chars().all(in_path)
 }
 
-/// An address without user, query or fragment, and without a part that looks like a key.
+/// Whether the value is a URL without user, query or fragment, and without a part that looks like a key.
 fn is_address(value: &str) -> bool {
     let Some((scheme, rest)) = value.split_once("://") else { return false };
     let parts = || rest.split(['/', '.', ':']);

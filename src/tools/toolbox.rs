@@ -106,16 +106,16 @@ impl Toolbox {
         &self.control
     }
 
-    /// The enabled toolsets of an entry point (`cli`, `mcp`, …): those requested for the session, else those configured for
-    /// the entry point, else its defaults; minus what the configuration disables.
+    /// The enabled toolsets of an entry point (`cli`, `mcp`, …): those requested for the session, else those configured
+    /// for the entry point, else its defaults; minus what the configuration disables.
     #[must_use]
     pub fn enabled(&self, platform: &str, session: &[String]) -> Enabled {
         enabled(self.control.config(), &self.toolsets, platform, session)
     }
 }
 
-/// Creates the tools that need the caller's workspace but no browser: files, images in files, terminal, to-do list, questions.
-/// For an entry point whose working directory differs from the server's.
+/// Creates the tools that need the caller's workspace but no browser: files, images in files, terminal, to-do list,
+/// questions. For an entry point whose working directory differs from the server's.
 ///
 /// # Errors
 /// [`ToolboxError`].
@@ -159,7 +159,8 @@ pub fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[
     Enabled { toolsets, off }
 }
 
-/// The models of a home. An invalid `llm.json` disables only the tools that need a model; the second value is the reason.
+/// The models of a home. An invalid `llm.json` disables only the tools that need a model; the second value is the
+/// reason.
 fn models(home: &Home) -> (Models, Option<String>) {
     match Models::of(home) {
         Ok(models) => (models, None),
@@ -170,7 +171,7 @@ fn models(home: &Home) -> (Models, Option<String>) {
     }
 }
 
-/// The model that looks at pictures, or what is missing for one.
+/// The vision model, or what is missing for one.
 fn vision_model(config: &Config, models: &Models, fault: Option<String>) -> Result<Client, String> {
     if let Some(fault) = fault {
         return Err(fault);
@@ -184,7 +185,7 @@ fn vision_model(config: &Config, models: &Models, fault: Option<String>) -> Resu
         return Err(format!("{}: {alias:?} has vision: false there", vision::MISSING));
     }
     Client::new(alias, model).map_err(|problem| {
-        tracing::warn!(%problem, "no model looks at pictures");
+        tracing::warn!(%problem, "the vision model cannot be used");
         format!("{}: {problem}", vision::MISSING)
     })
 }

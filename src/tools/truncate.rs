@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Characters of a text from a page, by the end of the name of the field that holds it.
+/// Maximum length of page texts in characters, by suffix of the field name.
 const LIMITS: [(&str, usize); 12] = [
     ("title", 300),
     ("url", 2_000),
@@ -17,48 +17,47 @@ const LIMITS: [(&str, usize); 12] = [
     ("filename", 300),
     ("path", 2_000),
 ];
-/// Characters of the name of a field.
+/// Maximum length of a field name, in characters.
 const NAME: usize = 200;
-/// Characters of an error.
+/// Maximum length of an error, in characters.
 const ERROR: usize = 2_000;
-/// Characters of one field of an answer, as JSON. Texts that tools cut by themselves are shorter.
+/// Maximum length of one field as JSON, in characters. Tools that limit their own texts stay below it.
 const FIELD: usize = 25_000;
 
-/// How far the texts of an answer are bounded.
+/// Limits for the texts of a result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Characters of a text in a list or an object whose field has no limit of its own.
+    /// Maximum length of a nested text whose field has no limit in `LIMITS`, in characters.
     other: usize,
-    /// Characters of a field, as JSON.
+    /// Maximum length of a field as JSON, in characters.
     field: usize,
 }
 
 impl Bounds {
-    /// For answers about a page.
+    /// Limits for results about a page.
     pub(super) const PAGE: Self = Self { other: 4_000, field: FIELD };
-    /// For answers whose main text the tool itself bounds: only addresses, titles and the like.
+    /// Limits for results whose tool limits its main text itself: only URLs, titles and the like are truncated.
     pub(super) const NAMED: Self = Self { other: usize::MAX, field: usize::MAX };
 }
 
-/// Limits are divided by so much in a field that is longer than that.
+/// Divisors of the limits, tried in order until a field is short enough.
 const TIGHTER: [usize; 3] = [1, 4, 16];
-/// What a script or a command returned: its content is requested, so only the whole is bounded.
+/// The return value of a script or command: only its total length is limited, since the caller requested its content.
 const RESULT: &str = "result";
-/// Where it is said how many entries of a list were left out.
+/// Field with the number of omitted list entries, by field name.
 const OMITTED: &str = "omitted";
 
-/// A text that may have been cut.
+/// A text that may be truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capped {
-    /// Whole lines of it.
+    /// The kept whole lines.
     pub text: String,
-    /// Lines that were left out.
+    /// Number of omitted lines.
     pub left_out: usize,
 }
 
 impl Capped {
-    /// The first lines of a text that have so many characters at most. A line that is longer than that by itself is
-    /// cut within, so that there is something to read.
+    /// Keeps the first lines, at most `most` characters. If the first line alone is longer, keeps its beginning.
     #[must_use]
     pub fn of(text: &str, most: usize) -> Self {
         if text.chars().count() <= most {
@@ -83,14 +82,14 @@ impl Capped {
         Self { text: kept, left_out: total - lines }
     }
 
-    /// The same of what follows the first `skipped` lines.
+    /// Like [`of`](Self::of), for the text after the first `skipped` lines.
     #[must_use]
     pub fn after(text: &str, skipped: usize, most: usize) -> Self {
         let rest = text.split_inclusive('\n').take(skipped).map(str::len).sum::<usize>();
         Self::of(text.get(rest..).unwrap_or_default(), most)
     }
 
-    /// The same, with a last line that says where the rest lies.
+    /// The text, followed by the number of omitted lines and `rest`, a hint where to find them.
     #[must_use]
     pub fn noted(self, rest: &str) -> String {
         if self.left_out == 0 {
@@ -106,8 +105,8 @@ impl Capped {
     }
 }
 
-/// Caps every text in the fields of an answer that come from a page. Entries of lists that are too long all the same are
-/// counted in `omitted`.
+/// Truncates all texts in fields with page content. List entries that still do not fit are dropped and counted in
+/// `omitted`.
 pub(super) fn cap_fields(fields: Map<String, Value>, bounds: Bounds) -> Map<String, Value> {
     let (mut capped, mut omitted) = (Map::new(), Map::new());
     for (name, value) in fields {
@@ -124,12 +123,12 @@ pub(super) fn cap_fields(fields: Map<String, Value>, bounds: Bounds) -> Map<Stri
     capped
 }
 
-/// Caps an error's sentence, which may quote a page.
+/// Truncates the message of an error, which may quote a page.
 pub(super) fn cap_error(message: &str) -> String {
     cut(message, ERROR)
 }
 
-/// One field of an answer, and how many entries of its list were left out.
+/// Truncates one field. Returns it with the number of dropped list entries.
 fn field(name: &str, value: Value, bounds: Bounds) -> (Value, usize) {
     match value {
         Value::String(text) => {
@@ -150,7 +149,7 @@ fn field(name: &str, value: Value, bounds: Bounds) -> (Value, usize) {
             }
             match capped {
                 Value::Array(all) => first(all, bounds.field),
-                // One object with a great many fields.
+                // An object with a great many fields.
                 other => (cut(&other.to_string(), bounds.field).into(), 0),
             }
         }
@@ -158,7 +157,7 @@ fn field(name: &str, value: Value, bounds: Bounds) -> (Value, usize) {
     }
 }
 
-/// The first entries of a list that fit, and how many do not.
+/// Keeps the first list entries that fit into `room`. Returns them with the number of dropped entries.
 fn first(all: Vec<Value>, mut room: usize) -> (Value, usize) {
     let total = all.len();
     let fits = |entry: &Value| {
@@ -172,7 +171,7 @@ fn first(all: Vec<Value>, mut room: usize) -> (Value, usize) {
     (kept.into(), left_out)
 }
 
-/// A value with all its texts capped, by a part of the usual limits.
+/// Truncates all texts in a value to their limits divided by `part`.
 fn cap(name: &str, value: &Value, part: usize, bounds: Bounds) -> Value {
     match value {
         Value::String(text) => cut(text, limit(name).unwrap_or(bounds.other) / part).into(),
@@ -190,7 +189,7 @@ fn limit(name: &str) -> Option<usize> {
     LIMITS.iter().find(|(end, _)| name == *end || (end.len() > 2 && name.ends_with(end))).map(|(_, most)| *most)
 }
 
-/// The first characters of a text, marked when something is left out. A ref is never cut in two.
+/// Truncates a text and marks the truncation. Never cuts through a ref.
 fn cut(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let kept = text.get(..end).unwrap_or_default();
@@ -247,7 +246,7 @@ mod tests {
         let Value::Object(page) = json!({ "title": long, "results": [{"text": long}] }) else { panic!() };
         let told = Value::Object(cap_fields(page, Bounds::NAMED));
         assert_eq!(told, json!({ "title": cut(300), "results": [{"text": long}] }));
-        // What was cut once is not cut again below its limit.
+        // A text below its limit is not changed again.
         assert_eq!(capped(json!({ "title": "fine" })), json!({ "title": "fine" }));
     }
 

@@ -62,13 +62,13 @@ pub(super) fn register(
         Ok(client) => (Some(client), MISSING.to_owned()),
         Err(needs) => (None, needs),
     };
-    let there = client.is_some();
+    let is_configured = client.is_some();
     let media = Workspace::new(&home.media(), home);
     let inputs = VisionInputs { client, media, background };
     let tool = Tool::when(
         NAME,
-        "ChatRequest a vision model a question about an image: a file or a URL.",
-        move |_| there,
+        "Ask a vision model a question about an image: a file or a URL.",
+        move |_| is_configured,
         move |call, wanted| analyze(&inputs, call, &wanted),
     );
     registry.register(VISION, tool.reading().needing(&needs))
@@ -92,8 +92,8 @@ fn analyze(inputs: &VisionInputs, call: &ToolContext<'_>, wanted: &Analyze) -> R
         Message::text(Role::System, TASK),
         Message::text(Role::User, wanted.question.as_str()).with_image(media_type, bytes),
     ];
-    let asked = ChatRequest { messages, max_tokens: Some(MAX_TOKENS), ..ChatRequest::default() };
-    let answer = client.ask(&asked, call.deadline)?;
+    let chat_request = ChatRequest { messages, max_tokens: Some(MAX_TOKENS), ..ChatRequest::default() };
+    let answer = client.ask(&chat_request, call.deadline)?;
     Ok(Outcome::default().with("analysis", capped(&answer.text)).with("image", image).with("untrusted", UNTRUSTED))
 }
 

@@ -26,7 +26,7 @@ use crate::support::{browser_path, busy_machine};
 
 /// So long a browser may outlive us here. What is promised is three seconds, and kept several times over:
 /// the figures are printed. But the tests beside this one start twenty browsers at once, and on a machine
-/// that is so busy a kill and a few small processes (the guard is a shell script) take their time.
+/// that is so busy a kill and a few small processes (the reaper is a shell script) take their time.
 const LIMIT: Duration = Duration::from_secs(12);
 const NOTHING: [PathBuf; 0] = [];
 
@@ -115,11 +115,11 @@ impl Held {
         Self { owner, browser, profile, temp }
     }
 
-    fn guard(&self) -> u32 {
-        let lines = users_of(Path::new("cdpilot-guard"));
+    fn reaper(&self) -> u32 {
+        let lines = users_of(Path::new("cdpilot-reaper"));
         let ids = lines.iter().filter_map(|line| line.split_whitespace().next()?.parse().ok());
         let members = group(self.browser);
-        ids.into_iter().find(|id| members.contains(id)).expect("it has a guard")
+        ids.into_iter().find(|id| members.contains(id)).expect("it has a reaper process")
     }
 
     /// Kills the owner (none of its code runs) and whoever else is named, at the same time.
@@ -183,7 +183,7 @@ fn a_killed_owner_takes_its_browser_and_temporary_profile_along() {
         let mut held = Held::new(how, None);
         held.kill(&[]);
         held.gone_within(LIMIT, how);
-        assert_eq!(held.left_in_temp(), NOTHING, "the guard ends last, after it has removed the profile");
+        assert_eq!(held.left_in_temp(), NOTHING, "the reaper ends last, after it has removed the profile");
     }
 }
 
@@ -259,8 +259,8 @@ fn a_kill_during_launch_leaves_no_browser() {
         }
         println!("killed while starting, {later:?} ms: gone after {:?}", killed.elapsed());
         let _ = fs::remove_file(began);
-        // Before there was a guard, the folder with next to nothing in it is left. On a very busy machine
-        // a guard gives up, too, on a folder that is still being written to. A later start removes it.
+        // Before there was a reaper process, the folder with next to nothing in it is left. On a very busy machine
+        // a reaper gives up, too, on a folder that is still being written to. A later start removes it.
         for left in fs::read_dir(temp.path()).unwrap().flatten() {
             println!("killed while starting, {later:?} ms: {} is left", left.path().display());
             fs::File::open(left.path()).unwrap().set_modified(SystemTime::now() - Duration::from_secs(120)).unwrap();
@@ -270,7 +270,7 @@ fn a_kill_during_launch_leaves_no_browser() {
     }
 }
 
-// ---- the guard is killed along with the owner --------------------------------------------------
+// ---- the reaper is killed along with the owner --------------------------------------------------
 
 #[test]
 fn without_its_reaper_a_browser_ends_when_its_pipe_closes() {
@@ -280,8 +280,8 @@ fn without_its_reaper_a_browser_ends_when_its_pipe_closes() {
     }
     for how in ["pipe", "port", "pipe wedged", "port wedged"] {
         let mut held = Held::new(how, None);
-        held.kill(&[held.guard()]);
-        held.gone_within(LIMIT, &format!("{how}, without a guard"));
+        held.kill(&[held.reaper()]);
+        held.gone_within(LIMIT, &format!("{how}, without its reaper"));
         assert_eq!(held.left_in_temp().len(), 1, "nobody was left to remove the profile");
         assert!(later("reap", held.temp.path()).contains("cdpilot-browser-"));
         assert_eq!(held.left_in_temp(), NOTHING);
@@ -308,11 +308,11 @@ fn without_its_reaper_a_suspended_browser_is_killed_by_the_next_start() {
         for what in ["reap", "launch"] {
             let mut held = Held::new("pipe", None);
             signal("-STOP", vec![held.browser]);
-            held.kill(&[held.guard()]);
+            held.kill(&[held.reaper()]);
             assert!(group(held.browser).contains(&held.browser), "stopped, it cannot see its pipe close");
             let response = later(what, held.temp.path());
             assert!(what == "launch" || response.contains(&format!("ended: [{}]", held.browser)), "{response}");
-            held.gone_within(LIMIT, &format!("stopped, without a guard, after {what}: {response}"));
+            held.gone_within(LIMIT, &format!("stopped, without its reaper, after {what}: {response}"));
             if what == "launch" && held.left_in_temp() != NOTHING {
                 held.age(); // a start waits for two seconds only and leaves the rest to the next
                 later("reap", held.temp.path());
@@ -343,7 +343,7 @@ fn a_profile_with_a_hanging_orphaned_browser_can_be_started() {
         let error = BrowserProcess::launch(&options).unwrap_err().to_string();
         assert!(error.contains(&format!("started by process {}", held.owner.id())), "{error}");
         signal("-STOP", vec![held.browser]);
-        held.kill(&[held.guard()]);
+        held.kill(&[held.reaper()]);
         let browser = BrowserProcess::launch(&options).unwrap();
         assert_ne!(browser.pid(), Some(held.browser));
         assert_eq!(group(held.browser), [0; 0]);

@@ -110,7 +110,7 @@ fn kind(pid: u32, stat: &Stat, line: &[u8]) -> Kind {
         return if has("serve") && !has("--stop") { Kind::Server } else { Kind::Command };
     }
     match () {
-        () if has("cdpilot-guard") => Kind::Reaper,
+        () if has("cdpilot-reaper") => Kind::Reaper,
         () if has("--type=renderer") => Kind::Renderer,
         () if stat.group == pid && has("--user-data-dir=") => Kind::Browser,
         () => Kind::Helper,

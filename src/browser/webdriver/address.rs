@@ -16,60 +16,65 @@ use super::driver::base;
 
 /// The address in the capabilities of session `id`: of the browser's WebSocket, or one to query for it. `None` when
 /// there is none.
-pub(super) fn find(capabilities: &Value, id: &str, asked: &Endpoint) -> Result<Option<Endpoint>, Error> {
+pub(super) fn find(capabilities: &Value, id: &str, requested: &Endpoint) -> Result<Option<Endpoint>, Error> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
-    if let Some(told) = text(capabilities.get("se:cdp")) {
-        let told = parse(&told, "se:cdp", asked)?;
-        return Ok(Some(of_grid(told, id, asked)));
+    if let Some(reported) = text(capabilities.get("se:cdp")) {
+        let reported = parse(&reported, "se:cdp", requested)?;
+        return Ok(Some(of_grid(reported, id, requested)));
     }
     let of = |name: &str| text(capabilities.get(name).and_then(|options| options.get("debuggerAddress")));
-    let Some(told) = of("goog:chromeOptions").or_else(|| of("ms:edgeOptions")) else { return Ok(None) };
-    let told = parse(&told, "debuggerAddress", asked)?;
-    if is_this_machine(&told.host) && !asked.is_loopback() {
+    let Some(reported) = of("goog:chromeOptions").or_else(|| of("ms:edgeOptions")) else { return Ok(None) };
+    let reported = parse(&reported, "debuggerAddress", requested)?;
+    if is_this_machine(&reported.host) && !requested.is_loopback() {
         return Err(Error::NotCdp {
-            endpoint: asked.to_string(),
+            endpoint: requested.to_string(),
             problem: format!(
                 "the debugger address of its session (port {}) is on the loopback of the driver's machine",
-                told.port
+                reported.port
             ),
             advice: "let the grid's node publish se:cdp (Selenium Grid 4 does unless enable-cdp is off), or give a driver on this machine by 127.0.0.1",
         });
     }
-    Ok(Some(told))
+    Ok(Some(reported))
 }
 
-fn parse(told: &str, name: &'static str, asked: &Endpoint) -> Result<Endpoint, Error> {
-    Endpoint::parse(told).map_err(|_| Error::NotCdp {
-        endpoint: asked.to_string(),
+fn parse(reported: &str, name: &'static str, requested: &Endpoint) -> Result<Endpoint, Error> {
+    Endpoint::parse(reported).map_err(|_| Error::NotCdp {
+        endpoint: requested.to_string(),
         problem: format!("the {name} of its session is not a valid address"),
         advice: "check the capabilities that the server returns",
     })
 }
 
-fn of_grid(told: Endpoint, id: &str, asked: &Endpoint) -> Endpoint {
-    let same = told.host.eq_ignore_ascii_case(&asked.host) && told.port == asked.port;
-    let forwarded = told.path.ends_with(&format!("/session/{id}/se/cdp"));
-    let nowhere = is_this_machine(&told.host) && !asked.is_loopback();
-    if same || nowhere || (forwarded && is_inner(&told.host)) {
-        let prefix = base(asked);
+fn of_grid(reported: Endpoint, id: &str, requested: &Endpoint) -> Endpoint {
+    let same = reported.host.eq_ignore_ascii_case(&requested.host) && reported.port == requested.port;
+    let forwarded = reported.path.ends_with(&format!("/session/{id}/se/cdp"));
+    let nowhere = is_this_machine(&reported.host) && !requested.is_loopback();
+    if same || nowhere || (forwarded && is_inner(&reported.host)) {
+        let prefix = base(requested);
         let prefix = prefix.strip_suffix("/wd/hub").unwrap_or(prefix);
-        let path = if same || told.path.starts_with(prefix) { told.path } else { format!("{prefix}{}", told.path) };
+        let path = if same || reported.path.starts_with(prefix) {
+            reported.path
+        } else {
+            format!("{prefix}{}", reported.path)
+        };
         return Endpoint {
-            scheme: if asked.scheme().is_encrypted() { Scheme::Wss } else { Scheme::Ws },
-            user: asked.user.clone().or(told.user),
-            host: asked.host.clone(),
-            port: asked.port,
+            scheme: if requested.scheme().is_encrypted() { Scheme::Wss } else { Scheme::Ws },
+            user: requested.user.clone().or(reported.user),
+            host: requested.host.clone(),
+            port: requested.port,
             path,
-            query: told.query.or_else(|| asked.query.clone()),
+            query: reported.query.or_else(|| requested.query.clone()),
         };
     }
-    let scheme = if told.scheme().is_encrypted() { Scheme::Wss } else { Scheme::Ws };
-    Endpoint { scheme, ..told }
+    let scheme = if reported.scheme().is_encrypted() { Scheme::Wss } else { Scheme::Ws };
+    Endpoint { scheme, ..reported }
 }
 
 /// Whether the headers given for `asked` may be sent to `cdp` too.
-pub(super) fn may_know(cdp: &Endpoint, asked: &Endpoint) -> bool {
-    cdp.host.eq_ignore_ascii_case(&asked.host) && (cdp.scheme().is_encrypted() || !asked.scheme().is_encrypted())
+pub(super) fn may_know(cdp: &Endpoint, requested: &Endpoint) -> bool {
+    cdp.host.eq_ignore_ascii_case(&requested.host)
+        && (cdp.scheme().is_encrypted() || !requested.scheme().is_encrypted())
 }
 
 /// A loopback address, or an address to listen on.

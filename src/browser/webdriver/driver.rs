@@ -26,9 +26,9 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(asked: &Endpoint, connect: &ConnectOptions) -> Self {
-        let mut server = asked.clone();
-        server.path = base(asked).to_owned();
+    pub(super) fn new(requested: &Endpoint, connect: &ConnectOptions) -> Self {
+        let mut server = requested.clone();
+        server.path = base(requested).to_owned();
         let headers = server.headers(&connect.headers);
         Self { server, headers, roots: connect.tls_roots.clone() }
     }
@@ -130,7 +130,7 @@ impl Driver {
 }
 
 /// The base path of commands: users also give the address of a command.
-pub(super) fn base(asked: &Endpoint) -> &str {
-    let path = asked.path.trim_end_matches('/');
+pub(super) fn base(requested: &Endpoint) -> &str {
+    let path = requested.path.trim_end_matches('/');
     path.strip_suffix("/session").unwrap_or(path)
 }

@@ -40,8 +40,8 @@ impl WebDriverProblem {
             Self::Unreachable { problem } | Self::Answer { problem, .. } => problem.clone(),
             Self::Timeout { after } => format!("no answer within {} ms", after.as_millis()),
             Self::Refused { code, message } => {
-                let told = message.strip_prefix(code.as_str()).unwrap_or(message).trim_start_matches([':', ' ']);
-                if told.is_empty() { code.clone() } else { format!("{code}: {told}") }
+                let text = message.strip_prefix(code.as_str()).unwrap_or(message).trim_start_matches([':', ' ']);
+                if text.is_empty() { code.clone() } else { format!("{code}: {text}") }
             }
         }
     }

@@ -42,22 +42,23 @@ pub(super) struct Opened {
 }
 
 /// Opens a session at `asked` and finds the CDP address of its browser.
-pub(super) fn open(asked: &Endpoint, options: &AttachOptions) -> Result<Opened, Error> {
-    if asked.scheme().is_encrypted() && !cfg!(feature = "tls") {
+pub(super) fn open(requested: &Endpoint, options: &AttachOptions) -> Result<Opened, Error> {
+    if requested.scheme().is_encrypted() && !cfg!(feature = "tls") {
         return Err(Error::BadUrl { problem: "webdriver+https needs a build with the feature `tls`".to_owned() });
     }
     let AttachOptions { connect, webdriver } = options;
     let deadline = Deadline::after(webdriver.session_timeout);
-    let request = options::request(&webdriver.capabilities, asked);
-    let (session, capabilities) = Session::open(Driver::new(asked, connect), request, webdriver.keep_alive, deadline)?;
+    let request = options::request(&webdriver.capabilities, requested);
+    let (session, capabilities) =
+        Session::open(Driver::new(requested, connect), request, webdriver.keep_alive, deadline)?;
     tracing::debug!(server = %session.server(), "WebDriver session opened");
     warn_of_prompts(&capabilities);
 
     let mut connect = connect.clone();
     let deadline = Deadline::after(connect.connect_timeout);
-    let found = address::find(&capabilities, session.id(), asked)?
-        .ok_or_else(|| Error::no_cdp(&Backend::WebDriver(asked.clone()), "its session provides no CDP address"))?;
-    if !address::may_know(&found, asked) {
+    let found = address::find(&capabilities, session.id(), requested)?
+        .ok_or_else(|| Error::no_cdp(&Backend::WebDriver(requested.clone()), "its session provides no CDP address"))?;
+    if !address::may_know(&found, requested) {
         connect.headers.clear();
     }
     let how = Resolve { headers: &connect.headers, roots: &connect.tls_roots, profiles: Vec::new(), deadline };
@@ -67,9 +68,9 @@ pub(super) fn open(asked: &Endpoint, options: &AttachOptions) -> Result<Opened, 
 
 /// A server may override the requested behaviour.
 fn warn_of_prompts(capabilities: &Value) {
-    let told = capabilities.get("unhandledPromptBehavior");
-    let told = told.map(|told| told.get("default").unwrap_or(told));
-    if told.is_some_and(|told| told != "ignore") {
+    let behavior = capabilities.get("unhandledPromptBehavior");
+    let behavior = behavior.map(|behavior| behavior.get("default").unwrap_or(behavior));
+    if behavior.is_some_and(|behavior| behavior != "ignore") {
         tracing::warn!(
             "the WebDriver server closes dialogs by itself: it did not accept unhandledPromptBehavior=ignore"
         );

@@ -109,7 +109,7 @@ fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver,
             && let Some(id) = id_of(&made)
             && let Err(problem) = delete(&driver, &id, Deadline::after(KEEP_ALIVE_TIME))
         {
-            tracing::warn!(server = %driver.server(), "a session that came too late could not be deleted: {}", problem.what());
+            tracing::warn!(server = %driver.server(), "a late session could not be deleted: {}", problem.what());
         }
     })
     .map_err(|problem| Error::system("cannot start a thread", problem))?;
@@ -209,13 +209,13 @@ impl KeepAlive {
         Ok(Self { stop, ended, thread })
     }
 
-    /// Tells the thread to end.
+    /// Signals the thread to end.
     fn tell(self) -> Self {
         let _ = self.stop.try_send(());
         self
     }
 
-    /// Waits for its end.
+    /// Waits until the thread has ended.
     fn finish(self, deadline: Deadline) {
         if self.ended.recv_deadline(deadline.instant()) == Err(RecvTimeoutError::Timeout) {
             std::mem::forget(self.thread); // its command is pending; it ends by itself with the answer

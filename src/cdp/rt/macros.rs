@@ -1,6 +1,6 @@
 //! The macros that generated code is written in.
 
-/// The two reading traits for a type that is a [`Record`]; a lifetime is named if it has one.
+/// Implements `Deserialize` and `Decode` for a type that is a [`Record`]; with a lifetime if it has one.
 macro_rules! record {
     ($name:ident) => {
         $crate::cdp::rt::record!(@impl 'de, $name);
@@ -23,7 +23,7 @@ macro_rules! record {
 }
 pub(crate) use record;
 
-/// The four encoding traits of a type that is text on the wire: `as_str` writes, `From<&str>` reads.
+/// Implements the four encoding traits of a text type: `as_str` writes, `From<&str>` reads.
 macro_rules! text_type {
     ($name:ident) => {
         impl std::fmt::Display for $name {
@@ -56,7 +56,7 @@ macro_rules! text_type {
 }
 pub(crate) use text_type;
 
-/// Text out of a list that may grow: a value that is not in the list is kept in `Other`.
+/// An enum of texts that may grow: unlisted values are kept in `Other`.
 macro_rules! open_enum {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
         $(#[$meta])*
@@ -93,14 +93,14 @@ macro_rules! open_enum {
 }
 pub(crate) use open_enum;
 
-/// An id or other opaque text with a type of its own; a clone shares the text.
+/// An id or other opaque text with its own type; clones share the text.
 macro_rules! string_id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(std::sync::Arc<str>);
         impl $name {
-            /// Takes the text as it is.
+            /// Creates it from a text.
             pub fn new(text: impl Into<std::sync::Arc<str>>) -> Self {
                 Self(text.into())
             }

@@ -1,13 +1,13 @@
-//! What generated protocol types are made of: the traits of commands and events, the value types
-//! (text, ids, Base64, open enums), and the reading and writing half of the encoding.
+//! Support code of generated protocol types: the traits of commands and events, the value types (text, ids, Base64,
+//! open enums), and decoding and encoding.
 //!
-//! Reading is lenient where browsers and proxies differ: unknown fields are skipped, unknown enum
-//! values are kept, `null` counts as absent for an optional field, `1.0` is a whole number. It is
-//! strict where a guess would lie: a missing required field is an error that names its path, as in
-//! `` `frameTree.childFrames[2].frame.url`: required, but missing ``.
+//! Decoding is lenient where browsers and proxies differ: unknown fields are skipped, unknown enum values are kept,
+//! `null` counts as absent for an optional field, `1.0` is a whole number. It is strict where guessing would be wrong:
+//! a missing required field is an error with its path, such as `` `frameTree.childFrames[2].frame.url`: required, but
+//! missing ``.
 //!
-//! Nothing here knows of connections. Generated code keeps its own share small by going through
-//! [`Record`], so that what each type adds is one function.
+//! This module is independent of connections. Generated code is kept small through [`Record`]: each type adds one
+//! function.
 
 mod macros;
 mod read;
@@ -29,21 +29,21 @@ use serde::{Deserialize, Serialize};
 pub trait Command: Serialize {
     /// Name on the wire, `Domain.method`.
     const METHOD: &'static str;
-    /// May change without notice.
+    /// Whether it may change without notice.
     const EXPERIMENTAL: bool = false;
-    /// The domain that serves it behind the scenes. It is still sent under its own name.
+    /// The domain that implements it. It is still sent under its own name.
     const REDIRECT: Option<&'static str> = None;
-    /// What the browser answers; [`Empty`] when nothing.
+    /// The type of its result; [`Empty`] without a result.
     type Returns: DeserializeOwned;
 }
 
-/// An event: deserialized from its `params`, borrowing from them where that pays.
+/// An event: deserialized from its `params`, with texts borrowed where possible.
 pub trait Event<'a>: Deserialize<'a> {
     /// Name on the wire, `Domain.event`.
     const METHOD: &'static str;
 }
 
-/// The answer of a command that returns nothing. Reads any JSON value.
+/// The result of a command that returns nothing. Accepts any JSON value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Empty;
 

@@ -1,4 +1,4 @@
-//! The reading half of the encoding.
+//! Decoding.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,32 +9,32 @@ use serde_json::value::RawValue;
 
 use super::text::{Base64, Base64Str, Str};
 
-/// Reading as the protocol needs it: like [`Deserialize`], but lenient with whole numbers and with
-/// the path in its errors, through lists and options.
+/// Decoding as the protocol requires it: like [`Deserialize`], but lenient with whole numbers, and with the path in its
+/// errors, also through lists and options.
 pub trait Decode<'de>: Sized {
-    /// Reads one value.
+    /// Decodes a value.
     ///
     /// # Errors
     /// The value has another type, or lacks a required field.
     fn decode<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
 }
 
-/// An object with known fields, read by one generated function.
+/// An object with known fields, decoded by one generated function.
 pub trait Record<'de>: Sized {
-    /// What to call it in errors, `Domain.Type`.
+    /// Its name in errors, `Domain.Type`.
     const NAME: &'static str;
 
-    /// Takes the fields it knows and skips the rest.
+    /// Reads the known fields and skips all others.
     ///
     /// # Errors
     /// A field has another type, or a required one is missing.
     fn read<A: MapAccess<'de>>(fields: Fields<A>) -> Result<Self, A::Error>;
 }
 
-/// Reads a record; every generated `Deserialize` ends here.
+/// Decodes a record; used by every generated `Deserialize`.
 ///
 /// # Errors
-/// The value is no object, a field has another type, or a required one is missing.
+/// The value is not an object, a field has another type, or a required one is missing.
 pub fn read_record<'de, T: Record<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     struct Object<T>(PhantomData<T>);
     impl<'de, T: Record<'de>> Visitor<'de> for Object<T> {
@@ -52,7 +52,7 @@ pub fn read_record<'de, T: Record<'de>, D: Deserializer<'de>>(from: D) -> Result
     from.deserialize_map(Object(PhantomData))
 }
 
-/// The fields of an object, one after the other.
+/// The fields of an object, in sequence.
 #[derive(Debug)]
 pub struct Fields<A>(A);
 
@@ -60,7 +60,7 @@ impl<A> Fields<A> {
     /// The next field's name.
     ///
     /// # Errors
-    /// The message ends or is not JSON.
+    /// The message is truncated or not JSON.
     pub fn key<'de>(&mut self) -> Result<Option<Str<'de>>, A::Error>
     where
         A: MapAccess<'de>,
@@ -79,10 +79,10 @@ impl<A> Fields<A> {
         self.0.next_value_seed(Seed(PhantomData)).map_err(|error| at_field(name, &error))
     }
 
-    /// Passes over that field's value.
+    /// Skips that field's value.
     ///
     /// # Errors
-    /// The message ends or is not JSON.
+    /// The message is truncated or not JSON.
     pub fn skip<'de>(&mut self) -> Result<(), A::Error>
     where
         A: MapAccess<'de>,
@@ -91,10 +91,10 @@ impl<A> Fields<A> {
     }
 }
 
-/// A required field's value.
+/// The value of a required field.
 ///
 /// # Errors
-/// There is none.
+/// It is missing.
 pub fn need<T, E: de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
     value.ok_or_else(|| E::custom(format_args!("`{name}`: required, but missing")))
 }
@@ -109,7 +109,7 @@ fn at_index<E: de::Error>(index: usize, error: &E) -> E {
     E::custom(with_path(&format!("[{index}]"), &error.to_string()))
 }
 
-/// Puts a step in front of the path an error text starts with, if it does.
+/// Prepends a step to the path at the start of an error message, if there is one.
 fn with_path(step: &str, error: &str) -> String {
     match error.strip_prefix('`') {
         Some(rest) if rest.starts_with('[') => format!("`{step}{rest}"),
@@ -185,7 +185,7 @@ impl<'de, T: Decode<'de>> Decode<'de> for Box<T> {
     }
 }
 
-/// A whole number, also when written `1.0`, as proxies do that re-encode messages.
+/// A whole number, also when written as `1.0`, as by proxies that re-encode messages.
 impl<'de> Decode<'de> for i64 {
     fn decode<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Whole;
@@ -225,7 +225,7 @@ impl<'de> Decode<'de> for i64 {
     }
 }
 
-/// Gives types that serde reads well enough the second trait.
+/// Implements [`Decode`] for types with a suitable `Deserialize`.
 macro_rules! decode_by_serde {
     ($($name:ty),*) => {$(
         impl<'de> Decode<'de> for $name {

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Text of an event: borrowed from the message unless it had escapes in it.
+/// Text of an event: borrowed from the message unless it contains escapes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Str<'a>(Cow<'a, str>);
 
@@ -22,13 +22,13 @@ impl Str<'_> {
         &self.0
     }
 
-    /// True if no copy was made.
+    /// Whether no copy was made.
     #[must_use]
     pub fn is_borrowed(&self) -> bool {
         matches!(self.0, Cow::Borrowed(_))
     }
 
-    /// The text on its own.
+    /// The text as an owned string.
     #[must_use]
     pub fn into_owned(self) -> String {
         self.0.into_owned()
@@ -128,36 +128,36 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
 #[serde(transparent)]
 pub struct Base64(String);
 
-/// Bytes of an event, as they stand on the wire.
+/// Base64 text of an event, as received.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Base64Str<'a>(#[serde(borrow)] Str<'a>);
 
-/// A value that should be Base64 is not.
+/// A value is not valid Base64.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid Base64: {0}")]
 pub struct NotBase64(#[from] base64::DecodeError);
 
-/// As [`STANDARD`], but does not insist on padding: not every implementer of the protocol pads.
+/// Like [`STANDARD`], with optional padding: not all implementations of the protocol pad.
 const READER: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
 impl Base64 {
-    /// Encodes bytes to send.
+    /// Encodes bytes.
     #[must_use]
     pub fn encode(bytes: &[u8]) -> Self {
         Self(STANDARD.encode(bytes))
     }
 
-    /// Takes text that is Base64 already.
+    /// Wraps text that is already Base64.
     #[must_use]
     pub fn from_wire(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The bytes.
+    /// Decodes the bytes.
     ///
     /// # Errors
     /// The text is not Base64.
@@ -165,7 +165,7 @@ impl Base64 {
         Ok(READER.decode(&self.0)?)
     }
 
-    /// The text as on the wire.
+    /// The Base64 text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -173,7 +173,7 @@ impl Base64 {
 }
 
 impl Base64Str<'_> {
-    /// The bytes.
+    /// Decodes the bytes.
     ///
     /// # Errors
     /// The text is not Base64.
@@ -181,13 +181,13 @@ impl Base64Str<'_> {
         Ok(READER.decode(self.as_str())?)
     }
 
-    /// The text as on the wire.
+    /// The Base64 text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The same, independent of the message.
+    /// The same value, not borrowed from the message.
     #[must_use]
     pub fn into_owned(self) -> Base64 {
         Base64(self.0.into_owned())

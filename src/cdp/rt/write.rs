@@ -1,9 +1,9 @@
-//! The writing half of the encoding.
+//! Encoding.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-/// An object being written, field by field.
+/// An object that is being written, field by field.
 #[derive(Debug)]
 pub struct Out<M>(M);
 

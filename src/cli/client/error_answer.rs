@@ -32,7 +32,7 @@ pub(in super::super) fn of_answer(answer: &Answer) -> Option<Failure> {
     Some(Failure { error, code: code.into(), details, exit })
 }
 
-/// What to do on the command line, by code. It stands in place of advice that names routes.
+/// What to do next in terms of commands, by code. Replaces advice that names routes.
 fn advice(code: &str) -> Option<&'static str> {
     Some(match Code::parse(code)? {
         Code::BrowserNotRunning => "start it with `cdpilot browser start`",

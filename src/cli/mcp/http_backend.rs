@@ -17,24 +17,24 @@ use crate::mcp::{Fault, MODERN, Request};
 use crate::server::SESSION_HEADER;
 use crate::sync::{Cancel, Deadline};
 
-/// How long a server has to take a connection.
+/// Time limit for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(3);
-/// The largest answer that is read, bytes.
+/// Maximum size of an answer, in bytes.
 const MAX_ANSWER: usize = 256 << 20;
 
-/// A server that runs.
+/// A running server.
 #[derive(Debug)]
 pub(super) struct HttpBackend {
     /// `http://127.0.0.1:18791`.
     base: String,
     token: Option<Token>,
-    /// What stands behind the path.
+    /// The query of its URL.
     query: String,
     /// The session that the user chose.
     session: Option<String>,
 }
 
-/// What a server answered.
+/// The answer of a server.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -44,15 +44,15 @@ pub(super) struct Reply {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// Nobody takes connections there; nothing was asked.
+    /// No server accepts connections; the request was not sent.
     Nobody(String),
-    /// It ended before it answered.
+    /// The server ended before it answered.
     Ended,
-    /// It did not answer in time.
+    /// The server did not answer in time.
     Late,
-    /// Nobody wants the answer any more.
+    /// The request was cancelled.
     Cancelled,
-    /// What answers is something else.
+    /// The answer is not that of a cdpilot server.
     Other(String),
 }
 
@@ -79,17 +79,17 @@ impl HttpBackend {
         Ok(Self { base: found.base().to_owned(), token, query: query.finish(), session: session.map(str::to_owned) })
     }
 
-    /// Where it is.
+    /// The base URL of the server.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
 
-    /// Whether somebody takes connections there.
+    /// Whether a server accepts connections.
     pub(super) fn is_there(&self) -> bool {
         self.uri("/").and_then(|uri| self.connect(&uri, Deadline::after(CONNECT), None)).is_ok()
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub(super) fn ask(
         &self,
         request: &Request,
@@ -129,19 +129,20 @@ impl HttpBackend {
         named(headers)
     }
 
-    /// Ends the connection's session: its to-do list and background commands go, its tabs stay open and are nobody's.
+    /// Ends the connection's session: its to-do list and background commands are dropped; its tabs stay open without an
+    /// owner.
     pub(super) fn end(&self, session: &Session, deadline: Deadline) {
         let Ok(uri) = self.uri("/mcp") else { return };
         let headers = named(self.own_headers(session));
         let asked =
             client::Request { method: "DELETE", uri: &uri, headers: &headers, body: None, max_answer: MAX_ANSWER };
         if let Ok(connection) = self.connect(&uri, deadline, None) {
-            // A server that is gone has forgotten the session too.
+            // A server that has stopped has dropped the session too.
             let _ = exchange(&connection, &asked);
         }
     }
 
-    /// The headers of every request: who asks.
+    /// Headers of every request that identify the client.
     fn own_headers(&self, session: &Session) -> Vec<(&'static str, String)> {
         let mut headers = vec![("Accept", "application/json".to_owned())];
         if let Some(token) = &self.token {
@@ -178,7 +179,7 @@ fn other_server() -> NoAnswer {
 }
 
 impl Reply {
-    /// What a response of JSON-RPC comes to, or a failure of the server instead of one.
+    /// The result of a JSON-RPC response, or the failure of the server.
     pub(super) fn outcome(mut self) -> Result<Value, Fault> {
         if let Some(result) = self.body.get_mut("result") {
             return Ok(result.take());

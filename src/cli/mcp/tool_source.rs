@@ -1,5 +1,5 @@
-//! Where the tools run: in the running server of the home, else in a server started here. Resolved again when that server
-//! has stopped.
+//! Where the tools run: in the running server of the home, else in a server started here. Resolved again when that
+//! server has stopped.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -141,7 +141,8 @@ impl ToolSource {
         }
     }
 
-    /// Whether to resolve again: another server, or none, serves the home by now. Never when the server's address was given.
+    /// Whether to resolve again: another server, or none, serves the home by now. Never when the server's address was
+    /// given.
     fn is_free(&self, gone: &HttpBackend) -> Result<bool, Failure> {
         let until = Deadline::after(TRANSITION_LIMIT);
         loop {
@@ -186,8 +187,8 @@ impl ToolSource {
                 self.session.as_deref(),
             )?;
             let home = match (&found.source, self.home.as_ref()) {
-                // No server serves the home. A program on the default port is not trusted, unless its address was configured
-                // or a token for it was given.
+                // No server serves the home. A program on the default port is not trusted, unless its address was
+                // configured or a token for it was given.
                 (Source::Default, Some(home)) if env("CDPILOT_TOKEN").is_none() || !http_backend.is_there() => home,
                 (Source::Settings, Some(home)) if found.may_start() && !http_backend.is_there() => home,
                 _ => return Ok(Location::Remote(http_backend)),
@@ -281,7 +282,7 @@ impl Backend for ToolSource {
 
     fn names(&self) -> Option<BTreeSet<String>> {
         let ours = self.local_tools.as_ref().and_then(|local_tools| local_tools.offer().names()).unwrap_or_default();
-        // Only asks a known place: detecting changes must not start a server.
+        // Only queries a known server: detecting changes must not start one.
         let theirs = match &*self.known()? {
             Location::Local(own) => own.offer.names()?,
             Location::Remote(http_backend) => {

@@ -51,7 +51,7 @@ pub fn requests(pieces: &[&[u8]]) -> Vec<Asked> {
                 });
                 match step {
                     Step::More => break,
-                    Step::Continue => {} // whether it is told depends on what has come already
+                    Step::Continue => {} // depends on how the input is split
                     Step::Ready(request) => {
                         let head = request.head;
                         let headers = head.headers.iter();

@@ -94,7 +94,7 @@ fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
     let mut keep = head.keep_alive;
     fault_point(format_args!("http-lane"));
     let answer = if cancel.is_set() {
-        gone()
+        disconnected()
     } else {
         let request = Request { head, body, cancel: cancel.clone() };
         caught(|| {
@@ -149,7 +149,7 @@ pub(super) fn failed() -> Answer {
 }
 
 /// The client disconnected while the request was queued, so nobody reads this answer.
-fn gone() -> Answer {
+fn disconnected() -> Answer {
     let status = StatusCode::from_u16(499).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
     Answer::failure(status, "CANCELLED", "the client disconnected or the server stopped while the request was queued")
 }

@@ -1,48 +1,47 @@
-//! The first words: which revision a server speaks, and which tools it has.
+//! Negotiates the protocol revision with a server and lists its tools.
 //!
-//! As the revision of 2026-07-28 asks of clients that support both protocol revisions, `server/discover` comes first. Servers of today
-//! answer it with an error of one kind or another; then `initialize` follows. Some say nothing before `initialize`: they
-//! cost the time of the probe, once. Some end: they are started once more, without it
-//! (`server`).
+//! As revision 2026-07-28 specifies for clients of both revisions, `server/discover` is sent first, as a probe. Most
+//! current servers answer it with an error; `initialize` follows. Some ignore requests before `initialize`: the probe
+//! then costs its time limit once. Some exit: `server` starts them once more without the probe.
 
 use serde_json::{Map, Value, json};
 
 use super::super::{Fault, LEGACY, MODERN, OLDER};
 use super::Limits;
-use super::link::{Asked, Failed, Link, info};
+use super::link::{Failed, Link, PendingRequest, info};
 use crate::sync::Deadline;
 
-/// Pages of a list of tools.
+/// Maximum number of pages of a tool list.
 const PAGES: usize = 50;
-/// Tools of a server.
+/// Maximum number of tools of a server.
 const TOOLS: usize = 500;
-/// Bytes of all tools of a server, as JSON.
+/// Maximum size of all tools of a server as JSON, in bytes.
 const BYTES: usize = 16 * 1024 * 1024;
 
-/// Why there is no common language.
+/// Why the handshake failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Problem {
-    /// It ended.
+    /// The server ended.
     #[error("it ended during startup")]
     Gone,
-    /// It says nothing.
+    /// The server did not respond to this method.
     #[error("it did not respond to {0:?} in time")]
     Late(&'static str),
-    /// It does not want to.
+    /// The server returned an error.
     #[error("it rejected {method:?}: {fault}")]
     Refused {
-        /// What was asked.
+        /// The method.
         method: &'static str,
-        /// What it says.
+        /// The error.
         fault: Fault,
     },
-    /// It speaks something else.
+    /// No common protocol revision.
     #[error("it supports protocol revision {theirs}; cdpilot supports {MODERN} and {LEGACY}")]
     Version {
-        /// What it speaks.
+        /// The revisions that the server supports.
         theirs: String,
     },
-    /// It says something that cannot be.
+    /// The server returned an invalid response to this method.
     #[error("it returned an invalid response to {0:?}")]
     Answer(&'static str),
 }
@@ -61,24 +60,24 @@ const DISCOVER: &str = "server/discover";
 const INITIALIZE: &str = "initialize";
 const LIST: &str = "tools/list";
 
-/// What is spoken.
+/// The negotiated protocol revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProtocolRevision {
-    /// Each request stands by itself.
+    /// [`MODERN`]: self-contained requests.
     Modern,
-    /// What begins with `initialize`.
+    /// [`LEGACY`] or an older one: begins with `initialize`.
     Legacy,
 }
 
-/// What came of the probe.
+/// Result of the probe.
 enum Probed {
     Modern(Value),
     Legacy,
-    /// Nothing yet.
+    /// No response yet.
     Silent,
 }
 
-/// Finds out what is spoken. With `probe` the newer revision is tried first.
+/// Negotiates the protocol revision. With `probe`, tries the newer revision first.
 pub(super) fn negotiate(
     link: &Link,
     probe: bool,
@@ -88,14 +87,14 @@ pub(super) fn negotiate(
     if !probe {
         return initialize(link, deadline);
     }
-    let asked = begin_probe(link, deadline)?;
-    match asked.within(deadline.within(limits.probe)).map_or(Ok(Probed::Silent), probed)? {
+    let pending = begin_probe(link, deadline)?;
+    match pending.within(deadline.within(limits.probe)).map_or(Ok(Probed::Silent), probed)? {
         Probed::Modern(discovered) => Ok(modern(link, &discovered, deadline)),
         Probed::Legacy => initialize(link, deadline),
         Probed::Silent => match initialize(link, deadline) {
-            // One that starts slowly and knows nothing of `initialize` has answered both by now, or is about to.
+            // A slow server that does not know `initialize` has answered both requests by now, or is about to.
             Err(refused @ Problem::Refused { .. }) => {
-                match asked.within(deadline).map_or(Ok(Probed::Silent), probed)? {
+                match pending.within(deadline).map_or(Ok(Probed::Silent), probed)? {
                     Probed::Modern(discovered) => Ok(modern(link, &discovered, deadline)),
                     Probed::Legacy | Probed::Silent => Err(refused),
                 }
@@ -105,7 +104,7 @@ pub(super) fn negotiate(
     }
 }
 
-fn begin_probe(link: &Link, deadline: Deadline) -> Result<Asked<'_>, Problem> {
+fn begin_probe(link: &Link, deadline: Deadline) -> Result<PendingRequest<'_>, Problem> {
     link.begin(DISCOVER, Map::new(), deadline, false).map_err(|failed| Problem::of(failed, DISCOVER))
 }
 
@@ -124,7 +123,7 @@ fn probed(outcome: Result<Value, Failed>) -> Result<Probed, Problem> {
         Ok(discovered) if discovered["supportedVersions"].is_array() => {
             legacy_or_none(&discovered["supportedVersions"])
         }
-        // Answered without knowing what was asked.
+        // An answer by a server that does not know the method.
         Ok(_) => Ok(Probed::Legacy),
         Err(Failed::Fault(Fault { code: Fault::UNSUPPORTED_VERSION, data: Some(data), .. })) => {
             legacy_or_none(&data["supported"])
@@ -134,39 +133,39 @@ fn probed(outcome: Result<Value, Failed>) -> Result<Probed, Problem> {
     }
 }
 
-/// Versions as a server names them, shortened: it may say anything.
+/// The server's revisions for an error, shortened, since they are untrusted.
 fn named(versions: &Value) -> String {
     let all: Vec<&str> = versions.as_array().into_iter().flatten().filter_map(Value::as_str).take(8).collect();
-    if all.is_empty() { "nothing that it names".to_owned() } else { all.join(", ").chars().take(100).collect() }
+    if all.is_empty() { "no listed revision".to_owned() } else { all.join(", ").chars().take(100).collect() }
 }
 
-/// The newer revision: changes of the tools are told to whoever listens.
+/// Switches to the newer revision and subscribes to changes of the tools.
 fn modern(link: &Link, discovered: &Value, deadline: Deadline) -> ProtocolRevision {
     link.speak_modern();
     if discovered["capabilities"]["tools"]["listChanged"] == true {
         let params = Map::from_iter([("notifications".to_owned(), json!({ "toolsListChanged": true }))]);
         if link.subscribe(params, deadline).is_err() {
-            tracing::debug!("an MCP server cannot be listened to");
+            tracing::debug!("cannot subscribe to changes of an MCP server");
         }
     }
     ProtocolRevision::Modern
 }
 
-/// The handshake of earlier revisions.
+/// The handshake of older revisions.
 fn initialize(link: &Link, deadline: Deadline) -> Result<ProtocolRevision, Problem> {
     let params = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": info() });
     let params = params.as_object().cloned().unwrap_or_default();
     let result = link.ask(INITIALIZE, params, deadline).map_err(|failed| Problem::of(failed, INITIALIZE))?;
     let version = result["protocolVersion"].as_str().unwrap_or_default();
     if version != LEGACY && !OLDER.contains(&version) {
-        let theirs = if version.is_empty() { "no revision that it names" } else { version };
+        let theirs = if version.is_empty() { "no listed revision" } else { version };
         return Err(Problem::Version { theirs: theirs.chars().take(100).collect() });
     }
-    let told = link.notify("notifications/initialized", json!({}), deadline);
-    told.map(|()| ProtocolRevision::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
+    let sent = link.notify("notifications/initialized", json!({}), deadline);
+    sent.map(|()| ProtocolRevision::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
 }
 
-/// The tools of a server that are wanted, by its names for them, page by page, as it describes them.
+/// Lists the tools whose names `wanted` accepts, as the server describes them.
 pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadline) -> Result<Vec<Value>, Problem> {
     let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None::<String>);
     for _ in 0..PAGES {
@@ -177,7 +176,7 @@ pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadlin
             Err(Failed::Fault(fault)) if fault.code == Fault::NO_METHOD && tools.is_empty() => return Ok(tools),
             Err(failed) => return Err(Problem::of(failed, LIST)),
         };
-        // A server may answer anything: what is no object has no fields to be taken.
+        // The response is untrusted; it may not be an object.
         let Value::Object(mut page) = page else { return Err(Problem::Answer(LIST)) };
         let Some(Value::Array(more)) = page.remove("tools") else { return Err(Problem::Answer(LIST)) };
         for tool in more.into_iter().filter(|tool| tool["name"].as_str().is_none_or(&wanted)) {

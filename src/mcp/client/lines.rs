@@ -1,12 +1,12 @@
-//! Lines of a stream, of a length that is bounded.
+//! Splits a stream into lines of bounded length.
 
-/// Bytes of a line at most.
+/// Maximum length of a line, in bytes.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Bytes that are kept of one that is longer.
+/// Number of bytes kept of a longer line.
 const BEGINNING: usize = 64;
 
-/// Puts lines together from what is read.
+/// Assembles lines from chunks.
 #[derive(Debug)]
 pub(super) struct Lines {
     begun: Vec<u8>,
@@ -21,13 +21,13 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Lines of so many bytes at most.
+    /// Creates a splitter for lines of at most `longest` bytes.
     pub(super) fn of(longest: usize) -> Self {
         Self { begun: Vec::new(), too_long: false, longest }
     }
 
-    /// Takes what was read, and hands on each line that it ends; of one that was too long the beginning, as an error. A
-    /// line that the end of the stream cuts off is no line.
+    /// Adds input and calls `line` for each completed line; an `Err` is the beginning of a line that was too long. An
+    /// unfinished line at the end of the stream is dropped.
     pub(super) fn take(&mut self, mut bytes: &[u8], mut line: impl FnMut(Result<&[u8], &[u8]>)) {
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (end, rest) = bytes.split_at(at);
@@ -65,8 +65,8 @@ mod tests {
         let (mut lines, mut seen) = (Lines::of(5), Vec::new());
         for part in ["on", "e\ntw", "o\n", "much ", "too lo", "ng\n\n12345\n123456\nend"] {
             lines.take(part.as_bytes(), |line| {
-                let told = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-                seen.push(line.map(told).map_err(told));
+                let text_of = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+                seen.push(line.map(text_of).map_err(text_of));
             });
         }
         let ok = |text: &str| Ok(text.to_owned());

@@ -1,6 +1,6 @@
-//! The conversation with a server that runs: what is asked of it, what it answers, what it tells by itself.
+//! The connection to a running server: requests, responses, notifications.
 //!
-//! Lock order: none of these locks is held while another is taken, and none over input or output.
+//! Lock order: no lock is held while another one is taken or during I/O.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,54 +18,54 @@ use crate::sync::{Cancel, Deadline};
 use crate::text::replace_lone_surrogates;
 use crate::tools::Progress;
 
-/// Messages that wait to be written.
+/// Maximum number of messages waiting to be written.
 const OUTBOX: usize = 64;
-/// Progress that nobody has looked at yet; more is dropped.
+/// Maximum number of unread progress notifications; further ones are dropped.
 const PROGRESS: usize = 32;
-/// Characters of what a server says of its progress.
+/// Maximum length of a progress message, in characters.
 const SAID: usize = 500;
-/// Characters of a request of the server that its answer repeats.
+/// Maximum length of ids and method names of the server that a response repeats, in characters.
 const ECHOED: usize = 200;
-/// How often a wait that may be cancelled looks whether it is.
+/// How often a cancellable wait checks its flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Key in `_meta`: the protocol revision of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// Where it says what its sender can do.
+/// Key in `_meta`: capabilities of the client.
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Where it says who its sender is.
+/// Key in `_meta`: name and version of the client.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
-/// What is to be written, for the thread that writes.
+/// Messages for the writer thread.
 pub(super) struct Outbox(pub(super) Receiver<String>);
 
-/// Why something that was asked has no result.
+/// Why a request has no result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Failed {
-    /// The server says why.
+    /// The server returned an error.
     Fault(Fault),
-    /// It has not answered in time.
+    /// No response in time.
     Late,
-    /// Nobody wants it any more.
+    /// The request was cancelled.
     Cancelled,
     /// The server has ended.
     Gone,
 }
 
-/// What whoever looks after a server has to do next.
+/// What the supervising thread of a server has to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Duty {
-    /// It has ended.
+    /// The server has ended: restart it.
     Gone,
-    /// It has let a call wait too long; it may hang.
+    /// A call timed out: check whether the server hangs.
     Suspect,
-    /// Its tools have changed.
+    /// Its tools have changed: list them again.
     List,
 }
 
 #[derive(Debug, Default)]
 struct Signals {
-    gone: bool,
+    has_ended: bool,
     suspect: bool,
     list: bool,
 }
@@ -79,10 +79,10 @@ struct Waiter {
 #[derive(Debug)]
 struct Pending {
     waiting: HashMap<i64, Waiter>,
-    gone: bool,
+    has_ended: bool,
 }
 
-/// The conversation. Ends with the server's output, or when it is [abandoned](Self::abandon).
+/// The connection. Ends with the server's output, or when it is [abandoned](Self::abandon).
 #[derive(Debug)]
 pub(super) struct Link {
     name: String,
@@ -101,7 +101,7 @@ impl Link {
         let link = Self {
             name: name.to_owned(),
             out: Mutex::new(Some(out)),
-            pending: Mutex::new(Pending { waiting: HashMap::new(), gone: false }),
+            pending: Mutex::new(Pending { waiting: HashMap::new(), has_ended: false }),
             next: AtomicI64::new(1),
             modern: Mutex::new(false),
             signals: Mutex::default(),
@@ -111,7 +111,7 @@ impl Link {
         (Arc::new(link), Outbox(outbox))
     }
 
-    /// From now on each request says what it needs to be understood.
+    /// Switches to the newer protocol revision: each request carries its metadata.
     pub(super) fn speak_modern(&self) {
         *self.modern.lock() = true;
     }
@@ -121,22 +121,22 @@ impl Link {
     }
 
     pub(super) fn is_gone(&self) -> bool {
-        self.pending.lock().gone
+        self.pending.lock().has_ended
     }
 
-    /// Asks and waits for what it comes to.
+    /// Sends a request and waits for its result.
     pub(super) fn ask(&self, method: &str, params: Map<String, Value>, deadline: Deadline) -> Result<Value, Failed> {
         self.begin(method, params, deadline, false)?.wait(deadline, &|_| {})
     }
 
-    /// Asks, for an answer to be waited for.
+    /// Sends a request. The returned value waits for the result.
     pub(super) fn begin(
         &self,
         method: &str,
         mut params: Map<String, Value>,
         deadline: Deadline,
         wants_progress: bool,
-    ) -> Result<Asked<'_>, Failed> {
+    ) -> Result<PendingRequest<'_>, Failed> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (send, answer) = bounded(1);
         let (tell, progress) = bounded(PROGRESS);
@@ -149,27 +149,27 @@ impl Link {
         }
         {
             let mut pending = self.pending.lock();
-            if pending.gone {
+            if pending.has_ended {
                 return Err(Failed::Gone);
             }
             pending.waiting.insert(id, Waiter { answer: send, progress: wants_progress.then_some(tell) });
         }
-        // From here on dropping it takes it off the table.
-        // `initialize` may not be cancelled, and a subscription is to last.
+        // From here on, dropping the value removes the request from the table.
+        // `initialize` must not be cancelled, and a subscription is meant to stay open.
         let may_be_cancelled = method.starts_with("tools/");
-        let mut asked = Asked { link: self, id, answer, progress, is_sent: false, may_be_cancelled };
+        let mut pending_request = PendingRequest { link: self, id, answer, progress, is_sent: false, may_be_cancelled };
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(&request, deadline)?;
-        asked.is_sent = true;
-        Ok(asked)
+        pending_request.is_sent = true;
+        Ok(pending_request)
     }
 
-    /// Asks for what it tells by itself. Such a request is answered when it ends; nobody waits for that.
+    /// Opens a subscription. It is answered only when it ends, so nothing waits for the answer.
     pub(super) fn subscribe(&self, params: Map<String, Value>, deadline: Deadline) -> Result<(), Failed> {
         self.begin("subscriptions/listen", params, deadline, false).map(drop)
     }
 
-    /// Tells it something.
+    /// Sends a notification.
     pub(super) fn notify(&self, method: &str, params: Value, deadline: Deadline) -> Result<(), Failed> {
         self.send(&notification(method, params), deadline)
     }
@@ -192,7 +192,7 @@ impl Link {
         }
     }
 
-    /// What can be written without waiting: answers and cancellations. To a server that reads nothing they say nothing.
+    /// Sends responses and cancellations without waiting; drops them if the server does not read.
     fn send_now(&self, message: &Value) {
         let out = self.out.lock().clone();
         if out.is_none_or(|out| out.try_send(format!("{message}\n")).is_err()) {
@@ -200,20 +200,20 @@ impl Link {
         }
     }
 
-    /// Ends the conversation: nothing more is written, whoever waits fails.
+    /// Ends the connection: nothing more is written, and pending requests fail.
     pub(super) fn abandon(&self) {
         let out = self.out.lock().take();
         drop(out);
         let waiting = {
             let mut pending = self.pending.lock();
-            pending.gone = true;
+            pending.has_ended = true;
             std::mem::take(&mut pending.waiting)
         };
         drop(waiting);
-        self.signal(|signals| signals.gone = true);
+        self.signal(|signals| signals.has_ended = true);
     }
 
-    /// A call has waited too long.
+    /// Reports a call that timed out.
     pub(super) fn suspect(&self) {
         self.signal(|signals| signals.suspect = true);
     }
@@ -223,12 +223,12 @@ impl Link {
         self.signalled.notify_all();
     }
 
-    /// Waits for something to do. Tools are listed again no sooner than `lists_from`: a server that tells of changes all
-    /// the time is asked now and then.
+    /// Waits for the next duty. Tools are not listed again before `lists_from`, so that a server that reports changes
+    /// all the time does not cause constant requests.
     pub(super) fn duty(&self, lists_from: Instant) -> Duty {
         let mut signals = self.signals.lock();
         loop {
-            if signals.gone {
+            if signals.has_ended {
                 return Duty::Gone;
             }
             if std::mem::take(&mut signals.suspect) {
@@ -246,7 +246,7 @@ impl Link {
         }
     }
 
-    /// Takes a line of the server's output, or the beginning of one that was too long.
+    /// Handles a line of the server's output, or the beginning of one that was too long.
     pub(super) fn read(&self, line: Result<&[u8], &[u8]>) {
         let line = match line {
             Ok(line) => line,
@@ -266,7 +266,7 @@ impl Link {
             Ok(Message::Answer { id, outcome }) => self.answered(&id, outcome),
             Ok(Message::Request(request)) => match &request.id {
                 Some(id) => replied(id, &request.method).iter().for_each(|reply| self.send_now(reply)),
-                None => self.told(&request),
+                None => self.notified(&request),
             },
             Err((fault, _)) => {
                 let may_be_any = fault.code == Fault::PARSE && is_message(&line);
@@ -278,21 +278,21 @@ impl Link {
     fn answered(&self, id: &Id, outcome: Result<Value, Fault>) {
         let id = match id {
             Id::Number(id) => *id,
-            // Some servers answer with the number as a text.
+            // Some servers return the numeric id as a string.
             Id::Text(text) => match text.parse() {
                 Ok(id) => id,
                 Err(_) => return self.note_garbage(),
             },
         };
         let waiter = self.pending.lock().waiting.remove(&id);
-        // Without a waiter it came too late: whoever asked has told that it is not wanted any more.
+        // Without a waiter the response is late: the request was cancelled.
         if let Some(waiter) = waiter {
             let _ = waiter.answer.try_send(outcome);
         }
     }
 
-    /// Fails the call that an answer belongs to which cannot be decoded. One that does not say its id belongs to the only
-    /// call that waits, if `may_be_any`.
+    /// Fails the request of a response that cannot be decoded. A response without a readable id is attributed to the
+    /// only pending request, if `may_be_any`.
     fn undecodable(&self, line: &[u8], may_be_any: bool, why: &str) {
         self.note_garbage();
         let waiter = {
@@ -309,7 +309,7 @@ impl Link {
         }
     }
 
-    fn told(&self, request: &Request) {
+    fn notified(&self, request: &Request) {
         match request.method.as_str() {
             "notifications/tools/list_changed" => self.signal(|signals| signals.list = true),
             "notifications/progress" => self.progressed(&request.params),
@@ -320,9 +320,9 @@ impl Link {
     fn progressed(&self, params: &Map<String, Value>) {
         let Some(id) = params.get("progressToken").and_then(Value::as_i64) else { return };
         let pending = self.pending.lock();
-        let Some(tell) = pending.waiting.get(&id).and_then(|waiter| waiter.progress.as_ref()) else { return };
+        let Some(progress) = pending.waiting.get(&id).and_then(|waiter| waiter.progress.as_ref()) else { return };
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
-        let _ = tell.try_send(Progress {
+        let _ = progress.try_send(Progress {
             done: params.get("progress").and_then(Value::as_f64).unwrap_or_default(),
             total: params.get("total").and_then(Value::as_f64),
             message: message.chars().take(SAID).collect(),
@@ -332,14 +332,14 @@ impl Link {
     fn note_garbage(&self) {
         let count = self.garbage.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
-            tracing::debug!(server = self.name, count, "an MCP server writes lines that are no messages");
+            tracing::debug!(server = self.name, count, "an MCP server writes lines that are not JSON-RPC messages");
         }
     }
 }
 
-/// What was asked. Dropping it before the answer tells the server that it is not wanted any more.
+/// A pending request. Dropping it before the response cancels the request.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct PendingRequest<'a> {
     link: &'a Link,
     id: i64,
     answer: Receiver<Result<Value, Fault>>,
@@ -348,24 +348,24 @@ pub(super) struct Asked<'a> {
     may_be_cancelled: bool,
 }
 
-impl Asked<'_> {
-    /// Waits for the answer, and hands on how far it has come.
-    pub(super) fn wait(&self, deadline: Deadline, tell: &dyn Fn(Progress)) -> Result<Value, Failed> {
-        // Nobody tells of progress that was not asked for.
+impl PendingRequest<'_> {
+    /// Waits for the response and passes on progress.
+    pub(super) fn wait(&self, deadline: Deadline, on_progress: &dyn Fn(Progress)) -> Result<Value, Failed> {
+        // Without a progress token the progress channel is closed; `never` keeps it from being selected.
         let never = crossbeam_channel::never();
         let mut progress = &self.progress;
         loop {
             let until = soon(deadline).saturating_duration_since(Instant::now());
             select! {
                 recv(self.answer) -> answer => {
-                    self.progress.try_iter().for_each(tell);
+                    self.progress.try_iter().for_each(on_progress);
                     return match answer {
                         Ok(outcome) => outcome.map_err(Failed::Fault),
                         Err(_) => Err(Failed::Gone),
                     };
                 }
-                recv(progress) -> told => match told {
-                    Ok(told) => tell(told),
+                recv(progress) -> report => match report {
+                    Ok(report) => on_progress(report),
                     Err(_) => progress = &never,
                 },
                 default(until) => {}
@@ -376,7 +376,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The same for an answer alone. `None`: not yet.
+    /// Waits for the response alone; `None` at the deadline.
     pub(super) fn within(&self, deadline: Deadline) -> Option<Result<Value, Failed>> {
         match self.answer.recv_deadline(deadline.instant()) {
             Ok(outcome) => Some(outcome.map_err(Failed::Fault)),
@@ -386,7 +386,7 @@ impl Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         let was_waiting = self.link.pending.lock().waiting.remove(&self.id).is_some();
         if was_waiting && self.is_sent && self.may_be_cancelled {
@@ -396,8 +396,8 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// What a request of the server is answered. Nothing is offered to it. Nothing either to an id that is too long: answers
-/// wait to be written, and would hold as much as the server sends.
+/// The response to a request of the server: no feature is offered to servers. `None` for very long ids: queued
+/// responses would hold as much memory as the server sends.
 fn replied(id: &Id, method: &str) -> Option<Value> {
     if matches!(id, Id::Text(text) if text.len() > ECHOED) {
         return None;
@@ -419,7 +419,7 @@ fn modern_meta() -> Map<String, Value> {
     ])
 }
 
-/// Who we are.
+/// Name and version of this client.
 pub(super) fn info() -> Value {
     json!({ "name": "cdpilot", "title": "cdpilot", "version": env!("CARGO_PKG_VERSION") })
 }
@@ -428,7 +428,7 @@ fn late() -> Failed {
     if Cancel::is_current_set() { Failed::Cancelled } else { Failed::Late }
 }
 
-/// Until when to wait before looking whether the wait is still wanted.
+/// When to wake up to check for cancellation, at most the deadline.
 fn soon(deadline: Deadline) -> Instant {
     let deadline = if Cancel::of_thread().is_some() { deadline.within(POLL_INTERVAL) } else { deadline };
     deadline.instant()

@@ -1,5 +1,5 @@
-//! From what a server says of its tools to tools of ours: names that do not collide, descriptions of a length that a
-//! model can bear, schemas of one object. All of it is text from elsewhere.
+//! Converts the tools of a server: unique names, bounded descriptions, schemas of one object. All of it is untrusted
+//! content.
 
 use std::collections::BTreeSet;
 
@@ -10,37 +10,37 @@ use crate::text::{is_hidden, shown};
 use crate::tools::Registry;
 use crate::tools::toolsets::DEFINED;
 
-/// Characters of a name, as the registry takes it.
+/// Maximum length of a tool name, in characters, as in the registry.
 const NAME: usize = 64;
-/// Bytes of a name as a server gives it. A tool with a longer one is left out.
+/// Maximum length of the server's own tool name, in bytes. Tools with longer names are skipped.
 const OWN_NAME: usize = 1024;
-/// Characters of a description.
+/// Maximum length of a description, in characters.
 const DESCRIPTION: usize = 1000;
-/// Bytes of a schema; a larger one is not shown.
+/// Maximum size of a schema, in bytes; a larger one is omitted.
 const SCHEMA: usize = 32 * 1024;
-/// Keys of a schema with a text that counts as it is.
+/// Keywords of a schema whose text is a value and must not be changed.
 const VALUES: [&str; 4] = ["const", "default", "pattern", "$ref"];
-/// What joins schemas at their top.
+/// Keywords that combine schemas.
 const UNIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// Toolsets that are ours alone: a server's tool never stands in for one of theirs, also while that is not there. The
-/// others are open: `ha_get_state` of a server is part of `homeassistant`.
+/// Toolsets reserved for cdpilot: a server's tool never replaces one of theirs, even while it is not registered. Other
+/// toolsets are open: a server's `ha_get_state` is part of `homeassistant`.
 const OURS: [&str; 8] = ["browser", "clarify", "file", "search", "terminal", "todo", "vision", "web"];
 
 /// A tool of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Listed {
-    /// As the server calls it.
+    /// The server's own name of the tool.
     pub(super) own: String,
-    /// As it is called here.
+    /// The registered name.
     pub(super) name: String,
-    /// What it does.
+    /// The description.
     pub(super) description: String,
-    /// What it takes.
+    /// The schema of the arguments.
     pub(super) schema: Value,
 }
 
-/// The tools of a server that its settings let in, under names that are free. What cannot be used is logged.
+/// The tools of a server that its settings include, under unique names. Skipped tools are logged.
 pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registry: &Registry) -> Vec<Listed> {
     let toolset = super::toolset(server);
     let ours = DEFINED.iter().filter(|set| OURS.contains(&set.name));
@@ -66,7 +66,7 @@ pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registr
             continue;
         };
         if name != own {
-            tracing::info!(server, tool = own, name, "a tool of an MCP server goes by another name here");
+            tracing::info!(server, tool = own, name, "a tool of an MCP server is registered under another name");
         }
         taken.insert(name.clone());
         all.push(Listed {
@@ -83,13 +83,13 @@ pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registr
     all
 }
 
-/// Whether the settings let a tool in: what is included counts more than what is excluded.
+/// Whether the settings include a tool; `include` takes precedence over `exclude`.
 pub(super) fn is_let_in(own: &str, settings: &McpTools) -> bool {
     let names = |list: &[String]| list.iter().any(|name| name == own);
     if settings.include.is_empty() { !names(&settings.exclude) } else { names(&settings.include) }
 }
 
-/// A name as the registry takes it. A hidden character is named by its number, any other is an underscore.
+/// Converts a name to a valid one: a hidden character becomes its code point, any other invalid one an underscore.
 fn fitted(name: &str) -> String {
     let mut fitted = String::with_capacity(name.len());
     for c in name.chars() {
@@ -103,14 +103,14 @@ fn fitted(name: &str) -> String {
     fitted
 }
 
-/// What a tool does, in whole sentences, hidden characters as escapes.
+/// The description of a tool in whole sentences, with hidden characters escaped.
 fn described(tool: &Value) -> String {
     let text = [&tool["description"], &tool["title"], &tool["annotations"]["title"]];
     let text = text.into_iter().find_map(Value::as_str).unwrap_or_default();
     shortened(shown(text.trim()).as_ref(), DESCRIPTION)
 }
 
-/// The first sentences of a text; where the first one is too long by itself, its first words.
+/// The first sentences of a text; if the first one is too long, its first words.
 fn shortened(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let cut = text.get(..end).unwrap_or_default();
@@ -124,8 +124,8 @@ fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// A schema of one object without unions at its top: what they join becomes properties of it. The server looks at the
-/// arguments again; this is what a model is told.
+/// Converts a schema to one object without combined schemas at its top: their properties are merged. The server
+/// validates the arguments itself; this schema is for models.
 fn schema(given: &Value) -> Value {
     let mut top = given.as_object().cloned().unwrap_or_default();
     for _ in 0..8 {
@@ -159,7 +159,7 @@ fn schema(given: &Value) -> Value {
     schema
 }
 
-/// Writes hidden characters in what a schema says to people and models as escapes. Names and values stay: calls need them.
+/// Escapes hidden characters in the texts of a schema. Names and values stay: calls need them.
 fn show_hidden(schema: &mut Value) {
     match schema {
         Value::Array(all) => all.iter_mut().for_each(show_hidden),
@@ -176,7 +176,7 @@ fn show_hidden(schema: &mut Value) {
     }
 }
 
-/// Adds what a branch of a union has; what it requires only where all branches count.
+/// Merges the properties of a combined schema; its required ones only if all combined schemas apply.
 fn join(top: &mut Map<String, Value>, branch: &Value, all_count: bool, root: &Value) {
     let target = branch["$ref"].as_str().and_then(|path| root.pointer(path.strip_prefix('#')?));
     let branch = target.unwrap_or(branch);
@@ -198,7 +198,7 @@ fn join(top: &mut Map<String, Value>, branch: &Value, all_count: bool, root: &Va
             }
         }
     }
-    // A branch forbids what the others bring.
+    // A combined schema may forbid the properties of the others.
     top.remove("additionalProperties");
 }
 
@@ -230,18 +230,18 @@ mod tests {
         registry.register("mcp-other", tool("search")).unwrap();
         registry.register("mcp-my.files", tool("mine")).unwrap();
         let all = ["mine", "search", "browser_click", "write_file", "ha_get_state", "a.b", "a_b", "a:b", "", "mine"];
-        let told = names(&all, &McpTools::default(), &registry);
+        let actual = names(&all, &McpTools::default(), &registry);
         let expected = [
             ("mine", "mine"),
             ("search", "my_files_search"),
-            // Also those of ours that are not there at the moment.
+            // Also reserved tools that are not registered at the moment.
             ("browser_click", "my_files_browser_click"),
             ("write_file", "my_files_write_file"),
             ("ha_get_state", "ha_get_state"),
             ("a.b", "a_b"),
             ("a_b", "my_files_a_b"),
         ];
-        assert_eq!(told, expected.map(|(own, name)| (own.to_owned(), name.to_owned())), "a:b has no name left");
+        assert_eq!(actual, expected.map(|(own, name)| (own.to_owned(), name.to_owned())), "a:b has no name left");
         let long = "x".repeat(100);
         assert_eq!(names(&[&long], &McpTools::default(), &registry), [(long.clone(), "x".repeat(64))]);
     }
@@ -251,8 +251,8 @@ mod tests {
         let of = |include: &[&str], exclude: &[&str]| {
             let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
             let settings = McpTools { include: list(include), exclude: list(exclude) };
-            let told = names(&["a", "b", "c"], &settings, &Registry::new());
-            told.into_iter().map(|(own, _)| own).collect::<Vec<_>>()
+            let actual = names(&["a", "b", "c"], &settings, &Registry::new());
+            actual.into_iter().map(|(own, _)| own).collect::<Vec<_>>()
         };
         assert_eq!(of(&[], &[]), ["a", "b", "c"]);
         assert_eq!(of(&[], &["b"]), ["a", "c"]);

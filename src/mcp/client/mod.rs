@@ -1,21 +1,21 @@
 //! MCP client: the configured MCP servers, started when their tools are first requested.
 //!
-//! An entry point keeps [`Servers`] beside its toolbox; the processes end with it. A server that crashes, hangs or cannot
-//! be started costs an error for the calls under way and nothing else; the next call starts it again.
+//! An entry point keeps [`Servers`] beside its toolbox; the processes end with it. A server that crashes, hangs or
+//! cannot be started costs an error for the calls under way and nothing else; the next call starts it again.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `server` | life cycle of one server: start, supervision, restart |
-//! | `process`, `unix`, `windows` | its process, and the threads at its streams |
-//! | `lines`, `stderr` | what it writes, within bounds |
+//! | `process`, `unix`, `windows` | its process and the threads of its streams |
+//! | `lines`, `stderr` | its output, within bounds |
 //! | `link` | the connection: requests, responses, notifications |
 //! | `handshake` | protocol revision and list of tools |
-//! | `listing` | its tools as ours: names, descriptions, schemas |
-//! | `relist` | how soon its tools are listed again |
-//! | `results`, `salvage` | what it answers to a call; whose answer it is when it cannot be decoded |
+//! | `listing` | conversion of its tools: names, descriptions, schemas |
+//! | `relist` | rate limit for listing its tools again |
+//! | `results`, `salvage` | results of calls; attribution of responses that cannot be decoded |
 //!
-//! Threads: `mcp-NAME` looks after a server as long as it runs, `mcp-in-NAME`, `mcp-out-NAME` and `mcp-err-NAME` are at
-//! its streams. The registry holds the tools, the tools hold their server, a server holds the registry weakly.
+//! Threads: `mcp-NAME` supervises a running server, `mcp-in-NAME`, `mcp-out-NAME` and `mcp-err-NAME` handle its
+//! streams. The registry owns the tools, the tools own their server, and the server refers to the registry weakly.
 
 mod handshake;
 mod lines;
@@ -50,22 +50,22 @@ fn toolset(server: &str) -> String {
     format!("{PREFIX}{server}")
 }
 
-/// Time limits.
+/// Time limits of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// From the start of a server to the list of its tools.
+    /// Start of a server, until its tools are listed.
     pub start: Duration,
-    /// Until one that says nothing to `server/discover` is sent `initialize`.
+    /// Wait for an answer to `server/discover` before `initialize` is sent.
     pub probe: Duration,
-    /// A call, whatever its own deadline says.
+    /// A call; the call's own deadline may be earlier.
     pub call: Duration,
-    /// An answer to the question whether it still answers, after a call that has waited too long.
+    /// Answer to a health check after a call that timed out.
     pub alive: Duration,
-    /// Between the end of its input and the request to end, and between that and its being killed.
+    /// Grace period after closing stdin before SIGTERM is sent, and again before the process is killed.
     pub patience: Duration,
-    /// Until it is started again after the first failure; each further one doubles it.
+    /// Pause before the first restart; doubled for each further failure.
     pub first_pause: Duration,
-    /// What that grows to.
+    /// Maximum pause before a restart.
     pub longest_pause: Duration,
 }
 
@@ -83,22 +83,22 @@ impl Default for Limits {
     }
 }
 
-/// The MCP servers of a home. Dropping it ends their processes, all at the same time and within a few seconds, and takes
-/// their tools away.
+/// The MCP servers of a home. Dropping it ends their processes, in parallel and within a few seconds, and removes their
+/// tools.
 #[derive(Debug)]
 pub struct Servers {
     all: Vec<Arc<Server>>,
 }
 
 impl Servers {
-    /// Gives a toolbox the tools of the servers in its settings: one toolset `mcp-<server>` each. No server is started
-    /// before its toolset is asked for.
+    /// Registers the configured servers of a toolbox: one toolset `mcp-<server>` each. A server is started when its
+    /// toolset is first requested.
     #[must_use]
     pub fn attach(toolbox: &Toolbox) -> Self {
         Self::of(&toolbox.control().config().mcp_servers, toolbox.registry(), Limits::default())
     }
 
-    /// The same for any servers and any registry.
+    /// Like [`attach`](Self::attach), for any servers and registry.
     #[must_use]
     pub fn of(servers: &BTreeMap<String, McpServer>, registry: &Arc<Registry>, limits: Limits) -> Self {
         let one = |(name, settings): (&String, &McpServer)| {
@@ -113,7 +113,7 @@ impl Servers {
 impl Drop for Servers {
     fn drop(&mut self) {
         let threads: Vec<_> = self.all.iter().filter_map(|server| server.end()).collect();
-        drop(threads); // waited for
+        drop(threads); // waits for them
         for server in &self.all {
             if let Some(registry) = server.registry() {
                 registry.remove_source(server.toolset());

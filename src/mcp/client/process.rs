@@ -1,7 +1,7 @@
-//! A server's process and its three streams, each with a thread.
+//! A server's process and its three streams, with a thread for each.
 //!
-//! `mcp-out-NAME` writes what is asked, `mcp-in-NAME` reads what is answered, `mcp-err-NAME` reads what is written beside
-//! it. They end with the process, also when something that it started holds a stream open.
+//! `mcp-out-NAME` writes requests to stdin, `mcp-in-NAME` reads responses from stdout, `mcp-err-NAME` reads stderr. The
+//! threads end with the process, even if a descendant holds a stream open.
 
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,7 +15,7 @@ use crate::config::McpServer;
 use crate::process::stdio::{self, Stop};
 use crate::sync::{Thread, on_panic, spawn};
 
-/// The streams of a process that was just started.
+/// The streams of a started process.
 pub(super) struct Streams {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
@@ -32,26 +32,26 @@ impl Streams {
     }
 }
 
-/// A server that runs. It has to be [ended](Self::end); dropping it kills it.
+/// A running server. It has to be [ended](Self::end); dropping it kills it.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) link: Arc<Link>,
     pub(super) tail: Arc<Tail>,
     process: Process,
-    // Told to end before they are waited for: the order of the fields matters.
+    // The order of the fields matters: the stop signal is dropped before the threads are joined.
     _stop: Stop,
     _threads: Vec<Thread>,
 }
 
 impl Running {
-    /// Starts a server and the threads around it. The name is for threads and logs.
+    /// Starts a server and its threads. The name is used for threads and logs.
     pub(super) fn start(name: &str, settings: &McpServer, tail: Arc<Tail>) -> io::Result<Self> {
         let (stop, stopped) = stdio::stop()?;
         let stopped = Arc::new(stopped);
         let (process, streams) = Process::spawn(&mut command(settings))?;
         tracing::debug!(server = name, pid = process.pid(), "an MCP server was started");
         let (link, outbox) = Link::new(name);
-        // Made first, so that whatever goes wrong from here on ends the process.
+        // Created first, so that any later error ends the process.
         let mut running = Self { link, tail, process, _stop: stop, _threads: Vec::new() };
         let Streams { mut stdin, stdout, stderr } = streams;
         let ends = Arc::clone(&stopped);
@@ -66,7 +66,7 @@ impl Running {
         running._threads.push(writer);
         let (link, ends) = (Arc::clone(&running.link), Arc::clone(&stopped));
         let reader = spawn(format!("mcp-in-{name}"), move || {
-            // Calls under way fail at once.
+            // Pending requests fail at once.
             let _guard = on_panic(|| link.abandon());
             let mut lines = super::lines::Lines::default();
             stdio::read_until_stopped(stdout, &ends, |bytes| lines.take(bytes, |line| link.read(line)));
@@ -82,15 +82,15 @@ impl Running {
         Ok(running)
     }
 
-    /// Ends it: its input is closed, it gets `patience` to end, is asked to, gets it again, and is killed. Calls under way
-    /// fail at once. What it has written until then is in its tail.
+    /// Ends the server: closes its stdin, waits up to `patience`, sends SIGTERM, waits again, and kills it. Pending
+    /// requests fail at once. Its output until then is in its tail.
     pub(super) fn end(mut self, patience: Duration) {
         self.link.abandon();
         self.process.end(patience);
     }
 }
 
-/// The command of a server: its own environment, not ours.
+/// The command of a server, with its own environment instead of the inherited one.
 fn command(settings: &McpServer) -> Command {
     let mut command = Command::new(platform::program(&settings.command));
     let ours = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(platform::is_passed_on));

@@ -1,16 +1,16 @@
-//! How soon the tools of a server are listed again after it reported a change.
+//! Rate limit for listing the tools of a server again after it reported a change.
 
 use std::time::{Duration, Instant};
 
-/// Between two lists of a server whose tools change now and then.
+/// Pause between two lists of a server whose tools change occasionally.
 const MIN_PAUSE: Duration = Duration::from_millis(500);
-/// Between two lists of one that reports changes all the time.
+/// Pause between two lists of a server that reports changes all the time.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// Spaces out the lists of a server. Reports in between are combined into one list, so that the last one is never lost.
+/// Spaces out lists of a server. Reports during a pause are combined into one list, so that the last one is never lost.
 #[derive(Debug, Default)]
 pub(super) struct Relist {
-    /// When the last list was made, and how long the next one waits after it.
+    /// Time of the last list, and the pause after it.
     last: Option<(Instant, Duration)>,
 }
 
@@ -20,7 +20,7 @@ impl Relist {
         self.last.map_or(now, |(last, pause)| last + pause)
     }
 
-    /// A list was made. A report that waited for it doubles the pause; a server that was quiet begins anew.
+    /// Records a list. A report during the pause doubles the next pause; after a quiet period it is reset.
     pub(super) fn listed(&mut self, now: Instant) {
         let pause = match self.last {
             Some((last, pause)) if now.saturating_duration_since(last) < pause * 2 => (pause * 2).min(MAX_PAUSE),
@@ -46,7 +46,7 @@ mod tests {
             now = relist.due(now);
         }
         assert!(lists < 30, "{lists} lists in ten minutes");
-        // After a quiet time changes are followed as before.
+        // After a quiet period changes are followed as before.
         now += MAX_PAUSE * 3;
         relist.listed(now);
         assert_eq!(relist.due(now), now + MIN_PAUSE);

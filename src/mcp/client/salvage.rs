@@ -1,6 +1,6 @@
-//! What can still be read of an answer that cannot be decoded: which call it belongs to.
+//! Finds the request of a response that cannot be decoded.
 
-/// The id of an answer, whatever else is wrong with it; `None` for a request, and where there is none to be found.
+/// The id of a response that is otherwise invalid; `None` for a request, or without a readable id.
 pub(super) fn answer_id(line: &[u8]) -> Option<i64> {
     let (mut at, mut depth, mut id) = (0, 0_usize, None);
     while let Some(byte) = line.get(at) {
@@ -29,12 +29,12 @@ pub(super) fn answer_id(line: &[u8]) -> Option<i64> {
     id
 }
 
-/// Whether a line is meant to be a JSON-RPC message.
+/// Whether a line looks like a JSON-RPC message.
 pub(super) fn is_message(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"{") && memchr::memmem::find(line, b"\"jsonrpc\"").is_some()
 }
 
-/// The position behind a string that begins at `at`.
+/// The position after the string that begins at `at`.
 fn string_end(line: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while let Some(byte) = line.get(at) {
@@ -47,7 +47,7 @@ fn string_end(line: &[u8], at: usize) -> usize {
     line.len()
 }
 
-/// What follows a key and its colon.
+/// The value after a key and its colon.
 fn value_of(line: &[u8], end: usize) -> Option<&[u8]> {
     let rest = line.get(end..)?.trim_ascii_start();
     rest.strip_prefix(b":").map(<[u8]>::trim_ascii_start)
@@ -57,7 +57,7 @@ fn number(value: &[u8]) -> Option<i64> {
     let value = value.strip_prefix(b"\"").unwrap_or(value);
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = value.split_at_checked(digits)?;
-    // At the end of what is there, more digits may have followed.
+    // At the end of a truncated line, more digits may have followed.
     rest.first()?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }

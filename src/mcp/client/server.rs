@@ -1,7 +1,7 @@
-//! One server: started when it is asked for, looked after while it runs, started again when it is asked for after its end.
+//! Life cycle of one server: started on first use, supervised while it runs, restarted on use after it ended.
 //!
-//! Its thread does all of that; whoever needs the server waits for what the thread makes of it. Lock order: the state's
-//! lock is the only one here, and held for looking and changing alone.
+//! The server's own thread does all of this; callers wait for its state. Lock order: the state's lock is the only one
+//! here, held for reading and changing the state only.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -22,51 +22,51 @@ use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 use crate::text::shown;
 use crate::tools::{Handler, Outcome, Registry, Source, Tool, ToolContext, ToolError};
 
-/// A pause that is waited for rather than told.
+/// Callers wait for a restart that is at most this far away; otherwise they get an error at once.
 const SHORT_PAUSE: Duration = Duration::from_secs(1);
-/// One that has run so long has not failed before.
+/// After running this long, a server's earlier failures are forgotten.
 const STEADY: Duration = Duration::from_secs(60);
-/// How often a wait that may be cancelled looks whether it is.
+/// How often a cancellable wait checks its flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// Lists are tried so often when names are taken meanwhile.
+/// Attempts to list the tools when names are taken in the meantime.
 const TRIES: usize = 3;
-/// Characters of what is told of a server that is down.
+/// Maximum length of the reason in an error, in characters.
 const MAX_REASON_CHARS: usize = 2_000;
-/// The shortest secret that is covered in what a server writes beside its answers.
+/// Minimum length of a secret that is redacted in stderr output, in bytes.
 const MIN_SECRET_BYTES: usize = 4;
 
-/// How things stand.
+/// State of the server.
 #[derive(Debug, Clone)]
 enum Phase {
-    /// Nobody has asked for it yet.
+    /// Not requested yet.
     Idle,
-    /// It is being started.
+    /// Starting.
     Starting,
-    /// It is being ended, before it can be started again.
+    /// Being ended before a restart.
     Ending,
-    /// Its tools are registered.
+    /// Running, with its tools registered.
     Up(Arc<Link>),
-    /// It is started again when it is asked for, no sooner than that.
+    /// Ended or failed; restarted on use, not before `again`.
     Down { again: Instant, why: String },
 }
 
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// For good.
-    is_over: bool,
-    /// What is to be told when it is over.
+    /// Stopped permanently.
+    is_stopped: bool,
+    /// The connection to abandon when the server is stopped.
     link: Option<Arc<Link>>,
-    /// Whether its tools are registered: they stay so while it is down.
+    /// Whether its tools are registered; they stay registered while it is down.
     is_listed: bool,
-    /// Ends since it last ran for long.
+    /// Failures since it last ran for [`STEADY`].
     failures: u32,
-    /// It does not bear the probe.
+    /// The server ends on the probe; start it without.
     is_legacy: bool,
     thread: Option<Thread>,
 }
 
-/// A server of the settings.
+/// A configured server.
 pub(super) struct Server {
     name: String,
     toolset: String,
@@ -75,18 +75,18 @@ pub(super) struct Server {
     registry: Weak<Registry>,
     state: Mutex<State>,
     changed: Condvar,
-    /// Its tools refer to it.
+    /// For its tools, which refer to it.
     me: Weak<Server>,
 }
 
 impl std::fmt::Debug for Server {
-    // Its settings hold secrets.
+    // The settings contain secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-/// Why a start came to nothing.
+/// Why the server could not be started.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("program {0:?} not found; install it, or set command to its path")]
@@ -103,7 +103,7 @@ impl Server {
     pub(super) fn new(name: &str, settings: McpServer, registry: &Arc<Registry>, limits: Limits) -> Arc<Self> {
         let state = State {
             phase: Phase::Idle,
-            is_over: false,
+            is_stopped: false,
             link: None,
             is_listed: false,
             failures: 0,
@@ -126,11 +126,11 @@ impl Server {
         self.registry.upgrade()
     }
 
-    /// Ends it for good. The thread that does so is to be waited for.
+    /// Stops the server permanently. Returns its thread, to be joined.
     pub(super) fn end(&self) -> Option<Thread> {
         let (link, thread) = {
             let mut state = self.state.lock();
-            state.is_over = true;
+            state.is_stopped = true;
             (state.link.take(), state.thread.take())
         };
         self.changed.notify_all();
@@ -140,14 +140,14 @@ impl Server {
         thread
     }
 
-    /// The conversation with it; it is started for that where it does not run.
+    /// The connection; starts the server if it is not running.
     fn link(&self, deadline: Deadline) -> Result<Arc<Link>, ToolError> {
         let mut has_waited = false;
         let mut state = self.state.lock();
         loop {
             let until = match &state.phase {
-                _ if state.is_over => return Err(self.down("was stopped: cdpilot is ending")),
-                // One that has ended is noticed at once.
+                _ if state.is_stopped => return Err(self.down("was stopped: cdpilot is ending")),
+                // Detects a server that has just ended.
                 Phase::Up(link) if !link.is_gone() => return Ok(Arc::clone(link)),
                 Phase::Up(_) | Phase::Ending => deadline.instant(),
                 Phase::Starting => {
@@ -176,12 +176,12 @@ impl Server {
                 let code = if Cancel::is_current_set() { "CANCELLED" } else { "TIMEOUT" };
                 return Err(ToolError::new(code, message));
             }
-            let look = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + POLL_INTERVAL));
-            self.changed.wait_until(&mut state, look);
+            let wake_up = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + POLL_INTERVAL));
+            self.changed.wait_until(&mut state, wake_up);
         }
     }
 
-    /// Starts its thread.
+    /// Starts the supervising thread.
     fn begin<'a>(
         &'a self,
         mut state: parking_lot::MutexGuard<'a, State>,
@@ -189,7 +189,7 @@ impl Server {
         let Some(me) = self.me.upgrade() else { return Err(self.down("was stopped")) };
         state.phase = Phase::Starting;
         let old = state.thread.take();
-        // The old one has said its last word: that the server may be started again.
+        // The previous thread has finished its work; it is joined below.
         match spawn(format!("mcp-{}", self.thread_name()), move || me.run()) {
             Ok(thread) => state.thread = Some(thread),
             Err(problem) => {
@@ -209,7 +209,7 @@ impl Server {
         ToolError::new("MCP_SERVER_DOWN", format!("the MCP server {} {how}", self.name))
     }
 
-    /// What its thread does.
+    /// The supervising thread: starts the server, supervises it, and ends it.
     fn run(&self) {
         let _guard = on_panic(|| {
             let why = "failed: its thread panicked; see the log".to_owned();
@@ -235,11 +235,11 @@ impl Server {
             }
             Err(failure) => format!("cannot be started: {failure}"),
         };
-        let last_words = tail.quote();
-        let why = if last_words.is_empty() { why } else { format!("{why}; it wrote: {last_words}") };
-        // On one line: it is logged too.
+        let output = tail.quote();
+        let why = if output.is_empty() { why } else { format!("{why}; it wrote: {output}") };
+        // On one line, since it is also logged.
         let why: String = shown(&self.cover()(&why).replace('\n', " ")).chars().take(MAX_REASON_CHARS).collect();
-        if !self.state.lock().is_over {
+        if !self.state.lock().is_stopped {
             tracing::warn!(server = self.name, "an MCP server {why}");
         }
         self.change(|state| {
@@ -259,7 +259,8 @@ impl Server {
         self.changed.notify_all();
     }
 
-    /// Starts it: the process, the first words, its tools. One that ends after the probe is started once more without.
+    /// Starts the process, negotiates, and registers the tools. A server that ends on the probe is started again
+    /// without it.
     fn start(&self, tail: &Arc<Tail>) -> Result<Running, Failure> {
         let deadline = Deadline::after(self.limits.start);
         let mut probe = !self.state.lock().is_legacy;
@@ -268,7 +269,7 @@ impl Server {
                 .map_err(|problem| self.not_started(problem))?;
             {
                 let mut state = self.state.lock();
-                if state.is_over {
+                if state.is_stopped {
                     return Err(Failure::Over);
                 }
                 state.link = Some(Arc::clone(&running.link));
@@ -279,7 +280,7 @@ impl Server {
             match listed {
                 Ok(_) => return Ok(running),
                 Err(problem) => {
-                    // What it has written by then says why.
+                    // The output until now tells why.
                     running.end(self.limits.patience);
                     if problem != Problem::Gone || !probe {
                         return Err(problem.into());
@@ -299,7 +300,7 @@ impl Server {
         Failure::Spawn(command, problem)
     }
 
-    /// Looks after it until it has to be ended. Why.
+    /// Supervises the server until it has to be ended. Returns the reason.
     fn attend(&self, link: &Link) -> String {
         let mut relist = Relist::default();
         loop {
@@ -307,8 +308,8 @@ impl Server {
                 Duty::Gone => return "has ended".to_owned(),
                 Duty::Suspect => {
                     let method = if link.is_modern() { "server/discover" } else { "ping" };
-                    let asked = link.ask(method, Map::new(), Deadline::after(self.limits.alive));
-                    if matches!(asked, Err(Failed::Late)) {
+                    let pending = link.ask(method, Map::new(), Deadline::after(self.limits.alive));
+                    if matches!(pending, Err(Failed::Late)) {
                         return "stopped responding and was ended".to_owned();
                     }
                 }
@@ -322,15 +323,15 @@ impl Server {
         }
     }
 
-    /// Registers the tools that it has at the moment, and no others.
+    /// Registers the server's current tools and removes others.
     fn list(&self, link: &Link, deadline: Deadline) -> Result<(), Problem> {
-        // Those that are not let in count for no bound: a server may have thousands.
-        let told = handshake::list(link, |own| is_let_in(own, &self.settings.tools), deadline)?;
+        // Excluded tools do not count for the limit: a server may have thousands.
+        let described = handshake::list(link, |own| is_let_in(own, &self.settings.tools), deadline)?;
         let Some(registry) = self.registry() else { return Ok(()) };
         for _ in 0..TRIES {
-            let tools = listed(&self.name, &told, &self.settings.tools, &registry);
+            let tools = listed(&self.name, &described, &self.settings.tools, &registry);
             let tools = tools.into_iter().map(|tool| self.tool(tool)).collect();
-            // A name may have been taken meanwhile: another server lists its tools too.
+            // Another server may have taken a name in the meantime.
             let refused = registry.replace(&self.toolset, tools);
             if refused.is_empty() {
                 break;
@@ -344,7 +345,7 @@ impl Server {
         Tool::new(&tool.name, &tool.description, tool.schema, handler)
     }
 
-    /// Covers what its settings give it in its environment, and whatever is covered in results.
+    /// Redacts values of the server's environment and other known secrets.
     fn cover(&self) -> super::stderr::Cover {
         let given = Secrets::new(self.settings.env.values().filter(|value| value.len() >= MIN_SECRET_BYTES));
         let registry = Weak::clone(&self.registry);
@@ -359,8 +360,8 @@ impl Server {
         let link = self.link(deadline)?;
         let params =
             Map::from_iter([("name".to_owned(), json!(own)), ("arguments".to_owned(), Value::Object(arguments))]);
-        let asked = link.begin("tools/call", params, deadline, true);
-        let answered = asked.and_then(|asked| asked.wait(deadline, call.progress));
+        let pending = link.begin("tools/call", params, deadline, true);
+        let answered = pending.and_then(|pending| pending.wait(deadline, call.progress));
         let name = &self.name;
         let failed = |code, message| Err(ToolError::new(code, message));
         match answered {
@@ -391,7 +392,7 @@ impl Source for Server {
         &self.toolset
     }
 
-    /// Tools that have been listed once stay so while the server is down: a call starts it again.
+    /// Tools stay registered while the server is down: a call restarts it.
     fn load(&self, deadline: Deadline) -> Result<(), ToolError> {
         if self.state.lock().is_listed {
             return Ok(());
@@ -400,7 +401,7 @@ impl Source for Server {
     }
 }
 
-/// A tool of a server, as the server calls it.
+/// A tool of a server, under the server's own name.
 struct OfServer {
     server: Weak<Server>,
     own: String,

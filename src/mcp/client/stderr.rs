@@ -1,5 +1,5 @@
-//! What a server writes to its standard error: logged within bounds, the last lines kept for whoever is told that it
-//! cannot be started. What its settings give it in its environment is covered in all of it.
+//! Standard error of a server: logged within bounds; the last lines are kept for errors. Secrets of its environment are
+//! redacted.
 
 use std::collections::VecDeque;
 
@@ -7,19 +7,19 @@ use parking_lot::Mutex;
 
 use crate::text::is_hidden;
 
-/// Bytes of a line that are looked at; a longer one is cut.
+/// Maximum length of a line, in bytes; longer ones are truncated.
 const MAX_LINE_BYTES: usize = 4096;
-/// Characters of a line that are shown.
+/// Maximum length of a line in errors and logs, in characters.
 const SHOWN: usize = 300;
-/// Lines that are kept.
+/// Number of lines kept.
 const KEPT: usize = 5;
-/// Lines that are logged of one process.
+/// Maximum number of lines logged per process.
 const LOGGED: usize = 500;
 
-/// Covers what must not be shown.
+/// Redacts secrets in a text.
 pub(super) type Cover = Box<dyn Fn(&str) -> String + Send + Sync>;
 
-/// The last lines, shared between the thread that reads and whoever asks.
+/// The last lines, shared by the reader thread and the errors that quote them.
 pub(super) struct Tail {
     name: String,
     cover: Cover,
@@ -44,7 +44,7 @@ impl Tail {
         Self { name: name.to_owned(), cover, state: Mutex::default() }
     }
 
-    /// Takes what was read.
+    /// Adds output.
     pub(super) fn push(&self, bytes: &[u8]) {
         let mut whole = Vec::new();
         {
@@ -60,14 +60,14 @@ impl Tail {
         whole.iter().for_each(|line| self.note(line));
     }
 
-    /// There is no more.
+    /// Ends the output.
     pub(super) fn end(&self) {
         let last = std::mem::take(&mut self.state.lock().line);
         self.note(&last);
     }
 
     fn note(&self, line: &[u8]) {
-        // Covered before it is cut: what is left of a secret that was cut through would not be found.
+        // Redact before truncating: the rest of a truncated secret would not be recognised.
         let covered = (self.cover)(String::from_utf8_lossy(line).trim_end());
         let shown: String = covered.chars().filter(|c| !is_hidden(*c)).take(SHOWN).collect();
         if shown.trim().is_empty() {
@@ -84,17 +84,19 @@ impl Tail {
         };
         match logged.cmp(&LOGGED) {
             std::cmp::Ordering::Less => tracing::debug!(server = self.name, "{shown}"),
-            std::cmp::Ordering::Equal => tracing::debug!(server = self.name, "no more of what it writes is logged"),
+            std::cmp::Ordering::Equal => {
+                tracing::debug!(server = self.name, "further output of the server is not logged")
+            }
             std::cmp::Ordering::Greater => {}
         }
     }
 
-    /// Forgets the lines: those of another start follow.
+    /// Drops the lines before another start.
     pub(super) fn forget(&self) {
         self.state.lock().kept.clear();
     }
 
-    /// The last lines, in one.
+    /// The last lines, joined.
     pub(super) fn quote(&self) -> String {
         let state = self.state.lock();
         state.kept.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" | ")

@@ -1,4 +1,4 @@
-//! A server's process on Unix: a process group of its own with a reaper in it.
+//! A server's process on Unix: its own process group with a reaper process in it.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -11,29 +11,30 @@ use super::process::Streams;
 use crate::process::{Group, Reaper};
 use crate::sync::Deadline;
 
-/// What a killed process may take to vanish.
+/// How long killed processes may take to disappear.
 const KILL_TIME: Duration = Duration::from_secs(2);
 
-/// Variables that a server gets of ours. Its settings name more; nothing else of ours is its business.
+/// Inherited environment variables. All others must be in the settings of the server.
 const PASSED_ON: [&str; 10] = ["HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
 
-/// Whether a server gets a variable of ours.
+/// Whether a server inherits a variable.
 pub(super) fn is_passed_on(name: &str) -> bool {
     PASSED_ON.contains(&name) || name.starts_with("LC_")
 }
 
-/// A program as the system finds it.
+/// The program as an executable name.
 pub(super) fn program(command: &str) -> std::ffi::OsString {
     command.into()
 }
 
-/// How the guard is called, on its command line.
-const REAPER_NAME: &str = "cdpilot-mcp-guard";
+/// Name of the reaper process on its command line.
+const REAPER_NAME: &str = "cdpilot-mcp-reaper";
 
-/// Ends the server after us, should it not end by itself when its input does. It waits for the end of its own input, which
-/// comes when we end, however that happens; then the server has two seconds, and what is left of its group another half
-/// after being asked. (With a number or a bare name for the signal, some shells do not know `--`.) While the guard lives in the group, the group's id cannot become anybody else's.
-const GUARD: &str = r#"trap '' HUP INT TERM
+/// Ends the server if cdpilot ends without doing so. The reaper waits for the end of its stdin, which closes when
+/// cdpilot ends for any reason; the server then has two seconds to end, and the rest of its group another half after
+/// SIGTERM. While the reaper lives in the group, the group id cannot be reused. Signals are given with `-s`, since some
+/// shells do not accept `--` after `-15` or `-TERM`.
+const REAPER: &str = r#"trap '' HUP INT TERM
 read -r _
 for t in 0.1 0.2 0.3 0.4 1; do
     kill -0 "$1" || break
@@ -43,7 +44,7 @@ kill -s TERM -- "-$1"
 sleep 0.5
 kill -s KILL -- "-$1" || kill -9 "-$1""#;
 
-/// A server's process and whatever it started. It has to be [ended](Self::end); dropping it kills it.
+/// A server's process and its descendants. It has to be [ended](Self::end); dropping it kills them.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
@@ -53,8 +54,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it as the leader of a process group, so that one signal reaches what it starts: `npx` starts a shell that
-    /// starts the server.
+    /// Starts the server as leader of a process group, so that signals reach its descendants: `npx` starts a shell,
+    /// which starts the server.
     pub(super) fn spawn(command: &mut Command) -> io::Result<(Self, Streams)> {
         let mut child = command.process_group(0).spawn()?;
         let streams = Streams::of(&mut child);
@@ -76,8 +77,8 @@ impl Process {
         self.child.id()
     }
 
-    /// Waits for its end, which the end of its input brings; then asks it to end, then kills it and whatever it started.
-    /// Each of the two waits takes `patience` at most.
+    /// Waits for the process, whose stdin is closed, to end; then sends SIGTERM, then kills the group. Each of the two
+    /// waits takes at most `patience`.
     pub(super) fn end(&mut self, patience: Duration) {
         if !self.group.wait_leader(Deadline::after(patience)) {
             self.group.signal(Signal::TERM);
@@ -86,17 +87,17 @@ impl Process {
         self.kill();
     }
 
-    /// Kills the whole group, the reaper included, before the leader is reaped: until then the id is nobody else's.
+    /// Kills the group including the reaper, before the leader is reaped: until then the group id cannot be reused.
     fn kill(&mut self) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
         self.group.signal(Signal::KILL);
-        self.reaper.end(); // also should it have failed to join the group
+        self.reaper.end(); // in case it could not join the group
         if self.group.wait_leader(Deadline::after(KILL_TIME)) {
             let _ = self.child.wait();
         } else {
-            tracing::warn!(pid = self.pid(), "an MCP server does not end though it was killed");
+            tracing::warn!(pid = self.pid(), "an MCP server did not end although it was killed");
         }
     }
 }
@@ -107,9 +108,9 @@ impl Drop for Process {
     }
 }
 
-/// The group that a server leads, and the reaper in it.
+/// The server's process group with its reaper process.
 fn reaped(leader: &Child) -> io::Result<(Group, Reaper)> {
     let group = Group::led_by(leader)?;
-    let reaper = Reaper::start(group.id(), REAPER_NAME, GUARD, &[group.id().to_string().as_ref()])?;
+    let reaper = Reaper::start(group.id(), REAPER_NAME, REAPER, &[group.id().to_string().as_ref()])?;
     Ok((group, reaper))
 }

@@ -1,4 +1,4 @@
-//! A server's process on Windows: a job object per server, which the system ends with us.
+//! A server's process on Windows: a job object per server, which the system closes when cdpilot ends.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,10 +9,10 @@ use super::process::Streams;
 use crate::process::job::{self, Job};
 use crate::sync::Deadline;
 
-/// What a killed process may take to vanish.
+/// How long killed processes may take to disappear.
 const KILL_TIME: Duration = Duration::from_secs(2);
 
-/// Variables that a server gets of ours. Its settings name more; nothing else of ours is its business.
+/// Inherited environment variables. All others must be in the settings of the server.
 const PASSED_ON: [&str; 22] = [
     "APPDATA",
     "COMSPEC",
@@ -38,13 +38,13 @@ const PASSED_ON: [&str; 22] = [
     "WINDIR",
 ];
 
-/// Whether a server gets a variable of ours.
+/// Whether a server inherits a variable.
 pub(super) fn is_passed_on(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     PASSED_ON.contains(&name.as_str()) || name.starts_with("LC_")
 }
 
-/// A program as the system finds it: `npx` is a script there, `npx.cmd`, which is only found by its whole name.
+/// Resolves a program on the path: `npx` is the script `npx.cmd`, which is found only by its full name.
 pub(super) fn program(command: &str) -> OsString {
     let is_bare = !command.contains(['/', '\\', '.']);
     let folders = std::env::var_os("PATH").filter(|_| is_bare).unwrap_or_default();
@@ -55,16 +55,17 @@ pub(super) fn program(command: &str) -> OsString {
     found.map_or_else(|| command.into(), std::path::PathBuf::into_os_string)
 }
 
-/// A server's process and whatever it started. It has to be [ended](Self::end); dropping it kills it.
+/// A server's process and its descendants. It has to be [ended](Self::end); dropping it kills them.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// `None` when it was closed, which kills everything in it.
+    /// `None` once closed; closing kills all processes in it.
     job: Option<Job>,
 }
 
 impl Process {
-    /// Starts it inside a job object that kills what is in it when its last handle closes, as it does when we end.
+    /// Starts the server inside a job object that kills its processes when its last handle closes, also when cdpilot
+    /// ends.
     pub(super) fn spawn(command: &mut Command) -> io::Result<(Self, Streams)> {
         let (mut child, job) = job::spawn(command)?;
         match Streams::of(&mut child) {
@@ -82,8 +83,8 @@ impl Process {
         self.child.id()
     }
 
-    /// Waits for its end, which the end of its input brings, for `patience` at most; then kills it and whatever it
-    /// started. There is no gentle signal.
+    /// Waits up to `patience` for the process, whose stdin is closed, to end; then kills the job. Windows has no
+    /// equivalent of SIGTERM.
     pub(super) fn end(&mut self, patience: Duration) {
         job::wait_ended(&mut self.child, Deadline::after(patience));
         self.kill();
@@ -91,7 +92,7 @@ impl Process {
 
     fn kill(&mut self) {
         if self.job.take().is_some() && !job::wait_ended(&mut self.child, Deadline::after(KILL_TIME)) {
-            tracing::warn!(pid = self.pid(), "an MCP server does not end though it was killed");
+            tracing::warn!(pid = self.pid(), "an MCP server did not end although it was killed");
         }
     }
 }

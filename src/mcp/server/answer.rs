@@ -1,4 +1,4 @@
-//! What is answered to a request, whichever way it came.
+//! Answers to requests, independent of the transport.
 
 use serde_json::{Map, Value, json};
 
@@ -12,11 +12,10 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Key in `_meta`: name and version of the server.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// How long what `server/discover` tells may be kept, milliseconds.
+/// Cache lifetime of the result of `server/discover`, in milliseconds.
 const KEPT: u64 = 3_600_000;
 
-/// Answers a request. `None` for what nobody waits for the answer of. `subscriptions/listen` is for whoever has the
-/// connection.
+/// Answers a request; `None` for a notification. `subscriptions/listen` is handled by the transport.
 #[must_use]
 pub fn answer(backend: &dyn Backend, request: &Request, peer: &Peer<'_>) -> Option<Value> {
     let id = request.id.as_ref()?;
@@ -41,7 +40,7 @@ fn result(backend: &dyn Backend, request: &Request, peer: &Peer<'_>) -> Result<V
     Ok(if is_modern { result } else { without_modern(result) })
 }
 
-/// Whether a request stands by itself, by its parameters. It has to be of the revision that is spoken here then.
+/// Whether a request is self-contained, by its parameters. Its revision must then be supported.
 ///
 /// # Errors
 /// [`Fault::UNSUPPORTED_VERSION`], [`Fault::INVALID_PARAMS`].
@@ -56,19 +55,19 @@ pub fn is_modern(params: &Map<String, Value>) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// The revision that a request says it is of.
+/// The protocol revision in the parameters of a request.
 pub(super) fn version(params: &Map<String, Value>) -> Option<&Value> {
     params.get("_meta").and_then(Value::as_object)?.get(VERSION)
 }
 
-/// A revision is not spoken here.
+/// The error for an unsupported protocol revision.
 pub(super) fn unsupported(version: &Value) -> Fault {
     let data = json!({ "supported": [MODERN, LEGACY], "requested": version });
     let fault = Fault::new(Fault::UNSUPPORTED_VERSION, "Unsupported protocol version");
     Fault { data: Some(data), ..fault }
 }
 
-/// Whether a revision is one of those that begin with `initialize`.
+/// Whether a protocol revision is one of those that begin with `initialize`.
 pub(super) fn is_legacy(version: &str) -> bool {
     version == LEGACY || OLDER.contains(&version)
 }
@@ -95,7 +94,7 @@ fn discovered(backend: &dyn Backend) -> Value {
     })
 }
 
-/// Earlier revisions know nothing of these.
+/// Removes fields that older revisions do not have.
 fn without_modern(mut result: Value) -> Value {
     if let Value::Object(map) = &mut result {
         for name in ["resultType", "ttlMs", "cacheScope"] {

@@ -1,4 +1,4 @@
-//! Requests under way on a connection, and what is told while they are.
+//! Requests in progress on a connection, and their notifications.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use super::super::{Fault, Id, Request};
 use super::subscription::{Subscription, list_changed};
 use crate::sync::Cancel;
 
-/// Everything that is open on a connection. The lock is held for map operations only.
+/// Open requests and subscriptions of a connection. The lock is held for map operations only.
 #[derive(Debug)]
 pub(super) struct Calls {
     open: Mutex<Open>,
-    /// Subscriptions at most.
+    /// Maximum number of subscriptions.
     most: usize,
 }
 
@@ -30,23 +30,23 @@ struct Open {
 #[derive(Debug)]
 struct Running {
     cancel: Cancel,
-    /// What is being done, for a person.
+    /// Name of the running operation, for people.
     what: String,
     token: Option<Value>,
     since: Instant,
-    /// How often it was said that it is still being done.
+    /// Number of keepalive progress notifications sent.
     ticks: u32,
-    /// The last progress that the tool itself told of.
-    told: Option<f64>,
+    /// The last progress value reported by the tool.
+    reported: Option<f64>,
 }
 
 impl Calls {
-    /// None, and so many subscriptions at most.
+    /// Creates an empty table for at most `most` subscriptions.
     pub(super) fn new(most: usize) -> Self {
         Self { open: Mutex::default(), most }
     }
 
-    /// A request begins. The flag that is set when nobody wants its answer any more.
+    /// Registers a request. Returns the flag that is set when it is cancelled.
     pub(super) fn begin(&self, id: &Id, request: &Request) -> Result<Cancel, Fault> {
         let mut open = self.open.lock();
         if open.is_known(id) {
@@ -60,20 +60,20 @@ impl Calls {
             token: request.params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned(),
             since: Instant::now(),
             ticks: 0,
-            told: None,
+            reported: None,
         };
         open.running.insert(id.clone(), running);
         Ok(cancel)
     }
 
-    /// A request is done. Whether somebody waits for its answer.
+    /// Removes a finished request. Returns whether its answer is to be sent.
     pub(super) fn end(&self, id: &Id, cancel: &Cancel) -> bool {
         let mut open = self.open.lock();
-        // Where it was cancelled, another one may have its id by now.
+        // After a cancellation, another request may have the same id.
         !cancel.is_set() && open.running.remove(id).is_some()
     }
 
-    /// Somebody listens.
+    /// Adds a subscription.
     pub(super) fn listen(&self, subscription: Subscription) -> Result<(), Fault> {
         let mut open = self.open.lock();
         if open.is_known(subscription.id()) {
@@ -92,7 +92,7 @@ impl Calls {
         self.open.lock().initialized = true;
     }
 
-    /// Nobody wants the answer of a request any more, or a subscription.
+    /// Cancels a request or ends a subscription.
     pub(super) fn cancel(&self, id: &Id) {
         let mut open = self.open.lock();
         open.listening.retain(|one| one.id() != id);
@@ -101,7 +101,7 @@ impl Calls {
         }
     }
 
-    /// The end of all. What those who wait and those who listen are told at last.
+    /// Cancels everything. Returns the final messages of requests and subscriptions.
     pub(super) fn cancel_all(&self) -> Vec<Value> {
         let mut open = self.open.lock();
         let fault =
@@ -114,34 +114,34 @@ impl Calls {
         last
     }
 
-    /// Whether nothing is being done.
+    /// Whether no request is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.open.lock().running.is_empty()
     }
 
-    /// Whether a progress that a tool tells of may be passed on: somebody waits, and it is more than before.
-    pub(super) fn goes_on(&self, id: &Id, told: &Value) -> bool {
+    /// Whether a tool's progress is passed on: the request is still open and the value has increased.
+    pub(super) fn is_new_progress(&self, id: &Id, progress: &Value) -> bool {
         let mut open = self.open.lock();
         let Some(running) = open.running.get_mut(id) else { return false };
-        let now = told.pointer("/params/progress").and_then(Value::as_f64);
-        let before = running.told.or((running.ticks > 0).then(|| running.since.elapsed().as_secs_f64()));
+        let now = progress.pointer("/params/progress").and_then(Value::as_f64);
+        let before = running.reported.or((running.ticks > 0).then(|| running.since.elapsed().as_secs_f64()));
         match (now, before) {
             (Some(now), Some(before)) if now <= before => false,
             (Some(now), _) => {
-                running.told = Some(now);
+                running.reported = Some(now);
                 true
             }
             (None, _) => true,
         }
     }
 
-    /// Tells whoever asked for it that their calls are still being done, unless the tools do so themselves. `send` must
-    /// not wait: it is called under the lock, so that nothing is told behind an answer.
+    /// Sends keepalive progress for long calls whose tool reports none. `send` must not block: it is called under the
+    /// lock, so that no progress follows an answer.
     pub(super) fn tick(&self, every: Duration, send: impl Fn(Value)) {
         for running in self.open.lock().running.values_mut() {
             let Some(token) = &running.token else { continue };
             let elapsed = running.since.elapsed();
-            if running.told.is_some() || elapsed < every * (running.ticks + 1) {
+            if running.reported.is_some() || elapsed < every * (running.ticks + 1) {
                 continue;
             }
             running.ticks += 1;
@@ -152,13 +152,13 @@ impl Calls {
         }
     }
 
-    /// Whether anybody wants to hear of changes.
+    /// Whether any client receives changes.
     pub(super) fn is_listened(&self) -> bool {
         let open = self.open.lock();
         open.initialized || open.listening.iter().any(Subscription::wants_tools)
     }
 
-    /// What is to be sent when the tools have changed.
+    /// The notifications to send after the tools have changed.
     pub(super) fn changed(&self) -> Vec<Value> {
         let open = self.open.lock();
         let plain = open.initialized.then(list_changed);

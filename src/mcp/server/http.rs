@@ -47,7 +47,7 @@ pub enum Posted {
 pub struct Refused {
     /// The status.
     pub status: u16,
-    /// The body: an error of JSON-RPC.
+    /// The body: a JSON-RPC error.
     pub body: Value,
 }
 
@@ -84,7 +84,7 @@ pub fn read(headers: &Headers<'_>, body: &[u8]) -> Result<Posted, Refused> {
     }
 }
 
-/// Whether a request stands by itself; then its headers have to fit.
+/// Whether a request is self-contained. Its headers must then match the body.
 fn check(headers: &Headers<'_>, request: &Request) -> Result<bool, Fault> {
     let mismatch = |problem: String| Fault::new(Fault::HEADER_MISMATCH, format!("Header mismatch: {problem}"));
     let Some(said) = version(&request.params) else {
@@ -104,7 +104,7 @@ fn check(headers: &Headers<'_>, request: &Request) -> Result<bool, Fault> {
         (None, _) => Err(mismatch(format!("{name} is missing or repeated"))),
     };
     fits("MCP-Protocol-Version", headers.version, said.as_str())?;
-    // Before the other headers: a revision that is not known may have others.
+    // Checked before the other headers, which may differ in unknown revisions.
     super::is_modern(&request.params)?;
     fits("Mcp-Method", headers.method, Some(&request.method))?;
     if request.method == "tools/call" {
@@ -114,7 +114,7 @@ fn check(headers: &Headers<'_>, request: &Request) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// The value of a header that may be written in Base64.
+/// Decodes a header value that may be Base64-encoded.
 fn decoded(header: &str) -> Result<Cow<'_, str>, String> {
     let inner = header.strip_prefix(ENCODED.0).and_then(|rest| rest.strip_suffix(ENCODED.1));
     let Some(inner) = inner else { return Ok(header.into()) };
@@ -123,7 +123,7 @@ fn decoded(header: &str) -> Result<Cow<'_, str>, String> {
     text.map(Cow::Owned).ok_or_else(|| "Mcp-Name is not Base64 of UTF-8 text".to_owned())
 }
 
-/// The value of a header for a name, written in Base64 where it has to be.
+/// Encodes a name as header value, with Base64 if necessary.
 #[must_use]
 pub fn encoded(name: &str) -> Cow<'_, str> {
     let plain = name.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && name.trim() == name;
@@ -134,7 +134,7 @@ pub fn encoded(name: &str) -> Cow<'_, str> {
     format!("{}{inner}{}", ENCODED.0, ENCODED.1).into()
 }
 
-/// The status of an answer.
+/// The HTTP status of an answer.
 #[must_use]
 pub fn status(is_modern: bool, answer: &Value) -> u16 {
     match answer.pointer("/error/code").and_then(Value::as_i64) {

@@ -1,17 +1,17 @@
-//! Lines of bounded length, out of bytes as they come.
+//! Splits input into lines of bounded length.
 
-/// One line, without its end.
+/// One line, without its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// Text.
     Text(String),
-    /// Longer than is taken; it was passed over.
+    /// A line above the limit; it was skipped.
     TooLong,
-    /// No UTF-8.
+    /// A line that is not UTF-8.
     NoText,
 }
 
-/// Puts lines together.
+/// Assembles lines from chunks.
 #[derive(Debug)]
 pub(super) struct Lines {
     begun: Vec<u8>,
@@ -20,12 +20,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Lines of so many bytes at most.
+    /// Creates a splitter for lines of at most `longest` bytes.
     pub(super) fn of(longest: usize) -> Self {
         Self { begun: Vec::new(), too_long: false, longest }
     }
 
-    /// Takes what came, and gives the lines that it ends.
+    /// Adds input and returns the completed lines.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -46,7 +46,7 @@ impl Lines {
         lines
     }
 
-    /// The line that the end of the input ends. Empty ones are none.
+    /// Ends the input. Returns the unfinished last line unless it is empty.
     pub(super) fn end(&mut self) -> Option<Line> {
         let bytes = std::mem::take(&mut self.begun);
         if std::mem::take(&mut self.too_long) {

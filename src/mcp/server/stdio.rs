@@ -1,7 +1,7 @@
 //! A connection of one JSON object per line: stdin and stdout.
 //!
-//! The calling thread reads. What waits for a page is done by `mcp-call-N`; `mcp-write` has the output alone; `mcp-watch`
-//! looks for changes of the offered tools and tells of calls that take their time. All of them end with the connection.
+//! The calling thread reads. `mcp-call-N` handle calls; `mcp-write` writes all output; `mcp-watch` detects changes of
+//! the tools and sends keepalive progress for long calls. All threads end with the connection.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,33 +20,33 @@ use super::{Backend, Peer, answer, is_modern};
 use crate::sync::{Cancel, Deadline, Thread, spawn};
 use crate::tools::Session;
 
-/// Bytes read at once.
+/// Number of bytes read at once.
 const PIECE: usize = 64 * 1024;
-/// Too much is asked at once. Of the numbers that JSON-RPC leaves to servers.
+/// Error code for too many requests, from the range that JSON-RPC reserves for servers.
 const BUSY: i64 = -32000;
-/// How often it is looked whether calls take their time.
+/// How often running calls are checked for keepalive progress.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Bounds of a connection.
+/// Limits of a connection.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Calls that are done at once.
+    /// Maximum number of concurrent calls.
     pub calls: usize,
-    /// Calls that wait for their turn. More are refused at once.
+    /// Maximum number of queued calls; more are refused.
     pub queue: usize,
-    /// Bytes of a line.
+    /// Maximum length of a line, in bytes.
     pub line_bytes: usize,
-    /// Lines that wait to be written.
+    /// Maximum number of unsent lines.
     pub unsent: usize,
-    /// How long a client may take none of them.
+    /// How long a client may read nothing while lines are unsent.
     pub writing: Duration,
-    /// Subscriptions.
+    /// Maximum number of subscriptions.
     pub subscriptions: usize,
-    /// How long a call that somebody wants to hear of goes on before it is told that it does.
+    /// Interval of keepalive progress for calls with a progress token.
     pub tick: Duration,
-    /// What calls under way have left when the input ends.
+    /// How long running calls may continue after the input ended.
     pub grace: Duration,
-    /// What they have left once they are cancelled.
+    /// How long cancelled calls may take to return.
     pub end: Duration,
 }
 
@@ -66,53 +66,54 @@ impl Default for Limits {
     }
 }
 
-/// Serves a connection until its input ends. Calls under way have a moment then, none when `hurry` is set.
+/// Serves a connection until its input ends. Running calls may then continue for `grace`, or not at all when `skip_grace` is
+/// set.
 ///
 /// # Errors
-/// The input or the output failed, or the system refuses a thread.
+/// I/O errors, or a thread cannot be started.
 pub fn serve(
     backend: &Arc<dyn Backend>,
     session: &Session,
     mut input: impl Read,
     output: impl Write + Send + 'static,
-    hurry: &Cancel,
+    skip_grace: &Cancel,
     limits: &Limits,
 ) -> io::Result<()> {
     let mut connection = Connection::start(backend, session, output, limits)?;
     let mut lines = Lines::of(limits.line_bytes);
     let mut piece = vec![0; PIECE];
     let ended = loop {
-        let came = match input.read(&mut piece) {
+        let count = match input.read(&mut piece) {
             Ok(0) => break Ok(()),
             Ok(count) => lines.take(&piece[..count]),
             Err(problem) if problem.kind() == io::ErrorKind::Interrupted => continue,
             Err(problem) => break Err(problem),
         };
-        if !came.into_iter().all(|line| connection.take(line)) {
+        if !count.into_iter().all(|line| connection.take(line)) {
             break Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client reads no answers"));
         }
     };
     if ended.is_ok() {
-        // The last line may have no end.
+        // The last line may lack a line break.
         let _ = lines.end().is_none_or(|line| connection.take(line));
     }
-    connection.end(hurry);
+    connection.end(skip_grace);
     ended
 }
 
-/// A call on its way to a worker.
+/// A queued call.
 struct Job {
     id: Id,
     request: Request,
     cancel: Cancel,
 }
 
-/// What all threads of a connection share.
+/// Shared by all threads of a connection.
 struct Shared {
     backend: Arc<dyn Backend>,
     calls: Calls,
     limits: Limits,
-    /// Of this connection.
+    /// The session of this connection.
     session: Session,
 }
 
@@ -122,11 +123,11 @@ struct Connection {
     jobs: Sender<Job>,
     waiting: Receiver<Job>,
     workers: Vec<Thread>,
-    /// Calls that were taken on and are not done.
+    /// Number of accepted calls that are not finished.
     open: Arc<AtomicUsize>,
-    /// Something is done.
+    /// Signals that a call has finished.
     done: (Sender<()>, Receiver<()>),
-    /// Makes the watcher look at once; it ends with it.
+    /// Wakes the watcher; dropping it ends the watcher.
     nudge: Sender<()>,
     watcher: Thread,
     writer: Thread,
@@ -157,13 +158,13 @@ impl Connection {
         Ok(Self { shared, out, jobs, waiting, workers, open, done: bounded(1), nudge, watcher, writer })
     }
 
-    /// Takes a line. Whether the client still reads answers.
+    /// Handles a line. Returns whether the client still reads the output.
     fn take(&mut self, line: Line) -> bool {
         let bad = |code, problem: String| Some(Fault::new(code, problem).to_value(None));
-        let told = match line {
+        let message = match line {
             Line::Text(text) => match Message::read(&text) {
-                Ok(Message::Request(request)) => self.asked(request),
-                // Nothing is asked of the client here.
+                Ok(Message::Request(request)) => self.requested(request),
+                // The server sends no requests, so it expects no responses.
                 Ok(Message::Answer { .. }) => None,
                 Err((fault, id)) => Some(fault.to_value(id.as_ref())),
             },
@@ -173,13 +174,13 @@ impl Connection {
             }
             Line::NoText => bad(Fault::PARSE, "the line is not UTF-8".to_owned()),
         };
-        told.is_none_or(|told| send(&self.out, &told, self.shared.limits.writing))
+        message.is_none_or(|message| send(&self.out, &message, self.shared.limits.writing))
     }
 
-    /// Takes a request or a notification. What is to be answered at once.
-    fn asked(&mut self, request: Request) -> Option<Value> {
+    /// Handles a request or notification. Returns an immediate answer, if any.
+    fn requested(&mut self, request: Request) -> Option<Value> {
         let Some(id) = request.id.clone() else {
-            self.told(&request);
+            self.notified(&request);
             return None;
         };
         let refused = |fault: Fault| Some(fault.to_value(Some(&id)));
@@ -200,7 +201,7 @@ impl Connection {
         }
     }
 
-    fn told(&self, request: &Request) {
+    fn notified(&self, request: &Request) {
         match request.method.as_str() {
             "notifications/initialized" => {
                 self.shared.calls.initialized();
@@ -229,7 +230,7 @@ impl Connection {
                 Err(problem) if self.workers.is_empty() => {
                     return refuse(format!("cannot start a thread: {problem}; try again"));
                 }
-                Err(problem) => tracing::warn!(%problem, "no further thread for calls"),
+                Err(problem) => tracing::warn!(%problem, "cannot start another thread for calls"),
             }
         }
         let job = Job { id: id.clone(), request, cancel: cancel.clone() };
@@ -254,11 +255,11 @@ impl Connection {
         })
     }
 
-    /// Ends everything: gives calls their moment, cancels them, says the last, and waits for the threads.
-    fn end(self, hurry: &Cancel) {
+    /// Ends the connection: waits for running calls, cancels them, sends final messages, and joins the threads.
+    fn end(self, skip_grace: &Cancel) {
         let Self { shared, out, jobs, waiting, workers, open: _, done, nudge, watcher, writer } = self;
         let grace = Deadline::after(shared.limits.grace);
-        while !shared.calls.is_idle() && !hurry.is_set() && !grace.passed() {
+        while !shared.calls.is_idle() && !skip_grace.is_set() && !grace.passed() {
             let _ = done.1.recv_timeout(Duration::from_millis(50));
         }
         let last = shared.calls.cancel_all();
@@ -266,15 +267,15 @@ impl Connection {
         let until = Deadline::after(shared.limits.end);
         let all: Vec<Thread> = workers.into_iter().chain([watcher]).collect();
         wait(all, until);
-        for told in last {
-            let _ = send(&out, &told, until.left());
+        for message in last {
+            let _ = send(&out, &message, until.left());
         }
         drop(out);
         wait(vec![writer], Deadline::after(shared.limits.end));
     }
 }
 
-/// Waits for threads. Those that do not end are left to the end of the process.
+/// Joins threads; abandons those that do not end in time.
 fn wait(threads: Vec<Thread>, until: Deadline) {
     for thread in threads {
         while !thread.is_finished() && !until.passed() {
@@ -283,20 +284,20 @@ fn wait(threads: Vec<Thread>, until: Deadline) {
         if thread.is_finished() {
             thread.join();
         } else {
-            tracing::warn!("a call does not end, and is left behind");
+            tracing::warn!("a call did not end; it is abandoned");
             std::mem::forget(thread);
         }
     }
 }
 
-/// Leaves a line to be written. Whether it is taken in time.
-fn send(out: &Sender<String>, told: &Value, patience: Duration) -> bool {
-    out.send_timeout(line(told), patience).is_ok()
+/// Queues a line for writing. Returns whether there was room in time.
+fn send(out: &Sender<String>, message: &Value, patience: Duration) -> bool {
+    out.send_timeout(line(message), patience).is_ok()
 }
 
-/// As it is written: JSON has no line breaks of its own.
-fn line(told: &Value) -> String {
-    let mut line = told.to_string();
+/// Serialises a message; JSON without formatting has no line breaks.
+fn line(message: &Value) -> String {
+    let mut line = message.to_string();
     line.push('\n');
     line
 }
@@ -319,22 +320,22 @@ fn work(shared: &Shared, out: &Sender<String>, job: Job) {
         return;
     }
     let patience = shared.limits.writing;
-    let notify = |told: Value| {
-        if shared.calls.goes_on(&id, &told) {
-            let _ = send(out, &told, patience);
+    let notify = |message: Value| {
+        if shared.calls.is_new_progress(&id, &message) {
+            let _ = send(out, &message, patience);
         }
     };
     let peer = Peer { notify: &notify, cancel: &cancel, session: &shared.session };
     let answered = catch_unwind(AssertUnwindSafe(|| cancel.run(|| answer(&*shared.backend, &request, &peer))));
-    let told = answered.unwrap_or_else(|_| {
+    let message = answered.unwrap_or_else(|_| {
         let problem = "internal error in this call, see the log; the connection stays usable";
         Some(Fault::new(Fault::INTERNAL, problem).to_value(Some(&id)))
     });
-    // Who cancelled waits for no answer.
+    // A cancelled request gets no answer.
     if shared.calls.end(&id, &cancel)
-        && let Some(told) = told
+        && let Some(message) = message
     {
-        let _ = send(out, &told, patience);
+        let _ = send(out, &message, patience);
     }
 }
 
@@ -343,20 +344,20 @@ fn watch(shared: &Shared, out: &Sender<String>, nudged: &Receiver<()>) {
     let mut known = None;
     let mut looked = Instant::now();
     loop {
-        let look = match nudged.recv_timeout(pace.min(POLL_INTERVAL)) {
+        let is_due = match nudged.recv_timeout(pace.min(POLL_INTERVAL)) {
             Ok(()) => true,
             Err(RecvTimeoutError::Timeout) => looked.elapsed() >= pace,
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        shared.calls.tick(shared.limits.tick, |told| drop(out.try_send(line(&told))));
+        shared.calls.tick(shared.limits.tick, |message| drop(out.try_send(line(&message))));
         if !shared.calls.is_listened() {
             known = None;
-        } else if look {
+        } else if is_due {
             looked = Instant::now();
             let Some(now) = shared.backend.names() else { continue };
             if known.as_ref().is_some_and(|known| *known != now) {
-                for told in shared.calls.changed() {
-                    let _ = send(out, &told, shared.limits.writing);
+                for message in shared.calls.changed() {
+                    let _ = send(out, &message, shared.limits.writing);
                 }
             }
             known = Some(now);

@@ -1,11 +1,11 @@
-//! Who is told when the offered tools change: `subscriptions/listen` of 2026-07-28.
+//! Subscriptions to changes of the tools: `subscriptions/listen` of revision 2026-07-28.
 
 use serde_json::{Value, json};
 
 use super::super::message::{answer, notification};
 use super::super::{Fault, Id, Request};
 
-/// What says which subscription a message belongs to.
+/// Key in `_meta`: the subscription of a message.
 const WHICH: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Notification of a change, in either protocol revision.
@@ -17,7 +17,7 @@ pub fn list_changed() -> Value {
     json!({ "jsonrpc": "2.0", "method": CHANGED })
 }
 
-/// One who listens.
+/// A subscription of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subscription {
     id: Id,
@@ -25,7 +25,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// That of a request, which has an id.
+    /// The subscription of a `subscriptions/listen` request with this id.
     ///
     /// # Errors
     /// [`Fault::INVALID_PARAMS`].
@@ -35,19 +35,19 @@ impl Subscription {
         Ok(Self { id: id.clone(), tools: wanted.get("toolsListChanged").is_some_and(|wanted| wanted == true) })
     }
 
-    /// What it is known by: the id of its request.
+    /// The id of the subscription, which is that of its request.
     #[must_use]
     pub fn id(&self) -> &Id {
         &self.id
     }
 
-    /// Whether changes of the tools are wanted.
+    /// Whether the client subscribed to changes of the tools.
     #[must_use]
     pub fn wants_tools(&self) -> bool {
         self.tools
     }
 
-    /// The first that it is sent: what of its wishes is granted.
+    /// The first message: which of the requested notifications are granted.
     #[must_use]
     pub fn acknowledged(&self) -> Value {
         let granted = if self.tools { json!({ "toolsListChanged": true }) } else { json!({}) };
@@ -55,13 +55,13 @@ impl Subscription {
         notification("notifications/subscriptions/acknowledged", params)
     }
 
-    /// The tools have changed.
+    /// The message for a change of the tools.
     #[must_use]
     pub fn changed(&self) -> Value {
         notification(CHANGED, json!({ "_meta": { WHICH: self.id } }))
     }
 
-    /// The last that it is sent, when we end it.
+    /// The last message, when the server ends the subscription.
     #[must_use]
     pub fn ended(&self) -> Value {
         answer(&self.id, json!({ "resultType": "complete", "_meta": { WHICH: self.id } }))

@@ -127,7 +127,7 @@ impl Backend for ToolServer {
             };
         }
         let token = params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned();
-        let told = |progress: Progress| {
+        let on_progress = |progress: Progress| {
             let Some(token) = &token else { return };
             let mut params = json!({ "progressToken": token, "progress": progress.done, "message": progress.message });
             if let Some(total) = progress.total {
@@ -135,8 +135,13 @@ impl Backend for ToolServer {
             }
             (peer.notify)(notification("notifications/progress", params));
         };
-        let call =
-            ToolContext { session: peer.session, scope: &self.scope, deadline, cancel: peer.cancel, progress: &told };
+        let call = ToolContext {
+            session: peer.session,
+            scope: &self.scope,
+            deadline,
+            cancel: peer.cancel,
+            progress: &on_progress,
+        };
         Ok(match self.registry.call(name, &call, arguments) {
             Ok(outcome) => content(&outcome),
             Err(error) => refused(&error),
@@ -149,26 +154,26 @@ impl Backend for ToolServer {
 }
 
 fn listed(tool: &Tool) -> Value {
-    let mut told = json!({ "name": tool.name, "description": tool.description, "inputSchema": *tool.schema });
+    let mut value = json!({ "name": tool.name, "description": tool.description, "inputSchema": *tool.schema });
     if tool.read_only {
-        told["annotations"] = json!({ "readOnlyHint": true });
+        value["annotations"] = json!({ "readOnlyHint": true });
     }
-    told
+    value
 }
 
 fn content(outcome: &Outcome) -> Value {
-    let told = outcome.to_value();
-    let mut content = vec![json!({ "type": "text", "text": told.to_string() })];
+    let value = outcome.to_value();
+    let mut content = vec![json!({ "type": "text", "text": value.to_string() })];
     for image in &outcome.images {
         let data = base64::engine::general_purpose::STANDARD.encode(&image.bytes);
         content.push(json!({ "type": "image", "data": data, "mimeType": image.media_type }));
     }
-    json!({ "resultType": "complete", "content": content, "structuredContent": told, "isError": false })
+    json!({ "resultType": "complete", "content": content, "structuredContent": value, "isError": false })
 }
 
 /// The result of a failed call.
 pub(super) fn refused(error: &ToolError) -> Value {
-    let told = error.to_value();
-    let content = json!([{ "type": "text", "text": told.to_string() }]);
-    json!({ "resultType": "complete", "content": content, "structuredContent": told, "isError": true })
+    let value = error.to_value();
+    let content = json!([{ "type": "text", "text": value.to_string() }]);
+    json!({ "resultType": "complete", "content": content, "structuredContent": value, "isError": true })
 }

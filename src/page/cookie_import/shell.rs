@@ -42,7 +42,7 @@ fn without_carets(text: &str) -> String {
             continue;
         }
         match rest.next() {
-            // The line goes on; what lines there are is still counted.
+            // A line continuation; line numbers are still counted.
             Some('\r') if rest.peek() == Some(&'\n') => {
                 rest.next();
                 plain.push_str("\\\n");
@@ -110,7 +110,7 @@ fn split(text: &str, is_cmd: bool) -> Vec<Word> {
                 while let Some(c) = rest.next() {
                     line += usize::from(c == '\n');
                     match c {
-                        // In cmd two quotes are one; a backslash stands before a quote or itself only.
+                        // In cmd two quotes stand for one; a backslash escapes only a quote or itself.
                         '"' if is_cmd && rest.peek() == Some(&'"') => into.extend(rest.next()),
                         '"' => break,
                         '\\' => match rest.peek() {
@@ -133,7 +133,7 @@ fn split(text: &str, is_cmd: bool) -> Vec<Word> {
     words
 }
 
-/// An escape of `$'…'`, behind its backslash. `None` for one that stands for no character.
+/// Reads an escape of `$'…'` after its backslash. `None` if it is invalid.
 fn escape(rest: &mut Chars<'_>) -> Option<char> {
     match rest.next()? {
         'a' => Some('\x07'),
@@ -156,7 +156,7 @@ fn escape(rest: &mut Chars<'_>) -> Option<char> {
     }
 }
 
-/// The character of `\uXXXX`, or of two of them, as developer tools write what is beyond 16 bits.
+/// The character of `\uXXXX`, or of a surrogate pair of them, as developer tools write characters beyond 16 bits.
 fn utf16(rest: &mut Chars<'_>) -> Option<char> {
     let (code, _) = digits(rest, 16, 4)?;
     if !(0xd800..0xdc00).contains(&code) {
@@ -174,7 +174,7 @@ fn utf16(rest: &mut Chars<'_>) -> Option<char> {
     char::from_u32(0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00))
 }
 
-/// The number of one to so many digits, and how many there are.
+/// A number of at most `most` digits, and the number of digits.
 fn digits(rest: &mut Chars<'_>, radix: u32, most: u32) -> Option<(u32, u32)> {
     let (mut code, mut count) = (0_u32, 0);
     while count < most

@@ -235,7 +235,7 @@ impl Shared {
             _ => (DownloadState::Failed, Err("the connection to the browser was lost".to_owned())),
         };
         if let Err(why) = &outcome {
-            tracing::info!(%name, %why, "a download came to nothing");
+            tracing::info!(%name, %why, "a download failed");
         }
         Finished { told: download.clone(), outcome, state, at: Instant::now() }
     }

@@ -1,4 +1,4 @@
-//! The origins of which a browser context has data, as far as that is known without visiting any.
+//! The origins for which a browser context has data, as far as known without visiting any.
 
 use crate::cdp::protocol::network;
 use crate::page::{Error, Tabs};

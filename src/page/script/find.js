@@ -112,8 +112,8 @@ const matchFor = (element) => ({
 });
 
 /**
- * The elements that match a step of a locator, in the whole document or `within` some elements: the numbers of all, and
- * descriptions of the first `describe`.
+ * The elements that match a step of a locator, in the whole document or `within` some elements: the ids of all, and
+ * descriptions of the first `describe` ones.
  */
 calls.find = ({ step, within, describe }) => {
   forget();
@@ -135,7 +135,7 @@ calls.describeMatches = (ids) => {
   return ids.map(nodeOf).map((element) => (element && isConnected(element) ? matchFor(element) : null));
 };
 
-/** Whether an element is one of some others, or inside one of them. */
+/** Whether an element is one of the elements `within`, or inside one of them. */
 calls.isWithin = ({ inner, within }) => {
   const element = nodeOf(inner);
   return !!element && within.map(nodeOf).some((outer) => outer && isWithinTree(element, outer));
@@ -192,7 +192,7 @@ function read(element, { what, name, most }, visible) {
 const isPassword = (element) => element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "password";
 const GET_OUTER = getterOf(Element.prototype, "outerHTML");
 
-/** Cuts texts to a total number of characters; a text without any counts as one. */
+/** Truncates texts to a total number of characters; an empty text counts as one. */
 function cutAll(texts, most) {
   const kept = [];
   let room = most;
@@ -225,7 +225,7 @@ function htmlOf(element) {
   return GET_OUTER.call(copy);
 }
 
-/** Covers the secrets in templates, whose elements have no style. */
+/** Redacts the secrets in templates, whose elements have no style. */
 function coverTemplates(within) {
   const inside = Array.from(allIn(within, "template"));
   if (isElement(within) && nameOfTag(within) === "template") inside.push(within);

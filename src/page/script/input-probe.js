@@ -8,16 +8,16 @@ let arrived = null;
 const PRESS = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
 
 // How long a press may take to arrive, in milliseconds.
-const GUARDED = 5000;
+const PRESS_LIMIT = 5000;
 
 /**
- * Counts trusted events from now on, for `element`; with `inner` it holds the frame that the events are for, and none
- * should arrive here. Blocks so many presses that hit something else, which a page may insert when the pointer arrives.
+ * Counts trusted events from now on, for `element`; `inner` is the frame that the events are for, if any: then none should
+ * arrive here. Blocks up to `presses` presses that hit something else, which a page may insert when the pointer arrives.
  */
 function arm(element, presses, inner) {
   disarm();
   const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
-  const state = { counts: {}, element, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + GUARDED };
+  const state = { counts: {}, element, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
@@ -77,7 +77,7 @@ function astray({ element, shown, inner }, event) {
 
 /**
  * The element that a press hit instead of the intended one (`over`), whether the press was blocked (`kept`), and how
- * many presses the intended element received before. Blocks no more presses. `unseen`: no event of the press arrived
+ * many presses the intended element received before. Ends the blocking of presses. `unseen`: no event of the press arrived
  * here.
  */
 calls.landed = () => {
@@ -141,8 +141,8 @@ calls.came = async ({ types, ms, last }) => {
   return state.counts;
 };
 
-// Input is delivered with frames: after some frames it would have arrived. If none is drawn in so many turns of the
-// event loop, none will be: a slow machine has few turns, unlike time.
+// Input is delivered with frames, so after some frames it would have arrived. If no frame is drawn within this many
+// turns of the event loop, none will be; unlike time, turns are few on a slow machine.
 const TURNS_ENOUGH = 20;
 
 /** Waits up to `ms` until an event of some types has arrived, or can no longer be expected. Returns all counts. */
@@ -165,14 +165,15 @@ calls.missed = async ({ types, ms, frames }) => {
   return state ? state.counts : {};
 };
 
-/** A turn of the event loop so many milliseconds later, even where timers fire once a second. */
+/** A turn of the event loop at least `ms` later, even where timers fire once a second. */
 function turnAfter(ms, done) {
   if (document.hidden) turns(performance.now() + ms, done);
   else startTimer(done, ms);
 }
 
-// Late trusted events, whose place synthetic events have taken, are blocked. They are older than those: input has the
-// time of its creation in the browser. A listener that the page added to its window earlier still sees them.
+// Late trusted events that synthetic events have replaced are blocked. They are older than the synthetic ones: input
+// has the time of its creation in the browser. A listener that the page added to its window earlier still receives
+// them.
 const LATE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"].concat(
   ["over", "enter", "move", "out", "leave"].flatMap((what) => ["pointer" + what, "mouse" + what]),
 );

@@ -95,7 +95,7 @@ const GET_ERROR_MESSAGES = getterOf(Element.prototype, "ariaErrorMessageElements
 // Not for forms, whose controls may shadow these properties.
 const isRefused = (field) => !!field.validity && !field.validity.valid;
 
-/** A text cut to so many characters. */
+/** A text truncated to `most` characters. */
 function clipped(text, most) {
   if (text.length <= most) return text;
   const code = text.charCodeAt(most - 2);

@@ -47,11 +47,11 @@ let saving = [];
 const WATCHED = 15000;
 // Milliseconds from one frame to the next.
 const FRAME = 17;
-// After so many milliseconds without scrolling, scrolling has ended, also on a slow machine.
+// After this many milliseconds without scrolling, scrolling has ended, also on a slow machine.
 const SCROLLED = 1000;
-// After so many steps with a change, the changes count as endless.
+// After this many steps with a change, the changes count as endless.
 const RESTLESS = 10;
-// Changes of one attribute or text in so many steps are an animation or counter, which is not awaited.
+// Changes of one attribute or text in this many steps are an animation or counter, which is not awaited.
 const [ANIMATION, COUNTER] = [3, 5];
 // Maximum number of nodes whose changes before an action are remembered.
 const MOST_BEFORE = 2000;
@@ -77,7 +77,7 @@ let goingOn = new WeakMap();
 let goingOnCount = 0;
 // Whether child elements of one of them were replaced repeatedly.
 let rebuilding = false;
-// A change within so many milliseconds before the action continues. An earlier one may have ended.
+// A change within this many milliseconds before the action continues. An earlier one may have ended.
 const GOES_ON = 100;
 let beganAt = 0;
 // In how many steps each of them has changed since.
@@ -393,7 +393,7 @@ function drawn() {
   });
 }
 
-/** Waits for so many frames; less if none are drawn. */
+/** Waits for a number of frames; fewer if none are drawn. */
 calls.drawn = async (frames) => {
   while (frames-- > 0 && (await drawn()));
 };

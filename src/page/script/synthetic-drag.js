@@ -50,7 +50,7 @@ calls.syntheticDragBegin = ({ from }) => {
   return { ...place, draggable: true, items: data.types.map((type) => [type, data.getData(type)]).filter((item) => item[0] !== "Files"), allowed: data.effectAllowed };
 };
 
-/** Moves the pointer to a point in so many moves with the button down, and releases the button. */
+/** Moves the pointer to a point in `steps` moves with the button down, and releases the button. */
 calls.syntheticMoves = ({ to, steps }) => {
   if (!dragged || dragged.data) return { gone: true };
   const { mouse, down } = dragged;

@@ -1,6 +1,6 @@
 // Keys by script: the events of a key, and its default actions.
 //
-// Insertions and deletions follow from beforeinput, as with a person. Enter ends a line or submits a form, Enter and
+// Insertions and deletions dispatch beforeinput, as real input does. Enter ends a line or submits a form, Enter and
 // Space activate buttons, links and checkboxes, Backspace and Delete delete, Control+a selects all, Tab moves to the
 // next field. Other keys only send their events.
 // Uses: act, forms, node, role, synthetic-pointer, wait.

@@ -1,5 +1,5 @@
-//! SipHash-2-4 with a result of 128 bits, <https://www.aumasson.jp/siphash/siphash.pdf>. The script
-//! holds the same in JavaScript.
+//! SipHash-2-4 with a 128-bit result, <https://www.aumasson.jp/siphash/siphash.pdf>. The page script contains the same
+//! algorithm in JavaScript.
 
 /// A secret key, as the two words of the definition.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ impl Key {
         ]
     }
 
-    /// The code of a text.
+    /// The authentication code of a text.
     pub(super) fn code(self, text: &[u8]) -> [u8; 16] {
         let mut v = self.start();
         let mut blocks = text.chunks_exact(8);
@@ -71,7 +71,7 @@ fn round(v: &mut [u64; 4]) {
     v[2] = v[2].rotate_left(32);
 }
 
-/// Whether two codes are the same, in a time that does not tell where they differ.
+/// Compares two codes in constant time.
 pub(super) fn same(a: [u8; 16], b: [u8; 16]) -> bool {
     a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }
@@ -84,7 +84,7 @@ mod tests {
         code.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The authors' vectors: key 00 … 0f, texts of the bytes 00, 01, ….
+    /// Published test vectors: key 00 … 0f, texts of the bytes 00, 01, ….
     #[test]
     fn the_published_vectors() {
         let key = Key::new(std::array::from_fn(|i| u8::try_from(i).unwrap_or_default()));

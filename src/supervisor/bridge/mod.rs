@@ -1,56 +1,51 @@
-//! Dialog bridge: dialogs by synchronous request, for endpoints that answer native ones by themselves.
+//! Dialog bridge: dialogs by synchronous request, for endpoints that answer native dialogs themselves.
 //!
-//! Some remote browsers dismiss each native dialog within milliseconds, before a client can
-//! answer. The bridge replaces `alert`, `confirm` and `prompt` in every document by functions that
-//! send a synchronous request to a host that does not exist. The request is caught by the `Fetch`
-//! domain and stays paused until the dialog is answered; the page gets its response.
+//! Some remote browsers dismiss each native dialog within milliseconds, before a client can answer. The bridge replaces
+//! `alert`, `confirm` and `prompt` in every document by functions that send a synchronous request to a host that does
+//! not exist. The request is intercepted by the `Fetch` domain and stays paused until the dialog is answered; the page
+//! receives the answer as response.
 //!
-//! A [`Bridge`] is the pure part: the script, the reading of calls, the writing of answers. Whoever
-//! drives the browser does four things on the session of each page and each cross-process frame, before
-//! the document's own scripts run (`waitForDebuggerOnStart`):
+//! A [`Bridge`] is the pure part: it provides the script, reads calls and writes answers. The supervisor does four
+//! things on the session of each page and each cross-process frame, before the document's own scripts run
+//! (`waitForDebuggerOnStart`):
 //!
-//! 1. `Fetch.enable` with the one pattern [`Bridge::pattern`], stage `Request`;
+//! 1. `Fetch.enable` with the single pattern [`Bridge::pattern`], stage `Request`;
 //! 2. `Page.addScriptToEvaluateOnNewDocument` with [`Bridge::source`], `runImmediately: true`;
-//! 3. at `Fetch.requestPaused`, [`Bridge::read`] of the request's address, method and body. A [`Call`]
-//!    is a dialog; on [`RefusedCall::Foreign`] the request is somebody else's; on anything else
-//!    it is forged and belongs into `Fetch.failRequest`;
+//! 3. at `Fetch.requestPaused`, [`Bridge::read`] with URL, method and body of the request. A [`Call`] is a dialog; with
+//!    [`RefusedCall::Foreign`] the request is not for the bridge; with any other error it is forged and is failed with
+//!    `Fetch.failRequest`;
 //! 4. `Fetch.fulfillRequest` with [`Bridge::answer`].
 //!
-//! `Page.setBypassCSP` keeps a page's content policy from refusing the request; note that it takes the
-//! policy's `sandbox` away as well. While a call is paused the page's renderer stands still, as it does
-//! under a native dialog; answer it before the page is navigated, since Chromium waits with that. Closing
-//! the page needs no answer, and when the interception ends, the browser's own dialog opens. Chromium names
-//! the frame of the call in `Fetch.requestPaused`, but for an empty
-//! document that was never loaded it names the frame that made it. Service workers need nothing:
-//! Chromium does not ask them about synchronous requests.
+//! `Page.setBypassCSP` keeps a page's content policy from blocking the request; it also disables the policy's
+//! `sandbox`. While a call is paused, the page's renderer is blocked, as under a native dialog; the call must be
+//! answered before the page is navigated, since Chromium waits for it. Closing the page needs no answer, and when the
+//! interception ends, the native dialog opens. `Fetch.requestPaused` contains the frame of the call; for an empty
+//! document that was never loaded, it contains the frame that created it. Service workers need no handling: Chromium
+//! does not pass synchronous requests to them.
 //!
-//! # What a page can do about it
-//! The host is unguessable (128 random bits) until a first call shows it to the page in Resource
-//! Timing. From then on the page may send requests there. They are refused: each call carries a code
-//! over everything it says, made with a key that lives in the script's closure and nowhere else in the
-//! page, and a number that must grow within its document, so that neither new calls can be made up nor
-//! old ones repeated or changed. Each answer carries a code over itself and the call's nonce, so that
-//! whatever stands between can only lose it. A call that brings no such answer ends in the native
+//! # Protection against pages
+//! The host is unguessable (128 random bits) until a first call reveals it to the page in Resource Timing. From then on
+//! the page may send requests there. They are refused: each call carries an authentication code over its content,
+//! computed with a key that exists only in the script's closure, and a number that must increase within its document,
+//! so that calls can be neither forged, nor changed, nor replayed. Each answer carries a code over itself and the
+//! call's nonce, so that an intermediary can only drop it. A call without a valid answer falls back to the native
 //! function.
 //!
-//! A page can find out that the functions were replaced: their text has no name (`function () {
-//! [native code] }`), errors that arguments throw have a frame more in their stack, and messages of
-//! conversion errors lack their prefix. It finds neither the script nor the native functions.
+//! A page can detect that the functions were replaced: their source text has no name (`function () { [native code] }`),
+//! errors thrown by arguments have an additional stack frame, and messages of conversion errors lack their prefix. It
+//! can access neither the script nor the native functions.
 //!
-//! The code is SipHash-2-4 with a 128-bit key and a 128-bit result. It was made for this: telling short
-//! messages of a fellow process from those of an attacker, at a cost of about a cycle a byte. It is a
-//! pseudo-random function without known weakness at full rounds, the attacker can try only by sending
-//! requests that are counted and refused, and the key lives no longer than one supervisor. Nothing is
-//! encrypted: the message is the page's own, and the answer is for it.
+//! The code is SipHash-2-4 with a 128-bit key and a 128-bit result. It was designed for authenticating short messages,
+//! at a cost of about one cycle per byte. It is a pseudo-random function without known weaknesses at full rounds; an
+//! attacker can only try by sending requests, which are counted and refused; and the key lives no longer than one
+//! supervisor. Nothing is encrypted: the message comes from the page, and the answer is for the page.
 //!
-//! # Where the native function is called
-//! - When the request fails: `Permissions-Policy: sync-xhr=()`, a content policy that is not bypassed,
-//!   no interception.
-//! - In sandboxed documents, since they might lack `allow-modals`: the browser then ignores dialogs,
-//!   which the script cannot find out without opening one. A sandboxed frame with `allow-modals` opens
-//!   native dialogs.
-//! - While a page is being left (`beforeunload`, `pagehide`, `unload`), where the browser refuses
-//!   synchronous requests and ignores dialogs alike; and while a document is prerendered.
+//! # Fallback to the native function
+//! - When the request fails: `Permissions-Policy: sync-xhr=()`, a content policy that is not bypassed, no interception.
+//! - In sandboxed documents, since they may lack `allow-modals`: the browser then ignores dialogs, which the script can
+//!   only detect by opening one. A sandboxed frame with `allow-modals` opens native dialogs.
+//! - While a page is being left (`beforeunload`, `pagehide`, `unload`), when the browser rejects synchronous requests
+//!   and ignores dialogs alike; and while a document is prerendered.
 
 mod mac;
 mod script;
@@ -65,19 +60,19 @@ use base64::Engine as _;
 use self::mac::Key;
 use self::seen::Seen;
 
-/// Longest message or default text of a call, in UTF-16 units; the script cuts what is longer.
+/// Maximum length of a message or default text, in UTF-16 units; the script truncates longer ones.
 pub const TEXT_LIMIT: usize = wire::TEXT_LIMIT;
 
-/// The system gave no random bytes.
+/// The system provided no random bytes.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("cannot get random bytes for the dialog bridge: {problem}")]
 pub struct NoRandomness {
-    /// What the system said.
+    /// The system's error message.
     pub problem: String,
 }
 
-/// One bridge: a host, a key, and what came so far. Keep it as long as the pages: a document knows the
-/// bridge it was loaded with and no other.
+/// A bridge: host, key, and the calls received so far. Keep it as long as the pages: a document works only with the
+/// bridge that it was loaded with.
 pub struct Bridge {
     url: String,
     key: Key,
@@ -92,7 +87,7 @@ impl fmt::Debug for Bridge {
 }
 
 impl Bridge {
-    /// A bridge with a host and a key of its own.
+    /// Creates a bridge with a new host and key.
     ///
     /// # Errors
     /// [`NoRandomness`].
@@ -113,26 +108,26 @@ impl Bridge {
         Self { url, key, source, seen: Seen::default() }
     }
 
-    /// The script for `Page.addScriptToEvaluateOnNewDocument`. It holds the key: never show it.
+    /// The script for `Page.addScriptToEvaluateOnNewDocument`. It contains the key and must never be shown.
     ///
-    /// Running it again in the same document changes nothing. In a document whose own scripts ran
-    /// before, a function that the page has replaced is left alone.
+    /// Running it again in the same document has no effect. In a document whose own scripts have already run, functions
+    /// that the page has replaced are not changed.
     #[must_use]
     pub fn source(&self) -> &Arc<str> {
         &self.source
     }
 
-    /// The `urlPattern` for `Fetch.enable`: one address, no wildcards.
+    /// The `urlPattern` for `Fetch.enable`: one URL without wildcards.
     #[must_use]
     pub fn pattern(&self) -> &str {
         &self.url
     }
 
-    /// Reads a paused request: its address, its method, and its body (`postData`, or the decoded
-    /// `postDataEntries` one after the other).
+    /// Reads a paused request: its URL, its method, and its body (`postData`, or the joined and decoded
+    /// `postDataEntries`).
     ///
     /// # Errors
-    /// [`RefusedCall`]. Only [`RefusedCall::Foreign`] means a request that has nothing to do with the bridge.
+    /// [`RefusedCall`]. Only [`RefusedCall::Foreign`] means that the request is unrelated to the bridge.
     pub fn read(&mut self, url: &str, method: &str, body: Option<&[u8]>) -> Result<Call, RefusedCall> {
         if url != self.url {
             return Err(RefusedCall::Foreign);
@@ -144,7 +139,7 @@ impl Bridge {
         if self.seen.take(call.nonce) { Ok(call) } else { Err(RefusedCall::Repeated) }
     }
 
-    /// The answer to a call. The text counts for an accepted prompt only; without one it is empty.
+    /// The answer to a call. `text` is used for an accepted prompt only; without one it is empty.
     #[must_use]
     pub fn answer(&self, call: &Call, accepted: bool, text: Option<&str>) -> Fulfil {
         let text = text.filter(|_| accepted && call.kind == CallKind::Prompt).unwrap_or_default();
@@ -152,14 +147,14 @@ impl Bridge {
         Fulfil { body: wire::write_answer(self.key, call.nonce, verdict, text) }
     }
 
-    /// The answer that makes the page call the native function instead.
+    /// The answer that makes the page call the native function.
     #[must_use]
     pub fn leave_to_browser(&self, call: &Call) -> Fulfil {
         Fulfil { body: wire::write_answer(self.key, call.nonce, wire::NATIVE, "") }
     }
 }
 
-/// Which function was called.
+/// The called function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallKind {
     /// `alert`.
@@ -170,52 +165,52 @@ pub enum CallKind {
     Prompt,
 }
 
-/// Which call of which document.
+/// Identifies a call: its document, and its number within the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Nonce {
     document: u128,
     number: u64,
 }
 
-/// A call that waits for its answer. The texts are the page's: untrusted.
+/// A call that waits for its answer. The texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     nonce: Nonce,
-    /// Which function was called.
+    /// The called function.
     pub kind: CallKind,
-    /// The message, empty when there was none.
+    /// The message; empty if there was none.
     pub message: String,
-    /// The default text of a prompt, else empty.
+    /// The default text of a prompt; empty otherwise.
     pub default_prompt: String,
-    /// Whether a text was longer than [`TEXT_LIMIT`] and lost its end.
+    /// Whether a text was longer than [`TEXT_LIMIT`] and was truncated.
     pub cut: bool,
 }
 
-/// Why a request is no call.
+/// Why a request is not a valid call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RefusedCall {
-    /// It goes elsewhere.
+    /// It has another URL.
     #[error("the request is not for the dialog bridge")]
     Foreign,
-    /// It is for the bridge's address, but no `POST`.
+    /// It has the bridge's URL, but is not a `POST`.
     #[error("the request method is not the one that the dialog bridge uses")]
     Method,
-    /// It is longer than anything the script sends.
+    /// It is longer than any call of the script.
     #[error("the request is too long for a dialog")]
     TooLong,
-    /// It was not made by the script, or changed on the way.
+    /// It was not created by the script, or was modified.
     #[error("the request was not signed by the dialog bridge's script")]
     BadCode,
-    /// The code is right and the rest is not understood: another version of the script.
+    /// The code is valid, but the content is malformed: another version of the script.
     #[error("the request is malformed")]
     BadForm,
-    /// It came before.
+    /// It is a replay.
     #[error("the call was repeated")]
     Repeated,
 }
 
-/// What `Fetch.fulfillRequest` is to send.
+/// Parameters of `Fetch.fulfillRequest`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fulfil {
     body: String,
@@ -224,8 +219,8 @@ pub struct Fulfil {
 impl Fulfil {
     /// The `responseCode`.
     pub const STATUS: u16 = 200;
-    /// The `responseHeaders`, names and values. The page's script reads the answer across origins, and
-    /// nobody keeps it.
+    /// The `responseHeaders`, names and values. They allow the script to read the answer across origins, and forbid
+    /// caching.
     pub const HEADERS: [(&'static str, &'static str); 4] = [
         ("Content-Type", "text/plain"),
         ("Access-Control-Allow-Origin", "*"),
@@ -233,13 +228,13 @@ impl Fulfil {
         ("Cache-Control", "no-store"),
     ];
 
-    /// The body as it is.
+    /// The body.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.body
     }
 
-    /// The body as the command wants it.
+    /// The body in Base64, as the command requires it.
     #[must_use]
     pub fn body_base64(&self) -> String {
         base64::engine::general_purpose::STANDARD.encode(&self.body)
@@ -256,12 +251,12 @@ impl fmt::Debug for Fulfil {
 pub mod fuzzing {
     //! Entry points for property tests and fuzzers; not a stable interface.
 
-    /// Reads a request of these bytes. Returns whether it was taken for a call, which would be a forgery.
+    /// Reads a request with this body. Returns whether it was accepted as a call, which would be a forgery.
     #[must_use]
     pub fn bridge_request(body: &[u8]) -> bool {
         let mut bridge = super::Bridge::with([1; 16], [2; 16]);
         let url = bridge.pattern().to_owned();
-        // Both as it is and behind a right code, so that the reader of the rest is reached as well.
+        // Both unchanged and with a valid code, so that the parser of the content is reached too.
         let code = super::wire::hex(&bridge.key.code(body));
         let signed = [code.as_bytes(), b"\n", body].concat();
         if let Ok(call) = bridge.read(&url, "POST", Some(&signed)) {

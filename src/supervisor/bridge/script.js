@@ -1,11 +1,11 @@
-// Replaces `alert`, `confirm` and `prompt`. Called with the bridge's address, the greatest length of a
-// text, and the first state of the code: four words of 64 bits as low and high half.
+// Replaces `alert`, `confirm` and `prompt`. Called with the bridge's URL, the maximum length of a text, and the initial
+// state of the authentication code: four 64-bit words as low and high halves.
 //
-// A page may change every builtin later. So nothing is used after the installation but syntax and what
-// is captured below, called through the captured `Reflect.apply`; no property is looked up on an object
-// that inherits from a prototype of the page (array literals are read by their own elements, the
-// handler of the proxy has no prototype), and nothing iterates. The halves of the key are in numbers
-// of this closure and go into arithmetic alone, never into a builtin.
+// A page may change every builtin later. So after the installation only syntax and the functions captured below are
+// used, called through the captured `Reflect.apply`; no property is looked up on an object that inherits from a
+// prototype of the page (array literals are read by their own elements, the handler of the proxy has no prototype), and
+// nothing iterates. The key halves are numbers in this closure and are used in arithmetic only, never passed to a
+// builtin.
 ((url, limit, a0, a1, b0, b1, c0, c1, d0, d1) => {
   const here = window;
   const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
@@ -29,7 +29,7 @@
   const code = (text, at) => apply(charCodeAt, text, [at]);
   const DIGITS = '0123456789abcdef';
 
-  // SipHash-2-4-128 of the text behind `from`, in hexadecimal.
+  // SipHash-2-4-128 of the text after `from`, in hexadecimal.
   const sign = (text, from) => {
     let v0 = a0 | 0, w0 = a1 | 0, v1 = b0 | 0, w1 = b1 | 0;
     let v2 = c0 | 0, w2 = c1 | 0, v3 = d0 | 0, w3 = d1 | 0;
@@ -144,8 +144,8 @@
   const random = crypto.getRandomValues(new Uint32Array(4));
   for (let i = 0; i < 4; i++) for (let bits = 28; bits >= 0; bits -= 4) document += DIGITS[(random[i] >>> bits) & 15];
 
-  // Whether the browser might ignore dialogs here without saying so. A sandboxed document may not set
-  // its domain; any other is told that no domain is called like this. Nothing is ever set.
+  // Whether the browser may silently ignore dialogs here. A sandboxed document may not set its domain; for any other
+  // document the value is invalid. The domain is never changed.
   const ignored = () => {
     if (prerendering && apply(prerendering, here.document, [])) return true;
     try {
@@ -156,7 +156,7 @@
     return true;
   };
 
-  // The accepted text, `null` for dismissed, `undefined` when the bridge did not answer.
+  // The accepted text, `null` if dismissed, `undefined` if the bridge did not answer.
   const ask = (kind, message, initial) => {
     try {
       if (ignored()) return undefined;
@@ -178,7 +178,7 @@
     }
   };
 
-  // Whether a window of this origin is meant; the native function says what is wrong with others.
+  // Whether `self` is a window of this origin; the native function reports errors for others.
   const ours = (self) => {
     if (self === undefined || self === null || self === here) return true;
     try {
@@ -192,8 +192,8 @@
   const install = (name, run) => {
     const found = getOwnPropertyDescriptor(here, name);
     const native = found && found.value;
-    // Only what is still the browser's own. What runs here a second time finds a proxy, whose text has
-    // no name, and what the page has put here is the page's.
+    // Replaces native functions only. When the script runs again it finds a proxy, whose source text has no name; a
+    // function set by the page is left alone.
     if (typeof native !== 'function' || apply(toString, native, []) !== `function ${name}() { [native code] }`) return;
     const value = new Hook(native, {
       __proto__: null,
@@ -205,8 +205,8 @@
     defineProperty(here, name, { __proto__: null, value, writable, enumerable, configurable });
   };
 
-  // Arguments are converted by the rules of Web IDL, once and in order. Of what cannot be converted the
-  // native function tells in its own words.
+  // Arguments are converted by the rules of Web IDL, once and in order. Conversion errors are thrown by the native
+  // function.
   install('alert', (native, self, given) => {
     if (given.length > 0 && typeof given[0] === 'symbol') return apply(native, self, given);
     const message = given.length > 0 ? `${given[0]}` : '';

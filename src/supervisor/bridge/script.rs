@@ -1,12 +1,12 @@
-//! The script for the page, made from `script.js`.
+//! The page script, created from `script.js`.
 
 use super::mac::Key;
 use super::wire::TEXT_LIMIT;
 
 const SCRIPT: &str = include_str!("script.js");
 
-/// The script with its address and key. The directive stands before everything: the frames of strict
-/// code do not hand out their functions, neither to `Error.prepareStackTrace` nor to `caller`.
+/// The script with its URL and key. The `use strict` directive comes first: functions in strict mode are not exposed to
+/// `Error.prepareStackTrace` or `caller`.
 pub(super) fn source(url: &str, key: Key) -> String {
     let code: Vec<&str> = SCRIPT.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
     let code = code.join("\n");

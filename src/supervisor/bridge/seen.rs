@@ -1,29 +1,28 @@
-//! Which calls came already: the last number of each document.
+//! Detection of replayed calls, by the last number of each document.
 
 use std::collections::HashMap;
 
 use super::Nonce;
 
-/// Documents that are remembered. The one that was silent for longest is forgotten first; of a
-/// forgotten one an old call could be accepted again, which says nothing that its page could not say
-/// by calling again.
+/// Maximum number of tracked documents; the least recently active one is dropped first. An old call of a dropped
+/// document could be accepted again, which is harmless: its page could also make a new call.
 const DOCUMENTS: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct Seen {
-    /// The last number, and when it came.
+    /// The last number, and the time of the call.
     last: HashMap<u128, (u64, u64)>,
     calls: u64,
 }
 
 impl Seen {
-    /// How many documents are remembered.
+    /// Number of tracked documents.
     #[cfg(test)]
     pub(super) fn documents(&self) -> usize {
         self.last.len()
     }
 
-    /// Takes a call. False when it, or a later one of its document, came before.
+    /// Records a call. Returns false if it, or a later call of its document, was recorded before.
     pub(super) fn take(&mut self, nonce: Nonce) -> bool {
         self.calls += 1;
         let now = self.calls;
@@ -61,7 +60,7 @@ mod tests {
         let mut seen = Seen::default();
         for document in 0..3 * DOCUMENTS as u128 {
             assert!(seen.take(Nonce { document, number: 1 }));
-            // The first one goes on speaking.
+            // The first document becomes active again.
             assert!(seen.take(Nonce { document: 0, number: 2 + u64::try_from(document).unwrap_or_default() }));
         }
         assert_eq!(seen.documents(), DOCUMENTS);

@@ -1,4 +1,4 @@
-//! Reading and answering, without a browser.
+//! Calls and answers, without a browser.
 
 use proptest::prelude::*;
 

@@ -1,20 +1,20 @@
-//! The two texts: a call and its answer. Each is the code of the rest, a line feed, and lines.
+//! The format of calls and answers: an authentication code, a line feed, and the lines that it covers.
 //!
-//! Texts from the page are written in printable ASCII, `%` and all other UTF-16 units as `%` and four
-//! hexadecimal digits. So the text that is signed is byte for byte the one that arrives, whatever the
-//! page's encoding, and lone surrogates make no difference.
+//! Texts from the page are written in printable ASCII; `%` and all other UTF-16 units as `%` and four hexadecimal
+//! digits. So the signed text arrives unchanged byte for byte, whatever the page's encoding, and lone surrogates are
+//! preserved.
 
 use super::mac::{self, Key};
 use super::{Call, CallKind, Nonce, RefusedCall};
 
-/// Longer messages and default texts are cut by the script, counted in UTF-16 units.
+/// Maximum length of messages and default texts, in UTF-16 units; the script truncates longer ones.
 pub(super) const TEXT_LIMIT: usize = 64 * 1024;
-/// Longest call that the script can write: two texts that are all escapes, and room for the rest.
+/// Maximum length of a call: two fully escaped texts, and room for the rest.
 const BODY_LIMIT: usize = 2 * TEXT_LIMIT * 5 + 256;
-/// Hexadecimal digits of a code or nonce.
+/// Number of hexadecimal digits of a code or nonce.
 const DIGITS: usize = 32;
 
-/// Verdicts of an answer.
+/// Results in answers.
 pub(super) const ACCEPTED: &str = "1";
 pub(super) const DISMISSED: &str = "0";
 pub(super) const NATIVE: &str = "n";
@@ -42,7 +42,7 @@ fn sign(key: Key, lines: &str) -> String {
     hex(&key.code(lines.as_bytes())) + "\n" + lines
 }
 
-/// Reads a call. Only the code is read before the code is verified.
+/// Reads a call. Nothing but the code is parsed before it is verified.
 pub(super) fn read_call(key: Key, body: &[u8]) -> Result<Call, RefusedCall> {
     if body.len() > BODY_LIMIT {
         return Err(RefusedCall::TooLong);
@@ -98,15 +98,15 @@ fn escape(text: &str) -> String {
 fn unescape(text: &str) -> Option<String> {
     let mut units = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
         match first {
             b'%' => {
-                let (digits, behind) = rest.split_at_checked(4)?;
+                let (digits, tail) = rest.split_at_checked(4)?;
                 let known = digits.iter().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
                 let digits = std::str::from_utf8(digits).ok().filter(|_| known)?;
                 units.push(u16::from_str_radix(digits, 16).ok()?);
-                rest = behind;
+                rest = tail;
             }
             b' '..=b'~' => units.push(u16::from(*first)),
             _ => return None,

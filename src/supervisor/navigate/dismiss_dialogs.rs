@@ -1,8 +1,8 @@
 //! Dismisses the dialogs of a page before it is navigated.
 //!
-//! Chromium closes the open dialog of a page when the page is navigated, and its script continues. Should it show
-//! another one before the server has answered, the new document waits for that dialog, and Chromium takes no answer to it
-//! any more. So dialogs are dismissed before, and a script that opens one after another is terminated.
+//! Chromium closes the open dialog of a page when the page is navigated, and its script continues. If the script shows
+//! another dialog before the server has responded, the new document waits for that dialog, and Chromium accepts no
+//! answer to it. So dialogs are dismissed beforehand, and a script that opens one after another is terminated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) fn dismissible_dialog(now: &View, target: &TargetId) -> Option<Arc<st
 }
 
 impl Supervisor {
-    /// Dismisses the dialogs of a page before it is navigated, as far as they can be answered.
+    /// Dismisses the dialogs of a page before it is navigated, as far as possible.
     pub(super) fn dismiss_dialogs(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         for number in 0..MAX_DIALOGS {
             if number == DIALOGS_BEFORE_END && dismissible_dialog(&self.view(), target).is_some() {
@@ -48,7 +48,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Dismisses the open dialog of a page. Whether it is closed now, by this or another client.
+    /// Dismisses the open dialog of a page. Returns whether it is closed now, by this or another client.
     pub(super) fn dismiss_one_dialog(&self, target: &TargetId, deadline: Deadline) -> bool {
         let Some(id) = dismissible_dialog(&self.view(), target) else { return false };
         let Err(problem) = self.respond(Some(&id), DialogAnswer::Dismiss, deadline.within(ANSWER_LIMIT)) else {

@@ -30,7 +30,7 @@ impl Supervisor {
             return Err(self.not_a_frame_command(NavigateToHistoryEntry::METHOD, frame));
         }
         let history = match self.history(page, deadline) {
-            // The page is leaving already, and a dialog keeps it.
+            // The page is already being left, and a dialog blocks it.
             Err(error) if !self.dismiss_one_dialog(&route.target, deadline) => return Err(error),
             Err(_) => self.history(page, deadline)?,
             Ok(history) => history,
@@ -42,8 +42,8 @@ impl Supervisor {
         let mut watch = CallWatchdog::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
         watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &NavigateToHistoryEntry::new(entry.id), deadline)?;
-        // The document may be new, the same at another fragment, or one from the back/forward cache: each is reported. The
-        // history itself already names the entry that is being loaded.
+        // The document may be new, the same with another fragment, or restored from the back/forward cache: each is
+        // reported. The history already names the entry that is being loaded.
         let target = route.target.as_str();
         let mut seen = log;
         loop {
@@ -53,11 +53,11 @@ impl Supervisor {
                 deadline.within(watch.poll_interval().min(DIALOG_POLL_INTERVAL)),
             );
             seen = tail.entries.last().map_or(seen, |entry| entry.seq);
-            let went = |entry: &Entry| {
+            let is_committed = |entry: &Entry| {
                 let is_main = matches!(*entry.event, LogEvent::Navigated { main: true, .. });
                 is_main && entry.target_id.as_ref() == Some(&route.target)
             };
-            if tail.lost > 0 || tail.entries.iter().any(went) {
+            if tail.lost > 0 || tail.entries.iter().any(is_committed) {
                 break;
             }
             self.blocked_since(&route, blocked)?;

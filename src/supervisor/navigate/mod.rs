@@ -1,4 +1,4 @@
-//! Navigation of a page: to an address, reload, back and forward.
+//! Navigation of a page: to a URL, reload, back and forward.
 //!
 //! | file | contents |
 //! |---|---|
@@ -31,9 +31,9 @@ use crate::sync::Deadline;
 
 /// Interval at which a navigation checks for dialogs.
 pub(super) const DIALOG_POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Longest wait to see whether a page continues to load after a navigation was aborted.
+/// Maximum wait to see whether a page continues to load after a navigation was aborted.
 const SUPERSEDED_CHECK_LIMIT: Duration = Duration::from_secs(1);
-/// Longest wait for a document to replace one that was committed during its navigation.
+/// Maximum wait for a document to replace one that was committed during its navigation.
 const REPLACEMENT_GRACE: Duration = Duration::from_millis(300);
 /// Chromium's error for a navigation that was cancelled before it had a document.
 pub(super) const ABORTED: &str = "net::ERR_ABORTED";
@@ -41,15 +41,14 @@ pub(super) const ABORTED: &str = "net::ERR_ABORTED";
 const MAX_DISMISSED: usize = 20;
 
 impl Supervisor {
-    /// Navigates a page. Returns when the new document is committed; loading continues. An open dialog is
-    /// dismissed first; one that opens meanwhile (`beforeunload`) ends the wait. A script that blocks the old document
-    /// is terminated.
+    /// Navigates a page. Returns when the new document is committed; loading continues. Open dialogs are dismissed
+    /// first; one that opens meanwhile (`beforeunload`) ends the wait. A script that blocks the old document is
+    /// terminated.
     ///
     /// # Errors
-    /// [`Error::NavigationBlocked`] when the page may not go there, or is redirected to where it may not: it then
-    /// stays where it is; [`Error::NotLoaded`] when the address cannot be reached; [`Error::BlockedByDialog`]
-    /// when a dialog opened; [`Error::Timeout`] when the document did not come, and those of
-    /// [`evaluate`](Self::evaluate).
+    /// [`Error::NavigationBlocked`] when the policy blocks the URL or a redirect: the page then stays on its document;
+    /// [`Error::NotLoaded`] when the URL cannot be loaded; [`Error::BlockedByDialog`] when a dialog opened;
+    /// [`Error::Timeout`] when no document was committed in time, and those of [`evaluate`](Self::evaluate).
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<Done<NavigateReturns>, Error> {
         let began = Instant::now();
         let route = self.route_at_once(page, deadline)?;
@@ -61,11 +60,11 @@ impl Supervisor {
         let blocked = self.last_blocked(&route);
         let mut watch = CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline);
         watch.free_page(deadline)?;
-        let asked = NavigationRequested { at: self.view(), request: self.traffic().last };
+        let requested = NavigationRequested { at: self.view(), request: self.traffic().last };
         let mut returned: NavigateReturns = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
         if returned.error_text.as_deref() == Some(ABORTED)
             && returned.is_download != Some(true)
-            && self.was_superseded(&route, &asked, &before, blocked, deadline)
+            && self.was_superseded(&route, &requested, &before, blocked, deadline)
         {
             before = self.loader(&route);
             returned = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
@@ -79,16 +78,16 @@ impl Supervisor {
             self.blocked_since(&route, blocked)?;
             return Err(Error::not_loaded(url, text));
         }
-        // Without a loader it stays in the same document.
+        // Without a loader id the navigation stays in the same document.
         let Some(loader) = &returned.loader_id else { return Ok(watch.answered(returned)) };
         let frame = returned.frame_id.as_str();
         let shows = self.loader(&route);
         if shows != before && *shows != *loader.as_str() {
-            // Either a document that ours replaces in a moment, or one that has replaced ours already.
+            // Either a document that ours replaces in a moment, or one that has already replaced ours.
             let changed = |s: &View| s.frame(frame).is_none_or(|f| f.loader != shows);
             self.wait_until(deadline.within(REPLACEMENT_GRACE), changed);
         }
-        // Any new document counts: the page may have navigated again by itself.
+        // Any new document counts: the page may have navigated on its own.
         let shown = |s: &View| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
         self.wait_for_document(&route, &mut watch, began, deadline, |s| {
             shown(s) || last_blocked_number(s, &route) > blocked
@@ -109,13 +108,13 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Reload::METHOD, frame));
         }
         let before = self.loader(&route);
-        let (blocked, asked) = (self.last_blocked(&route), self.view());
+        let (blocked, requested) = (self.last_blocked(&route), self.view());
         let mut watch = CallWatchdog::new(self, &route, Reload::METHOD.into(), deadline);
         watch.free_page(deadline)?;
         self.leave(&route, &mut watch, &Reload::new(), deadline)?;
         let target = route.target.as_str();
         // Chromium answers the command before it shows a `beforeunload` dialog.
-        let stays = |s: &View| kept_by_beforeunload(&asked, s, target);
+        let stays = |s: &View| kept_by_beforeunload(&requested, s, target);
         let shown = |s: &View| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| s.frame(top.as_str())).is_some_and(|f| f.loader != before)
@@ -130,13 +129,13 @@ impl Supervisor {
         }
     }
 
-    /// Whether a navigation was aborted by what the page did by itself: it goes on loading, or shows another document; or it
-    /// was leaving its document or under a dialog before, and no server has answered. A refusal by the policy or by the page
-    /// (`beforeunload`) is neither, nor is an answer without a document (204, a download).
+    /// Whether a navigation was aborted by the page's own activity: the page continues to load, or shows another
+    /// document; or it was already being left or had a dialog, and no server has responded. False if the policy or the
+    /// page (`beforeunload`) refused the navigation, and for responses without a document (204, a download).
     pub(super) fn was_superseded(
         &self,
         route: &Route,
-        asked: &NavigationRequested,
+        requested: &NavigationRequested,
         document: &Arc<str>,
         blocked: u64,
         deadline: Deadline,
@@ -149,19 +148,19 @@ impl Supervisor {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref()).and_then(|top| s.frame(top.as_str()));
             top.map(|top| (top.navigating, top.loader != *document))
         };
-        // That it loads nothing any more is reported a moment after the end of the navigation.
+        // The end of loading is reported shortly after the end of the navigation.
         let is_clear = |s: &View| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
         self.wait_until(deadline.within(SUPERSEDED_CHECK_LIMIT), is_clear);
         let now = self.view();
-        let is_old = |id: &str| asked.at.recent.iter().any(|closed| *closed.dialog.id == *id);
+        let is_old = |id: &str| requested.at.recent.iter().any(|closed| *closed.dialog.id == *id);
         let was_asked = now.recent.iter().any(|closed| {
             let dialog = &closed.dialog;
             dialog.target_id == route.target && dialog.kind == DialogType::BeforeUnload && !is_old(&dialog.id)
         });
-        let had_dialog = asked.at.dialogs_of(target).next().is_some();
-        let was_leaving = had_dialog || goes_on(&asked.at).is_some_and(|(navigates, _)| navigates);
+        let had_dialog = requested.at.dialogs_of(target).next().is_some();
+        let was_leaving = had_dialog || goes_on(&requested.at).is_some_and(|(navigates, _)| navigates);
         let is_answer = |request: &NetworkRequest| {
-            request.number > asked.request && &*request.resource_type == "document" && request.status.is_some()
+            request.number > requested.request && &*request.resource_type == "document" && request.status.is_some()
         };
         let was_answered = || self.network_requests(&route.target).iter().any(|request| is_answer(request));
         let goes_on = goes_on(&now).is_some_and(|(navigates, is_elsewhere)| navigates || is_elsewhere);
@@ -175,7 +174,7 @@ impl Supervisor {
         last_blocked_number(&self.view(), route)
     }
 
-    /// Fails when a navigation of the page was blocked since.
+    /// Fails if a navigation of the page was blocked in the meantime.
     pub(super) fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
         let now = self.view();
         let blocked = now.page(route.target.as_str()).and_then(|page| page.blocked.as_ref());
@@ -212,9 +211,10 @@ impl Supervisor {
         deadline: Deadline,
     ) -> Result<C::Returns, Error> {
         let before = self.view();
-        let asks = before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
-        if let Some(dialog) = asks {
-            // A `beforeunload` dialog is open: Chromium accepts no other navigation meanwhile.
+        let beforeunload =
+            before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
+        if let Some(dialog) = beforeunload {
+            // A `beforeunload` dialog is open: Chromium accepts no other navigation.
             return Err(blocked::<C>(&dialog.id));
         }
         self.dismiss_bridged_dialogs(&route.target, deadline)?;
@@ -228,7 +228,7 @@ impl Supervisor {
         loop {
             match reply.poll_raw(deadline.within(watch.poll_interval().min(DIALOG_POLL_INTERVAL))) {
                 Ok(outcome) => {
-                    // A `beforeunload` dialog opened, and was answered already.
+                    // A `beforeunload` dialog opened and was already answered.
                     if let Some(dialog) = beforeunload_since(&before, &self.view(), route.target.as_str()) {
                         return Err(blocked::<C>(&dialog));
                     }
@@ -252,7 +252,7 @@ impl Supervisor {
         }
     }
 
-    /// Fails when the page shows a `beforeunload` dialog, or one was dismissed since.
+    /// Fails if the page shows a `beforeunload` dialog, or one was dismissed in the meantime.
     pub(super) fn check_beforeunload<C: Command>(&self, before: &View, target: &str) -> Result<(), Error> {
         match kept_by_beforeunload(before, &self.view(), target) {
             Some(dialog) => Err(blocked::<C>(&dialog)),
@@ -260,7 +260,7 @@ impl Supervisor {
         }
     }
 
-    /// A navigation closes open dialogs, so the page is not probed while one is open.
+    /// Checks the page only without an open dialog, since a navigation closes open dialogs.
     pub(super) fn check_unless_dialog(
         &self,
         watch: &mut CallWatchdog<'_>,
@@ -305,31 +305,31 @@ impl Supervisor {
     }
 }
 
-/// The state when a navigation was requested.
+/// The state at the time of a navigation request.
 pub(super) struct NavigationRequested {
     pub(super) at: Arc<View>,
-    /// The newest request.
+    /// Number of the newest network request.
     pub(super) request: u64,
 }
 
-/// A `beforeunload` dialog that opened since and was not answered automatically, open or closed by now.
+/// A `beforeunload` dialog that opened in the meantime and was not answered automatically, open or closed by now.
 fn beforeunload_since(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
-    let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
+    let beforeunload = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let old = |id: &str| {
         before.dialogs.iter().any(|dialog| *dialog.id == *id) || before.recent.iter().any(|c| *c.dialog.id == *id)
     };
     let waited = |closed: &&ClosedDialog| !matches!(closed.closed_by, ClosedBy::AutoPolicy | ClosedBy::Armed);
     let all = now.dialogs.iter().chain(now.recent.iter().filter(waited).map(|closed| &closed.dialog));
-    all.filter(|dialog| asks(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
+    all.filter(|dialog| beforeunload(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
-/// A `beforeunload` dialog that opened since and is still open or was dismissed.
+/// A `beforeunload` dialog that opened in the meantime and is still open or was dismissed.
 fn kept_by_beforeunload(before: &View, now: &View, target: &str) -> Option<Arc<str>> {
-    let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
+    let beforeunload = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
     let is_old = |id: &str| before.recent.iter().any(|closed| *closed.dialog.id == *id);
     let refused = now.recent.iter().filter(|closed| !closed.accepted && closed.closed_by != ClosedBy::Lost);
     let mut all = now.dialogs.iter().chain(refused.map(|closed| &closed.dialog));
-    all.find(|dialog| asks(dialog) && !is_old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
+    all.find(|dialog| beforeunload(dialog) && !is_old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
 /// The number of the last blocked navigation of a page, 0 for none.

@@ -14,11 +14,11 @@ use crate::cdp::rt::Command as _;
 use crate::sync::Deadline;
 
 impl Supervisor {
-    /// Starts a navigation. Returns when it has begun, when the page shows a `beforeunload` dialog, or at the deadline;
-    /// the document is not waited for.
+    /// Starts a navigation. Returns when it has started, when the page shows a `beforeunload` dialog, or at the
+    /// deadline; does not wait for the document.
     ///
     /// # Errors
-    /// As [`navigate`](Self::navigate), where the browser says so at once.
+    /// As [`navigate`](Self::navigate), for errors that the browser reports immediately.
     pub fn start_navigation(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<(), Error> {
         let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -29,8 +29,8 @@ impl Supervisor {
         CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline).free_page(deadline)?;
         let target = route.target.as_str();
         let before = self.view();
-        if let Some(asks) = before.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
-            return Err(blocked::<Navigate>(&asks.id));
+        if let Some(beforeunload) = before.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
+            return Err(blocked::<Navigate>(&beforeunload.id));
         }
         self.dismiss_bridged_dialogs(&route.target, deadline)?;
         self.dismiss_dialogs(&route.target, deadline)?;
@@ -45,7 +45,7 @@ impl Supervisor {
         };
         let (was_on_its_way, shown) = top(&before).unzip();
         let traffic = self.traffic();
-        // Navigation is reported before the `beforeunload` dialog; the request follows after it.
+        // The navigation is reported before the `beforeunload` dialog; its request follows the dialog.
         let requested = || {
             let since = self.network_requests(&route.target);
             let finished = since.iter().any(|r| r.number > traffic.last && &*r.resource_type == "document");
@@ -59,8 +59,8 @@ impl Supervisor {
                         && returned.is_download != Some(true)
                         && !was_sent_again;
                     let document = shown.clone().unwrap_or_default();
-                    let asked = NavigationRequested { at: std::sync::Arc::clone(&before), request: traffic.last };
-                    if was_aborted && self.was_superseded(&route, &asked, &document, blocked_before, deadline) {
+                    let request = NavigationRequested { at: std::sync::Arc::clone(&before), request: traffic.last };
+                    if was_aborted && self.was_superseded(&route, &request, &document, blocked_before, deadline) {
                         (reply, was_sent_again) = (send()?, true);
                         continue;
                     }
@@ -78,12 +78,12 @@ impl Supervisor {
             }
             let now = self.view();
             let (on_its_way, shows) = top(&now).unzip();
-            let asks = now.dialogs_of(target).any(|dialog| dialog.kind == DialogType::BeforeUnload);
+            let beforeunload = now.dialogs_of(target).any(|dialog| dialog.kind == DialogType::BeforeUnload);
             let set_out = match traffic.watched {
                 true => requested(),
                 false => on_its_way == Some(true) && was_on_its_way != Some(true),
             };
-            if asks || set_out || shows != shown || deadline.passed() {
+            if beforeunload || set_out || shows != shown || deadline.passed() {
                 return Ok(());
             }
         }

@@ -1,8 +1,8 @@
-//! What kind of network an address belongs to.
+//! Classification of IP addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// From the inside of a network to its outside.
+/// The kind of network of an address; greater values are more sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
     /// A public address.
@@ -13,7 +13,7 @@ pub(super) enum Reach {
     Metadata,
 }
 
-/// The worst that can be said of an address, of those that it stands for included.
+/// The most sensitive classification of an address and of the IPv4 addresses that it embeds.
 pub(super) fn reach(ip: IpAddr) -> Reach {
     match ip {
         IpAddr::V4(ip) => reach_v4(ip),
@@ -21,7 +21,7 @@ pub(super) fn reach(ip: IpAddr) -> Reach {
     }
 }
 
-/// The address behind the forms of IPv6 that only carry one of IPv4 to the same host.
+/// Converts an IPv6 form of an IPv4 address to the IPv4 address.
 pub(super) fn plain(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(ip, IpAddr::V4),
@@ -29,7 +29,7 @@ pub(super) fn plain(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// Azure's host agent, Alibaba's and Oracle's metadata; the link-local ones are a range.
+/// Azure's host agent, and the metadata services of Alibaba and Oracle; link-local addresses are a range.
 pub(super) const METADATA_V4: [Ipv4Addr; 3] =
     [Ipv4Addr::new(168, 63, 129, 16), Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(192, 0, 0, 192)];
 
@@ -54,7 +54,7 @@ fn reach_v4(ip: Ipv4Addr) -> Reach {
 fn reach_v6(ip: Ipv6Addr) -> Reach {
     let segments = ip.segments();
     let own = match segments {
-        // Link-local ones, and those of Amazon, Google and Scaleway.
+        // Link-local addresses, and those of Amazon, Google and Scaleway.
         [0xfe80..=0xfebf, ..] | [0xfd00, 0x0ec2, ..] => Reach::Metadata,
         [0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254] | [0xfd00, 0x0042, 0, 0, 0, 0, 0, 0x0042] => Reach::Metadata,
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Reach::Private,
@@ -65,7 +65,7 @@ fn reach_v6(ip: Ipv6Addr) -> Reach {
     carried(ip).into_iter().map(reach_v4).fold(own, Reach::max)
 }
 
-/// The addresses of IPv4 that one of IPv6 may lead to.
+/// The IPv4 addresses that an IPv6 address may lead to.
 fn carried(ip: Ipv6Addr) -> Vec<Ipv4Addr> {
     let segments = ip.segments();
     let two = |high: u16, low: u16| {
@@ -78,7 +78,7 @@ fn carried(ip: Ipv6Addr) -> Vec<Ipv4Addr> {
         // Mapped, translated, compatible, NAT64 (public and local).
         [0, 0, 0, 0, 0, 0xffff, ..] | [0, 0, 0, 0, 0xffff, 0, ..] | [0, 0, 0, 0, 0, 0, ..] => vec![last],
         [0x0064, 0xff9b, ..] => vec![last],
-        // 6to4, and Teredo with its server and its client, the latter turned over.
+        // 6to4, and Teredo with its server and its (inverted) client.
         [0x2002, high, low, ..] => vec![two(high, low)],
         [0x2001, 0, high, low, ..] => vec![two(high, low), two(!segments[6], !segments[7])],
         // ISATAP.

@@ -1,4 +1,4 @@
-//! Host name resolution on threads of its own; the supervisor's thread never waits for it.
+//! Host name resolution on separate threads; the supervisor's thread never waits for it.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, ToSocketAddrs as _};
@@ -8,11 +8,11 @@ use crossbeam_channel::{Receiver, Sender};
 
 use crate::sync::{Thread, spawn};
 
-/// Names that are looked up at once. The system's resolver knows no deadline, so a name whose servers are
-/// silent holds its thread for as long as that one tries.
+/// Maximum number of concurrent lookups. The system's resolver has no deadline, so a name whose servers do not respond
+/// occupies its thread until the resolver gives up.
 const AT_ONCE: usize = 8;
 
-/// What looks names up: blocks as long as it takes, and gives nothing for a name that is not there.
+/// Resolves a name; blocks, and returns no addresses for an unknown name.
 pub(in crate::supervisor) type Names = fn(&str) -> Vec<IpAddr>;
 
 /// The system's resolver.
@@ -20,15 +20,15 @@ pub(super) fn system(host: &str) -> Vec<IpAddr> {
     (host, 0).to_socket_addrs().map(|all| all.map(|at| at.ip()).collect()).unwrap_or_default()
 }
 
-/// What a name leads to.
+/// The result of a lookup.
 #[derive(Debug)]
 pub(in crate::supervisor) struct ResolvedName {
     pub(in crate::supervisor) host: Arc<str>,
-    /// None when there is no such name, or it cannot be found out: the browser will not get far either.
+    /// Empty if the name does not exist or cannot be resolved; the browser will fail too.
     pub(in crate::supervisor) addresses: Vec<IpAddr>,
 }
 
-/// Look-ups under way.
+/// Lookups in progress.
 pub(in crate::supervisor) struct Lookups {
     running: Vec<(Arc<str>, Thread)>,
     queue: VecDeque<Arc<str>>,
@@ -37,16 +37,16 @@ pub(in crate::supervisor) struct Lookups {
 }
 
 impl Lookups {
-    /// None yet, and where their outcomes will come.
+    /// Creates the lookups and the channel of their results.
     pub(in crate::supervisor) fn new(names: Names) -> (Self, Receiver<ResolvedName>) {
-        // A thread counts as running until its outcome was taken, so none ever waits for room.
+        // A thread counts as running until its result was received, so sending never waits for room.
         let (found, outcomes) = crossbeam_channel::bounded(AT_ONCE);
         (Self { running: Vec::new(), queue: VecDeque::new(), found, names }, outcomes)
     }
 
-    /// Looks a name up, now or when another one is done.
+    /// Resolves a name, now or when another lookup has finished.
     pub(in crate::supervisor) fn start(&mut self, host: Arc<str>) {
-        // A lookup that is no longer awaited may still be running.
+        // A lookup that is no longer needed may still be running.
         if !self.running.iter().any(|(known, _)| *known == host) && !self.queue.contains(&host) {
             self.queue.push_back(host);
             self.go_on();
@@ -54,7 +54,7 @@ impl Lookups {
     }
 
     fn go_on(&mut self) {
-        // One that panicked has no outcome; who waits for its name is refused at its deadline.
+        // A thread that panicked has no result; requests that wait for its name are refused at their deadline.
         self.running.retain(|(_, thread)| !thread.is_finished());
         while self.running.len() < AT_ONCE
             && let Some(host) = self.queue.pop_front()
@@ -66,13 +66,13 @@ impl Lookups {
             });
             match thread {
                 Ok(thread) => self.running.push((host, thread)),
-                // Not reported: requests that wait for this name are refused at their deadline.
+                // Not reported further: requests that wait for this name are refused at their deadline.
                 Err(problem) => tracing::warn!(%problem, "cannot start a thread to resolve a host name"),
             }
         }
     }
 
-    /// An outcome was taken.
+    /// A result was received.
     pub(in crate::supervisor) fn took(&mut self, found: &ResolvedName) {
         if let Some(at) = self.running.iter().position(|(host, _)| *host == found.host) {
             self.running.swap_remove(at).1.join();
@@ -80,7 +80,7 @@ impl Lookups {
         self.go_on();
     }
 
-    /// Names that are no longer awaited are not looked up.
+    /// Drops queued names that are no longer needed.
     pub(in crate::supervisor) fn keep_waiting(&mut self, wanted: impl Fn(&str) -> bool) {
         self.queue.retain(|host| wanted(host));
     }

@@ -1,6 +1,6 @@
-//! Where pages may go.
+//! Navigation policy: which URLs pages may load.
 //!
-//! [`NavigationPolicy`] is the pure part: addresses in, verdicts out. Names are looked up by `lookup`, and
+//! [`NavigationPolicy`] is the pure part: URLs in, verdicts out. Names are resolved by `lookup`, and
 //! `state/navigation_checks` holds every document request until the policy has decided.
 
 mod address;
@@ -24,16 +24,16 @@ pub use policy::NavigationPolicy;
 #[cfg(feature = "navigation")]
 pub use protected::{ProtectedPort, ProtectedPorts};
 
-/// What a policy says of an address that it does not refuse.
+/// The verdict on a URL that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// A page may go there.
+    /// Allowed.
     Pass,
-    /// It depends on the addresses that its host's name has.
+    /// Depends on the IP addresses of the host.
     Look(Place),
 }
 
-/// A host whose addresses are to be looked up.
+/// A host whose name is to be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
     pub(super) scheme: Arc<str>,
@@ -42,18 +42,18 @@ pub struct Place {
 }
 
 impl Place {
-    /// The name to look up: lower case, without a dot at its end.
+    /// The name to resolve: lower case, without a trailing dot.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 }
 
-/// Why a page may not go somewhere.
+/// Why a URL is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refused {
-    /// What is wrong, and what would allow it.
+    /// The reason, and which setting would allow it.
     pub reason: String,
 }
 
@@ -63,18 +63,18 @@ impl Refused {
     }
 }
 
-/// A navigation that was refused.
+/// A blocked navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedNavigation {
-    /// Grows with each one, over all pages.
+    /// Increases with each one, over all pages.
     pub number: u64,
-    /// Where it would have gone, without user names, queries and fragments.
+    /// The blocked URL, without user name, query and fragment.
     pub url: Arc<str>,
-    /// Why not.
+    /// The reason.
     pub reason: Arc<str>,
 }
 
-/// Without the feature `server` there is no policy.
+/// Without the feature `navigation` there is no policy.
 #[cfg(not(feature = "navigation"))]
 #[derive(Debug, Clone)]
 pub enum NavigationPolicy {}
@@ -133,7 +133,7 @@ pub(super) fn patterns_of(_port: u16) -> (Vec<String>, Vec<String>) {
     (Vec::new(), Vec::new())
 }
 
-/// What looks names up for a policy.
+/// The resolver of a policy.
 #[cfg(feature = "navigation")]
 pub(super) fn names(policy: Option<&NavigationPolicy>) -> Names {
     policy.map_or(lookup::system, NavigationPolicy::names)
@@ -144,7 +144,7 @@ pub(super) fn names(_policy: Option<&NavigationPolicy>) -> Names {
     lookup::system
 }
 
-/// An address for display: without user name, query and fragment, which may hold secrets.
+/// A URL for display: without user name, query and fragment, which may contain secrets.
 #[cfg(feature = "navigation")]
 pub(super) fn shown(url: &str) -> String {
     policy::shown(url)

@@ -8,28 +8,28 @@ use super::Place;
 use super::address::plain;
 use crate::text::{GlobPart, glob_matches};
 
-/// A pattern that says nothing.
+/// An invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{pattern}` is not a navigation pattern: {problem}; write a host such as `example.com` or `*.example.com`, \
-     with a scheme before and a port behind if you like"
+     optionally with a scheme and a port, as `https://example.com:8443`"
 )]
 pub struct BadPattern {
-    /// As it was written.
+    /// The pattern.
     pub pattern: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Name {
-    /// With `*` for any number of characters, dots included.
+    /// A host with `*`, which matches any number of characters, dots included.
     Glob(String),
     Exact(String),
     Address(IpAddr),
 }
 
-/// One pattern.
+/// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     text: String,
@@ -61,7 +61,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), scheme, name, port })
     }
 
-    /// As it was written.
+    /// The original text.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -78,20 +78,20 @@ impl Pattern {
         self.port
     }
 
-    /// Whether it names one host, by its name or address.
+    /// Whether it is a single host, by name or address.
     pub(super) fn is_exact(&self) -> bool {
         !matches!(self.name, Name::Glob(_))
     }
 
-    pub(super) fn fits(&self, place: &Place) -> bool {
+    pub(super) fn matches(&self, place: &Place) -> bool {
         let scheme = self.scheme.as_ref().is_none_or(|scheme| **scheme == *place.scheme);
         scheme && self.port.is_none_or(|port| port == place.port) && self.fits_host(&place.host)
     }
 
-    /// Whether it fits one of the addresses that a place turned out to have.
-    pub(super) fn fits_address(&self, place: &Place, ip: IpAddr) -> bool {
+    /// Whether it matches one of the resolved addresses of a place.
+    pub(super) fn matches_address(&self, place: &Place, ip: IpAddr) -> bool {
         let at = Place { host: plain(ip).to_string().into(), ..place.clone() };
-        !matches!(self.name, Name::Exact(_)) && self.fits(&at)
+        !matches!(self.name, Name::Exact(_)) && self.matches(&at)
     }
 
     fn fits_host(&self, host: &str) -> bool {
@@ -103,7 +103,7 @@ impl Pattern {
     }
 }
 
-/// The host and the port. A bare address of IPv6 has no port.
+/// Splits host and port. An IPv6 address without brackets has no port.
 fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     if text.parse::<std::net::Ipv6Addr>().is_ok() {
         return Some((text, None));
@@ -117,13 +117,13 @@ fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// Reads a host as browsers do, `*` included, which they take in names.
+/// Parses a host as browsers do; they accept `*` in names.
 fn name(host: &str) -> Option<Name> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     if let Ok(ip) = bare.parse() {
         return Some(Name::Address(plain(ip)));
     }
-    // A glob over addresses, which would be read as a broken one.
+    // A glob over IP addresses, which would be parsed as an invalid address.
     if host.contains('*') && host.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'0'..=b'9')) {
         return Some(Name::Glob(host.to_owned()));
     }
@@ -140,7 +140,7 @@ fn name(host: &str) -> Option<Name> {
     }
 }
 
-/// Whether a text fits a glob, whose `*` is any number of characters.
+/// Whether a text matches a glob, in which `*` matches any number of characters.
 pub(super) fn matches(glob: &str, text: &str) -> bool {
     let part = |byte| if byte == b'*' { GlobPart::Anything } else { GlobPart::Byte(byte) };
     let parts: Vec<GlobPart> = glob.bytes().map(part).collect();
@@ -151,8 +151,8 @@ pub(super) fn matches(glob: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn fits(pattern: &str, scheme: &str, host: &str, port: u16) -> bool {
-        Pattern::parse(pattern).unwrap().fits(&Place { scheme: scheme.into(), host: host.into(), port })
+    fn is_match(pattern: &str, scheme: &str, host: &str, port: u16) -> bool {
+        Pattern::parse(pattern).unwrap().matches(&Place { scheme: scheme.into(), host: host.into(), port })
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
             ("https://example.com", "example.com"),
             ("https://example.com:8443/", "example.com"),
         ] {
-            assert!(fits(pattern, "https", host, 8443), "{pattern} {host}");
+            assert!(is_match(pattern, "https", host, 8443), "{pattern} {host}");
         }
         for (pattern, host) in [
             ("example.com", "www.example.com"),
@@ -189,10 +189,10 @@ mod tests {
             ("10.*", "110.1.2.3"),
             ("a*c*e.test", "abcdf.test"),
         ] {
-            assert!(!fits(pattern, "https", host, 8443), "{pattern} {host}");
+            assert!(!is_match(pattern, "https", host, 8443), "{pattern} {host}");
         }
-        assert!(fits("[::1]:80", "http", "::1", 80));
-        assert!(!fits("[::1]:80", "http", "::1", 81));
+        assert!(is_match("[::1]:80", "http", "::1", 80));
+        assert!(!is_match("[::1]:80", "http", "::1", 81));
     }
 
     #[test]

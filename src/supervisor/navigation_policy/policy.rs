@@ -1,4 +1,4 @@
-//! Decisions of a policy on an address. Nothing is resolved here.
+//! Decisions of a policy on a URL, without name resolution.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,9 +10,9 @@ use super::pattern::{BadPattern, Pattern};
 use super::protected::ProtectedPorts;
 use super::{Place, Refused, Verdict};
 
-/// Longest address that is shown, in bytes.
+/// Maximum length of a displayed URL, in bytes.
 const SHOWN: usize = 2048;
-/// Names under which clouds tell programs their secrets.
+/// Host names of cloud metadata services.
 pub(super) const METADATA_NAMES: [&str; 12] = [
     "metadata",
     "metadata.google.internal",
@@ -28,13 +28,13 @@ pub(super) const METADATA_NAMES: [&str; 12] = [
     "metadata.internal",
 ];
 
-/// Where pages may go.
+/// Which URLs pages may load.
 ///
-/// `http`, `https`, `about:blank`, `data` and `blob` pass, and `file` where it is switched on; no other scheme
-/// ever does. Addresses with a user name in them are refused, and so is whatever leads to a cloud's metadata.
-/// Patterns are hosts (`example.com`, `127.0.0.1`) or globs of hosts (`*.example.com`), with an optional scheme
-/// before and port behind (`https://*.example.com:8443`). One of `block` wins; where there is one in `allow`,
-/// only what fits one of those passes.
+/// `http`, `https`, `about:blank`, `data` and `blob` are allowed, and `file` if enabled; all other schemes are refused.
+/// URLs with a user name are refused, and so are all URLs of cloud metadata services. Patterns are hosts
+/// (`example.com`, `127.0.0.1`) or globs of hosts (`*.example.com`), with an optional scheme and port
+/// (`https://*.example.com:8443`). `block` takes precedence; if `allow` is not empty, only hosts that match it are
+/// allowed.
 #[derive(Debug, Clone)]
 pub struct NavigationPolicy {
     pub(super) allow: Vec<Pattern>,
@@ -47,7 +47,7 @@ pub struct NavigationPolicy {
 }
 
 impl Default for NavigationPolicy {
-    /// Every host, private ones included; no files.
+    /// Allows every host, private ones included; no files.
     fn default() -> Self {
         Self {
             allow: Vec::new(),
@@ -62,12 +62,12 @@ impl Default for NavigationPolicy {
 }
 
 impl NavigationPolicy {
-    /// Of these patterns. Without `private_addresses`, this machine and private networks may be visited by
-    /// hosts alone that stand in `allow` as they are, without `*`. A browser that goes through a proxy tells the
-    /// proxy's address of every page: where requests are watched, a proxy in a private network needs the switch on.
+    /// Creates a policy with these patterns. Without `private_addresses`, this machine and private networks are allowed
+    /// only for hosts listed in `allow` without `*`. A browser behind a proxy reports the proxy's address for every
+    /// page: if requests are checked, a proxy in a private network requires `private_addresses`.
     ///
     /// # Errors
-    /// [`BadPattern`], the first one.
+    /// [`BadPattern`], for the first invalid pattern.
     pub fn new(
         allow: &[impl AsRef<str>],
         block: &[impl AsRef<str>],
@@ -79,16 +79,16 @@ impl NavigationPolicy {
         Ok(Self { allow, block, private_addresses, file_urls, ..Self::default() })
     }
 
-    /// Refuses these ports too, in documents and in requests of pages, by whatever name or address of their host.
+    /// Refuses these ports too, in documents and requests of pages, for any name or address of the host.
     #[must_use]
     pub fn protecting(mut self, ports: ProtectedPorts) -> Self {
         self.protected = ports;
         self
     }
 
-    /// Whether requests of pages (scripts, images, `fetch`, workers) are held to the policy as documents are, where it
-    /// refuses anything at all: there is an entry in `allow` or `block`, or private addresses are refused. Default
-    /// false. Each request then takes one round trip more.
+    /// Sets whether requests of pages (scripts, images, `fetch`, workers) are checked like documents, provided that the
+    /// policy refuses anything: `allow` or `block` has entries, or private addresses are refused. Default false. Each
+    /// request then takes an additional round trip.
     #[must_use]
     pub fn with_requests(mut self, held: bool) -> Self {
         self.requests = held;
@@ -103,7 +103,7 @@ impl NavigationPolicy {
         self.protected.all()
     }
 
-    /// With another way to look names up than the system's. For tests; no stable interface.
+    /// Sets another resolver than the system's. For tests; not a stable interface.
     #[doc(hidden)]
     #[must_use]
     pub fn with_names(mut self, names: fn(&str) -> Vec<IpAddr>) -> Self {
@@ -115,7 +115,7 @@ impl NavigationPolicy {
         self.names
     }
 
-    /// Whether a page may go to an address, as far as that can be said without looking up names.
+    /// Checks a URL, as far as possible without resolving names.
     ///
     /// # Errors
     /// [`Refused`].
@@ -133,7 +133,7 @@ impl NavigationPolicy {
         }
     }
 
-    /// Whether a page may send a request that loads no document, as far as that can be said without looking up names.
+    /// Checks the URL of a request that loads no document, as far as possible without resolving names.
     ///
     /// # Errors
     /// [`Refused`].
@@ -152,7 +152,7 @@ impl NavigationPolicy {
         Ok(if known { Verdict::Pass } else { Verdict::Look(place) })
     }
 
-    /// Whether a page may send a request to a place that has these addresses.
+    /// Checks a request to a place with these addresses.
     ///
     /// # Errors
     /// [`Refused`].
@@ -167,12 +167,12 @@ impl NavigationPolicy {
         addresses.iter().try_for_each(|ip| self.protected.check_address(place, *ip))
     }
 
-    /// Whether a frame may keep the document it shows. Its host was resolved before the request.
+    /// Checks the document that a frame shows. Its host was resolved before the request.
     ///
     /// # Errors
     /// [`Refused`].
     pub fn check_frame(&self, url: &str, main: bool) -> Result<(), Refused> {
-        // What the browser itself shows: its empty pages, errors, and parts of its own in frames.
+        // Pages of the browser itself: empty pages, error pages, and its parts in frames.
         let own = ["chrome-error:", "chrome://newtab/", "chrome://new-tab-page/", "chrome://new-tab-page-third-party/"];
         let is_web = ["http:", "https:", "file:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
         if url.is_empty() || url == ":" || own.iter().any(|own| url.starts_with(own)) || (!main && !is_web) {
@@ -181,7 +181,7 @@ impl NavigationPolicy {
         self.check(url).map(|_| ())
     }
 
-    /// Whether a page may go to a place that has these addresses.
+    /// Checks a navigation to a place with these addresses.
     ///
     /// # Errors
     /// [`Refused`].
@@ -189,7 +189,7 @@ impl NavigationPolicy {
         addresses.iter().try_for_each(|ip| self.check_address(place, *ip))
     }
 
-    /// Whether a page may keep the document that came from an address. What cannot be read is let pass.
+    /// Checks a document by the IP address of its server. Unparsable addresses are allowed.
     ///
     /// # Errors
     /// [`Refused`].
@@ -208,7 +208,7 @@ impl NavigationPolicy {
         } else {
             format!("{} resolves to {}, which is", place.host, plain(ip))
         };
-        if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits_address(place, ip)) {
+        if let Some(pattern) = self.block.iter().find(|pattern| pattern.matches_address(place, ip)) {
             return Err(blocked_by(pattern, &format!("{leads} an address")));
         }
         match reach(ip) {
@@ -221,7 +221,7 @@ impl NavigationPolicy {
     }
 
     fn check_private(&self, place: &Place, leads: &str) -> Result<(), Refused> {
-        let named = || self.allow.iter().any(|pattern| pattern.is_exact() && pattern.fits(place));
+        let named = || self.allow.iter().any(|pattern| pattern.is_exact() && pattern.matches(place));
         if self.private_addresses || named() {
             return Ok(());
         }
@@ -243,13 +243,13 @@ impl NavigationPolicy {
             let why = format!("{host} is a cloud metadata host, which is always blocked");
             return Err(Refused::new(why));
         }
-        if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits(&place)) {
+        if let Some(pattern) = self.block.iter().find(|pattern| pattern.matches(&place)) {
             return Err(blocked_by(pattern, &format!("{host} is")));
         }
         if let Some(ip) = ip.filter(|ip| reach(*ip) == Reach::Metadata) {
             self.check_address(&place, ip)?;
         }
-        if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.fits(&place)) {
+        if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.matches(&place)) {
             return Err(Refused::new(format!(
                 "no entry of browser.navigation.allow matches {host}; add `{host}` to it to allow the host"
             )));
@@ -265,7 +265,7 @@ impl NavigationPolicy {
     }
 
     fn check_blob(&self, url: &Url) -> Result<Verdict, Refused> {
-        // What it holds was made by a page of that origin, which `null` is for documents without one.
+        // Its content was created by a page of that origin; `null` stands for documents without an origin.
         if url.path().starts_with("null/") {
             return Ok(Verdict::Pass);
         }
@@ -294,7 +294,7 @@ fn blocked_by(pattern: &Pattern, what: &str) -> Refused {
     ))
 }
 
-/// The place of a web address, and its host's address where it is one.
+/// The place of an HTTP URL, and the IP address if its host is one.
 fn place_of(url: &Url) -> Option<(Place, Option<IpAddr>)> {
     let (host, ip) = match url.host()? {
         Host::Domain(name) => (name.trim_end_matches('.').to_owned(), None),
@@ -311,7 +311,7 @@ fn is_local(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// An address without user, password, query and fragment; of one that is no place, its scheme alone.
+/// A URL without user, password, query and fragment; only the scheme for other kinds of URLs.
 pub(super) fn shown(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return "an invalid address".to_owned() };
     let mut text = match url.host_str() {

@@ -1,4 +1,4 @@
-//! Ports that no page may reach: those of servers and browsers that would give a page control over the machine.
+//! Protected ports: those of servers and browsers that would give a page control over the machine.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,18 +9,18 @@ use parking_lot::Mutex;
 use super::address::plain;
 use super::{Place, Refused};
 
-/// Below it ports are those of well-known services, and are refused on this machine only; from it on, on every host.
+/// Lower ports are those of well-known services and are refused on this machine only; others are refused on every host.
 const WELL_KNOWN: u16 = 1024;
-/// How Chromium writes the addresses of this machine; its patterns for resolver rules.
+/// The host names and addresses of this machine, as patterns of Chromium's resolver rules.
 const LOCAL_HOSTS: [&str; 8] =
     ["localhost", "localhost.", "*.localhost", "*.localhost.", "127.*", "0.0.0.0", "[::*]", "[::ffff:*]"];
-/// The same as URL patterns, which take no wildcard within an address.
+/// The same as URL patterns, which do not support wildcards within an IP address.
 const LOCAL_PATTERNS: [&str; 5] = ["localhost", "*.localhost", "127.0.0.1", "0.0.0.0", "[*]"];
 
-/// Ports that no page may reach, by any name of their host. Clones share one list.
+/// Ports that no page may connect to, by any name of their host. Clones share one list.
 ///
-/// A port from 1024 on is refused on every host, because a name may lead to this machine; a lower one only where it is
-/// known to be on this machine.
+/// A port from 1024 on is refused on every host, since any name may lead to this machine; a lower one only if the host
+/// is known to be this machine.
 #[derive(Debug, Clone, Default)]
 pub struct ProtectedPorts {
     ports: Arc<Mutex<BTreeMap<u16, Entry>>>,
@@ -40,8 +40,8 @@ pub struct ProtectedPort {
 }
 
 impl ProtectedPorts {
-    /// Protects a port until the returned value is dropped. `owner` says in refusals what the port belongs to, as in
-    /// "the control server".
+    /// Protects a port until the returned value is dropped. `owner` names in errors what uses the port, such as "the
+    /// control server".
     #[must_use]
     pub fn protect(&self, port: u16, owner: &str) -> ProtectedPort {
         let mut ports = self.ports.lock();
@@ -49,7 +49,7 @@ impl ProtectedPorts {
         ProtectedPort { list: self.clone(), port }
     }
 
-    /// The ports, in order.
+    /// The protected ports, in ascending order.
     #[must_use]
     pub fn all(&self) -> Vec<u16> {
         self.ports.lock().keys().copied().collect()
@@ -68,7 +68,7 @@ impl ProtectedPorts {
         ports.iter().flat_map(of).collect()
     }
 
-    /// URL patterns of `Fetch` for requests to a port. Requests that a pattern catches by mistake pass the check.
+    /// `Fetch` URL patterns of requests to a port. They may match other requests too, which then pass the check.
     pub(in crate::supervisor) fn request_patterns(port: u16) -> Vec<String> {
         match port {
             80 => vec!["http://*".to_owned()],
@@ -92,7 +92,7 @@ impl ProtectedPorts {
         self.ports.lock().get(&port).map(|entry| Arc::clone(&entry.owner))
     }
 
-    /// Refuses a place by its port, as far as its host's text says.
+    /// Refuses a place by its port, as far as the text of its host allows a decision.
     pub(super) fn check(&self, place: &Place, ip: Option<IpAddr>, local_name: bool) -> Result<(), Refused> {
         let Some(owner) = self.owner(place.port) else { return Ok(()) };
         if place.port >= WELL_KNOWN || local_name || ip.is_some_and(is_this_machine) {
@@ -101,7 +101,7 @@ impl ProtectedPorts {
         Ok(())
     }
 
-    /// Refuses a place by an address that its name has.
+    /// Refuses a place by one of its resolved addresses.
     pub(super) fn check_address(&self, place: &Place, ip: IpAddr) -> Result<(), Refused> {
         match self.owner(place.port) {
             Some(owner) if is_this_machine(ip) => Err(refused(place, &owner)),

@@ -1,14 +1,14 @@
-//! A policy as rules for the browser's resolver.
+//! Resolver rules of the browser for a policy.
 //!
-//! `Fetch` catches neither WebSockets nor what makes no request of its own (preconnects, WebRTC, WebTransport). A browser
-//! that is started with these rules cannot connect to refused places at all. They know host and port alone, so they
-//! never refuse more than the policy does, and what depends on the scheme is left to `Fetch`.
+//! `Fetch` intercepts neither WebSockets nor connections without a request (preconnect, WebRTC, WebTransport). A
+//! browser started with these rules cannot connect to refused places at all. The rules know only host and port, so they
+//! never refuse more than the policy does; decisions that depend on the scheme are left to `Fetch`.
 
 use super::address::METADATA_V4;
 use super::pattern::{Name, Pattern, matches};
 use super::policy::{METADATA_NAMES, NavigationPolicy};
 
-/// Link-local addresses, and the other ones of metadata services by their beginnings.
+/// Link-local addresses, and other metadata addresses by prefix.
 const METADATA: [&str; 4] = ["169.254.*.*", "[fe80:*]", "[fd00:ec2:*]", "[::ffff:a9fe:*]"];
 /// Private networks and this machine.
 const PRIVATE: [&str; 11] = [
@@ -25,19 +25,19 @@ const PRIVATE: [&str; 11] = [
     "[fd*:*]",
 ];
 
-/// Private networks whose addresses no glob describes: the first number, and the range of the second.
+/// Private networks that no glob describes: the first number, and the range of the second.
 const PRIVATE_RANGES: [(u8, std::ops::RangeInclusive<u8>); 3] = [(100, 64..=127), (172, 16..=31), (198, 18..=19)];
 
-/// Globs for all addresses of private networks and this machine.
+/// Globs for all addresses of private networks and of this machine.
 fn private() -> impl Iterator<Item = String> {
     let ranges = PRIVATE_RANGES.into_iter().flat_map(|(a, range)| range.map(move |b| format!("{a}.{b}.*.*")));
     PRIVATE.into_iter().map(str::to_owned).chain(ranges)
 }
 
 impl NavigationPolicy {
-    /// Rules for [`LaunchOptions::resolver_rules`](crate::browser::LaunchOptions::resolver_rules). `given` are the rules
-    /// that somebody else wants, as `MAP name address`; those that the policy admits are among the result.
-    /// `closed`: whether private networks and what is not in `allow` may be cut off; not where the browser uses a proxy,
+    /// Rules for [`LaunchOptions::resolver_rules`](crate::browser::LaunchOptions::resolver_rules). `given` are the
+    /// caller's own rules, as `MAP name address`; those that the policy allows are included in the result. `closed`:
+    /// whether to block private networks and hosts that are not in `allow`; not possible if the browser uses a proxy,
     /// whose own host may be among them.
     #[must_use]
     pub fn resolver_rules(&self, given: &[String], closed: bool) -> Vec<String> {
@@ -56,7 +56,7 @@ impl NavigationPolicy {
             rules.extend_from_slice(given);
             return rules;
         }
-        // A later rule is for what no earlier one is for.
+        // Rules are applied in order; the first match decides.
         rules.extend(self.allow.iter().flat_map(|pattern| admitted(pattern, &given_maps)));
         if !self.private_addresses {
             rules.extend(private().map(|host| refused(&host)));
@@ -66,7 +66,7 @@ impl NavigationPolicy {
             return rules;
         }
         rules.push(refused("*"));
-        // Chromium looks at these first, wherever they stand: see [`excludes_hosts`](Self::excludes_hosts).
+        // Chromium checks these first, regardless of their position: see [`excludes_hosts`](Self::excludes_hosts).
         let globs = self.allow.iter().filter(|pattern| !pattern.is_exact());
         let free = globs.filter(|pattern| given_maps.iter().all(|(name, _)| !meet(pattern, name)));
         rules.extend(free.flat_map(Pattern::hosts_alone).map(|host| format!("EXCLUDE {host}")));
@@ -75,13 +75,13 @@ impl NavigationPolicy {
 }
 
 impl NavigationPolicy {
-    /// Whether some of the rules exclude hosts from all others, those of protected ports included.
+    /// Whether some of the rules exclude hosts from all other rules, including those for protected ports.
     #[must_use]
     pub fn excludes_hosts(rules: &[String]) -> bool {
         rules.iter().any(|rule| rule.trim_start().get(..8).is_some_and(|start| start.eq_ignore_ascii_case("EXCLUDE ")))
     }
 
-    /// URL patterns of WebSockets to hosts of `block`, where requests are held to the policy.
+    /// URL patterns of WebSockets to hosts in `block`, if requests are checked.
     pub(in crate::supervisor) fn blocked_sockets(&self) -> Vec<String> {
         let blocked = self.block.iter().filter(|_| self.holds_requests());
         let of = |pattern: &Pattern| -> Vec<String> {
@@ -101,7 +101,7 @@ impl NavigationPolicy {
     }
 }
 
-/// Name and address of a rule that maps one to the other.
+/// Name and address of a rule `MAP name address`.
 fn map(rule: &str) -> Option<(&str, &str)> {
     let mut words = rule.split_whitespace();
     match (words.next()?, words.next()?, words.next()?) {
@@ -110,12 +110,12 @@ fn map(rule: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Whether a pattern of the policy and the name of a rule have hosts in common, as far as can be said easily.
+/// Whether a pattern of the policy and the name of a rule may have hosts in common.
 fn meet(pattern: &Pattern, name: &str) -> bool {
     pattern.hosts_alone().iter().any(|host| matches(host, name) || matches(name, host))
 }
 
-/// Rules that lead hosts of a pattern where they lead anyway.
+/// Rules that keep allowed hosts reachable.
 fn admitted(pattern: &Pattern, given: &[(&str, &str)]) -> Vec<String> {
     if let Some((name, address)) = given.iter().find(|(name, _)| meet(pattern, name)) {
         let narrow = |host: String| if matches(&host, name) { (*name).to_owned() } else { host };
@@ -129,13 +129,13 @@ fn admitted(pattern: &Pattern, given: &[(&str, &str)]) -> Vec<String> {
 }
 
 impl Pattern {
-    /// Its hosts as a resolver rule has them, with the port where it has one. None where a rule cannot say it.
+    /// The hosts in the form of a resolver rule, with the port if any. Empty if a rule cannot express them.
     fn hosts(&self) -> Vec<String> {
         let port = self.port().map(|port| format!(":{port}")).unwrap_or_default();
         self.hosts_alone().into_iter().map(|host| format!("{host}{port}")).collect()
     }
 
-    /// The same without a port.
+    /// Like [`hosts`](Self::hosts), without the port.
     fn hosts_alone(&self) -> Vec<String> {
         let hosts = match self.name() {
             Name::Exact(host) | Name::Glob(host) => vec![host.clone(), format!("{host}.")],
@@ -195,7 +195,7 @@ mod tests {
         assert!(place("MAP a.test:80 a.test") < place("MAP * ~NOTFOUND"));
         place("EXCLUDE *.b.test");
         place("MAP bad.b.test ~NOTFOUND");
-        // Rules of others stay where they are for allowed hosts.
+        // The caller's rules still apply to allowed hosts.
         let made = rules(&["a.test", "*.b.test"], &[], true, &["MAP * 127.0.0.1"]);
         assert!(has(&made, "MAP a.test 127.0.0.1") && has(&made, "MAP *.b.test 127.0.0.1"), "{made:?}");
         assert!(!has(&made, "MAP * 127.0.0.1") && !has(&made, "EXCLUDE *.b.test"), "{made:?}");

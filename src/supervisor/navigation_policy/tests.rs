@@ -1,4 +1,4 @@
-//! Tables of addresses: what passes, what does not, and what is said then.
+//! Tables of URLs: allowed, refused, and the reasons.
 
 use super::*;
 
@@ -97,7 +97,7 @@ fn files_are_opened_when_that_is_switched_on() {
         assert!(reason(&default, url).contains("browser.navigation.file_urls"), "{url}");
         passes(&with_files, url);
     }
-    // Another machine's would be asked for over the network.
+    // A file on another machine would be requested over the network.
     assert!(reason(&with_files, "file://server/share/x").contains("another machine"));
     assert!(reason(&with_files, "javascript:1").contains("not allowed"));
 }
@@ -118,7 +118,7 @@ fn names_and_passwords_are_refused() {
     }
 }
 
-/// However it is written, and whatever the policy allows.
+/// In any notation, and whatever the policy allows.
 #[test]
 fn metadata_is_never_opened() {
     let everything = [
@@ -217,7 +217,7 @@ fn private_addresses_are_opened_by_switch_or_by_name() {
     }
     assert!(reason(&named, "http://10.0.0.1/").contains("browser.navigation.allow"));
     assert!(reason(&named, "http://b.localhost/").contains("browser.navigation.allow"));
-    // A glob lets names pass, not the private networks that they may lead to.
+    // A glob allows names, but not the private networks that they may lead to.
     let globbed = policy(&["*"], &[], false);
     assert!(reason(&globbed, "http://10.0.0.1/").contains("private_addresses"));
     assert!(reason(&globbed, "http://localhost/").contains("private_addresses"));

@@ -1,9 +1,9 @@
-//! New pages, until their first document.
+//! New pages until their first document.
 //!
-//! A page that another one opens begins with an empty document whose address is empty. Chromium 156 reports the
-//! navigation to its first document right after the page is resumed, or before that when the page has no opener; of such
-//! a page it answers no command until the server has sent a response. A page that is opened empty on purpose commits
-//! `about:blank`, or nothing at all (`open('javascript:…')`).
+//! A page that another page opens starts with an empty document whose URL is empty. Chromium 156 reports the navigation
+//! to its first document right after the page is resumed, or before that if the page has no opener; such a page answers
+//! no command until the server has responded. A page that is intentionally opened empty commits `about:blank`, or
+//! nothing at all (`open('javascript:…')`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,25 +17,26 @@ use crate::cdp::protocol::target::{TargetId, TargetInfo};
 /// Longest wait for a page with an empty document to begin its first navigation.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How far a page is from its first document.
+/// Progress of a page towards its first document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// It shows a document, or will not get one.
     Done,
-    /// It is empty and may begin a navigation until then; `None` until its attach is answered.
+    /// It is empty and may begin a navigation until this time; `None` until its attach is answered.
     Expected(Option<Instant>),
     /// The navigation to its first document is in progress.
     UnderWay,
 }
 
 impl Arrival {
-    /// Of a page that came in. Those that were there before us count as arrived.
+    /// The initial state of an attached page. Pages that existed before the attach count as done.
     pub(super) fn of(info: &TargetInfo, was_there: bool) -> Self {
         if was_there || !info.url.is_empty() { Self::Done } else { Self::Expected(None) }
     }
 }
 
-/// Whether a frame is the top frame of a page. Before its frames are known, that is the one with the target's id.
+/// Whether a frame is the top frame of a page. Until the frames are known, the top frame is the one with the target's
+/// id.
 fn is_top(page: &PageRec, frame: &FrameId) -> bool {
     page.top.as_ref().map_or_else(|| page.target.as_str() == frame.as_str(), |top| top == frame)
 }
@@ -53,11 +54,11 @@ impl State {
         }
     }
 
-    /// A frame begins a navigation.
+    /// A frame starts a navigation.
     pub(super) fn first_document_begins(&mut self, session: &SessionKey, event: &FrameStartedNavigatingEvent<'_>) {
         let Some(page) = self.arriving(session, &event.frame_id) else { return };
         page.arrival = Arrival::UnderWay;
-        // What it was opened with, `about:blank` at most, is not what it was opened for.
+        // The page was opened with `about:blank` or an empty URL; this is the requested one.
         page.url = (*event.url).into();
         page.title = Arc::default();
         self.dirty.pages = true;
@@ -66,22 +67,22 @@ impl State {
     /// A frame shows a document.
     pub(super) fn document_committed(&mut self, session: &SessionKey, frame: &FrameId, url: &str, now: Now) {
         let Some(page) = self.arriving(session, frame) else { return };
-        // The opener may send it on from there at once.
+        // The opener may navigate the page immediately afterwards.
         let is_blank = url == super::requests::BLANK && page.arrival != Arrival::UnderWay;
         page.arrival = if is_blank { Arrival::Expected(Some(now.instant + GRACE)) } else { Arrival::Done };
         self.dirty.pages = true;
     }
 
-    /// A frame loads nothing any more: there was no document in the answer, or the navigation was refused.
+    /// A frame stopped loading: the response contained no document, or the navigation was refused.
     pub(super) fn loading_stopped(&mut self, session: &SessionKey, frame: &FrameId) {
         let shown = self.frames.url(frame).unwrap_or_default();
         let Some(page) = self.arriving(session, frame).filter(|page| page.arrival == Arrival::UnderWay) else { return };
         page.arrival = Arrival::Done;
-        page.url = shown; // it did not get where it was sent
+        page.url = shown; // the navigation did not take place
         self.dirty.pages = true;
     }
 
-    /// The attach of a page is answered.
+    /// The attach of a page was answered.
     pub(super) fn attach_answered(&mut self, target: &TargetId, now: Now) {
         let Some(page) = self.pages.iter().find(|page| page.target == *target) else { return };
         if page.arrival == Arrival::Expected(None) {
@@ -91,7 +92,7 @@ impl State {
         }
     }
 
-    /// A page crashed, lost its connection, or does not answer: nothing is to be waited for.
+    /// A page crashed, lost its connection, or does not respond: stop waiting for its first document.
     pub(super) fn stop_expecting(&mut self, target: &TargetId) {
         self.arrives(target, Arrival::Done);
     }
@@ -100,7 +101,7 @@ impl State {
     pub(super) fn check_arrivals(&mut self, now: Now) {
         for page in &mut self.pages {
             let is_over = matches!(page.arrival, Arrival::Expected(Some(until)) if until <= now.instant);
-            // A page that hangs answers its attach late or never.
+            // The attach of an unresponsive page is answered late or never.
             let hangs = page.arrival == Arrival::Expected(None) && page.state == PageState::Unresponsive;
             if is_over || hangs {
                 page.arrival = Arrival::Done;
@@ -109,7 +110,7 @@ impl State {
         }
     }
 
-    /// When [`check_arrivals`](Self::check_arrivals) has something to do next.
+    /// Time of the next [`check_arrivals`](Self::check_arrivals).
     pub(super) fn next_arrival_check(&self) -> Option<Instant> {
         let until = |page: &PageRec| match page.arrival {
             Arrival::Expected(until) => until,

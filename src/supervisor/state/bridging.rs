@@ -1,4 +1,4 @@
-//! Dialogs over the bridge: when it is on, in which sessions, and the calls that come over it.
+//! The dialog bridge: when it is on, in which sessions, and the calls that it receives.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{self, rt};
 
-/// The event that brings calls:
+/// The event that reports calls:
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-requestPaused>.
 pub(in crate::supervisor) const CALL: &str = "Fetch.requestPaused";
 /// A dialog closed within this time was closed by the endpoint, not by a person.
@@ -28,12 +28,12 @@ impl rt::Event<'_> for Caught {
     const METHOD: &'static str = CALL;
 }
 
-/// The part of the event that matters here; the whole is long.
+/// The fields of the event that are used; the whole event is long.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Caught {
     request_id: Arc<str>,
-    /// That of a worker may be missing.
+    /// May be missing for workers.
     #[serde(default)]
     frame_id: Option<FrameId>,
     resource_type: Option<String>,
@@ -57,29 +57,30 @@ impl Caught {
         self.frame_id.clone()
     }
 
-    /// What it sends, where that was kept.
+    /// The request body, where it was kept.
     pub(super) fn body(&self) -> Option<Arc<str>> {
         self.request.post_data.as_deref().map(Into::into)
     }
 
-    /// Its type, in lower case.
+    /// The resource type, in lower case.
     pub(super) fn kind(&self) -> String {
         self.resource_type.as_deref().unwrap_or("Other").to_ascii_lowercase()
     }
 
-    /// Its headers, as far as they are known before it is sent.
+    /// The request headers known before the request is sent.
     pub(super) fn headers(&self) -> BTreeMap<String, String> {
         let raw = self.request.headers.as_ref();
         raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
     }
 
-    /// The method of the request that a preflight of CORS asks leave for.
+    /// The method that a CORS preflight requests permission for.
     pub(super) fn preflight_for(&self) -> Option<String> {
         if self.request.method != "OPTIONS" {
             return None;
         }
-        let asked = |(name, _): &(String, String)| name.eq_ignore_ascii_case("access-control-request-method");
-        self.headers().into_iter().find(asked).map(|(_, method)| method)
+        let is_requested_method =
+            |(name, _): &(String, String)| name.eq_ignore_ascii_case("access-control-request-method");
+        self.headers().into_iter().find(is_requested_method).map(|(_, method)| method)
     }
 }
 
@@ -92,19 +93,19 @@ struct CaughtRequest {
     headers: Option<Box<RawValue>>,
 }
 
-/// How a dialog reached us, and so how it is answered.
+/// How a dialog was reported, and therefore how it is answered.
 #[derive(Debug)]
 pub(super) enum AnswerPath {
-    /// As a native one, over its page's session.
+    /// Native dialog, answered on the session of its page.
     Native,
-    /// As a call, over the session of its frame.
+    /// Call of the bridge, answered on the session of its frame.
     Bridge { session: SessionKey, request: Arc<str>, call: Call },
 }
 
-/// The bridge of a task.
+/// State of the dialog bridge of a task.
 #[derive(Debug, Default)]
 pub(super) struct Bridging {
-    /// Made when it is turned on, and kept: documents know this one.
+    /// Created when the bridge is turned on, and kept: installed documents use this one.
     bridge: Option<Bridge>,
     view: BridgeView,
 }
@@ -118,14 +119,14 @@ impl Bridging {
         self.bridge.as_ref()
     }
 
-    /// The answer to a call, as it is sent.
+    /// The response to a call.
     pub(super) fn answer(&self, call: &Call, accept: bool, text: Option<&str>) -> Option<Fulfil> {
         self.bridge.as_ref().map(|bridge| bridge.answer(call, accept, text))
     }
 }
 
 impl State {
-    /// Turns it on where that is known from the start.
+    /// Turns the bridge on if that is known from the start.
     pub(super) fn begin_bridge(&mut self, now: Now) {
         match self.options.bridge {
             BridgeMode::Always => self.turn_bridge_on(BridgeReason::Asked, now),
@@ -154,7 +155,7 @@ impl State {
         }
     }
 
-    /// Sets it up in a session, before the scripts of its document run.
+    /// Installs the bridge in a session, before the scripts of its document run.
     pub(super) fn bridge_session(&mut self, session: &SessionKey) {
         let Some(bridge) = &self.bridging.bridge else { return };
         let source = Script(Arc::clone(bridge.source()));
@@ -185,7 +186,7 @@ impl State {
         self.dirty.bridge = true;
     }
 
-    /// A request was caught: a call, or what a page made up.
+    /// A request was intercepted: a call of the bridge, a forged one, or another request.
     pub(super) fn call_caught(&mut self, session: &SessionKey, mut caught: Caught, now: Now) {
         let reads_bodies = self.routing.reads_bodies();
         let Some(bridge) = &mut self.bridging.bridge else {
@@ -198,7 +199,7 @@ impl State {
         let call = match bridge.read(&request.url, &request.method, body) {
             Ok(call) => call,
             Err(RefusedCall::Foreign) => {
-                // It would be kept for as long as the request is held.
+                // The body would be kept for as long as the request is held.
                 caught.request.post_data.take_if(|_| !reads_bodies);
                 self.let_pass(session, &Arc::new(caught), now);
                 return;
@@ -229,15 +230,15 @@ impl State {
             CallKind::Confirm => DialogType::Confirm,
             CallKind::Prompt => DialogType::Prompt,
         };
-        // Of an empty document that was never loaded Chromium names the frame that made it; one that
-        // is not known is left out.
+        // For an empty document that was never loaded, Chromium names the frame that created it; an unknown one is left
+        // out.
         let frame = caught.frame_id.clone().filter(|frame| self.frames.get(frame).is_some());
         let (message, default) = (call.message.as_str().into(), call.default_prompt.as_str().into());
         let way = AnswerPath::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
-    /// A request was caught whose body is larger than what is read: it fails, since nobody knows where it goes.
+    /// A request whose body exceeds the read limit was intercepted: it is failed, since its URL is unknown.
     pub(super) fn oversized_caught(&mut self, session: &SessionKey, params: &[u8]) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -251,11 +252,11 @@ impl State {
         }
     }
 
-    /// A request goes on if its page may go there, or as a route says. Without policy, login and routes it is somebody
-    /// else's, who catches requests too.
+    /// Continues a request if the policy allows it, or applies a route. Without policy, login and routes the request
+    /// belongs to another client that intercepts requests too.
     fn let_pass(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
         if self.page_of(session).is_none() {
-            return; // of a hidden page, whose owner answers it
+            return; // belongs to a hidden page, whose owner answers it
         }
         let frame = caught.frame_id.as_ref().filter(|_| caught.resource_type.as_deref() == Some("Document"));
         if let Some(frame) = frame.filter(|_| self.has_navigation_policy()) {
@@ -267,7 +268,7 @@ impl State {
         }
     }
 
-    /// A native dialog opened where calls should have come.
+    /// A native dialog opened although the bridge is installed.
     pub(super) fn native_seen(&mut self, frame: Option<&FrameId>, kind: DialogType) {
         if kind == DialogType::BeforeUnload {
             return; // always native
@@ -281,11 +282,11 @@ impl State {
         }
     }
 
-    /// A native dialog was closed by another client.
+    /// Another client closed a native dialog.
     pub(super) fn closed_by_others(&mut self, dialog: &Dialog, now: Now) {
         let open_for = now.unix - dialog.opened_at;
         let fast = (0.0..TOO_FAST.as_secs_f64()).contains(&open_for);
-        // Chromium closes the dialogs of a page that is being left, too.
+        // Chromium also closes the dialogs of a page that is being left.
         let left = self.page_index(&dialog.target_id).is_none_or(|at| self.pages[at].closing)
             || self.frames.any_navigating(&dialog.target_id);
         let fast = fast && !left;
@@ -294,7 +295,7 @@ impl State {
         }
     }
 
-    /// A frame of a page shows another document: the calls of the old one are gone, without an event.
+    /// A frame shows another document: pending calls of the old one are gone without an event.
     pub(super) fn lose_calls(&mut self, page: &TargetId, frame: Option<&FrameId>, now: Now) {
         let known: Vec<FrameId> = self.frames.on_page(page);
         self.lose_dialogs(
@@ -306,8 +307,8 @@ impl State {
         );
     }
 
-    /// Too many requests at once: some are held and nobody knows which. All are let go, but for documents; their
-    /// documents call the native functions then.
+    /// Too many requests at once: the ids of some held requests were lost. All requests are continued except documents;
+    /// the pages then call the native functions.
     pub(in crate::supervisor) fn calls_lost(&mut self, now: Now) {
         if self.bridging.bridge.is_some() {
             self.lose_dialogs(|dialog| dialog.bridged, now);

@@ -1,8 +1,7 @@
-//! File choosers: caught before they are shown, and answered with files that were given beforehand.
+//! File choosers: intercepted before they are shown, and answered with files that were set in advance.
 //!
-//! What Chromium 156 does, observed: a chooser is reported on the session of the frame that opens it, when
-//! interception is on there. With `cancel` the page gets a cancelled chooser at once, so it is
-//! set only while no files are armed.
+//! Observed in Chromium 156: a chooser is reported on the session of the frame that opens it, if interception is
+//! enabled there. With `cancel` the page gets a cancelled chooser at once, so it is set only while no files are armed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -38,7 +37,7 @@ impl rt::Event<'_> for Opened {
     const METHOD: &'static str = CHOOSER;
 }
 
-/// Files that wait for a chooser.
+/// Files armed for the next chooser.
 #[derive(Debug)]
 struct Armed {
     files: Arc<[String]>,
@@ -55,7 +54,7 @@ pub(super) struct Choosers {
 }
 
 impl State {
-    /// Begins to catch choosers, or leaves them to the browser again.
+    /// Starts or stops intercepting file choosers.
     pub(super) fn watch_choosers(&mut self, on: bool) {
         if self.choosers.on == on {
             return;
@@ -67,7 +66,7 @@ impl State {
         }
     }
 
-    /// Catches the choosers of a session that is new.
+    /// Enables interception in a new session.
     pub(super) fn chooser_session(&mut self, session: &SessionKey) {
         if self.choosers.on {
             self.send_chooser_mode(session);
@@ -88,7 +87,7 @@ impl State {
         }
     }
 
-    /// Keeps files for the next chooser of a page.
+    /// Arms files for the next chooser of a page.
     pub(super) fn arm_chooser(
         &mut self,
         page: TargetId,
@@ -149,12 +148,12 @@ impl State {
             .respond_later(PendingResponse::Chooser(reply, error.map_or(Ok(chosen), |error| Err(error.into()))));
     }
 
-    /// The page is gone.
+    /// A page was closed.
     pub(super) fn forget_chooser(&mut self, page: &TargetId) {
         self.disarm_chooser(page, Error::PageNotFound { target: page.to_string() });
     }
 
-    /// The connection is lost, or everything ends.
+    /// The connection was lost, or the supervisor ends.
     pub(super) fn forget_choosers(&mut self, error: &Error) {
         let armed: Vec<Armed> = self.choosers.armed.drain().map(|(_, armed)| armed).collect();
         for armed in armed {

@@ -24,7 +24,7 @@ pub(super) struct Ring {
     groups: Groups,
 }
 
-/// How many groups of the console are open, by session and execution context. One without any is not in it.
+/// Number of open console groups by session and execution context; contexts without open groups are absent.
 #[derive(Debug, Default)]
 struct Groups(VecDeque<((SessionKey, i64), usize)>);
 
@@ -58,7 +58,7 @@ impl Ring {
     }
 }
 
-/// What was said, and where.
+/// A message with its location.
 struct ConsoleMessage<'a> {
     level: ConsoleLevel,
     text: &'a str,
@@ -95,7 +95,7 @@ impl State {
         self.push_console(session, said, now);
     }
 
-    /// What is kept by page; empties the list.
+    /// Takes the pending changes of the page rings.
     pub(in crate::supervisor) fn take_console(&mut self) -> Vec<RingUpdate<ConsoleEntry>> {
         std::mem::take(&mut self.console.updates)
     }

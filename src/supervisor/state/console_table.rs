@@ -3,19 +3,19 @@
 use super::console_text::{Text, preview, property_value};
 use crate::cdp::protocol::runtime::{ObjectPreview, PropertyPreview};
 
-/// Columns that are shown.
+/// Maximum number of columns.
 const COLUMNS: usize = 12;
-/// Rows that are shown.
+/// Maximum number of rows.
 const ROWS: usize = 60;
-/// Longest cell, in characters.
+/// Maximum length of a cell, in characters.
 const CELL: usize = 40;
 
 /// The heading of the first column.
 const INDEX: &str = "(index)";
-/// The heading of the column of rows that have no columns of their own.
+/// The heading of the column for rows without columns of their own.
 const VALUE: &str = "Value";
 
-/// Draws a table, or the object when it has no rows.
+/// Formats a table, or the object if it has no rows.
 pub(super) fn table(of: &ObjectPreview, out: &mut Text) {
     if of.properties.is_empty() {
         return preview(of, out);
@@ -74,7 +74,7 @@ fn shown(property: &PropertyPreview) -> String {
     cell(&text.finish())
 }
 
-/// A text on one line and within the width of a cell.
+/// A text on one line, truncated to the width of a cell.
 fn cell(text: &str) -> String {
     let text = text.replace(['\n', '\r', '\t'], " ");
     if text.chars().count() <= CELL {

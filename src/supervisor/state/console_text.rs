@@ -1,6 +1,6 @@
 //! Text of a console message, as developer tools show it: previews of values, format specifiers, groups, tables.
 //!
-//! Everything comes with the event; nothing is requested from the page. All of it is untrusted, and bounded by [`MAX`].
+//! All data comes with the event; nothing is requested from the page. It is untrusted, and bounded by [`MAX`].
 
 use super::console_table;
 use crate::cdp::protocol::runtime::{
@@ -9,11 +9,11 @@ use crate::cdp::protocol::runtime::{
 
 /// Longest text, in bytes; a page may log megabytes.
 pub(super) const MAX: usize = 4096;
-/// Calls of `console.trace` that are shown.
+/// Maximum number of stack frames of `console.trace`.
 const CALLS: usize = 10;
-/// Groups that are indented; deeper ones stay at this depth.
+/// Maximum indentation by groups; deeper ones stay at this depth.
 const INDENTED: usize = 8;
-/// Longest source text of a function that is shown in full, in bytes.
+/// Maximum length of function source that is shown in full, in bytes.
 const FUNCTION: usize = 200;
 
 /// A text that grows up to [`MAX`].
@@ -34,12 +34,12 @@ impl Text {
         }
     }
 
-    /// Whether nothing more has room.
+    /// Whether the limit is reached.
     pub(super) fn is_full(&self) -> bool {
         self.cut
     }
 
-    /// The text, `…` at its end where something is missing.
+    /// The text, with `…` at its end if it was truncated.
     pub(super) fn finish(mut self) -> String {
         if self.cut {
             let end = start(&self.text, MAX - '…'.len_utf8()).len();
@@ -115,7 +115,7 @@ fn arguments(args: &[RemoteObject], out: &mut Text) {
     }
 }
 
-/// Fills the specifiers of a format; how many arguments it took.
+/// Expands the specifiers of a format. Returns the number of arguments used.
 fn formatted(format: &str, args: &[RemoteObject], out: &mut Text) -> usize {
     let mut used = 0;
     let mut rest = format;
@@ -146,7 +146,7 @@ fn formatted(format: &str, args: &[RemoteObject], out: &mut Text) -> usize {
 fn specified(letter: char, object: &RemoteObject, out: &mut Text) {
     match (letter, string_of(object)) {
         ('o' | 'O', Some(text)) => out.push(&quoted(&text)),
-        // V8 has made numbers of `%d`, `%i` and `%f` before the event was sent, and strings of most `%s`.
+        // V8 has already converted `%d`, `%i` and `%f` to numbers and most `%s` to strings.
         (_, Some(text)) => out.push(&text),
         ('s', None) => match &object.description {
             Some(description) => out.push(description),
@@ -156,12 +156,12 @@ fn specified(letter: char, object: &RemoteObject, out: &mut Text) {
     }
 }
 
-/// The calls of a trace, a line each.
+/// The stack frames of a trace, one per line.
 fn calls(stack: Option<&StackTrace>, out: &mut Text) {
     for call in stack.iter().flat_map(|stack| &stack.call_frames).take(CALLS) {
         let name = if call.function_name.is_empty() { "(anonymous)" } else { &call.function_name };
         let url = if call.url.is_empty() { "<anonymous>" } else { &call.url };
-        // Counted from 0 by a page's browser, which may be another program than it says.
+        // Counted from 0 and untrusted, so the addition must not overflow.
         let (line, column) = (call.line_number.saturating_add(1), call.column_number.saturating_add(1));
         out.push(&format!("\n    {name} ({url}:{line}:{column})"));
     }
@@ -173,7 +173,7 @@ fn string_of(object: &RemoteObject) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// A value as an argument of its own: strings without quotes.
+/// A value as a top-level argument: strings without quotes.
 pub(super) fn value(object: &RemoteObject, out: &mut Text) {
     if let Some(text) = string_of(object) {
         return out.push(&text);
@@ -184,7 +184,7 @@ pub(super) fn value(object: &RemoteObject, out: &mut Text) {
         ("undefined", _) => out.push("undefined"),
         ("object", Some("null")) => out.push("null"),
         ("function", _) => function(description.unwrap_or_default(), out),
-        // A date shows its text, an element its selector, an error its stack.
+        // A date has its text, an element its selector, an error its stack.
         ("object", Some("date" | "node" | "error" | "regexp")) if description.is_some() => {
             out.push(description.unwrap_or_default());
         }
@@ -269,7 +269,7 @@ pub(super) fn preview(of: &ObjectPreview, out: &mut Text) {
     out.push(if is_array { "]" } else { "}" });
 }
 
-/// What stands before the braces: `Map(2)`, `(3)`, `Uint8Array(8)`, nothing for a plain object.
+/// The prefix before the braces: `Map(2)`, `(3)`, `Uint8Array(8)`; nothing for a plain object.
 fn name(description: &str, is_array: bool) -> String {
     if !is_array {
         return if description == "Object" { String::new() } else { first_line(description).to_owned() };
@@ -293,7 +293,7 @@ fn array_length(description: &str) -> Option<u64> {
     length.trim_end_matches([')', ']']).parse().ok()
 }
 
-/// Things with `, ` between them.
+/// A list separated by `, `.
 struct List<'a> {
     out: &'a mut Text,
     any: bool,
@@ -311,7 +311,7 @@ impl List<'_> {
 fn items(of: &ObjectPreview, inside: &mut List<'_>) {
     let index = |property: &PropertyPreview| property.name.parse::<u64>().ok();
     let length = array_length(of.description.as_deref().unwrap_or_default()).unwrap_or(0);
-    // Holes are known only where nothing is left out.
+    // Holes of sparse arrays are known only if no entry is left out.
     let (mut expected, all_known) = (0, !of.overflow);
     for property in &of.properties {
         let Some(at) = index(property) else { continue };
@@ -379,7 +379,7 @@ fn named(property: &PropertyPreview, inside: &mut List<'_>) {
     property_value(property, inside.out);
 }
 
-/// A value inside of an object.
+/// A value inside an object.
 pub(super) fn property_value(property: &PropertyPreview, out: &mut Text) {
     let subtype = property.subtype.as_ref().map(|subtype| subtype.as_str());
     let text = property.value.as_deref().unwrap_or_default();

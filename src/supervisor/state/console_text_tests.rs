@@ -77,7 +77,7 @@ fn objects() {
     assert_eq!(log(&json!([object("Object", None, &json!([]), false)])), "{}");
     assert_eq!(log(&json!([object("Object", None, &json!([]), true)])), "{…}");
     assert_eq!(log(&json!([object("Car", None, &json!([property("w", "number", "4")]), false)])), "Car {w: 4}");
-    // Without a preview there is the description.
+    // Without a preview the description is used.
     assert_eq!(log(&json!([{"type": "object", "description": "Window"}])), "Window");
 }
 

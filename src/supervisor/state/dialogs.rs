@@ -1,7 +1,7 @@
-//! Dialogs: each ends in exactly one record, however it is closed.
+//! Dialogs. However a dialog closes, it ends in exactly one record.
 //!
-//! A tab shows one native dialog at a time. Its events and its answer go over the page's session,
-//! also when a cross-process frame opened it; `frameId` names that frame.
+//! A tab shows one native dialog at a time. Its events and its answer use the page's session, also if a cross-process
+//! frame opened it; `frameId` names that frame.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::cdp;
 use crate::cdp::protocol::page::{self, FrameId, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent};
 use crate::cdp::protocol::target::TargetId;
 
-/// Closed dialogs that are shown.
+/// Number of closed dialogs kept.
 const RECENT: usize = 20;
-/// An answer that brings nothing for so long may be tried again.
+/// An answer without effect for this long may be sent again.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// What Chromium says of an answer while the page's next document is there and waits for the dialog.
+/// Chromium's error for an answer when the page's next document is already waiting for the dialog.
 const LEAVING: &str = "Not attached to an active page";
-/// Armed answers kept at most.
+/// Maximum number of armed answers.
 const ARMED: usize = 64;
 
-/// Who is answering a dialog.
+/// What is answering a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answering {
     /// A request, by its number.
@@ -38,7 +38,7 @@ pub(super) enum Answering {
     Policy,
     /// The watchdog.
     Watchdog,
-    /// Its page is being closed.
+    /// The closing of its page.
     Closing,
 }
 
@@ -52,7 +52,7 @@ impl Answering {
         }
     }
 
-    /// Whether it was answered automatically.
+    /// Whether the answer is automatic.
     fn is_automatic(self) -> bool {
         matches!(self, Self::Armed | Self::Policy | Self::Closing)
     }
@@ -60,14 +60,14 @@ impl Answering {
 
 #[derive(Debug)]
 struct Open {
-    /// As it is shown: secrets covered.
+    /// As published: secrets redacted, texts truncated.
     dialog: Dialog,
     way: AnswerPath,
-    /// As the page wrote it.
+    /// The original message.
     message: Arc<str>,
     default_prompt: Arc<str>,
     answering: Option<(Answering, Instant, bool)>,
-    /// When it is dismissed; a held one never is.
+    /// When it is dismissed; `None` for a held dialog.
     watchdog: Option<Instant>,
 }
 
@@ -77,14 +77,14 @@ struct Armed {
     until: Instant,
 }
 
-/// A dialog that has just opened. The texts are as the page wrote them.
+/// A dialog that has just opened, with its original texts.
 pub(super) struct Opening<'a> {
     pub(super) target: TargetId,
     pub(super) kind: DialogType,
     pub(super) message: Arc<str>,
     pub(super) default: Arc<str>,
     pub(super) frame: Option<FrameId>,
-    /// The document's address, for the origin of a frame that is not known.
+    /// URL of the document, for the origin of an unknown frame.
     pub(super) url: &'a str,
     pub(super) way: AnswerPath,
 }
@@ -104,7 +104,7 @@ impl Dialogs {
         self.open.iter().filter(|o| o.dialog.target_id == *page).count()
     }
 
-    /// Pages with an open dialog, and which.
+    /// Pages with an open dialog, and its id.
     pub(super) fn open_pages(&self) -> Vec<(TargetId, Arc<str>)> {
         self.open.iter().map(|o| (o.dialog.target_id.clone(), Arc::clone(&o.dialog.id))).collect()
     }
@@ -113,13 +113,13 @@ impl Dialogs {
         !self.open.is_empty()
     }
 
-    /// Dialogs that wait for an answer, without those that are answered automatically.
+    /// Dialogs that wait for an answer, except those answered automatically.
     pub(super) fn pending(&self) -> Arc<[Dialog]> {
         let waits = |o: &&Open| !o.answering.is_some_and(|(by, ..)| by.is_automatic());
         self.open.iter().filter(waits).map(|o| o.dialog.clone()).collect()
     }
 
-    /// The answers that wait for dialogs to come.
+    /// Answers armed for future dialogs.
     pub(super) fn armed(&self) -> Arc<[ArmedDialogAnswer]> {
         let view = |Armed { armed, until }: &Armed| {
             let (accept, prompt_text) = armed.answer.clone().parts();
@@ -136,11 +136,11 @@ impl Dialogs {
         self.open.iter().map(|o| o.dialog.id.to_string()).collect()
     }
 
-    /// The oldest armed answer that fits, used up by one.
+    /// Uses one of the oldest matching armed answer.
     fn take_armed(&mut self, index: usize, now: Now) -> Option<DialogAnswer> {
         let open = &self.open[index];
-        let fits = |a: &Armed| a.until > now.instant && a.armed.when.holds(&open.dialog, &open.message);
-        let found = self.armed.iter().position(|a| a.armed.times > 0 && fits(a))?;
+        let matches = |a: &Armed| a.until > now.instant && a.armed.when.holds(&open.dialog, &open.message);
+        let found = self.armed.iter().position(|a| a.armed.times > 0 && matches(a))?;
         self.armed[found].armed.times -= 1;
         if self.armed[found].armed.times == 0 {
             return self.armed.remove(found).map(|used| used.armed.answer);
@@ -148,7 +148,7 @@ impl Dialogs {
         Some(self.armed[found].armed.answer.clone())
     }
 
-    /// Whether there were any.
+    /// Drops expired armed answers. Returns whether there were any.
     fn drop_expired(&mut self, now: Now) -> bool {
         let before = self.armed.len();
         self.armed.retain(|armed| armed.until > now.instant);
@@ -159,7 +159,7 @@ impl Dialogs {
         self.open.iter().position(|o| *o.dialog.id == *id)
     }
 
-    /// The dialog a request means.
+    /// The dialog that a request refers to.
     pub(super) fn choose(&self, id: Option<&str>) -> Result<Arc<str>, Error> {
         let Some(id) = id else {
             return match self.open.as_slice() {
@@ -193,9 +193,9 @@ impl State {
             o.dialog.target_id == target && o.dialog.frame_id == event.frame_id && *o.dialog.message == *event.message
         };
         if *session != main_session && self.dialogs.open.iter().any(same) {
-            return; // told on the frame's own session too
+            return; // also reported on the frame's own session
         }
-        // One at a time: whatever was open on this page has been closed without a word.
+        // A page shows one native dialog at a time: an earlier one was closed without an event.
         let native = |o: &Open| o.dialog.target_id == target && !o.dialog.bridged;
         while let Some(index) = self.dialogs.open.iter().position(native) {
             self.close_record(index, None, now);
@@ -207,7 +207,7 @@ impl State {
         self.open_dialog(Opening { target, kind, message, default, frame, url, way }, now);
     }
 
-    /// A dialog is open, whichever way it came.
+    /// Handles an opened dialog, native or bridged.
     pub(super) fn open_dialog(&mut self, opening: Opening<'_>, now: Now) {
         let Opening { target, kind, message, default, frame, url, way } = opening;
         let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
@@ -242,7 +242,7 @@ impl State {
             self.answer(&id, Answering::Closing, kind == DialogType::BeforeUnload, None, now);
         } else if !self.answer_at_once(&id, now) {
             if kind == DialogType::BeforeUnload && frame_session != main_session {
-                // The page's navigation waits, though the page itself goes on.
+                // The page's navigation is blocked, although the page itself continues.
                 self.effects.push(Effect::Interrupt { session: main_session, dialog: Arc::clone(&id) });
             }
             self.effects.push(Effect::Interrupt { session: frame_session, dialog: id });
@@ -256,8 +256,8 @@ impl State {
         }
     }
 
-    /// Answers a dialog by what is armed or by policy. Whether it was
-    /// answered; one that waits for an answer has its watchdog set.
+    /// Answers a dialog by an armed answer or by policy. Returns whether it was answered; otherwise its watchdog is
+    /// set.
     fn answer_at_once(&mut self, id: &str, now: Now) -> bool {
         let Some(index) = self.dialogs.index(id) else { return false };
         if let Some(answer) = self.dialogs.take_armed(index, now) {
@@ -279,13 +279,13 @@ impl State {
         true
     }
 
-    /// Sends an answer. The record is written when it took effect.
+    /// Sends an answer. The record is written when the answer takes effect.
     pub(super) fn answer(&mut self, id: &str, by: Answering, accept: bool, text: Option<String>, now: Now) {
         let Some(index) = self.dialogs.index(id) else { return };
         let open = &mut self.dialogs.open[index];
         open.answering = Some((by, now.instant, accept));
         let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
-        // Without a text a prompt gets its default text, as when a person presses OK.
+        // Without a text a prompt gets its default text, as if a person pressed OK.
         let text = (accept && open.dialog.kind == DialogType::Prompt)
             .then(|| text.unwrap_or_else(|| open.default_prompt.to_string()));
         let (session, command) = match &open.way {
@@ -304,7 +304,7 @@ impl State {
         self.send(Some(&session), tag, command);
     }
 
-    /// A request to answer. Its outcome is reported when the answer has taken effect.
+    /// A client answers a dialog. The response follows when the answer has taken effect.
     pub(super) fn respond(
         &mut self,
         request: u64,
@@ -333,14 +333,13 @@ impl State {
         Ok(())
     }
 
-    /// Drops what is armed for these dialogs, or everything.
+    /// Drops armed answers for these dialogs, or all.
     pub(super) fn disarm(&mut self, when: Option<&DialogMatch>) {
         self.dialogs.armed.retain(|a| when.is_some_and(|when| a.armed.when != *when));
         self.dirty.dialogs = true;
     }
 
-    /// Dismisses the calls of a page that is to be navigated: Chromium closes native dialogs then, but
-    /// knows nothing of these.
+    /// Dismisses bridged dialogs of a page before a navigation: Chromium closes only native dialogs.
     pub(super) fn dismiss_bridged_dialogs(&mut self, target: &TargetId, now: Now) {
         let open = self.dialogs.open.iter().filter(|o| o.dialog.bridged && o.answering.is_none());
         let here = open.filter(|o| o.dialog.target_id == *target);
@@ -350,7 +349,7 @@ impl State {
         }
     }
 
-    /// Dismisses everything open on a page that is to be closed.
+    /// Dismisses all dialogs of a page before it is closed.
     pub(super) fn dismiss_all(&mut self, target: &TargetId, now: Now) {
         let open = self.dialogs.open.iter().filter(|o| o.dialog.target_id == *target && o.answering.is_none());
         let ids: Vec<Arc<str>> = open.map(|o| Arc::clone(&o.dialog.id)).collect();
@@ -374,7 +373,7 @@ impl State {
     }
 
     pub(super) fn dialog_answered(&mut self, id: &str, error: Option<cdp::Error>, now: Now) {
-        let Some(index) = self.dialogs.index(id) else { return }; // its closing event came first
+        let Some(index) = self.dialogs.index(id) else { return }; // the closing event came first
         let (request, accept) = match self.dialogs.open[index].answering {
             Some((Answering::Request(request), _, accept)) => (Some(request), accept),
             Some((_, _, accept)) => (None, accept),
@@ -387,7 +386,7 @@ impl State {
         // https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-handleJavaScriptDialog
         const NOT_SHOWING: i64 = -32602;
         match error {
-            // The request of a call is gone with its document.
+            // The request of a bridged dialog is gone with its document.
             cdp::Error::Protocol { .. } if self.dialogs.open[index].dialog.bridged => {
                 self.record(index, ClosedBy::Lost, false, now);
             }
@@ -395,7 +394,7 @@ impl State {
             cdp::Error::SessionGone { .. } => self.record(index, ClosedBy::Lost, false, now),
             cdp::Error::Protocol { message, .. } if message.contains(LEAVING) => self.answered_too_late(index, now),
             error => {
-                // It is still open: the caller gets the error, the watchdog stays.
+                // It is still open: the caller gets the error, and the watchdog stays set.
                 self.dialogs.open[index].answering = None;
                 self.dirty.dialogs = true;
                 if let Some(request) = request {
@@ -405,9 +404,9 @@ impl State {
         }
     }
 
-    /// The dialog opened during a navigation whose server has responded: Chromium takes no answer
-    /// any more, and the next document waits for the dialog. Sent there anew, Chromium closes the dialog itself. Nothing
-    /// is lost by that: whatever the script would do with the answer ends with its document.
+    /// The dialog opened during a navigation whose server has responded: Chromium accepts no answer, and the next
+    /// document waits for the dialog. Navigating to the same URL again makes Chromium close the dialog. Nothing is
+    /// lost: whatever the script would do with the answer ends with its document.
     fn answered_too_late(&mut self, index: usize, now: Now) {
         let open = &mut self.dialogs.open[index];
         let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
@@ -422,7 +421,7 @@ impl State {
             self.requests.blanking(&target, now);
             return;
         }
-        if let Some(url) = top.and_then(|top| self.network.way_of(&top)) {
+        if let Some(url) = top.and_then(|top| self.network.destination_of(&top)) {
             self.send(Some(&session), 0, Outgoing::Navigate { url });
             return;
         }
@@ -435,7 +434,7 @@ impl State {
 
     /// Records a closed dialog and what closed it.
     fn close_record(&mut self, index: usize, accepted: Option<bool>, now: Now) {
-        // What was to be accepted and was not has been closed by another.
+        // A dialog that was accepted by us but closed dismissed was closed by another client.
         let by = self.dialogs.open[index].answering.filter(|(.., accept)| !accept || accepted != Some(false));
         let closed_by = by.map_or(ClosedBy::Remote, |(by, ..)| by.closed_by());
         self.record(index, closed_by, accepted.unwrap_or(false), now);
@@ -444,13 +443,13 @@ impl State {
     fn record(&mut self, index: usize, closed_by: ClosedBy, accepted: bool, now: Now) {
         let open = self.dialogs.open.remove(index);
         let closed_by = match open.answering {
-            // It went with its page, which we closed, before the answer got there.
+            // It closed with its page, which we closed, before the answer took effect.
             Some((Answering::Closing, ..)) if closed_by == ClosedBy::Lost => ClosedBy::Agent,
             _ => closed_by,
         };
         let mut dialog = open.dialog;
         dialog.shorten();
-        // A call that begins once this is published must not be interrupted by a dialog that is closed.
+        // A call that begins after the publication must not be interrupted by a closed dialog.
         self.effects.retain(|effect| !matches!(effect, Effect::Interrupt { dialog: of, .. } if *of == dialog.id));
         let closed = ClosedDialog { dialog, closed_at: now.unix, closed_by, accepted };
         self.note(Some(&closed.dialog.target_id), now, Noted::DialogClosed(closed.clone()));
@@ -473,14 +472,14 @@ impl State {
         self.dirty.recent = true;
     }
 
-    /// Dialogs that can no longer be seen or answered.
+    /// Records dialogs that can no longer be seen or answered.
     pub(super) fn lose_dialogs(&mut self, which: impl Fn(&Dialog) -> bool, now: Now) {
         while let Some(index) = self.dialogs.open.iter().position(|o| which(&o.dialog)) {
             self.record(index, ClosedBy::Lost, false, now);
         }
     }
 
-    /// Dismisses dialogs whose time is up; frees those whose answer brought nothing.
+    /// Dismisses dialogs at their timeout; resets answers without effect.
     pub(super) fn check_dialogs(&mut self, now: Now) {
         self.dirty.dialogs |= self.dialogs.drop_expired(now);
         let mut late = Vec::new();
@@ -499,7 +498,7 @@ impl State {
         }
     }
 
-    /// When [`check_dialogs`](Self::check_dialogs) has something to do next.
+    /// Time of the next [`check_dialogs`](Self::check_dialogs).
     pub(super) fn next_dialog_check(&self) -> Option<Instant> {
         let open = self.dialogs.open.iter().filter_map(|o| match o.answering {
             Some((_, since, _)) => Some(since + ANSWER_LIMIT),
@@ -510,7 +509,7 @@ impl State {
 }
 
 impl Dialog {
-    /// Cuts the texts for what is kept when the dialog is over: a page makes them as long as it likes.
+    /// Truncates the texts for the record of a closed dialog; a page may make them arbitrarily long.
     fn shorten(&mut self) {
         for text in [&mut self.message, &mut self.default_prompt] {
             shorten(text);
@@ -528,7 +527,7 @@ fn shorten(text: &mut Arc<str>) {
     }
 }
 
-/// Scheme, host and port of an address.
+/// Scheme, host and port of a URL.
 fn origin_of(url: &str) -> Arc<str> {
     let Some((scheme, rest)) = url.split_once("://") else { return "null".into() };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();

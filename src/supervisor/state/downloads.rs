@@ -1,8 +1,8 @@
-//! Downloads of the task's pages: where they go, how far they are.
+//! Downloads of the task's pages: destination and progress.
 //!
-//! `Browser.setDownloadBehavior`, once for each browser context, puts downloads into a folder under names of its own
-//! and to say how they come along. The last who says so for a context decides where its downloads go, so
-//! the place that the end of a download names counts, where it names one.
+//! `Browser.setDownloadBehavior`, sent once per browser context, saves downloads in a folder under generated names and
+//! enables progress events. The client that sends it last decides where downloads go; therefore the path in the final
+//! event takes precedence, if it has one.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
@@ -23,9 +23,9 @@ use crate::cdp::rt;
 pub(in crate::supervisor) const DOWNLOAD_WILL_BEGIN: &str = "Browser.downloadWillBegin";
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Browser/#event-downloadProgress>
 pub(in crate::supervisor) const DOWNLOAD_PROGRESS: &str = "Browser.downloadProgress";
-/// Downloads that are known.
+/// Maximum number of downloads kept.
 const MAX_KEPT: usize = 50;
-/// Longest name or address, in bytes.
+/// Maximum length of a name or URL, in bytes.
 const MAX_TEXT: usize = 2048;
 
 #[derive(Debug, Deserialize)]
@@ -61,11 +61,11 @@ impl rt::Event<'_> for Progress {
 #[derive(Debug, Default)]
 pub(super) struct Downloads {
     folder: Option<Arc<Path>>,
-    /// Whether the end of each is logged when its file was moved to its place.
+    /// Whether the end of a download is logged only after its file was moved to its final place.
     moved: bool,
     /// Contexts that were configured on this connection.
     reported: HashSet<Option<BrowserContextId>>,
-    /// The last ones, oldest first.
+    /// The newest downloads, oldest first.
     all: VecDeque<(Arc<str>, DownloadView)>,
     last: u64,
 }
@@ -77,9 +77,9 @@ impl Downloads {
 }
 
 impl State {
-    /// Takes downloads into a folder from now on, or leaves them to Chromium again.
+    /// Saves downloads in a folder from now on, or restores Chromium's default.
     pub(super) fn catch_downloads(&mut self, folder: Option<Arc<Path>>, moved: bool) {
-        self.dirty.downloads = true; // somebody may wait for the end
+        self.dirty.downloads = true; // callers may wait for the end of a download
         let reported = std::mem::take(&mut self.downloads.reported);
         self.downloads.folder = folder;
         self.downloads.moved = moved;
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// Sees to the downloads of the context of a page that came in.
+    /// Configures downloads in the browser context of a new page.
     pub(super) fn catch_downloads_in(&mut self, context: Option<BrowserContextId>) {
         let Some(folder) = self.downloads.folder.clone() else { return };
         if self.downloads.reported.insert(context.clone()) {
@@ -104,7 +104,7 @@ impl State {
     }
 
     pub(super) fn download_begins(&mut self, event: Begin, now: Now) {
-        let Some(page) = self.frames.page(&event.frame_id) else { return }; // another task's
+        let Some(page) = self.frames.page(&event.frame_id) else { return }; // a page of another task
         let opener = self.page_index(&page).and_then(|index| self.pages[index].opener.clone());
         self.downloads.last += 1;
         let download = DownloadView {
@@ -137,7 +137,7 @@ impl State {
         if download.state != DownloadProgress::InProgress {
             return;
         }
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as intended
         let whole = |bytes: f64| bytes as u64;
         download.bytes = whole(event.received_bytes);
         download.total = Some(whole(event.total_bytes)).filter(|total| *total > 0);
@@ -156,7 +156,7 @@ impl State {
         }
     }
 
-    /// The file of a download is in its place, or did not get there.
+    /// The file of a download was moved to its final place, or moving it failed.
     pub(super) fn download_moved(&mut self, moved: MovedDownload, now: Now) {
         let mut all = self.downloads.all.iter().map(|(_, download)| download);
         let Some(download) = all.find(|download| download.number == moved.number).cloned() else { return };
@@ -172,7 +172,7 @@ impl State {
         self.note(Some(&download.target_id), now, Noted::DownloadEnded(ended));
     }
 
-    /// The connection is lost, and with it the word of how they come along.
+    /// The connection was lost: further progress is unknown.
     pub(super) fn lose_downloads(&mut self) {
         self.downloads.reported.clear();
         for (_, download) in &mut self.downloads.all {
@@ -184,7 +184,7 @@ impl State {
     }
 }
 
-/// Whether what an endpoint gives as the id of a download can be the name of a file, and no way out of its folder.
+/// Whether the id of a download is safe as a file name inside its folder; endpoints are untrusted.
 fn is_plain(guid: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=128).contains(&guid.len()) && guid.bytes().all(good)

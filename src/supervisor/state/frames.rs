@@ -1,14 +1,14 @@
 //! Frames: one record per frame id, kept while the frame moves between processes.
 //!
-//! What Chromium 156 does, observed:
-//! - A subframe is attached on its parent's session. When it becomes cross-process, its target is
-//!   attached first and the parent's session reports `frameDetached` with reason `swap` later.
-//! - When it comes back, its target is detached and the parent's session reports `frameAttached` again.
-//! - Removed, the parent's session reports `frameDetached` with reason `remove`, then the target is
+//! Observed in Chromium 156:
+//! - A subframe is attached on its parent's session. When it becomes cross-process, its target is attached first, and
+//!   the parent's session reports `frameDetached` with reason `swap` later.
+//! - When it returns to its parent's process, its target is detached and the parent's session reports `frameAttached`.
+//! - When it is removed, the parent's session reports `frameDetached` with reason `remove`, then the target is
 //!   detached. When the parent shows another document, only the target is detached.
-//! - A document from the back/forward cache brings its frames along: cross-process ones are attached
-//!   before the navigation is reported, others are not reported at all.
-//! - Attaching to a loaded page sends no frame events, so every session seeds itself.
+//! - A document from the back/forward cache restores its frames: cross-process ones are attached before the navigation
+//!   is reported, others are not reported at all.
+//! - Attaching to a loaded page sends no frame events, so every session reads its frame tree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::cdp::protocol::page::{
 use crate::cdp::protocol::runtime::ExecutionContextCreatedEvent;
 use crate::cdp::protocol::target::{TargetId, TargetInfo};
 
-/// Frames around a frame at most. Chromium has no more than 1000 in a page.
+/// Maximum depth of a frame. Chromium allows at most 1000 frames in a page.
 const DEEPEST: usize = 1000;
 
 #[derive(Debug)]
@@ -35,18 +35,18 @@ pub(super) struct FrameRec {
     origin: Arc<str>,
     name: Arc<str>,
     loader: Arc<str>,
-    /// The document of the parent it was seen in: when the parent shows another, the frame is gone.
+    /// The parent's document that contains the frame: when the parent shows another, the frame is gone.
     parent_loader: Arc<str>,
     session: Option<SessionKey>,
     oopif: bool,
     context: Option<i64>,
     order: u64,
-    /// Taken out of its parent's document; goes with its session.
+    /// Removed from its parent's document; dropped with its session.
     removed: bool,
-    /// On its way to another document. Chromium 156 holds back all commands to its session until it is
-    /// there, however long the server takes.
+    /// Navigating to another document. Chromium 156 delays all commands to its session until the document is committed,
+    /// however long the server takes.
     navigating: bool,
-    /// Known from a connection that is lost, and not seen since.
+    /// Known from a lost connection, and not reported since.
     forgotten: bool,
 }
 
@@ -74,7 +74,7 @@ impl Frames {
         self.by_id.get(id).and_then(|f| f.session.clone())
     }
 
-    /// The document that a frame shows.
+    /// The loader id of the document that a frame shows.
     pub(super) fn loader(&self, id: &FrameId) -> Option<Arc<str>> {
         self.by_id.get(id).map(|f| Arc::clone(&f.loader))
     }
@@ -106,7 +106,7 @@ impl Frames {
         all.find(|(_, f)| f.context == Some(context) && f.session.as_ref() == Some(session)).map(|(id, _)| id.clone())
     }
 
-    /// The connection is lost: what is known of them stays.
+    /// The connection was lost: the frames stay known.
     pub(super) fn detach_all(&mut self) {
         for rec in self.by_id.values_mut() {
             rec.session = None;
@@ -144,7 +144,7 @@ impl Frames {
         all.into_iter().map(view).collect()
     }
 
-    /// The record of a frame, made when there is none.
+    /// The record of a frame; created if missing.
     fn entry(&mut self, id: &FrameId, page: &TargetId, parent: Option<&FrameId>) -> &mut FrameRec {
         let parent_loader = parent.and_then(|p| self.by_id.get(p)).map(|p| Arc::clone(&p.loader)).unwrap_or_default();
         let in_circle = parent.is_some_and(|parent| self.is_in_circle(id, parent));
@@ -177,8 +177,8 @@ impl Frames {
         rec
     }
 
-    /// Whether a frame would be around itself below this parent, or too deep. An endpoint that is no browser may say so;
-    /// walks up or down the tree would not terminate.
+    /// Whether attaching a frame below this parent would create a cycle, or exceed the maximum depth. Untrusted
+    /// endpoints may report such frames; traversals would not terminate.
     fn is_in_circle(&self, id: &FrameId, parent: &FrameId) -> bool {
         let mut around = Some(parent);
         for _ in 0..DEEPEST {
@@ -207,7 +207,7 @@ impl Frames {
 }
 
 impl State {
-    /// Whether a session's target is this frame, which then runs in a process of its own.
+    /// Whether a session's target is this frame, which then runs in its own process.
     fn is_oopif_root(&self, session: &SessionKey, frame: &FrameId) -> bool {
         self.sessions
             .get(session)
@@ -236,7 +236,7 @@ impl State {
         }
         self.lose_calls(&page, Some(&frame.id), now);
         if frame.parent_id.is_none() {
-            self.locate(&page, &frame.url); // a redirect may have led it elsewhere
+            self.locate(&page, &frame.url); // a redirect may have changed the origin
             self.once_shown(&page, &frame.url);
         }
         self.left_document(&page, &frame.id, frame.loader_id.as_str(), frame.parent_id.is_none());
@@ -254,8 +254,8 @@ impl State {
         self.note(Some(&page), now, Noted::Navigated { frame_id, url, main, same_document: false });
     }
 
-    /// A new document begins without frames. Those of the old one that still have a session go when
-    /// it does; in a document from the cache they are the new ones.
+    /// A new document begins without frames. Frames of the old one with a session are dropped with the session; in a
+    /// document from the back/forward cache these are its own frames.
     pub(super) fn drop_children(&mut self, parent: &FrameId) {
         let alive = |session: &Option<SessionKey>| session.as_ref().is_some_and(|s| self.sessions.contains_key(s));
         let below = self.frames.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(parent));
@@ -267,7 +267,7 @@ impl State {
         }
     }
 
-    /// Takes over what a session says about a frame.
+    /// Updates the record of a frame from a session's report.
     fn take_frame(&mut self, session: &SessionKey, frame: &page::Frame, page: &TargetId) {
         let oopif = self.is_oopif_root(session, &frame.id);
         let url: Arc<str> = match &frame.url_fragment {
@@ -282,7 +282,7 @@ impl State {
         rec.oopif = oopif;
         rec.url = Arc::clone(&url);
         if rec.context.is_none() {
-            // Only made from the address; the context of the document knows better.
+            // Derived from the URL only; the document's execution context reports the exact origin.
             rec.origin = origin(&frame.security_origin);
         }
         if let Some(name) = &frame.name {
@@ -300,7 +300,7 @@ impl State {
         }
     }
 
-    /// The top frame of a page is navigating.
+    /// The top frame of a page starts a navigation.
     pub(super) fn sets_out(&mut self, session: &SessionKey, event: &page::FrameStartedNavigatingEvent<'_>) {
         let page =
             self.pages.iter().find(|page| page.session == *session && page.top.as_ref() == Some(&event.frame_id));
@@ -340,7 +340,7 @@ impl State {
         let swap = event.reason == Some(FrameDetachedReason::Swap);
         let Some(rec) = self.frames.by_id.get_mut(&event.frame_id) else { return };
         if swap {
-            // It goes on in another process; its target is attached already, or will be.
+            // It continues in another process; its target is attached already or will be.
             if rec.session.as_ref() == Some(session) {
                 rec.session = None;
                 rec.context = None;
@@ -350,7 +350,7 @@ impl State {
         }
         let elsewhere = rec.session.as_ref().is_some_and(|s| s != session);
         if elsewhere {
-            // Some proxies tell this of a frame that only moved. It goes when its session does.
+            // Some proxies report this for a frame that only moved. It is dropped with its session.
             rec.removed = true;
             return;
         }
@@ -393,7 +393,7 @@ impl State {
 
     pub(super) fn frame_target_detached(&mut self, session: &str, target: &TargetId, now: Now) {
         let id = FrameId::from(target.as_str());
-        // Sessions attached through this one are gone with it, without an event.
+        // Sessions attached through this one end with it, without an event.
         let below = self.frames.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(&id));
         let below: Vec<SessionKey> = below.filter_map(|(_, f)| f.session.clone()).filter(|s| **s != *session).collect();
         for child in below {
@@ -401,15 +401,15 @@ impl State {
         }
         let Some(rec) = self.frames.by_id.get_mut(&id) else { return };
         if rec.session.as_deref() != Some(session) {
-            return; // it has moved on to another session
+            return; // already on another session
         }
         rec.session = None;
         rec.context = None;
         self.dirty.frames = true;
         let (page, removed, seen_in) = (rec.page.clone(), rec.removed, Arc::clone(&rec.parent_loader));
         let parent = rec.parent.clone();
-        // Kept otherwise: the frame may come back in its parent's process, or a proxy may have
-        // detached it for a moment. It goes with the document it is part of.
+        // Keep it otherwise: the frame may return in its parent's process, or a proxy may have detached it briefly. It
+        // is dropped with its document.
         let document_gone = match parent.as_ref().map(|p| self.frames.get(p)) {
             Some(Some(parent)) => *parent.loader != *seen_in && !seen_in.is_empty(),
             Some(None) => true,
@@ -420,7 +420,7 @@ impl State {
         }
     }
 
-    /// Seeds frames from a session's tree. `again` also drops what the tree has no longer.
+    /// Updates the frames from a session's frame tree. `again` also drops frames that the tree no longer has.
     pub(super) fn seed(&mut self, session: &SessionKey, tree: &page::FrameTree, again: bool, now: Now) {
         let Some(page) = self.page_of(session) else { return };
         let mut seen = Vec::new();
@@ -442,8 +442,8 @@ impl State {
         }
     }
 
-    /// Drops the frames of a page that went while there was no connection. Those below a cross-process
-    /// frame come again with its session.
+    /// Drops the frames of a page that disappeared during a lost connection. Frames below a cross-process frame are
+    /// reported again with its session.
     pub(super) fn drop_forgotten(&mut self, page: &TargetId, now: Now) {
         let gone = self.frames.by_id.iter().filter(|(_, f)| f.page == *page && f.forgotten);
         let gone: Vec<FrameId> = gone.map(|(id, _)| id.clone()).collect();
@@ -460,7 +460,7 @@ impl State {
             frame_id: Option<String>,
         }
         let Some(aux) = event.context.aux_data.and_then(|raw| serde_json::from_str::<Aux>(raw.get()).ok()) else {
-            return; // a worker's
+            return; // belongs to a worker
         };
         let (Some(true), Some(frame)) = (aux.is_default, aux.frame_id) else { return };
         let Some(page) = self.page_of(session) else { return };
@@ -494,7 +494,7 @@ impl State {
     }
 }
 
-/// Chromium gives `://` for an opaque origin.
+/// Chromium reports `://` for an opaque origin.
 fn origin(security_origin: &str) -> Arc<str> {
     match security_origin {
         "://" | "" => "null".into(),

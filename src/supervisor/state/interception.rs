@@ -1,4 +1,4 @@
-//! Requests that are handed to the embedder, and what becomes of them.
+//! Requests handed over to interceptors, and their outcomes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use super::routing::MatchedRoute;
 use super::{Now, Response, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 
-/// Requests that are handed over at once. More go on without.
+/// Maximum number of requests handed over at once; further ones continue without interception.
 const MOST: usize = 1024;
 
 /// A request that waits for its answer.
 #[derive(Debug)]
-struct Asked {
+struct HeldRequest {
     until: Instant,
     session: SessionKey,
     caught: Arc<Caught>,
@@ -27,28 +27,28 @@ struct Asked {
     met: MatchedRoute,
 }
 
-/// All of them, by number.
+/// Requests handed over, by number.
 #[derive(Debug, Default)]
 pub(super) struct Interception {
-    asked: HashMap<u64, Asked>,
+    requests: HashMap<u64, HeldRequest>,
     last: u64,
 }
 
 impl Interception {
-    /// The browser holds nothing of these sessions any more.
+    /// Drops requests of sessions that are gone, which the browser no longer holds.
     pub(super) fn drop_of(&mut self, gone: impl Fn(&str) -> bool) {
-        self.asked.retain(|_, asked| !gone(&asked.session));
+        self.requests.retain(|_, held| !gone(&held.session));
     }
 
     pub(super) fn next_check(&self) -> Option<Instant> {
-        self.asked.values().map(|asked| asked.until).min()
+        self.requests.values().map(|held| held.until).min()
     }
 
-    fn take(&mut self, which: impl Fn(&Asked) -> bool) -> Vec<Asked> {
+    fn take(&mut self, which: impl Fn(&HeldRequest) -> bool) -> Vec<HeldRequest> {
         let mut numbers: Vec<u64> =
-            self.asked.iter().filter(|(_, asked)| which(asked)).map(|(number, _)| *number).collect();
+            self.requests.iter().filter(|(_, held)| which(held)).map(|(number, _)| *number).collect();
         numbers.sort_unstable();
-        numbers.into_iter().filter_map(|number| self.asked.remove(&number)).collect()
+        numbers.into_iter().filter_map(|number| self.requests.remove(&number)).collect()
     }
 }
 
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// Hands a request over. One that cannot be goes on without.
+    /// Hands a request over. If that is not possible, it continues without interception.
     pub(super) fn hand_over(
         &mut self,
         session: &SessionKey,
@@ -85,15 +85,15 @@ impl State {
             body: caught.body(),
             is_preflight: caught.preflight_for().is_some(),
         };
-        if self.interception.asked.len() >= MOST || !hand.offer(handed) {
+        if self.interception.requests.len() >= MOST || !hand.offer(handed) {
             self.pass_without(session, caught, document, &met, now);
             return;
         }
         let (session, caught) = (Arc::clone(session), Arc::clone(caught));
-        self.interception.asked.insert(number, Asked { until, session, caught, document, met });
+        self.interception.requests.insert(number, HeldRequest { until, session, caught, document, met });
     }
 
-    /// The embedder has answered, or does not want to.
+    /// The embedder answered a request or released it.
     pub(super) fn intercepted(
         &mut self,
         number: u64,
@@ -101,40 +101,40 @@ impl State {
         reply: Option<Response<()>>,
         now: Now,
     ) {
-        let asked = self.interception.asked.remove(&number);
+        let held = self.interception.requests.remove(&number);
         if let Some(reply) = reply {
-            let outcome = if asked.is_some() { Ok(()) } else { Err(Error::RequestGone) };
+            let outcome = if held.is_some() { Ok(()) } else { Err(Error::RequestGone) };
             self.requests.respond_later(PendingResponse::Done(reply, outcome));
         }
-        match (asked, answer) {
+        match (held, answer) {
             (None, _) => {}
-            (Some(asked), None) => self.release(asked, now),
-            (Some(Asked { session, caught, document, met, .. }), Some((action, body))) => {
+            (Some(held), None) => self.release(held, now),
+            (Some(HeldRequest { session, caught, document, met, .. }), Some((action, body))) => {
                 self.decide_anew(session, caught, document, met.answered(action, body), now);
             }
         }
     }
 
-    /// An interceptor is gone.
+    /// An interceptor was dropped.
     pub(super) fn end_interception(&mut self, shared: &Arc<Shared>, now: Now) {
         let is_of = |hand: Option<&HandOver>| hand.is_some_and(|hand| Arc::ptr_eq(&hand.shared, shared));
         if self.remove_hands(|hand| is_of(Some(hand))) {
-            for asked in self.interception.take(|asked| is_of(asked.met.hand.as_ref())) {
-                self.release(asked, now);
+            for held in self.interception.take(|held| is_of(held.met.hand.as_ref())) {
+                self.release(held, now);
             }
             self.renew_all(None, now);
         }
     }
 
-    /// Lets requests go on that nobody has answered in time.
+    /// Continues requests that were not answered in time.
     pub(super) fn check_intercepted(&mut self, now: Now) {
-        for asked in self.interception.take(|asked| asked.until <= now.instant) {
-            self.release(asked, now);
+        for held in self.interception.take(|held| held.until <= now.instant) {
+            self.release(held, now);
         }
     }
 
-    fn release(&mut self, asked: Asked, now: Now) {
-        let Asked { session, caught, document, met, .. } = asked;
+    fn release(&mut self, held: HeldRequest, now: Now) {
+        let HeldRequest { session, caught, document, met, .. } = held;
         self.pass_without(&session, &caught, document, &met, now);
     }
 }

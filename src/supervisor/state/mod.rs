@@ -1,7 +1,7 @@
 //! The state machine: events, answers and requests in; effects and views out.
 //!
-//! It has one owner, does no input or output, and reads no clock: time comes in as [`Now`]. That is
-//! why every rule about dialogs, frames and sessions can be tried without a browser.
+//! It has one owner, does no I/O, and reads no clock: the time is passed in as [`Now`]. This allows testing all rules
+//! about dialogs, frames and sessions without a browser.
 
 mod arrival;
 mod bridging;
@@ -49,7 +49,7 @@ use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{self, Event, RawReply};
 
-/// The time, in both the forms that are needed.
+/// The time, in both forms that are needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
     /// For deadlines.
@@ -61,7 +61,7 @@ pub(super) struct Now {
 /// A line for the event log.
 pub(super) type LogLine = (f64, EventRecord);
 
-/// Which parts of the view changed.
+/// The parts of the view that changed.
 #[derive(Debug, Default, Clone, Copy)]
 struct Dirty {
     phase: bool,
@@ -74,7 +74,7 @@ struct Dirty {
     downloads: bool,
 }
 
-/// Everything a supervisor knows.
+/// The state of a supervisor.
 #[derive(Debug)]
 pub(super) struct State {
     options: SupervisorOptions,
@@ -95,7 +95,7 @@ pub(super) struct State {
     followers: subscriptions::Followers,
     interception: interception::Interception,
     requests: requests::Requests,
-    /// What to do with the answers that are under way.
+    /// Pending commands, and how to handle their answers.
     waiting: HashMap<u64, Waiting>,
     next_tag: u64,
     effects: Vec<Effect>,
@@ -104,18 +104,18 @@ pub(super) struct State {
     undecodable: u64,
 }
 
-/// What an answer under way is for.
+/// What a pending command is for.
 #[derive(Debug)]
 enum Waiting {
-    /// The browser took `AttachPages`.
+    /// The browser accepted `AttachPages`.
     Started,
-    /// A session takes what a route made of a request. So many bytes of it are on their way.
+    /// A session confirms the answer to a request with a route; the number of bytes on their way.
     Answered { session: SessionKey, request: Arc<str>, bytes: usize },
-    /// A session of a worker is ready for conditions of the network.
+    /// A session of a worker is ready for network conditions.
     Prepared { session: SessionKey },
-    /// A session has what it is to hold to, and can go on.
+    /// A session confirmed its settings and can be resumed.
     Caught { session: SessionKey },
-    /// A session catches what a change of the routes says, a page itself or what belongs to one.
+    /// A session confirmed a change of the intercepted patterns; `page`: the session of a page or frame.
     Routed { change: u64, page: bool },
     /// A step of attaching a session.
     Step { session: SessionKey, step: sessions::Step },
@@ -125,11 +125,11 @@ enum Waiting {
     Bridge { session: SessionKey, last: bool },
     /// A requested page was created.
     Created { request: u64 },
-    /// A page that is about to be closed is to show a blank document.
+    /// A page that is about to be closed navigates to a blank document.
     Blanked { target: target::TargetId },
-    /// What the browser says of a page.
+    /// The browser's description of a page.
     Info,
-    /// A file chooser gets its files.
+    /// A file chooser receives its files.
     Chooser { chosen: super::chooser::ChosenFiles, reply: requests::Response<super::chooser::ChosenFiles> },
     /// A page was closed.
     Closed { target: target::TargetId },
@@ -165,7 +165,7 @@ impl State {
         }
     }
 
-    /// Begins: attach to the pages, open one if the task wants its own.
+    /// Starts: attaches to the pages, and opens one if the task requests it.
     pub(super) fn begin(&mut self, now: Now) {
         self.begin_bridge(now);
         self.watch_network(self.options.network);
@@ -176,7 +176,7 @@ impl State {
         }
     }
 
-    /// Folds one event.
+    /// Processes one event.
     pub(super) fn on_event(&mut self, event: &Event, now: Now) {
         if event.is_cut() {
             self.undecodable += 1;
@@ -239,7 +239,7 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, event.decode()?, now),
-            (AUTH_REQUIRED, Some(session)) => self.login_asked(session, event.decode()?),
+            (AUTH_REQUIRED, Some(session)) => self.login_requested(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_WILL_BEGIN, None) => self.download_begins(event.decode()?, now),
             (DOWNLOAD_PROGRESS, None) => self.download_goes_on(&event.decode()?, now),
@@ -273,7 +273,7 @@ impl State {
         Ok(())
     }
 
-    /// Folds the answer to a command it sent.
+    /// Processes the answer to a command of the state machine.
     pub(super) fn on_answer(&mut self, tag: u64, result: Result<RawReply, cdp::Error>, now: Now) {
         match self.waiting.remove(&tag) {
             None => {}
@@ -283,7 +283,7 @@ impl State {
                     self.requests.listed_at = Some(now.instant);
                     self.drop_detached(now);
                 }
-                Err(error) if error.is_closed() => {} // the end of the connection is told by itself
+                Err(error) if error.is_closed() => {} // the end of the connection is reported separately
                 Err(error) => self.end(&error.to_string(), now),
             },
             Some(Waiting::Prepared { session }) => self.shared_worker_ready(&session),
@@ -299,7 +299,7 @@ impl State {
                 let created = result.and_then(|raw| raw.decode::<target::CreateTargetReturns>());
                 self.page_created(request, created, now);
             }
-            // An event reports the blank document, once the page's script allows it.
+            // On success, an event reports the blank document.
             Some(Waiting::Blanked { target }) if result.is_err() => self.requests.blanked(&target),
             Some(Waiting::Blanked { .. }) => {}
             Some(Waiting::Info) => {
@@ -313,7 +313,8 @@ impl State {
         self.settle(now);
     }
 
-    /// An event was too large to be read. A caught request fails, what carries state is read again; the others are missing.
+    /// An event was too large to read. An intercepted request is failed, events that carry state cause a resync, others
+    /// are dropped.
     fn cut_event(&mut self, event: &Event, now: Now) {
         match (event.method(), event.session_arc()) {
             (CALL, Some(session)) => self.oversized_caught(session, event.params()),
@@ -322,7 +323,7 @@ impl State {
         }
     }
 
-    /// Events were lost: what can be read again is.
+    /// Events were lost: reads the state again where possible.
     pub(super) fn on_lag(&mut self, lost: u64, now: Now) {
         self.note(None, now, Noted::Resync { lost });
         let sessions: Vec<SessionKey> =
@@ -332,7 +333,7 @@ impl State {
         }
     }
 
-    /// The connection ended: nothing will come any more.
+    /// The connection ended permanently.
     pub(super) fn end(&mut self, reason: &str, now: Now) {
         if matches!(self.phase, super::Phase::Ended(_)) {
             return;
@@ -342,7 +343,7 @@ impl State {
         self.lose_dialogs(|_| true, now);
         self.note(None, now, Noted::Ended { reason: reason.into() });
         if self.shares_log() {
-            // Those who follow it have the next browser's pages after these.
+            // A shared log continues with the pages of the next browser.
             let open = self.pages.iter().filter(|page| page.refused.is_none()).map(|page| page.target.clone());
             let closed: Vec<LogLine> = open.map(|page| (now.unix, EventRecord::closed_at_end(page))).collect();
             self.log.extend(closed);
@@ -358,17 +359,17 @@ impl State {
         matches!(self.phase, super::Phase::Ended(_))
     }
 
-    /// What there is to do now; empties the list.
+    /// Takes the pending effects.
     pub(super) fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
 
-    /// Whether the log goes on when this supervisor ends.
+    /// Whether the log continues after this supervisor ends.
     pub(super) fn shares_log(&self) -> bool {
         self.options.log.is_some()
     }
 
-    /// Lines for the log; empties the list.
+    /// Takes the pending log entries.
     pub(super) fn take_log(&mut self) -> Vec<LogLine> {
         std::mem::take(&mut self.log)
     }

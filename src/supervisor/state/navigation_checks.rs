@@ -1,8 +1,8 @@
-//! Where pages may go: each document that a page or frame asks for is held until that is known.
+//! Enforces the navigation policy: each document request of a page or frame is held until the policy has decided.
 //!
-//! Requests for documents are caught by `Fetch`, redirects one by one; a name that is not known yet is looked
-//! up beside this thread. What makes no request (files, what comes out of a cache, pages of the browser itself)
-//! is checked when a frame shows it, and replaced by a blank document.
+//! Document requests are intercepted by `Fetch`, redirects one by one; unknown host names are resolved on other
+//! threads. Documents without a request (files, cached documents, internal pages of the browser) are checked when a
+//! frame shows them, and replaced by a blank document.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -25,23 +25,23 @@ use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
-/// How long a name that was looked up counts.
+/// How long a resolved name is cached.
 const NAME_TTL: Duration = Duration::from_secs(30);
-/// Names that are remembered.
+/// Maximum number of cached names.
 const MAX_NAMES: usize = 512;
-/// How long a document waits for a name.
+/// How long a document request waits for a name.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
-/// Documents and callers that wait for names at once.
+/// Maximum number of requests and callers that wait for names.
 const MAX_WAITING: usize = 1024;
 
-/// Who wants to know.
+/// What a check is for.
 #[derive(Debug)]
 pub(super) enum CheckRequester {
-    /// A document that is held.
+    /// A held document request.
     Document { session: SessionKey, caught: Arc<Caught>, frame: FrameId, met: Option<MatchedRoute> },
-    /// Another request of a page, which is held.
+    /// Another held request of a page.
     Request { session: SessionKey, caught: Arc<Caught>, met: Option<MatchedRoute> },
-    /// A caller.
+    /// A call.
     Caller(Response<()>),
 }
 
@@ -53,14 +53,14 @@ struct WaitingCheck {
     asker: CheckRequester,
 }
 
-/// What is known of names, and who waits for more.
+/// Cached names, and the checks that wait for names.
 #[derive(Debug, Default)]
 pub(super) struct NavigationChecks {
     known: HashMap<Arc<str>, (Vec<IpAddr>, Instant)>,
     waiting: Vec<WaitingCheck>,
-    /// Navigations that were blocked so far.
+    /// Number of blocked navigations.
     blocked: u64,
-    /// Sessions that have rules for ports.
+    /// Sessions with blocked URLs for protected ports.
     pub(super) cut_off: HashSet<SessionKey>,
 }
 
@@ -82,7 +82,7 @@ impl NavigationChecks {
 }
 
 impl CheckRequester {
-    /// Whether this may go to a place that has these addresses.
+    /// Whether the policy allows a place with these addresses.
     fn check(&self, policy: &NavigationPolicy, place: &Place, addresses: &[IpAddr]) -> Result<(), Refused> {
         match self {
             Self::Request { .. } => policy.check_request_addresses(place, addresses),
@@ -92,7 +92,7 @@ impl CheckRequester {
 }
 
 impl State {
-    /// Whether documents are held until it is known whether they may be shown.
+    /// Whether document requests are held until the policy has decided.
     pub(super) fn has_navigation_policy(&self) -> bool {
         self.options.navigation().is_some()
     }
@@ -103,13 +103,13 @@ impl State {
         ports.into_iter().flat_map(|port| patterns_of(port).0).collect()
     }
 
-    /// Makes a session's WebSockets to protected ports and blocked hosts fail, which `Fetch` does not catch. The rules take the place of
-    /// those before.
+    /// Blocks a session's WebSockets to protected ports and blocked hosts, which `Fetch` does not intercept. Replaces
+    /// earlier rules.
     pub(super) fn cut_off_session(&mut self, session: &SessionKey) {
-        let meant = |rec: &&SessionRec| rec.kind.has_network() || rec.kind == SessionKind::Shared;
-        let Some(rec) = self.sessions.get(session).filter(meant) else { return };
+        let applies = |rec: &&SessionRec| rec.kind.has_network() || rec.kind == SessionKind::Shared;
+        let Some(rec) = self.sessions.get(session).filter(applies) else { return };
         if self.is_offline(&rec.page) {
-            return; // nothing is reached
+            return; // already unreachable
         }
         match self.conditions(session) {
             Some(command) => {
@@ -126,8 +126,7 @@ impl State {
         }
     }
 
-    /// What a session's network is to be like, where it is not as usual. There is one setting for what is cut off and what
-    /// is slowed down.
+    /// The network conditions of a session; `None` for the default. One command sets both blocked URLs and throttling.
     pub(super) fn conditions(&self, session: &str) -> Option<Outgoing> {
         let rec = self.sessions.get(session);
         let throttle = rec.and_then(|rec| self.throttle_of(&rec.page));
@@ -141,7 +140,7 @@ impl State {
         Some(Outgoing::CutOff { patterns: patterns.into(), throttle })
     }
 
-    /// URL patterns of WebSockets that are cut off.
+    /// URL patterns of blocked WebSockets.
     fn socket_patterns(&self) -> Vec<String> {
         let Some(policy) = self.options.navigation() else { return Vec::new() };
         let unreachable = &self.options.unreachable_ports;
@@ -150,7 +149,7 @@ impl State {
         ports.flat_map(|port| patterns_of(port).1).chain(blocked).collect()
     }
 
-    /// URL patterns of what is cut off from a worker that pages share: HTTP too, since `Fetch` does not always catch it.
+    /// URL patterns blocked in shared workers: HTTP too, since `Fetch` does not always intercept it.
     fn worker_patterns(&self) -> Vec<String> {
         let Some(policy) = self.options.navigation() else { return Vec::new() };
         let ports = policy.protected_ports().into_iter().flat_map(|port| patterns_of(port).1);
@@ -158,7 +157,7 @@ impl State {
         ports.chain(policy.blocked_sockets()).flat_map(http).collect()
     }
 
-    /// A session that may have had rules for ports is gone.
+    /// Sessions with blocked URLs are gone.
     pub(super) fn forget_cut_off(&mut self, gone: impl Fn(&str) -> bool) {
         self.navigation_checks.cut_off.retain(|session| !gone(session));
     }
@@ -176,13 +175,13 @@ impl State {
         self.decide(url, asker, now);
     }
 
-    /// Another request of a page was caught, and waits.
+    /// Another request of a page is held.
     pub(super) fn request_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
         let asker = CheckRequester::Request { session: Arc::clone(session), caught: Arc::clone(caught), met: None };
         self.decide(caught.url().to_owned(), asker, now);
     }
 
-    /// A caller wants to know whether a page may go somewhere.
+    /// A call checks a URL.
     pub(super) fn may_visit(&mut self, url: String, reply: Response<()>, now: Now) {
         self.decide(url, CheckRequester::Caller(reply), now);
     }
@@ -217,7 +216,7 @@ impl State {
         self.navigation_checks.waiting.push(WaitingCheck { place, url, until: now.instant + LOOKUP_LIMIT, asker });
     }
 
-    /// A name was looked up.
+    /// A name was resolved.
     pub(in crate::supervisor) fn found(&mut self, found: ResolvedName, now: Now) {
         let known = &mut self.navigation_checks.known;
         if known.len() >= MAX_NAMES {
@@ -231,13 +230,13 @@ impl State {
             let outcome = policy.map_or(Ok(()), |policy| waits.asker.check(policy, &waits.place, &found.addresses));
             self.decided(&waits.url, waits.asker, outcome, now);
         }
-        // That there is no such name may be over in a moment.
+        // A failed lookup is not cached: it may be temporary.
         if !found.addresses.is_empty() {
             self.navigation_checks.known.insert(found.host, (found.addresses, now.instant + NAME_TTL));
         }
     }
 
-    /// Whether a request waits for a host name.
+    /// Whether a check waits for a host name.
     pub(in crate::supervisor) fn awaits_name(&self, host: &str) -> bool {
         self.navigation_checks.awaits(host)
     }
@@ -268,14 +267,13 @@ impl State {
         }
     }
 
-    /// Whether a frame is the top one of its page, also of one that is not known yet: a page's top frame has
-    /// the id of its target.
+    /// Whether a frame is the top frame of its page. The top frame of an unknown page has the id of its target.
     fn is_top(&self, session: &SessionKey, frame: &FrameId) -> bool {
         let page = self.page_of(session).and_then(|page| self.page_index(&page)).map(|index| &self.pages[index]);
         page.is_some_and(|page| page.top.as_ref() == Some(frame) || page.target.as_str() == frame.as_str())
     }
 
-    /// Tells of a navigation that was blocked.
+    /// Reports a blocked navigation.
     fn blocked(&mut self, session: &SessionKey, frame: &FrameId, url: &str, refused: &Refused, now: Now) {
         let Some(page) = self.page_of(session) else { return };
         self.navigation_checks.blocked += 1;
@@ -290,14 +288,14 @@ impl State {
         let number = self.navigation_checks.blocked;
         if let Some(page) = self.page_mut(&page) {
             if page.url.is_empty() {
-                page.url = BLANK.into(); // a popup that has shown nothing yet, and shows nothing now
+                page.url = BLANK.into(); // a popup that never showed a document
             }
             let (url, reason) = (url.into(), refused.reason.as_str().into());
             page.blocked = Some(Arc::new(BlockedNavigation { number, url, reason }));
         }
     }
 
-    /// A frame shows an address: one that it may not show is left for a blank one.
+    /// A frame shows a URL: if it is blocked, navigates the frame to a blank document.
     pub(super) fn guard_frame(&mut self, session: &SessionKey, frame: &FrameId, url: &str, now: Now) {
         let main = self.is_top(session, frame);
         let refused = self.options.navigation().map(|policy| policy.check_frame(url, main));
@@ -313,17 +311,17 @@ impl State {
         self.blocked(session, frame, url, refused, now);
     }
 
-    /// The server of a document answered: it is known now who that is.
-    pub(super) fn document_response(&mut self, session: &SessionKey, came: &ResponseReceived<'_>, now: Now) {
-        let (Some("Document"), Some(frame)) = (came.kind.as_deref(), &came.frame_id) else { return };
-        let (Some(url), Some(address)) = (&came.response.url, &came.response.remote_ip_address) else { return };
+    /// A document's response arrived: checks the server's address.
+    pub(super) fn document_response(&mut self, session: &SessionKey, response: &ResponseReceived<'_>, now: Now) {
+        let (Some("Document"), Some(frame)) = (response.kind.as_deref(), &response.frame_id) else { return };
+        let (Some(url), Some(address)) = (&response.response.url, &response.response.remote_ip_address) else { return };
         let refused = self.options.navigation().map(|policy| policy.check_reached(url, address));
         if let Some(Err(refused)) = refused {
             self.send_away(session, frame, url, &refused, now);
         }
     }
 
-    /// A session is gone, and what it held.
+    /// Sessions are gone: drops their held requests.
     pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
         let gone = &gone;
         let held = |waits: &WaitingCheck| match &waits.asker {
@@ -335,7 +333,7 @@ impl State {
         self.interception.drop_of(gone);
     }
 
-    /// No more answers will be sent.
+    /// The supervisor ends: no more answers will be sent.
     pub(super) fn stop_navigation_checks(&mut self, reason: &str) {
         for waits in self.navigation_checks.take(|_| true) {
             if let CheckRequester::Caller(reply) = waits.asker {
@@ -345,7 +343,7 @@ impl State {
         }
     }
 
-    /// Refuses requests whose host name takes too long: a name server could be slow for this program alone.
+    /// Refuses requests whose host name was not resolved in time, for example by a slow name server.
     pub(super) fn check_lookups(&mut self, now: Now) {
         for waits in self.navigation_checks.take(|waits| waits.until <= now.instant) {
             let host = &waits.place.host;
@@ -361,14 +359,14 @@ impl State {
         self.navigation_checks.waiting.iter().map(|waits| waits.until).min()
     }
 
-    /// Whether a page shows what it did before we came.
+    /// Whether a page still shows the document from before the attach.
     pub(super) fn was_there(&self, page: &TargetId) -> bool {
         self.page_index(page).is_some_and(|index| self.pages[index].was_there)
     }
 }
 
 impl Refused {
-    /// The error for a caller.
+    /// The error for a call.
     pub(in crate::supervisor) fn error(self, url: &str) -> Error {
         Error::NavigationBlocked { url: shown(url), reason: self.reason }
     }

@@ -1,4 +1,4 @@
-//! Documents that wait for a name, with a clock of the test's own.
+//! Documents that wait for a host name, with a simulated clock.
 
 use super::super::super::navigation_policy::{NavigationPolicy, ProtectedPorts};
 use super::super::super::options::{Pages, SupervisorOptions};
@@ -13,7 +13,7 @@ fn at(began: Instant, seconds: u64) -> Now {
     Now { instant: began + Duration::from_secs(seconds), unix: 0.0 }
 }
 
-/// A page that is attached, with what was sent for that taken away.
+/// A state with an attached page and no pending effects.
 fn attached() -> (State, SessionKey, Instant) {
     attached_with(NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap())
 }
@@ -49,7 +49,7 @@ fn ask_for(state: &mut State, session: &SessionKey, kind: &str, request: &str, u
     state.call_caught(session, caught, now);
 }
 
-/// What was done since: requests that go on, requests that are refused, names that are looked up.
+/// Takes the effects: continued requests, refused requests, names to resolve.
 fn done(state: &mut State) -> Vec<String> {
     let outcome = state.take_effects().into_iter().filter_map(|effect| match effect {
         Effect::LookUp { host } => Some(format!("look up {host}")),
@@ -85,13 +85,13 @@ fn a_name_is_looked_up_once_and_remembered_for_a_while() {
     assert_eq!(done(&mut state), ["4 goes on", "5 is refused", "6 goes on", "7 is refused"]);
     ask(&mut state, &session, "8", "http://a.test/", at(began, 60));
     assert_eq!(done(&mut state), ["look up a.test"]);
-    // There is no such name: the browser says so itself, and it is asked for again the next time.
+    // A failed lookup: the browser reports it itself, and the name is resolved again for the next request.
     state.found(found("a.test", ""), at(began, 61));
     ask(&mut state, &session, "9", "http://a.test/", at(began, 61));
     assert_eq!(done(&mut state), ["8 goes on", "look up a.test"]);
 }
 
-/// A name counts as the addresses that it has, for requests as for documents.
+/// A resolved name is used for requests as for documents.
 #[test]
 fn requests_are_held_to_the_policy_where_it_says_so() {
     let policy = NavigationPolicy::new(&[] as &[&str], &["bad.test"], false, false).unwrap().with_requests(true);
@@ -154,7 +154,7 @@ fn who_waits_too_long_for_a_name_is_refused() {
     }
     let refused = outcome.try_recv().unwrap().unwrap_err().to_string();
     assert!(refused.contains("could not be resolved") && !refused.contains("secret"), "{refused}");
-    // Late, and good for the next.
+    // Too late for this request, in time for the next one.
     state.found(found("slow.test", "8.8.8.8"), at(began, 6));
     ask(&mut state, &session, "2", "http://slow.test/", at(began, 6));
     assert_eq!(done(&mut state), ["2 goes on"]);
@@ -175,14 +175,14 @@ fn what_waits_is_dropped_with_its_session_and_bounded() {
     assert!(state.next_lookup_check().is_none());
 }
 
-/// What is held and not known of any more must not go on when the interception is renewed.
+/// Lost document requests must not continue when the interception is renewed.
 #[test]
 fn requests_that_were_lost_get_nowhere() {
     let (mut state, session, began) = attached();
     ask(&mut state, &session, "1", "http://a.test/", at(began, 0));
     state.calls_lost(at(began, 0));
     assert_eq!(done(&mut state), ["look up a.test", "stop"]);
-    // With others that are held, which go on: documents are gone by then.
+    // With a login, requests are intercepted again and held ones continue; documents are cancelled before.
     state.set_login(&PAGE.into(), Some(Login::new("ann", "sesame"))).unwrap();
     assert_eq!(done(&mut state), ["catch"]);
     state.calls_lost(at(began, 0));

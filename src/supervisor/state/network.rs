@@ -1,12 +1,11 @@
-//! Network requests: one record each while in flight, handed on to the ring of its page.
+//! Network requests: one record each while in flight, then passed to the ring of its page.
 //!
-//! What Chromium 156 does, observed:
-//! - A request keeps its id over redirects; each leg begins with `requestWillBeSent`, which brings the
-//!   response of the one before.
-//! - The id is the same on every session that reports the end: a navigation that moves a frame to another
-//!   process begins on one session and ends on another. So records go by that id alone.
-//! - The requests of an old document are mostly reported as cancelled, those that may outlive it
-//!   (`keepalive`) never end.
+//! Observed in Chromium 156:
+//! - A request keeps its id over redirects; each leg begins with `requestWillBeSent`, which contains the response of
+//!   the previous leg.
+//! - All sessions report a request under the same id: a navigation that moves a frame to another process begins on one
+//!   session and ends on another. So records are keyed by id alone.
+//! - Requests of an old document are mostly reported as cancelled; those that may outlive it (`keepalive`) never end.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,24 +19,24 @@ use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
-/// Requests in flight that are tracked, over all pages. The oldest is dropped first.
+/// Maximum number of tracked requests in flight, over all pages; the oldest is dropped first.
 const OPEN: usize = 2048;
-/// Longest address, in bytes.
+/// Maximum length of a URL, in bytes.
 const URL: usize = 2048;
-/// Longest `data:` address, in bytes: what it holds is content, not an address.
+/// Maximum length of a `data:` URL, in bytes: the rest is content.
 const DATA_URL: usize = 64;
-/// What an entry takes beside its texts.
+/// Size of an entry without its texts, in bytes.
 const ENTRY: usize = 256;
-/// What Chromium says of a request whose document is left.
+/// Chromium's error for requests of a document that was left.
 const LEFT: &str = "net::ERR_ABORTED";
 
-/// A request under way.
+/// A request in flight.
 #[derive(Debug)]
 struct Open {
     entry: NetworkRequest,
-    /// The document that made it, or that it brings.
+    /// Loader id of the document that made it, or that it loads.
     loader: Arc<str>,
-    /// Seconds of Chromium's clock; none for a socket.
+    /// Start in seconds of Chromium's clock; none for a socket.
     began: Option<f64>,
 }
 
@@ -53,7 +52,7 @@ pub(super) struct Network {
     on: bool,
     last: u64,
     open: HashMap<Arc<str>, Open>,
-    /// Those of them by number, with what is shown of those that count.
+    /// Ids by number, with the published entry of those that count as in flight.
     order: BTreeMap<u64, (Arc<str>, Option<Arc<Loading>>)>,
     pub(super) extras: Extras,
     updates: Vec<RingUpdate<NetworkRequest>>,
@@ -69,7 +68,7 @@ impl Network {
         self.updates.push(RingUpdate::Put { page: entry.target_id.clone(), number: entry.number, bytes, entry });
     }
 
-    /// Changes a request that is followed.
+    /// Changes a tracked request.
     pub(super) fn update(&mut self, id: &str, change: impl FnOnce(&mut NetworkRequest)) {
         self.update_open(id, |open| change(&mut open.entry));
     }
@@ -81,7 +80,7 @@ impl Network {
         self.keep(&entry);
     }
 
-    /// The head of its response has come, its body not yet.
+    /// The response headers arrived; the body is pending.
     fn has_head(&mut self, id: &str, now: Now) {
         let Some(open) = self.open.get(id) else { return };
         if let Some((_, Some(shown))) = self.order.get_mut(&open.entry.number) {
@@ -90,7 +89,7 @@ impl Network {
         }
     }
 
-    /// It has come to its end.
+    /// A request ended.
     fn end(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
         self.update_open(id, change);
         if let Some(open) = self.open.get(id) {
@@ -99,14 +98,14 @@ impl Network {
         self.give_up(id);
     }
 
-    /// Follows it no longer.
+    /// Stops tracking a request.
     fn give_up(&mut self, id: &str) {
         if let Some(open) = self.open.remove(id) {
             self.changed |= self.order.remove(&open.entry.number).is_some_and(|(_, shown)| shown.is_some());
         }
     }
 
-    /// It no longer counts as in flight; its end may still be reported.
+    /// A request no longer counts as in flight; its end may still be reported.
     fn leave(&mut self, id: &str) {
         let Some(open) = self.open.get_mut(id) else { return };
         let shown = self.order.get_mut(&open.entry.number).and_then(|(_, shown)| shown.take());
@@ -116,9 +115,9 @@ impl Network {
         }
     }
 
-    /// Where a frame is on its way to, when going there anew is the same: it was asked for and not sent to, and the
-    /// address is kept whole.
-    pub(super) fn way_of(&self, frame: &FrameId) -> Option<String> {
+    /// The URL that a frame is navigating to, if navigating there again has the same result: a GET request whose URL is
+    /// not truncated.
+    pub(super) fn destination_of(&self, frame: &FrameId) -> Option<String> {
         let newest = self.order.values().rev().filter_map(|(id, _)| self.open.get(id));
         let open =
             newest.into_iter().find(|open| open.is_navigation() && open.entry.frame_id.as_ref() == Some(frame))?;
@@ -149,7 +148,7 @@ impl Network {
                 answered: None,
             })
         });
-        self.changed = true; // the number of the newest has
+        self.changed = true; // the number of the newest request has changed
         self.order.insert(entry.number, (Arc::clone(&entry.raw_id), shown));
         self.keep(&open.entry.clone());
         self.open.insert(Arc::clone(&open.entry.raw_id), open);
@@ -157,7 +156,7 @@ impl Network {
 }
 
 impl State {
-    /// Turns the watching of requests on or off, in every session.
+    /// Enables or disables network events in all sessions.
     pub(super) fn watch_network(&mut self, on: bool) {
         if self.network.on == on {
             return;
@@ -177,12 +176,12 @@ impl State {
         }
     }
 
-    /// Whether requests of a session are its page's. Those of a shared worker belong to no page.
+    /// Whether requests of a session belong to its page. Those of a shared worker belong to no page.
     fn has_network(&self, session: &str) -> bool {
         self.sessions.get(session).is_some_and(|rec| rec.kind.has_network())
     }
 
-    /// Turns it on in a session, before its target goes on.
+    /// Enables network events in a session, before its target is resumed.
     pub(super) fn network_session(&mut self, session: &SessionKey) {
         if self.network.on && self.has_network(session) {
             self.send(Some(session), 0, Outgoing::EnableNetwork);
@@ -204,7 +203,7 @@ impl State {
                     took(open, event.timestamp);
                 });
             }
-            // The script of a worker is reported on its page's session and on its own.
+            // The script of a worker is reported both on its page's session and on its own.
             (None, Some(open)) if *open.entry.url == *shown(&event.request.url) => return,
             _ => {}
         }
@@ -243,7 +242,7 @@ impl State {
         self.network.add(open, counts, now);
     }
 
-    /// Whether its document is left already.
+    /// Whether its document was left.
     fn is_of_the_past(&self, open: &Open) -> bool {
         let Some(frame) = &open.entry.frame_id else { return false };
         if open.loader.is_empty() || open.is_navigation() {
@@ -264,7 +263,7 @@ impl State {
     pub(super) fn request_finished(&mut self, event: &Finished<'_>) {
         self.network.end(&event.request_id, |open| {
             open.entry.failure = None; // it outlived its document
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as intended
             let bytes = event.encoded_data_length.map(|bytes| bytes as u64);
             open.entry.wire_bytes = bytes;
             took(open, event.timestamp);
@@ -280,7 +279,7 @@ impl State {
             None => error.to_owned(),
         };
         self.network.end(&event.request_id, |open| {
-            // Chromium reports a script or style with an HTTP error status as cancelled.
+            // Chromium reports a script or stylesheet with an HTTP error status as cancelled.
             let refused = open.entry.status.is_some_and(|status| status >= 400);
             open.entry.failure = (!refused).then(|| failure.into());
             took(open, event.timestamp);
@@ -321,7 +320,7 @@ impl State {
         });
     }
 
-    /// A frame shows another document: what the one before had under way does not count any more.
+    /// A frame shows another document: requests of the previous one no longer count as in flight.
     pub(super) fn left_document(&mut self, page: &TargetId, frame: &FrameId, loader: &str, main: bool) {
         let of_frame = |open: &Open| main || open.entry.frame_id.as_ref() == Some(frame);
         let left = self.network.ids(|open| {
@@ -336,7 +335,7 @@ impl State {
         }
     }
 
-    /// A session is gone. A navigation that began there may end on another.
+    /// A session is gone. A navigation that began there may end on another session.
     pub(super) fn left_session(&mut self, session: &str) {
         let left = self.network.ids(|open| *open.entry.session == *session && !open.is_navigation());
         for id in left {
@@ -344,7 +343,7 @@ impl State {
         }
     }
 
-    /// Requests that no further event will report.
+    /// Drops requests that no further event will report.
     pub(super) fn forget_open(&mut self, which: impl Fn(&TargetId) -> bool) {
         for id in self.network.ids(|open| which(&open.entry.target_id)) {
             self.network.leave(&id);
@@ -357,7 +356,7 @@ impl State {
         self.network.updates.push(RingUpdate::Drop(page.clone()));
     }
 
-    /// Events were lost: which requests have ended is not known.
+    /// Events were lost: the ends of some requests are unknown.
     pub(in crate::supervisor) fn network_lost(&mut self, lost: u64) {
         self.network.lost += lost;
         self.network.changed = true;
@@ -365,12 +364,12 @@ impl State {
         self.forget_extras();
     }
 
-    /// Changes of requests; empties the list.
+    /// Takes the pending changes of the page rings.
     pub(in crate::supervisor) fn take_requests(&mut self) -> Vec<RingUpdate<NetworkRequest>> {
         std::mem::take(&mut self.network.updates)
     }
 
-    /// What is under way, if that changed.
+    /// The requests in flight, if they changed.
     pub(in crate::supervisor) fn take_traffic(&mut self) -> Option<Traffic> {
         let network = &mut self.network;
         std::mem::take(&mut network.changed).then(|| Traffic {
@@ -384,7 +383,7 @@ impl State {
 
 fn answered(entry: &mut NetworkRequest, head: &Head<'_>) {
     let status = head.status;
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as intended
     let status = status as u16;
     entry.status = Some(status);
     entry.ok = Some((200..300).contains(&status));
@@ -395,7 +394,7 @@ fn took(open: &mut Open, until: f64) {
     open.entry.duration_ms = open.began.map(|began| ((until - began) * 1e6).round() / 1e3).filter(|ms| *ms >= 0.0);
 }
 
-/// An address as it is shown: without user and password, and not too long.
+/// A URL as published: without user information, and truncated.
 fn shown(url: &str) -> String {
     let limit = if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) { DATA_URL } else { URL };
     let end = (0..=limit.min(url.len())).rev().find(|end| url.is_char_boundary(*end)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What is read of the network's events: a small part, since the whole of one is kilobytes long.
+//! The used fields of network events; whole events are kilobytes long.
 //! <https://chromedevtools.github.io/devtools-protocol/tot/Network/>
 
 use std::borrow::Cow;
@@ -22,11 +22,11 @@ pub(in crate::supervisor) const SOCKET: &str = "Network.webSocketCreated";
 pub(in crate::supervisor) const SOCKET_OPEN: &str = "Network.webSocketHandshakeResponseReceived";
 pub(in crate::supervisor) const SOCKET_CLOSED: &str = "Network.webSocketClosed";
 
-/// All of them.
+/// The handled events.
 pub(in crate::supervisor) const NETWORK: [&str; 10] =
     [SENT, SENT_MORE, RESPONSE, RESPONSE_MORE, CACHED, FINISHED, FAILED, SOCKET, SOCKET_OPEN, SOCKET_CLOSED];
 
-/// A text of an event, borrowed where it has no escapes.
+/// A text of an event, borrowed if it has no escapes.
 type Text<'a> = Cow<'a, str>;
 
 #[derive(Debug, Deserialize)]
@@ -75,7 +75,7 @@ pub(super) struct Response<'a> {
     pub(super) has_extra_info: bool,
 }
 
-/// Headers as they went over the wire.
+/// Headers as sent over the network.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct More<'a> {
@@ -147,17 +147,17 @@ pub(super) struct Socket<'a> {
     pub(super) url: Text<'a>,
 }
 
-/// What went over the wire with a request.
+/// Headers sent with a request.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(super) struct SentMore<'a>(#[serde(borrow)] pub(super) More<'a>);
 
-/// What came over the wire with a response.
+/// Headers received with a response.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(super) struct ResponseMore<'a>(#[serde(borrow)] pub(super) More<'a>);
 
-/// It was answered from the cache in memory.
+/// A response from the memory cache.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Cached<'a> {
@@ -165,7 +165,7 @@ pub(super) struct Cached<'a> {
     pub(super) request_id: Text<'a>,
 }
 
-/// The end of a socket. Its `timestamp` has another beginning than that of a request, which it has not.
+/// The end of a socket. Its `timestamp` has another origin than that of requests, and is not read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SocketClosed<'a> {

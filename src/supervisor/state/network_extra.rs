@@ -1,6 +1,6 @@
-//! Headers as they went over the wire. Chromium reports them in events of their own, which carry the id of the request
-//! only, come before or after the others, and once for each leg of a redirect. So those of a leg are matched in their
-//! order; a leg of which the browser says that there will be none (it came out of a cache) is passed over.
+//! Headers as sent over the network. Chromium reports them in separate events that contain only the id of the request,
+//! arrive before or after the other events, and occur once per leg of a redirect. So they are matched to legs in order;
+//! a leg that has none according to the browser (a cached response) is skipped.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use super::super::traffic::NetworkRequest;
 use super::State;
 use super::network_events::More;
 
-/// Ids that are remembered.
+/// Maximum number of tracked ids.
 const IDS: usize = 1024;
-/// Legs of one id: Chromium follows 20 redirects.
+/// Maximum number of legs per id: Chromium follows 20 redirects.
 const LEGS: usize = 21;
-/// Headers of one id that came early.
+/// Maximum number of headers per id that arrive before their leg.
 const EARLY: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +27,15 @@ enum Side {
 #[derive(Debug, Default)]
 struct Legs {
     newest: u64,
-    /// Legs whose headers have not come.
+    /// Legs whose headers have not arrived, for requests and responses.
     awaited: [VecDeque<u64>; 2],
-    /// Headers of requests that came before their leg was known.
+    /// Request headers that arrived before their leg.
     early: VecDeque<RawHeaders>,
-    /// Legs that have ended meanwhile.
+    /// Legs that have ended in the meantime.
     ended: VecDeque<NetworkRequest>,
 }
 
-/// What is awaited.
+/// Requests with missing headers.
 #[derive(Debug, Default)]
 pub(super) struct Extras {
     legs: HashMap<Arc<str>, Legs>,
@@ -55,7 +55,7 @@ impl Extras {
         self.legs.entry(id.into()).or_default()
     }
 
-    /// A leg begins. Its headers, if they have come already.
+    /// A leg begins. Returns its headers if they have already arrived.
     pub(super) fn began(&mut self, id: &str, number: u64) -> Option<RawHeaders> {
         let legs = self.of(id);
         legs.newest = number;
@@ -72,7 +72,7 @@ impl Extras {
         early
     }
 
-    /// Of the newest leg nothing more comes.
+    /// The newest leg has no further headers.
     pub(super) fn none_for_newest(&mut self, id: &str) {
         if let Some(legs) = self.legs.get_mut(id) {
             let newest = legs.newest;
@@ -80,7 +80,7 @@ impl Extras {
         }
     }
 
-    /// A leg has come to its end.
+    /// A leg ended.
     pub(super) fn ended(&mut self, id: &str, request: &NetworkRequest) {
         let Some(legs) = self.legs.get_mut(id) else { return };
         if legs.awaited.iter().any(|awaited| awaited.contains(&request.number)) {
@@ -91,7 +91,7 @@ impl Extras {
         }
     }
 
-    /// Headers have come: whose they are.
+    /// Headers arrived. Returns the number of their leg.
     fn next(&mut self, id: &str, side: Side, headers: &RawHeaders) -> Option<u64> {
         let legs = self.of(id);
         let next = legs.awaited[side as usize].pop_front();
@@ -101,7 +101,7 @@ impl Extras {
         next
     }
 
-    /// A leg that has ended.
+    /// Takes a leg that has ended.
     fn take_ended(&mut self, id: &str, number: u64) -> Option<NetworkRequest> {
         let legs = self.legs.get_mut(id)?;
         let at = legs.ended.iter().position(|request| request.number == number)?;
@@ -122,7 +122,7 @@ impl Extras {
 }
 
 impl State {
-    /// What is awaited was lost.
+    /// The connection was lost: no missing headers will arrive.
     pub(super) fn forget_extras(&mut self) {
         self.network.extras = Extras::default();
     }

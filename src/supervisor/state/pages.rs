@@ -1,4 +1,4 @@
-//! The task's pages: which are ours, how they come and go.
+//! The task's pages: ownership, opening and closing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,19 +30,19 @@ pub(super) struct PageRec {
     pub(super) own: bool,
     /// A dialog that was open when the connection was lost.
     pub(super) lost_dialog: Option<Arc<str>>,
-    /// It shows what it did before we came.
+    /// It still shows the document from before the attach.
     pub(super) was_there: bool,
-    /// Where it was last kept from going.
+    /// Its last blocked navigation.
     pub(super) blocked: Option<Arc<BlockedNavigation>>,
-    /// Closing has begun: dialogs are dismissed, whatever the policy.
+    /// It is being closed: dialogs are dismissed regardless of the policy.
     pub(super) closing: bool,
-    /// How far it is from its first document.
+    /// Progress towards its first document.
     pub(super) arrival: Arrival,
-    /// It is one too many, and came then. It is closed, and nobody gets to see it.
+    /// When it was opened beyond the page limit. It is closed and never published.
     pub(super) refused: Option<Instant>,
 }
 
-/// A page that is one too many is closed after this time whatever it does.
+/// A refused page is closed after this time in any case.
 const REFUSING: Duration = Duration::from_secs(2);
 
 impl PageRec {
@@ -69,7 +69,7 @@ impl PageRec {
 pub(super) enum Ownership {
     Yes,
     No,
-    /// One of our own pages is being opened and this may be it.
+    /// A page is being opened by this supervisor, and this may be it.
     NotYetKnown,
 }
 
@@ -105,7 +105,7 @@ impl State {
         self.pages.iter_mut().find(|page| page.target == *target)
     }
 
-    /// A page of the task came in on this session.
+    /// A page of the task was attached on this session.
     pub(super) fn page_in(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
         let own = self.requests.is_created(&info.target_id);
         let was_there = !own && !self.requests.listed;
@@ -141,30 +141,30 @@ impl State {
         self.note(Some(&info.target_id), now, opened);
     }
 
-    /// Whether a page that comes in is one too many. Pages that are opened through us have their place.
+    /// Whether a new page exceeds the page limit. Pages opened through the supervisor never do.
     fn is_beyond_limit(&self, info: &TargetInfo) -> bool {
         let Some(max) = self.options.max_pages else { return false };
-        // A page that a person or another program opens has an address from the beginning and no opener.
+        // A page that a person or another program opens has a URL from the start and no opener.
         let is_popup = info.opener_id.is_some() || info.opener_frame_id.is_some() || info.url.is_empty();
         let open = self.pages.iter().filter(|page| page.refused.is_none()).count() + self.requests.creating();
         is_popup && self.requests.listed && !self.requests.is_created(&info.target_id) && open >= max
     }
 
-    /// Reports a page that is closed because there are as many as may be.
+    /// Reports a page that is closed because of the page limit.
     fn popup_refused(&mut self, info: &TargetInfo, now: Now) {
         let of_frame = info.opener_frame_id.as_ref().and_then(|frame| self.frames.page(frame));
         let opener = info.opener_id.clone().filter(|opener| self.page_index(opener).is_some()).or(of_frame);
         self.note(opener.as_ref(), now, Noted::PopupBlocked { limit: self.options.max_pages });
     }
 
-    /// Whether the page of a session is being closed because it is one too many: no document of it is let through.
+    /// Whether the page of a session is refused: none of its documents may load.
     pub(super) fn is_refused(&self, session: &str) -> bool {
         let page = self.page_of(session).and_then(|page| self.page_index(&page));
         page.is_some_and(|index| self.pages[index].refused.is_some())
     }
 
-    /// Closes refused pages that hold no request any more: Chromium 156 lets a request that is held go on when its page
-    /// is closed, and never resumes the opener of a page that is closed before it is resumed.
+    /// Closes refused pages that hold no more requests: Chromium 156 continues a held request when its page is closed,
+    /// and never resumes the opener of a page that is closed before it was resumed.
     pub(super) fn close_refused(&mut self, now: Now) {
         let guards = self.has_navigation_policy();
         let is_ready = |page: &&PageRec| {
@@ -179,7 +179,7 @@ impl State {
         }
     }
 
-    /// When [`close_refused`](Self::close_refused) has something to do next.
+    /// Time of the next [`close_refused`](Self::close_refused).
     pub(super) fn next_refused_check(&self) -> Option<Instant> {
         let waiting = self.pages.iter().filter(|page| !self.requests.is_closing(&page.target));
         waiting.filter_map(|page| page.refused).map(|since| since + REFUSING).min()
@@ -205,8 +205,8 @@ impl State {
         self.requests.page_gone(target);
     }
 
-    /// Requests a page's title: no event reports it. Scripts that change it later are seen at
-    /// the next load or change of address.
+    /// Requests a page's title, which no event reports. Later changes by scripts are noticed at the next load or URL
+    /// change.
     pub(super) fn ask_info(&mut self, session: &SessionKey) {
         let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind == SessionKind::Page) else { return };
         let target = rec.target.clone();
@@ -214,10 +214,10 @@ impl State {
         self.send(None, tag, Outgoing::Info { target });
     }
 
-    /// The answer. Its address is passed over: events tell of it earlier.
+    /// The browser's description of a page. Its URL is ignored: events report it earlier.
     pub(super) fn titled(&mut self, info: &TargetInfo) {
         let Some(index) = self.page_index(&info.target_id) else { return };
-        // Of a page on its way to its first document it is that of the empty one.
+        // Until a page shows its first document, the title is that of the empty document.
         if *self.pages[index].title != *info.title && self.pages[index].arrival != Arrival::UnderWay {
             self.pages[index].title = info.title.as_str().into();
             self.dirty.pages = true;
@@ -246,10 +246,9 @@ impl State {
         }
     }
 
-    /// Closes a page, safely: Chromium 156 crashes as a whole when a tab is closed under a dialog of
-    /// one of its subframes. So open dialogs are dismissed first, and a page that has subframes is
-    /// blanked before, so that none of them can open another one in between. A script that keeps it from
-    /// being blanked, by dialogs or otherwise, is ended.
+    /// Closes a page safely: Chromium 156 crashes as a whole when a tab is closed under a dialog of one of its
+    /// subframes. So open dialogs are dismissed first, and a page with subframes is navigated to a blank document, so
+    /// that none of them can open another dialog. A script that prevents this, by dialogs or otherwise, is terminated.
     pub(super) fn close_page(&mut self, target: &TargetId, now: Now) {
         let Some(page) = self.page_mut(target) else { return };
         page.closing = true;
@@ -257,7 +256,7 @@ impl State {
         let crashed = page.state == PageState::Crashed;
         self.dismiss_all(target, now);
         if self.dialogs.open_on(target) > 0 {
-            return; // goes on when they are closed
+            return; // continues when they are closed
         }
         if self.frames.count_on(target) > 1 && !crashed {
             let tag = self.expect(super::Waiting::Blanked { target: target.clone() });
@@ -268,7 +267,7 @@ impl State {
         }
     }
 
-    /// Ends the scripts that run on a page. Other pages of the same processes lose theirs as well.
+    /// Terminates the scripts that run on a page, and those of other pages in the same processes.
     pub(super) fn end_scripts(&mut self, target: &TargetId) {
         let here = self.sessions.iter().filter(|(_, s)| s.page == *target && s.kind.has_frames());
         let sessions: Vec<SessionKey> = here.map(|(key, _)| Arc::clone(key)).collect();

@@ -1,7 +1,7 @@
-//! Persistent commands of a page, over all sessions that it gets.
+//! Persistent commands of a page, for all of its sessions.
 //!
-//! `Fetch.enable` is one setting for a session, which the dialog bridge, the navigation policy and the logins
-//! share with the routes: there is one place that says what it is to be. Logins need all requests caught, and each let go on.
+//! `Fetch.enable` is one setting per session, shared by the dialog bridge, the navigation policy, logins and routes;
+//! this module computes it. Logins require that all requests are intercepted and each one is continued.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -43,33 +43,33 @@ impl rt::Event<'_> for AuthRequired {
     const METHOD: &'static str = AUTH_REQUIRED;
 }
 
-/// What holds for one page.
+/// Settings of one page.
 #[derive(Debug, Default)]
 struct PageCommands {
     commands: BTreeMap<&'static str, (SessionScope, PersistentCommand)>,
     login: Option<Login>,
     throttle: Option<Throttle>,
-    /// The origin that the login is bound to, once one has requested it.
+    /// The origin that the login is bound to, once a server of it has requested it.
     for_origin: Option<String>,
     answered: VecDeque<Arc<str>>,
     locates: bool,
-    /// Origins that may ask for the location.
+    /// Origins that may access the geolocation.
     located: HashSet<String>,
-    /// Scripts that are removed once the top frame shows an origin.
+    /// Scripts to remove once the top frame shows an origin.
     once: Vec<(String, ScriptIdentifier)>,
 }
 
 impl PageCommands {
-    fn answer(&mut self, asked: &AuthRequired) -> LoginAnswer {
+    fn answer(&mut self, challenge: &AuthRequired) -> LoginAnswer {
         let Some(login) = &self.login else { return LoginAnswer::Refused };
-        let bound = self.for_origin.get_or_insert_with(|| asked.auth_challenge.origin.clone());
-        if *bound != asked.auth_challenge.origin {
-            return LoginAnswer::Refused; // the login is for one origin
+        let bound = self.for_origin.get_or_insert_with(|| challenge.auth_challenge.origin.clone());
+        if *bound != challenge.auth_challenge.origin {
+            return LoginAnswer::Refused; // the login is bound to another origin
         }
-        if self.answered.contains(&asked.request_id) {
-            return LoginAnswer::Refused; // asked again, the answer was wrong
+        if self.answered.contains(&challenge.request_id) {
+            return LoginAnswer::Refused; // requested again: the credentials were wrong
         }
-        self.answered.push_back(Arc::clone(&asked.request_id));
+        self.answered.push_back(Arc::clone(&challenge.request_id));
         if self.answered.len() > MAX_AUTH_REQUESTS {
             self.answered.pop_front();
         }
@@ -77,7 +77,7 @@ impl PageCommands {
     }
 }
 
-/// What holds for all pages.
+/// Settings of all pages.
 #[derive(Debug, Default)]
 pub(super) struct PersistentCommands {
     pages: HashMap<TargetId, PageCommands>,
@@ -107,12 +107,12 @@ impl State {
         }
         let others = self.sessions.iter().filter(|(_, rec)| rec.page == *page && rec.kind != SessionKind::Page);
         let others: Vec<SessionKey> =
-            others.filter(|(_, rec)| meant(sessions, rec.kind)).map(|(key, _)| Arc::clone(key)).collect();
+            others.filter(|(_, rec)| applies_to(sessions, rec.kind)).map(|(key, _)| Arc::clone(key)).collect();
         for session in others {
             self.send(Some(&session), 0, Outgoing::PersistentCommand(now.clone()));
         }
         if !keep {
-            // Network conditions that are taken back take back those that cut off ports.
+            // Resetting network conditions also resets the blocked URLs for ports.
             let sessions = self.sessions.iter().filter(|(_, rec)| rec.page == *page);
             let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
             for session in sessions {
@@ -122,18 +122,18 @@ impl State {
         Ok(())
     }
 
-    /// Sends a new session what holds for its page.
+    /// Sends the settings of its page to a new session.
     pub(super) fn send_persistent_commands(&mut self, session: &SessionKey) {
         self.cut_off_session(session);
         let Some(rec) = self.sessions.get(session) else { return };
         let of_page = self.persistent.pages.get(&rec.page);
         let commands = of_page.iter().flat_map(|of_page| of_page.commands.values());
-        let commands = commands.filter(|(sessions, _)| meant(*sessions, rec.kind));
+        let commands = commands.filter(|(sessions, _)| applies_to(*sessions, rec.kind));
         let commands: Vec<PersistentCommand> = commands.map(|(_, command)| command.clone()).collect();
         for command in commands {
             self.send(Some(session), 0, Outgoing::PersistentCommand(command));
         }
-        // The bridge has done so, where there is one, for sessions with frames.
+        // For sessions with frames, the bridge has already done so.
         if self.catching(session).is_some_and(|catch| !catch.is_empty())
             && (self.bridging.made().is_none() || !self.has_frames(session))
         {
@@ -141,8 +141,8 @@ impl State {
         }
     }
 
-    /// A frame of another process is gone. What holds for a process as a whole went with its session, also where another
-    /// frame of the page is in that process by now (Chromium 156): it is sent again.
+    /// A cross-process frame is gone. Settings of its process were reset with its session, even if another frame of the
+    /// page is in that process by now (Chromium 156): they are sent again.
     pub(super) fn resend_process_settings(&mut self, page: &TargetId) {
         let Some(of_page) = self.persistent.pages.get(page) else { return };
         let cpu = of_page.commands.get(CPU).map(|(_, command)| command.clone());
@@ -162,13 +162,12 @@ impl State {
         }
     }
 
-    /// The limits of a page's network.
+    /// The network throttling of a page.
     pub(super) fn throttle_of(&self, page: &TargetId) -> Option<Throttle> {
         self.persistent.pages.get(page).and_then(|of_page| of_page.throttle)
     }
 
-    /// Whether a page is to have no network at all. That command is kept; one about a part of the network would take its
-    /// place.
+    /// Whether a page is offline. This command stays in effect; network conditions of single URLs would replace it.
     pub(super) fn is_offline(&self, page: &TargetId) -> bool {
         self.persistent.pages.get(page).is_some_and(|of_page| of_page.commands.contains_key(OFFLINE))
     }
@@ -198,21 +197,21 @@ impl State {
         self.confirmed(commands, Some((PendingResponse::Done(reply, Ok(())), Some(undo))), now);
     }
 
-    /// The browser refused other limits.
+    /// The browser rejected other network conditions.
     pub(super) fn keep_throttle(&mut self, page: &TargetId, throttle: Option<Throttle>) {
         if let Some(of_page) = self.persistent.pages.get_mut(page) {
             of_page.throttle = throttle;
         }
     }
 
-    /// Tells a session what requests to catch.
+    /// Sends a session its intercepted patterns.
     fn set_fetch(&mut self, session: &SessionKey) {
         if let Some(catch) = self.catching(session) {
             self.send(Some(session), 0, catch.command());
         }
     }
 
-    /// What a session is to catch; `None` for one that cannot.
+    /// What a session intercepts; `None` for a session without `Fetch`.
     pub(super) fn catching(&self, session: &str) -> Option<Catch> {
         let rec = self.sessions.get(session)?;
         if !rec.kind.has_network() && rec.kind != SessionKind::Shared {
@@ -223,7 +222,7 @@ impl State {
         let patterns = self.request_patterns();
         let routes = self.routing.patterns(&rec.page);
         if !rec.kind.has_frames() {
-            // A worker shared by pages; requests of other workers are caught by their page's session.
+            // A shared worker; requests of other workers are intercepted by their page's session.
             return Some(Catch { all, patterns, routes, ..Catch::default() });
         }
         let (bridge, logins) = (self.bridging.pattern(), self.has_login(&rec.page));
@@ -267,8 +266,8 @@ impl State {
         Ok(())
     }
 
-    /// Caught requests of a session were lost: what is held goes on, but for documents, which nobody has decided
-    /// about. Stopping comes first, since letting go means all.
+    /// Intercepted requests of a session were lost: continues held ones, except documents, which the policy has not
+    /// decided about. These are cancelled first, since `Fetch.disable` continues all requests.
     pub(super) fn renew_fetch(&mut self, session: &SessionKey) {
         let Some(catch) = self.catching(session) else { return };
         let others = Catch { documents: false, ..catch } != Catch::default();
@@ -281,16 +280,16 @@ impl State {
         }
     }
 
-    /// A server asks for a name and password.
-    pub(super) fn login_asked(&mut self, session: &SessionKey, asked: AuthRequired) {
+    /// A server requests a name and password.
+    pub(super) fn login_requested(&mut self, session: &SessionKey, challenge: AuthRequired) {
         let of_page = self.page_of(session).and_then(|page| self.persistent.pages.get_mut(&page));
-        let proxy = asked.auth_challenge.source.as_deref() == Some("Proxy");
+        let proxy = challenge.auth_challenge.source.as_deref() == Some("Proxy");
         let answer = match of_page {
             _ if proxy => LoginAnswer::OfProxy,
-            Some(of_page) => of_page.answer(&asked),
+            Some(of_page) => of_page.answer(&challenge),
             None => LoginAnswer::Refused,
         };
-        self.send(Some(session), 0, Outgoing::AnswerLogin { request: asked.request_id, answer });
+        self.send(Some(session), 0, Outgoing::AnswerLogin { request: challenge.request_id, answer });
     }
 
     pub(super) fn allow_location(&mut self, page: &TargetId, allowed: bool) -> Result<(), Error> {
@@ -308,7 +307,7 @@ impl State {
         Ok(())
     }
 
-    /// A page navigates to an address, or shows it.
+    /// A page navigates to a URL, or shows it.
     pub(super) fn locate(&mut self, page: &TargetId, url: &str) {
         let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| of_page.locates) else { return };
         let Some(origin) = origin_of(url) else { return };
@@ -322,7 +321,7 @@ impl State {
         self.send(None, 0, Outgoing::AllowLocation { origin, context, allowed });
     }
 
-    /// Keeps a script for removal. One kept before for the same origin is removed at once.
+    /// Registers a script for removal. One registered before for the same origin is removed at once.
     pub(super) fn remove_script_at(
         &mut self,
         page: &TargetId,
@@ -338,14 +337,14 @@ impl State {
         Ok(())
     }
 
-    /// The connection is lost, and with it every script: their ids may come again for others.
+    /// The connection was lost with all its scripts; their ids may be reused.
     pub(super) fn forget_scripts(&mut self) {
         for of_page in self.persistent.pages.values_mut() {
             of_page.once.clear();
         }
     }
 
-    /// The top frame of a page shows a document: scripts that were for its first one there have run.
+    /// The top frame of a page shows a document: scripts for its first document there have run.
     pub(super) fn once_shown(&mut self, page: &TargetId, url: &str) {
         let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| !of_page.once.is_empty()) else {
             return;
@@ -367,7 +366,7 @@ impl State {
         self.persistent.pages.remove(page);
     }
 
-    /// What was allowed over the connection that is lost is to be said again.
+    /// The geolocation permissions of a lost connection have to be granted again.
     pub(super) fn unlocate(&mut self) {
         for of_page in self.persistent.pages.values_mut() {
             of_page.located.clear();
@@ -376,20 +375,20 @@ impl State {
 }
 
 impl Catch {
-    /// The command that makes a session catch this.
+    /// The command that sets up this interception.
     pub(super) fn command(self) -> Outgoing {
         if self.is_empty() { Outgoing::ReleaseCalls } else { Outgoing::CatchCalls(self) }
     }
 }
 
 impl super::bridging::Bridging {
-    /// What the bridge alone wants caught.
+    /// The pattern of the bridge, if nothing else is intercepted.
     fn pattern(&self) -> Option<Arc<str>> {
         self.made().map(Bridge::pattern).map(Into::into)
     }
 }
 
-fn meant(sessions: SessionScope, kind: SessionKind) -> bool {
+fn applies_to(sessions: SessionScope, kind: SessionKind) -> bool {
     match sessions {
         SessionScope::Page => kind == SessionKind::Page,
         SessionScope::Frames => kind.has_frames(),
@@ -397,7 +396,7 @@ fn meant(sessions: SessionScope, kind: SessionKind) -> bool {
     }
 }
 
-/// The origin of a web address.
+/// The origin of an HTTP URL.
 fn origin_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,8 +1,8 @@
-//! A lost connection: what is kept, what ends, and how the next one takes over.
+//! A lost connection: what is kept, what ends, and how the state continues on the next connection.
 //!
-//! Pages, frames, console and closed dialogs stay as they are known. Sessions are gone. Chromium lets
-//! only the session that saw a dialog open answer it, so every open dialog ends as `lost`; its page is
-//! wedged until it is navigated, reloaded or closed. No command of a caller is sent again.
+//! Pages, frames, console and closed dialogs are kept. Sessions are gone. Chromium allows only the session that saw a
+//! dialog open to answer it, so every open dialog ends as `lost`; its page is wedged until it is navigated, reloaded or
+//! closed. Commands of callers are not sent again.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::target::{TargetId, TargetInfo};
 
 impl State {
-    /// The connection is lost; another one will be tried.
+    /// The connection was lost; the supervisor reconnects.
     pub(in crate::supervisor) fn disconnected(&mut self, reason: &str, now: Now) {
         self.phase = Phase::Reconnecting(reason.into());
         self.dirty.phase = true;
@@ -51,7 +51,7 @@ impl State {
         self.dirty.frames = true;
     }
 
-    /// There is a new connection: attach to everything again.
+    /// Connected again: attaches to everything.
     pub(in crate::supervisor) fn reconnected(&mut self) {
         self.generation += 1;
         self.dirty.phase = true;
@@ -60,7 +60,7 @@ impl State {
         self.send(None, tag, Outgoing::AttachPages { shared_workers: self.watches_shared_workers() });
     }
 
-    /// Whether it is to go on when the connection is lost.
+    /// Whether to reconnect after a lost connection.
     pub(in crate::supervisor) fn may_reconnect(&self) -> bool {
         matches!(self.phase, Phase::Active | Phase::Reconnecting(_)) && self.options.reconnect.tries > 0
     }
@@ -78,7 +78,7 @@ impl State {
         &self.options
     }
 
-    /// A page of the task came in again on a new session.
+    /// A page of the task was attached again on a new session.
     pub(super) fn page_back(&mut self, index: usize, session: &SessionKey, info: &TargetInfo) {
         let page = &mut self.pages[index];
         page.session = Arc::clone(session);
@@ -87,14 +87,14 @@ impl State {
         page.title = info.title.as_str().into();
         page.state = match page.state {
             PageState::Crashed => PageState::Crashed,
-            // Its attach may hang and must not delay others.
+            // Its attach may hang and must not delay other pages.
             _ if page.lost_dialog.is_some() => PageState::Wedged,
             _ => PageState::Attaching,
         };
         self.dirty.pages = true;
     }
 
-    /// All pages are reported: those that were not reported again are gone.
+    /// All pages are reported: drops those that were not reported again.
     pub(super) fn drop_detached(&mut self, now: Now) {
         let gone = self.pages.iter().filter(|page| !self.sessions.contains_key(&page.session));
         let gone: Vec<TargetId> = gone.map(|page| page.target.clone()).collect();

@@ -26,42 +26,42 @@ use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::{CreateTargetReturns, TargetId, TargetInfo};
 
-/// Where the answer to a request goes: a channel with room for it, so that giving it never waits.
+/// Channel for the response to a request. It has room for the response, so that sending never waits.
 pub(in crate::supervisor) type Response<T> = Sender<Result<T, Error>>;
 
 /// A request.
 #[derive(Debug)]
 pub(in crate::supervisor) enum Request {
-    /// Tell when the start is over.
+    /// Respond when the start is complete.
     Started { reply: Response<()> },
     /// Answer a dialog.
     Respond { id: Option<String>, accept: bool, text: Option<String>, reply: Response<ClosedDialog> },
-    /// Answer dialogs to come; in the place of what is armed for the same ones.
+    /// Arm an answer for future dialogs; with `anew` it replaces answers armed for the same dialogs.
     Arm { armed: ArmedAnswer, anew: bool, reply: Response<()> },
-    /// Drop what is armed, or what is armed for these dialogs.
+    /// Drop armed answers: for these dialogs, or all.
     Disarm { when: Option<DialogMatch>, reply: Response<()> },
-    /// Change what happens to dialogs.
+    /// Set the policy and the rules for dialogs.
     Policy { policy: DialogPolicy, rules: Vec<DialogRule>, reply: Response<()> },
     /// Open a page.
     Open { url: String, context: Option<BrowserContextId>, behind: bool, reply: Response<TargetId> },
-    /// Tell whether a page may go somewhere.
+    /// Check a URL against the navigation policy.
     MayVisit { url: String, reply: Response<()> },
     /// Assign a page to a client.
     AssignPage { page: TargetId, client: Option<Arc<str>>, reply: Response<()> },
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
-    /// Dismiss the calls of a page that is to be navigated.
+    /// Dismiss the bridged dialogs of a page before a navigation.
     DismissBridgedDialogs { target: TargetId, reply: Response<()> },
-    /// End the scripts that run on a page.
+    /// Terminate the scripts that run on a page.
     EndScripts { target: TargetId, reply: Response<()> },
-    /// For the log: a page's running script was ended.
+    /// For the log: a page's running script was terminated.
     Rescued { target: TargetId, method: String, waited: Duration },
-    /// Take downloads into a folder, or leave them to Chromium. With `moved`, the end of each is reported by
+    /// Save downloads in a folder, or restore Chromium's default. With `moved`, the end of each is reported by
     /// [`DownloadMoved`](Self::DownloadMoved).
     Downloads { folder: Option<Arc<Path>>, moved: bool, reply: Response<()> },
-    /// For the log: a download has ended, and its file is in its place.
+    /// For the log: a download has ended, and its file was moved to its final place.
     DownloadMoved { moved: MovedDownload, reply: Response<()> },
-    /// Keep a command for the sessions of a page.
+    /// Set a persistent command of a page.
     SetPersistentCommand {
         page: TargetId,
         key: &'static str,
@@ -70,31 +70,31 @@ pub(in crate::supervisor) enum Request {
         keep: bool,
         reply: Response<()>,
     },
-    /// Answer servers that ask a page for a name and password.
+    /// Set the login for servers that request a name and password from a page.
     Login { page: TargetId, login: Option<Login>, reply: Response<()> },
-    /// Slow the network of a page down.
+    /// Set the network throttling of a page.
     Throttle { page: TargetId, throttle: Option<Throttle>, reply: Response<()> },
     /// Add a route.
     AddRoute { rule: RouteRule, glob: UrlGlob, body: Encoded, reply: Response<NetworkRoute> },
-    /// Hand the protocol events of a page to a queue.
+    /// Subscribe to the protocol events of a page.
     Subscribe { page: TargetId, methods: Arc<[&'static str]>, queue: Producer, reply: Response<()> },
-    /// Hand the requests of pages to an interceptor.
+    /// Hand over requests of pages to an interceptor.
     Intercept { rule: RouteRule, glob: UrlGlob, hand: HandOver, reply: Response<()> },
-    /// An interceptor is gone.
+    /// Remove an interceptor.
     EndInterception { shared: Arc<interception::Shared> },
-    /// What becomes of a request that was handed over; `None`: it goes on as without the interceptor.
+    /// Answer a request that was handed over; `None`: it continues as without the interceptor.
     Intercepted { number: u64, answer: Option<(RouteAction, Encoded)>, reply: Option<Response<()>> },
-    /// Nobody receives from a queue any more.
+    /// End a subscription.
     Unsubscribe { queue: Arc<Shared> },
     /// List the routes.
     Routes { reply: Response<Vec<NetworkRoute>> },
     /// Remove a route, or all.
     RemoveRoutes { id: Option<String>, reply: Response<Vec<NetworkRoute>> },
-    /// Let the origins that a page shows ask for its location.
+    /// Grant the geolocation permission to the origins that a page shows.
     Location { page: TargetId, allowed: bool, reply: Response<()> },
-    /// Begin or end to catch file choosers.
+    /// Start or stop intercepting file choosers.
     Choosers { on: bool, reply: Response<()> },
-    /// Keep files for the next file chooser of a page.
+    /// Arm files for the next file chooser of a page.
     ArmChooser {
         page: TargetId,
         files: Arc<[String]>,
@@ -102,22 +102,22 @@ pub(in crate::supervisor) enum Request {
         chosen: Response<ChosenFiles>,
         reply: Response<()>,
     },
-    /// A target is a hidden page from now on and none of the task's; without a reply it is gone.
+    /// Reserve a target as hidden page, which does not belong to the task; without `reply`, release it.
     Reserve { target: TargetId, reply: Option<Response<()>> },
     /// Remove a script of a page once its top frame shows an origin.
     RemoveScript { page: TargetId, origin: String, script: ScriptIdentifier, reply: Response<()> },
-    /// Begin or end to watch network requests.
+    /// Enable or disable network events.
     Network { on: bool, reply: Response<()> },
     /// The protected ports have changed.
     PortsChanged { reply: Response<()> },
-    /// Tell when all that had come is in the view.
+    /// Respond when everything received so far is in the view.
     CaughtUp { reply: Response<()> },
-    /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
+    /// Clean up before the end: dismiss dialogs, and close own pages if requested.
     Leave { close_pages: bool, reply: Response<()> },
 }
 
 impl Request {
-    /// Whether it cannot be done without a connection.
+    /// Whether it requires a connection.
     fn needs_browser(&self) -> bool {
         match self {
             Self::ArmChooser { .. }
@@ -158,9 +158,9 @@ impl Request {
     }
 }
 
-/// What a new page shows.
+/// URL of an empty document.
 pub(super) const BLANK: &str = "about:blank";
-/// An unknown page is held for so long while one of our own is being opened.
+/// How long an unknown page is held while a page of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
 /// Longest wait for pages to be attached again after a reconnect.
 const CLOSE_GRACE: Duration = Duration::from_millis(500);
@@ -181,7 +181,7 @@ struct Held {
 struct Opening {
     reply: Option<Response<TargetId>>,
     target: Option<TargetId>,
-    /// Where it goes once it is attached.
+    /// URL to navigate to once it is attached.
     then: Option<String>,
 }
 
@@ -191,21 +191,21 @@ struct Closing {
     reply: Option<Response<()>>,
     /// The page navigates to `about:blank`; closing continues at this time at the latest.
     blank_until: Option<Instant>,
-    /// It can open no dialog in a subframe any more.
+    /// It shows a blank document, so no subframe can open a dialog any more.
     blanked: bool,
-    /// Its scripts were ended.
+    /// Its scripts were terminated.
     pressed: bool,
     /// When closing was requested.
-    asked: Option<Instant>,
+    requested_at: Option<Instant>,
 }
 
 impl Closing {
     fn may_ask(&self, now: Now) -> bool {
-        self.asked.is_none_or(|asked| now.instant.duration_since(asked) >= RETRY_INTERVAL)
+        self.requested_at.is_none_or(|requested_at| now.instant.duration_since(requested_at) >= RETRY_INTERVAL)
     }
 }
 
-/// Requests under way.
+/// Pending requests.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     /// The browser has reported all existing pages.
@@ -258,10 +258,11 @@ impl Requests {
         late.into_iter().map(|held| held.session).collect()
     }
 
-    /// A time that has passed is none to wait for: what comes next then is the end of a dialog.
+    /// Time of the next check. A time that has passed is not returned: the next step then follows the end of a dialog.
     pub(super) fn next_check(&self, now: Now) -> Option<Instant> {
         let held = self.held.iter().map(|held| held.since + HOLD_LIMIT);
-        let next = |c: &Closing| c.asked.map_or(c.blank_until, |asked| Some(asked + RETRY_INTERVAL));
+        let next =
+            |c: &Closing| c.requested_at.map_or(c.blank_until, |requested_at| Some(requested_at + RETRY_INTERVAL));
         held.chain(self.closing.iter().filter_map(next).filter(|at| *at > now.instant)).min()
     }
 
@@ -282,14 +283,14 @@ impl Requests {
         }
     }
 
-    /// The page shows a blank document, or cannot: closing goes on as soon as no dialog is open.
+    /// The page shows a blank document, or cannot: it is closed as soon as no dialog is open.
     pub(super) fn blanked(&mut self, target: &TargetId) {
         for closing in self.closing.iter_mut().filter(|c| c.target == *target && c.blank_until.is_some()) {
             closing.blanked = true;
         }
     }
 
-    /// Pages that have not blanked in time for the first time.
+    /// Pages that exceed the time for showing a blank document for the first time.
     fn stubborn(&mut self, now: Now) -> Vec<TargetId> {
         let late =
             |c: &&mut Closing| !c.blanked && !c.pressed && c.blank_until.is_some_and(|until| until <= now.instant);
@@ -302,11 +303,11 @@ impl Requests {
         .collect()
     }
 
-    /// Whether to send the close command now; it is repeated only after a while without effect.
+    /// Whether to send the close command now; it is repeated only after [`RETRY_INTERVAL`].
     pub(super) fn take_close(&mut self, target: &TargetId, now: Now) -> bool {
         let mut waiting = self.closing.iter_mut().filter(|c| c.target == *target && c.may_ask(now)).peekable();
         let some = waiting.peek().is_some();
-        waiting.for_each(|c| c.asked = Some(now.instant));
+        waiting.for_each(|c| c.requested_at = Some(now.instant));
         some
     }
 
@@ -329,7 +330,7 @@ impl Requests {
         });
     }
 
-    /// The connection is lost: what is under way fails; nothing is sent again.
+    /// The connection was lost: pending requests fail; nothing is sent again.
     pub(super) fn disconnect(&mut self, error: &Error) {
         let responses = &mut self.responses;
         responses.extend(self.responding.drain().map(|(_, reply)| PendingResponse::Dialog(reply, Err(error.clone()))));
@@ -348,7 +349,7 @@ impl Requests {
         responses.extend(self.responding.drain().map(|(_, reply)| PendingResponse::Dialog(reply, Err(error()))));
         let opening = self.opening.drain().filter_map(|(_, opening)| opening.reply);
         responses.extend(opening.map(|reply| PendingResponse::Page(reply, Err(error()))));
-        // Gone with the browser.
+        // Closed with the browser.
         responses.extend(
             self.closing
                 .drain(..)
@@ -360,7 +361,7 @@ impl Requests {
 }
 
 impl State {
-    /// Takes a request.
+    /// Handles a request.
     pub(in crate::supervisor) fn on_request(&mut self, request: Request, now: Now) {
         if let Phase::Ended(reason) = &self.phase {
             let reason = reason.to_string();
@@ -525,14 +526,14 @@ impl State {
                 let opening = self.requests.opening.remove(&request);
                 match opening.and_then(|o| o.reply) {
                     Some(reply) => self.requests.responses.push(PendingResponse::Page(reply, Err(error.into()))),
-                    None => self.end(&error.to_string(), now), // the page the task starts with
+                    None => self.end(&error.to_string(), now), // the initial page of the task
                 }
             }
         }
         self.release_held(now);
     }
 
-    /// Decides about pages that came in while it was open whose they are.
+    /// Decides the ownership of pages that were attached while a page was being opened.
     fn release_held(&mut self, now: Now) {
         for held in std::mem::take(&mut self.requests.held) {
             match self.belongs(&held.info) {
@@ -544,14 +545,20 @@ impl State {
     }
 
     pub(super) fn begin_close(&mut self, target: TargetId, reply: Option<Response<()>>, now: Now) {
-        let closing =
-            Closing { target: target.clone(), reply, blank_until: None, blanked: false, pressed: false, asked: None };
+        let closing = Closing {
+            target: target.clone(),
+            reply,
+            blank_until: None,
+            blanked: false,
+            pressed: false,
+            requested_at: None,
+        };
         self.requests.closing.push(closing);
         self.close_page(&target, now);
     }
 
     pub(super) fn close_answered(&mut self, target: &TargetId, error: Option<cdp::Error>) {
-        let Some(error) = error else { return }; // the detach tells when it is gone
+        let Some(error) = error else { return }; // the detach event reports when it is closed
         self.requests.closing.retain_mut(|closing| {
             let this = closing.target == *target;
             if this && let Some(reply) = closing.reply.take() {
@@ -561,7 +568,7 @@ impl State {
         });
     }
 
-    /// Dialogs left open by a client that detaches wedge their tab for everybody else.
+    /// A client that detaches with an open dialog would wedge the tab for all other clients.
     fn leave(&mut self, close_pages: bool, reply: Response<()>, now: Now) {
         self.requests.leaving = Some(reply);
         let pages: Vec<(TargetId, bool)> = self.pages.iter().map(|p| (p.target.clone(), p.own)).collect();
@@ -574,14 +581,15 @@ impl State {
         }
     }
 
-    /// Looks which requests have come to their end.
+    /// Checks which requests are complete.
     pub(super) fn settle(&mut self, now: Now) {
         self.settle_start(now);
         let pages = &self.pages;
-        let there = |target: &TargetId| pages.iter().any(|p| p.target == *target && p.state != PageState::Attaching);
+        let is_attached =
+            |target: &TargetId| pages.iter().any(|p| p.target == *target && p.state != PageState::Attaching);
         let mut go_on = Vec::new();
         self.requests.opening.retain(|_, opening| match &opening.target {
-            Some(target) if there(target) => {
+            Some(target) if is_attached(target) => {
                 go_on.extend(opening.then.take().map(|url| (target.clone(), url)));
                 if let Some(reply) = opening.reply.take() {
                     self.requests.responses.push(PendingResponse::Page(reply, Ok(target.clone())));
@@ -600,13 +608,13 @@ impl State {
             self.end_scripts(&target);
         }
         let blank = |c: &Closing| c.blanked || c.blank_until.is_none_or(|until| until <= now.instant);
-        let ready = |c: &&Closing| c.may_ask(now) && (c.asked.is_some() || blank(c));
+        let ready = |c: &&Closing| c.may_ask(now) && (c.requested_at.is_some() || blank(c));
         let resume: Vec<(TargetId, bool)> = self
             .requests
             .closing
             .iter()
             .filter(ready)
-            .map(|c| (c.target.clone(), c.asked.is_some() || c.blank_until.is_some()))
+            .map(|c| (c.target.clone(), c.requested_at.is_some() || c.blank_until.is_some()))
             .collect();
         for (target, blanked) in resume {
             if self.dialogs.open_on(&target) > 0 {
@@ -644,7 +652,7 @@ impl State {
         }
         let attaching = self.pages.iter().any(|p| p.state == PageState::Attaching);
         let awaited = !again && matches!(self.options.pages, Pages::New { .. }) && self.pages.is_empty();
-        // Who waits for a new connection does not wait for a page that hangs.
+        // A client that waits for the reconnect does not wait for a page that hangs.
         let patient = !again || self.requests.listed_at.is_some_and(|at| now.instant < at + CLOSE_GRACE);
         if (attaching && patient) || awaited {
             return;
@@ -658,12 +666,12 @@ impl State {
         self.requests.responses.extend(started.map(|reply| PendingResponse::Done(reply, Ok(()))));
     }
 
-    /// Answers that may be given once the view is published; empties the list.
+    /// Takes the responses to send after the view is published.
     pub(in crate::supervisor) fn take_responses(&mut self) -> Vec<PendingResponse> {
         std::mem::take(&mut self.requests.responses)
     }
 
-    /// Does what time asks for.
+    /// Performs all checks that are due.
     pub(in crate::supervisor) fn on_tick(&mut self, now: Now) {
         self.check_attaches(now);
         self.check_arrivals(now);
@@ -675,7 +683,7 @@ impl State {
         self.settle(now);
     }
 
-    /// When [`on_tick`](Self::on_tick) has something to do next.
+    /// Time of the next [`on_tick`](Self::on_tick).
     pub(in crate::supervisor) fn next_tick(&self, now: Now) -> Option<Instant> {
         let again = matches!(self.phase, Phase::Reconnecting(_));
         let back = self.requests.listed_at.filter(|_| again).map(|at| at + CLOSE_GRACE);

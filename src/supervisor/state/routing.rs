@@ -1,5 +1,5 @@
-//! Routes: which holds for a request that the policy lets pass, requests that are held for a while, and when a change is
-//! in effect.
+//! Routes: which one applies to a request that the policy allows, delayed requests, and confirmation of changes by the
+//! browser.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::redact::cover_header;
 
-/// Routes at once.
+/// Maximum number of routes.
 const MAX_ROUTES: usize = 256;
-/// Bytes of the bodies of all routes.
+/// Maximum size of the bodies of all routes, in bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
-/// Requests that are held at once. More go on without their delay.
+/// Maximum number of delayed requests; further ones continue without their delay.
 const MAX_HELD: usize = 1024;
-/// Bytes of bodies that are on their way to the browser at once. A request for more waits until it has taken some.
+/// Maximum size of bodies on their way to the browser, in bytes. Further requests wait until it has received some.
 const MAX_IN_FLIGHT_BYTES: usize = 64 * 1024 * 1024;
-/// How long it waits before it looks again.
+/// Interval at which such a request is retried.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
-/// How long the browser may take to confirm a change. It does so whatever its pages do.
+/// How long to wait for the browser to confirm a change. The confirmation does not depend on pages.
 const CONFIRM_LIMIT: Duration = Duration::from_secs(1);
-/// The same for an interceptor, whose embedder says itself how long to wait: on a busy machine a second may be short.
+/// The same for an interceptor, whose caller sets its own deadline: a busy machine may take longer than a second.
 const INTERCEPTOR_CONFIRM_LIMIT: Duration = Duration::from_secs(10);
 
 /// A route.
@@ -45,14 +45,14 @@ struct Route {
     body: Encoded,
     glob: UrlGlob,
     hits: u64,
-    /// Where its requests are handed over, for an interceptor.
+    /// Queue for its requests, for an interceptor.
     hand: Option<HandOver>,
-    /// Requests that it is still for. With none left it stays until what it holds has gone on: `Fetch` lets go of what
-    /// it does not catch any more.
+    /// Number of requests that it still applies to. At 0 it stays until its delayed requests have continued: `Fetch`
+    /// releases requests that match no pattern any more.
     left: Option<u32>,
 }
 
-/// The route that a request has met.
+/// The route that applies to a request.
 #[derive(Debug, Clone)]
 pub(super) struct MatchedRoute {
     number: u64,
@@ -62,14 +62,14 @@ pub(super) struct MatchedRoute {
 }
 
 impl MatchedRoute {
-    /// What the embedder wants to become of the request.
+    /// The match with the embedder's answer to the request.
     pub(super) fn answered(self, action: RouteAction, body: Encoded) -> Self {
         let rule = RouteRule { action, ..(*self.rule).clone() };
         Self { rule: Arc::new(rule), body, hand: None, ..self }
     }
 }
 
-/// A request that is held for a delay.
+/// A delayed request.
 #[derive(Debug)]
 struct Held {
     until: Instant,
@@ -85,16 +85,16 @@ struct Change {
     response: Option<PendingResponse>,
     open: usize,
     until: Instant,
-    /// What is taken back when a page's session refuses it.
+    /// What to revert if a page's session rejects the change.
     undo: Option<Rollback>,
 }
 
-/// How a change is taken back.
+/// How to revert a change.
 #[derive(Debug)]
 pub(super) enum Rollback {
     /// The route is removed.
     Route(u64),
-    /// The page has the limits from before.
+    /// The page's previous throttling is restored.
     Throttle(TargetId, Option<Throttle>),
 }
 
@@ -103,12 +103,12 @@ pub(super) enum Rollback {
 pub(super) struct Routing {
     routes: Vec<Route>,
     last: u64,
-    /// There has been a route or a login: what is caught is ours, whatever holds by now.
+    /// Whether there has ever been a route or login: then all intercepted requests are ours.
     used: bool,
     held: Vec<Held>,
     changes: HashMap<u64, Change>,
     last_change: u64,
-    /// Bytes of bodies that the browser has not taken yet.
+    /// Size of bodies that the browser has not received yet, in bytes.
     bytes_in_flight: usize,
 }
 
@@ -117,7 +117,7 @@ impl Route {
         self.rule.target.as_ref().is_none_or(|target| target == page)
     }
 
-    /// Whether it is one of the routes that callers know. An interceptor belongs to who receives its requests.
+    /// Whether it is listed. An interceptor belongs to the receiver of its requests.
     fn is_listed(&self) -> bool {
         self.hand.is_none() && !self.is_spent()
     }
@@ -126,16 +126,17 @@ impl Route {
         self.left == Some(0)
     }
 
-    fn fits(&self, caught: &Caught) -> bool {
+    fn matches(&self, caught: &Caught) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         if let Some(method) = caught.preflight_for() {
-            // Answered in place of a server that is not to be asked; any other server says itself what it allows.
-            return self.answers_preflights() && same(&self.rule.method, &method) && self.glob.fits(caught.url());
+            // A preflight is answered only in place of a server that is not contacted; other servers answer it
+            // themselves.
+            return self.answers_preflights() && same(&self.rule.method, &method) && self.glob.matches(caught.url());
         }
         let kind = caught.kind();
         let wanted = self.rule.resource_type.as_deref();
         let of_type = wanted.is_none_or(|wanted| one_type(wanted) == one_type(&kind));
-        of_type && same(&self.rule.method, caught.method()) && self.glob.fits(caught.url())
+        of_type && same(&self.rule.method, caught.method()) && self.glob.matches(caught.url())
     }
 
     fn answers_preflights(&self) -> bool {
@@ -143,13 +144,13 @@ impl Route {
     }
 
     fn pattern(&self) -> RoutePattern {
-        // A preflight has a type of its own.
+        // A preflight has its own resource type.
         let of_type = self.rule.resource_type.clone().filter(|_| !self.answers_preflights());
         RoutePattern { url: self.glob.for_fetch(), resource_type: of_type }
     }
 }
 
-/// `Fetch` calls requests of `fetch()` XHR.
+/// `Fetch` reports requests of `fetch()` as XHR.
 fn one_type(kind: &str) -> &str {
     if kind == "fetch" { "xhr" } else { kind }
 }
@@ -163,17 +164,17 @@ impl Routing {
         self.used = true;
     }
 
-    /// Whether a page that is to be opened has a route for its first document.
+    /// Whether a route may apply to the first document of a new page.
     pub(super) fn holds_for_new_pages(&self) -> bool {
         self.routes.iter().any(|route| route.rule.target.is_none())
     }
 
-    /// What `Fetch` is to catch for a page.
+    /// The `Fetch` patterns for a page.
     pub(super) fn patterns(&self, page: &TargetId) -> Vec<RoutePattern> {
         self.routes.iter().filter(|route| route.holds_for(page)).map(Route::pattern).collect()
     }
 
-    /// Whether somebody may want to see what requests send.
+    /// Whether request bodies may be needed.
     pub(super) fn reads_bodies(&self) -> bool {
         self.routes.iter().any(|route| route.hand.is_some())
     }
@@ -250,10 +251,10 @@ impl State {
             return;
         }
         self.routing.routes.retain(|route| !is_meant(route));
-        // What they hold goes on as it is.
-        let there: Vec<u64> = self.routing.routes.iter().map(|route| route.number).collect();
+        // Their delayed requests continue unchanged.
+        let remaining: Vec<u64> = self.routing.routes.iter().map(|route| route.number).collect();
         let (held, free) =
-            std::mem::take(&mut self.routing.held).into_iter().partition(|held| there.contains(&held.met.number));
+            std::mem::take(&mut self.routing.held).into_iter().partition(|held| remaining.contains(&held.met.number));
         self.routing.held = held;
         let free: Vec<Held> = free;
         for held in free {
@@ -298,19 +299,19 @@ impl State {
         }
     }
 
-    /// [`renew_all`](Self::renew_all) for an answer that takes nothing back when a session refuses.
+    /// Like [`renew_all`](Self::renew_all), for a response without rollback.
     pub(super) fn renew_all_for(&mut self, response: PendingResponse, now: Now) {
         self.renew_within(INTERCEPTOR_CONFIRM_LIMIT, Some((response, None)), now);
     }
 
-    /// Removes interceptors. Whether there were any.
+    /// Removes interceptors. Returns whether there were any.
     pub(super) fn remove_hands(&mut self, which: impl Fn(&HandOver) -> bool) -> bool {
         let before = self.routing.routes.len();
         self.routing.routes.retain(|route| !route.hand.as_ref().is_some_and(&which));
         self.routing.routes.len() < before
     }
 
-    /// Lets all sessions catch what they are to by now; `response` follows when the browser has confirmed that.
+    /// Updates the interception of all sessions; `response` follows when the browser has confirmed it.
     pub(super) fn renew_all(&mut self, response: Option<(PendingResponse, Option<Rollback>)>, now: Now) {
         self.renew_within(CONFIRM_LIMIT, response, now);
     }
@@ -325,8 +326,8 @@ impl State {
         self.confirmed_within(limit, commands, response, now);
     }
 
-    /// Sends commands; `response` follows when the browser has taken them. When a page's session refuses one, that is an
-    /// error and what is to be taken back is.
+    /// Sends commands; `response` follows when the browser has confirmed them. If a page's session rejects one, the
+    /// change is reverted and the response is an error.
     pub(super) fn confirmed(
         &mut self,
         commands: Vec<(SessionKey, Outgoing)>,
@@ -354,7 +355,7 @@ impl State {
         self.routing.last_change += 1;
         let change = self.routing.last_change;
         for (session, command) in commands {
-            // Sessions of workers may have no such command.
+            // Sessions of workers may not support the command.
             let page = self.sessions.get(&session).is_some_and(|rec| rec.kind.has_frames());
             let tag = self.expect(Waiting::Routed { change, page });
             self.send(Some(&session), tag, command);
@@ -362,7 +363,7 @@ impl State {
         self.routing.changes.insert(change, Change { response, open, until: now.instant + limit, undo });
     }
 
-    /// A session has taken its command, or is gone.
+    /// A session has answered its command, or is gone.
     pub(super) fn route_confirmed(&mut self, change: u64, error: Option<cdp::Error>) {
         let Some(open) = self.routing.changes.get_mut(&change) else { return };
         let mut undo = None;
@@ -385,8 +386,8 @@ impl State {
         }
     }
 
-    /// The browser accepted the changes of a route to a request, or rejected them: then the request is failed, since it
-    /// would wait forever.
+    /// The browser answered a command for an intercepted request. If it rejected a route's changes, the request is
+    /// failed, since it would wait forever.
     pub(super) fn route_answered(
         &mut self,
         session: &SessionKey,
@@ -407,7 +408,8 @@ impl State {
         }
     }
 
-    /// No more confirmations: the next connection starts with the settings of that time.
+    /// The connection was lost: pending changes count as confirmed, since the next connection starts with the current
+    /// settings.
     pub(super) fn stop_confirming(&mut self) {
         self.routing.bytes_in_flight = 0;
         let changes: Vec<u64> = self.routing.changes.keys().copied().collect();
@@ -453,7 +455,7 @@ impl State {
         self.routing.held.push(Held { until, session, caught, document, met });
     }
 
-    /// A request that an interceptor has met goes on as without it: an older route may hold for it.
+    /// A request continues without its interceptor: an older route may apply.
     pub(super) fn pass_without(
         &mut self,
         session: &SessionKey,
@@ -482,21 +484,21 @@ impl State {
         }
     }
 
-    /// The route that holds for a request: the newest that fits, of those older than a number.
+    /// The newest matching route with a number below `below`.
     fn meet(&mut self, session: &SessionKey, caught: &Caught, below: u64) -> Option<MatchedRoute> {
         if self.routing.routes.is_empty() {
             return None;
         }
         let page = self.page_of(session)?;
         let client = self.pages.iter().find(|rec| rec.target == page).and_then(|rec| rec.client.clone());
-        let fits = |route: &Route| {
+        let matches = |route: &Route| {
             route.number < below
                 && !route.is_spent()
                 && route.holds_for(&page)
                 && (route.rule.client.is_none() || route.rule.client == client)
-                && route.fits(caught)
+                && route.matches(caught)
         };
-        let at = self.routing.routes.iter().rposition(fits)?;
+        let at = self.routing.routes.iter().rposition(matches)?;
         let route = self.routing.routes.get_mut(at)?;
         let (rule, body, hand) = (Arc::clone(&route.rule), route.body.clone(), route.hand.clone());
         let met = MatchedRoute { number: route.number, rule, body, hand };
@@ -532,13 +534,13 @@ impl State {
         self.send(Some(&session), tag, command);
     }
 
-    /// The time of a held request is over. The policy may have changed meanwhile.
+    /// The delay of a request is over. The policy may have changed in the meantime.
     fn go_on(&mut self, held: Held, now: Now) {
         let Held { session, caught, document, met, .. } = held;
         self.decide_anew(session, caught, document, met, now);
     }
 
-    /// Carries out what is to become of a request, if the policy lets it pass still.
+    /// Applies a route to a request, if the policy still allows the request.
     pub(super) fn decide_anew(
         &mut self,
         session: SessionKey,
@@ -560,7 +562,7 @@ impl State {
         self.decide(url, asker, now);
     }
 
-    /// Lets requests go on whose delay is over, and ends waits for the browser's confirmation.
+    /// Continues requests whose delay is over, and ends waits for confirmation.
     pub(super) fn check_routes(&mut self, now: Now) {
         self.check_intercepted(now);
         if self.routing.held.iter().any(|held| held.until <= now.instant) {
@@ -591,7 +593,7 @@ impl State {
         held.chain(changes).chain(self.interception.next_check()).min()
     }
 
-    /// A page is gone, and its routes with it.
+    /// A page was closed: removes its routes.
     pub(super) fn forget_routes_of(&mut self, page: &TargetId) {
         self.routing.routes.retain(|route| route.rule.target.as_ref() != Some(page));
     }
@@ -601,7 +603,7 @@ fn id_of(number: u64) -> String {
     format!("route{number}")
 }
 
-/// The answer to a request. One from another origin may be read, as its page would have no use for it otherwise.
+/// The response to a request. Pages of other origins are allowed to read it.
 fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>, body: &Encoded) -> Outgoing {
     let sent: BTreeMap<String, String> =
         caught.headers().into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();

@@ -1,4 +1,4 @@
-//! Routes beside the policy, with a clock of the test's own.
+//! Routes and the navigation policy, with a simulated clock.
 
 use super::super::super::interception::{HandOver, Handed};
 use super::super::super::network_route::AbortReason;
@@ -41,7 +41,7 @@ fn add(state: &mut State, rule: RouteRule, now: Now) -> crossbeam_channel::Recei
     outcome
 }
 
-/// An answer that says nothing of the command itself.
+/// A successful answer without content.
 fn taken() -> Result<RawReply, cdp::Error> {
     Err(cdp::Error::SessionGone { method: "A.b".into(), reason: cdp::GoneReason::Detached })
 }
@@ -50,7 +50,7 @@ fn refused_by_browser() -> Result<RawReply, cdp::Error> {
     Err(cdp::Error::Protocol { method: "A.b".into(), code: -32602, message: "no".to_owned(), data: None })
 }
 
-/// The browser takes all that it was sent.
+/// Confirms all commands that were sent.
 fn take_all(state: &mut State, now: Now) {
     for effect in state.take_effects() {
         if let Effect::Send { tag, .. } = effect {
@@ -113,7 +113,7 @@ fn nothing_is_caught_without_routes_and_what_is_known_is_told_when_it_holds() {
     state.route_confirmed(1, None);
     tell(&mut state);
     assert_eq!(outcome.try_recv().unwrap().unwrap().id, "route1");
-    // One that does not confirm is not waited for long.
+    // A browser that does not confirm is not waited for long.
     let outcome = add(&mut state, abort("/y"), at(began, 0));
     assert_eq!(state.next_tick(at(began, 0)), Some(began + CONFIRM_LIMIT));
     state.on_tick(at(began, 1000));
@@ -127,7 +127,7 @@ fn nothing_is_caught_without_routes_and_what_is_known_is_told_when_it_holds() {
     tell(&mut state);
     assert_eq!(removed.try_recv().unwrap().unwrap().len(), 2);
     assert_eq!(state.catching(&session), Some(Catch::default()));
-    // Caught before the browser heard of it.
+    // Intercepted before the browser received the change.
     ask(&mut state, &session, "1", "http://a.test/x", at(began, 1000));
     assert_eq!(done(&mut state), ["1 goes on"]);
 }
@@ -144,7 +144,7 @@ fn the_newest_route_that_fits_holds_for_its_page_as_often_as_it_may() {
     assert_eq!(done(&mut state), ["1 fails", "2 is answered 404"]);
     assert_eq!(state.list_routes().len(), 1);
     state.on_tick(at(began, 0));
-    // Only then: `Fetch` lets go of what it does not catch any more.
+    // Only now: `Fetch` releases requests that match no pattern any more.
     assert_eq!(done(&mut state), ["catch [\"*://*/*\"]", "catch [\"*://*/*\"]"]);
     ask(&mut state, &other, "3", "http://a.test/x", at(began, 0));
     ask(&mut state, &other, "4", "http://a.test/x/y", at(began, 0));
@@ -156,7 +156,7 @@ fn the_newest_route_that_fits_holds_for_its_page_as_often_as_it_may() {
     assert_eq!(done(&mut state), ["5 goes on with [(\"Accept\", \"*/*\"), (\"x-a\", \"new\")]"]);
     let hits: Vec<u64> = state.list_routes().iter().map(|route| route.hits).collect();
     assert_eq!(hits, [2, 1]);
-    // Its page is gone.
+    // The page is closed.
     add(&mut state, abort("/z").on_page("Q".into()), at(began, 0));
     state.page_out(&"Q".into(), at(began, 0));
     assert_eq!(state.list_routes().len(), 2);
@@ -235,7 +235,7 @@ fn the_policy_wins_over_every_route() {
     state
         .found(ResolvedName { host: "inside.test".into(), addresses: vec!["10.0.0.1".parse().unwrap()] }, at(began, 1));
     assert_eq!(refused(&mut state), ["4 is refused"]);
-    // Protected while it was held.
+    // Protected while it was delayed.
     let _late = ports.protect(4000, "a test");
     state.on_tick(at(began, 1000));
     assert_eq!(refused(&mut state), ["5 is answered", "6 is refused"]);
@@ -341,13 +341,13 @@ fn what_is_handed_over_waits_for_its_answer_or_goes_on_as_without() {
         at(began, 2),
     );
     assert_eq!(done(&mut state), ["one fails"]);
-    // Not answered in time: an older route holds for one of them.
+    // Not answered in time: an older route applies to one of them.
     ask_for(&mut state, "old", 3);
     ask_for(&mut state, "two", 3);
     assert_eq!(state.next_route_check(), Some(at(began, 103).instant));
     state.check_routes(at(began, 103));
     assert_eq!(done(&mut state), ["old is answered 418", "two goes on"]);
-    let (reply, told) = crossbeam_channel::bounded(1);
+    let (reply, response) = crossbeam_channel::bounded(1);
     let two = handed.try_iter().last().unwrap().number;
     state.intercepted(
         two,
@@ -356,14 +356,14 @@ fn what_is_handed_over_waits_for_its_answer_or_goes_on_as_without() {
         at(began, 104),
     );
     tell(&mut state);
-    assert!(matches!(told.try_recv().unwrap(), Err(Error::RequestGone)));
+    assert!(matches!(response.try_recv().unwrap(), Err(Error::RequestGone)));
     assert!(done(&mut state).is_empty());
-    // More than the queue takes.
+    // More than the queue holds.
     for name in ["a", "b", "c"] {
         ask_for(&mut state, name, 105);
     }
     assert_eq!(done(&mut state), ["c goes on"]);
-    // The interceptor is gone.
+    // The interceptor is dropped.
     state.end_interception(&hand.shared, at(began, 106));
     let mut left = done(&mut state);
     left.retain(|line| !line.starts_with("catch"));

@@ -1,7 +1,7 @@
-//! Sessions: the state machine of attaching, which never waits.
+//! Sessions and the attach procedure, which never waits.
 //!
-//! On attach everything that is wanted is sent at once, the resume last: a target that was paused
-//! for us continues as soon as it has received the rest, and one that hangs delays no other.
+//! All commands of the attach are sent at once, the resume command last: a paused target continues as soon as it has
+//! received the others, and a target that hangs delays no other.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
 use crate::cdp::protocol::target::{AttachedToTargetEvent, TargetId, TargetInfo};
 use crate::cdp::{self, GoneReason, RawReply};
 
-/// A page that has not answered the attach for so long is called unresponsive.
+/// A page that has not answered the attach within this time counts as unresponsive.
 const ATTACH_LIMIT: Duration = Duration::from_secs(5);
 
-/// What a session is attached to.
+/// The type of target that a session is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionKind {
     Page,
     Iframe,
     Worker,
-    /// A worker that pages share: it has no page, and is attached for its requests alone.
+    /// A shared worker: it has no page, and is attached only for its requests.
     Shared,
     Other,
 }
@@ -54,14 +54,14 @@ pub(super) struct SessionRec {
     pub(super) kind: SessionKind,
     pub(super) target: TargetId,
     pub(super) page: TargetId,
-    /// Steps of the attach that are not answered yet.
+    /// Number of unanswered steps of the attach.
     open_steps: u8,
     since: Instant,
     pub(super) bridge: BridgeLife,
 }
 
 impl SessionRec {
-    /// The frame that the session is attached to: a frame target's id is its frame's.
+    /// The frame that the session is attached to: the id of a frame target is the id of its frame.
     pub(super) fn frame(&self) -> Option<FrameId> {
         self.kind.has_frames().then(|| FrameId::from(self.target.as_str()))
     }
@@ -70,9 +70,9 @@ impl SessionRec {
 /// A step of the attach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Something whose answer has no content.
+    /// A command whose answer has no content.
     Plain,
-    /// The frame tree, to seed frames from.
+    /// The frame tree.
     FrameTree,
     /// The frame tree again, after events were lost or a document came back from the cache.
     Reseed,
@@ -101,7 +101,7 @@ impl State {
         }
     }
 
-    /// Not ours. Detaching lets a paused target go on too, but not the page that opened it.
+    /// Detaches from a target of another task. This resumes a paused target, but not the page that opened it.
     pub(super) fn let_go(&mut self, session: SessionKey) {
         self.send(Some(&session), 0, Outgoing::Resume);
         self.send(None, 0, Outgoing::Detach { session });
@@ -110,7 +110,7 @@ impl State {
     pub(super) fn adopt_page(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
         match self.page_index(&info.target_id) {
             Some(index) if self.sessions.contains_key(&self.pages[index].session) => {
-                return; // attached a second time; the first session stays
+                return; // already attached; the first session stays
             }
             Some(index) => self.page_back(index, session, info),
             None => self.page_in(session, info, now),
@@ -128,8 +128,8 @@ impl State {
         self.add_session(session, kind, info, page, now);
     }
 
-    /// Whether requests of shared workers are held to the navigation policy. Only where all pages are the task's: who
-    /// shares a worker is not reported.
+    /// Whether requests of shared workers are checked by the navigation policy. Only if all pages belong to the task:
+    /// the pages that share a worker are not reported.
     pub(super) fn watches_shared_workers(&self) -> bool {
         self.has_navigation_policy() && matches!(self.options.pages, Pages::All)
     }
@@ -140,14 +140,14 @@ impl State {
         let rec = SessionRec { kind, target, page, open_steps: 0, since: now.instant, bridge };
         self.sessions.insert(Arc::clone(session), rec);
         let Some(catch) = self.catching(session) else { return };
-        // `Fetch` comes first and catches most: what the worker loads with is there before it, now and then.
+        // `Fetch` comes first and intercepts most requests; sometimes the worker's first requests precede it.
         self.send(Some(session), 0, catch.command());
         let tag = self.expect(Waiting::Prepared { session: Arc::clone(session) });
         self.send(Some(session), tag, Outgoing::EnableConditions);
     }
 
-    /// A shared worker is ready for the blocked addresses, and continues once it has them. Sent before, Chromium 156
-    /// forgets it now and then.
+    /// A shared worker is ready for blocked URLs, and is resumed once they are set. Sent earlier, Chromium 156
+    /// sometimes ignores them.
     pub(super) fn shared_worker_ready(&mut self, session: &SessionKey) {
         if !self.sessions.contains_key(session) {
             return; // it has ended
@@ -183,7 +183,7 @@ impl State {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());
         }
-        // Last; its answer is not waited for.
+        // Sent last; its answer is not needed.
         self.send(Some(session), 0, Outgoing::Resume);
     }
 
@@ -195,7 +195,7 @@ impl State {
         self.send(Some(session), tag, command);
     }
 
-    /// Reads a session's frames again.
+    /// Reads a session's frame tree again.
     pub(super) fn reseed(&mut self, session: &SessionKey) {
         self.step(session, Step::Reseed, Outgoing::FrameTree);
     }
@@ -212,8 +212,8 @@ impl State {
         let ready = rec.open_steps == 0;
         let (kind, page) = (rec.kind, rec.page.clone());
         if step == Step::Reseed && matches!(result, Err(cdp::Error::SessionGone { reason: GoneReason::Unknown, .. })) {
-            // Its end was among the events that were lost, and with it whether the frame stays. One that
-            // does is in the tree of its parent's session, which has been read by now or will be.
+            // Its end was among the lost events, and so was whether the frame remains. If it does, it is in the frame
+            // tree of the parent's session, which is read again too.
             let frame = rec.frame().filter(|_| kind == SessionKind::Iframe);
             self.detached(session, now);
             if let Some(frame) = frame.filter(|frame| self.frames.session(frame).is_none()) {
@@ -292,7 +292,7 @@ impl State {
         }
     }
 
-    /// Marks pages whose attach takes too long, and gives up holding others for us.
+    /// Marks pages whose attach takes too long as unresponsive, and releases targets held for them.
     pub(super) fn check_attaches(&mut self, now: Now) {
         let stuck: Vec<TargetId> = self
             .sessions
@@ -310,7 +310,7 @@ impl State {
         }
     }
 
-    /// When [`check_attaches`](Self::check_attaches) has something to look at next.
+    /// Time of the next [`check_attaches`](Self::check_attaches).
     pub(super) fn next_attach_check(&self, now: Now) -> Option<Instant> {
         let attaching = self.pages.iter().filter(|p| p.state == PageState::Attaching);
         let stuck = attaching.filter_map(|p| self.sessions.get(&p.session)).map(|s| s.since + ATTACH_LIMIT).min();

@@ -1,4 +1,4 @@
-//! Who follows the protocol events of a page.
+//! Subscriptions to the protocol events of pages.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{Response, SessionKey, State};
 use crate::cdp::Event;
 use crate::cdp::protocol::target::TargetId;
 
-/// Sessions that are gone and whose last events may still be on their way to a queue.
+/// Maximum number of ended sessions kept for events that are still on their way to a subscriber.
 const GONE: usize = 256;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ struct Follower {
     queue: Producer,
 }
 
-/// All of them.
+/// All subscriptions.
 #[derive(Debug, Default)]
 pub(super) struct Followers {
     list: Vec<Follower>,
@@ -68,13 +68,13 @@ impl State {
         self.effects.extend(over);
     }
 
-    /// A page is gone. What came of it before is still received.
+    /// A page was closed. Events before that are still delivered.
     pub(super) fn forget_followers_of(&mut self, page: &TargetId) {
         let over = self.followers.list.iter().filter(|follower| follower.page == *page);
         self.effects.extend(over.map(|follower| Effect::Unfollow { number: follower.number }));
     }
 
-    /// There is another connection.
+    /// There is a new connection.
     pub(super) fn follow_again(&mut self) {
         self.followers.gone.clear();
         let all = self.followers.list.iter();
@@ -83,12 +83,12 @@ impl State {
         self.effects.extend(all.map(follow));
     }
 
-    /// Ends a queue.
+    /// Ends a subscription.
     pub(in crate::supervisor) fn unfollowed(&mut self, number: u64) {
         self.followers.list.retain(|follower| follower.number != number);
     }
 
-    /// An event came that one of them may want.
+    /// Delivers an event to a subscription if it matches.
     pub(in crate::supervisor) fn followed(&mut self, number: u64, event: &Event) {
         let Some(follower) = self.followers.list.iter().find(|follower| follower.number == number) else { return };
         if follower.queue.is_over() {
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Events were lost on the way to one of them.
+    /// Events for a subscription were lost.
     pub(in crate::supervisor) fn follower_lost(&mut self, number: u64, count: u64) {
         if let Some(follower) = self.followers.list.iter().find(|follower| follower.number == number) {
             follower.queue.lose(count);

@@ -4,7 +4,7 @@ use super::super::snapshot::View;
 use super::{Dirty, State};
 
 impl State {
-    /// The next view, if anything changed since `last`. Parts that did not are shared with it.
+    /// The next view, if anything changed since `last`. Unchanged parts are shared with it.
     pub(in crate::supervisor) fn view(&mut self, last: &View) -> Option<View> {
         let Dirty { phase, pages, frames, dialogs, recent, console, bridge, downloads } =
             std::mem::take(&mut self.dirty);

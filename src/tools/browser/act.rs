@@ -170,14 +170,14 @@ trait Acting: Serialize {
 }
 
 macro_rules! acting {
-    ($($kind:ty $(, |$acts:ident, $outcome:ident| $told:expr)?;)*) => { $(
+    ($($kind:ty $(, |$acts:ident, $outcome:ident| $result:expr)?;)*) => { $(
         impl Acting for $kind {
             fn target(&self) -> Option<&str> {
                 self.target.as_deref()
             }
             $(fn describe(&self, $outcome: Outcome) -> Outcome {
                 let $acts = self;
-                $told
+                $result
             })?
         }
     )* };

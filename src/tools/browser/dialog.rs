@@ -31,13 +31,13 @@ struct Answer {
 }
 
 pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
-    let (there, browser) = (browser.clone(), browser.clone());
-    let is_there = move |scope: &Scope| there.is_reachable(scope);
+    let (availability, browser) = (browser.clone(), browser.clone());
+    let is_available = move |scope: &Scope| availability.is_reachable(scope);
     vec![
         Tool::when(
             "browser_dialog",
             "Answer a dialog (alert, confirm, prompt, beforeunload). Reports what changed.",
-            is_there,
+            is_available,
             move |call, answer| respond(&browser.on(call), call, answer),
         )
         .needing("a running browser; start it with browser_navigate"),

@@ -41,25 +41,6 @@ pub(super) const BROWSER: &str = "browser";
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum size of a result, in characters. Larger results are saved to a file.
 const RESULT: usize = 20_000;
-/// Advice in errors for people and programs, and its replacement in terms of tools.
-const ADVICE: [(&str, &str); 7] = [
-    (
-        "stop the browser with POST /stop",
-        "close a tab with browser_tabs (action close); tools cannot close the browser",
-    ),
-    (
-        "caught already, see POST /wait/download",
-        "captured automatically and listed in downloads of the result that caused them",
-    ),
-    ("made with POST /act", "made with browser_drag"),
-    ("see POST /hooks/file-chooser", "use browser_upload"),
-    ("with targetId, or the frame with frameId", "with target_id, or the frame with frame_id"),
-    (
-        "answer it first, or navigate with dismissDialogs (--dismiss-dialogs) to dismiss it",
-        "answer it with browser_dialog, or call browser_navigate with dismiss_dialogs: true",
-    ),
-    ("or give this action more time (timeoutMs)", "or take a browser_snapshot and retry later"),
-];
 /// The deadline of a call without a time limit of its own.
 fn soon(call: &ToolContext<'_>) -> Deadline {
     call.deadline.within(PATIENCE)
@@ -184,8 +165,8 @@ impl Browser<'_> {
             other => (serde_json::to_string_pretty(&other).unwrap_or_default(), "json"),
         };
         let path = self.control.files().save(FileKind::Media, ending, text.as_bytes())?;
-        let told = Capped::of(&text, RESULT).noted(&format!("full result in {}", path.display()));
-        Ok(outcome.with("result", told).with("result_path", json!(path)))
+        let shown = Capped::of(&text, RESULT).noted(&format!("full result in {}", path.display()));
+        Ok(outcome.with("result", shown).with("result_path", json!(path)))
     }
 
     /// Adds open dialogs, the most likely cause, to an error.
@@ -207,10 +188,15 @@ impl Browser<'_> {
 impl From<control::Error> for ToolError {
     fn from(error: control::Error) -> Self {
         let details = error.details();
-        let mut message = gone(&error).map_or_else(
-            || ADVICE.iter().fold(error.to_string(), |message, (from, to)| message.replace(from, to)),
-            str::to_owned,
-        );
+        let mut message = match &error {
+            control::Error::RawRefused { method, refusal } => {
+                format!("{method} is not allowed: {}", alternative(refusal))
+            }
+            control::Error::Page(page::Error::Busy { .. }) => {
+                format!("{error}, or take a browser_snapshot and retry later")
+            }
+            _ => missing(&error).map_or_else(|| error.to_string(), str::to_owned),
+        };
         if let Some(next) = next_step(&error) {
             message.push_str("; ");
             message.push_str(next);
@@ -232,7 +218,7 @@ impl From<llm::Error> for ToolError {
 }
 
 /// The message for a missing tab, browser or page, in terms of tools.
-fn gone(error: &control::Error) -> Option<&'static str> {
+fn missing(error: &control::Error) -> Option<&'static str> {
     use control::Error;
     match error {
         Error::NoCurrentTab => Some(
@@ -256,14 +242,36 @@ fn next_step(error: &control::Error) -> Option<&'static str> {
         Error::NoTab { .. } => Some("browser_tabs lists the tabs"),
         Error::NoTabOpen => Some("browser_navigate opens one"),
         Error::TabGone { .. } => Some("name another tab as target: browser_tabs lists the tabs"),
+        Error::DialogOpen { .. } => {
+            Some("answer it with browser_dialog, or call browser_navigate with dismiss_dialogs: true")
+        }
         _ => None,
     }
 }
 
+/// What to call instead of a refused command, in tool names.
+fn alternative(refusal: &control::Refusal) -> String {
+    use control::Refusal;
+    match refusal {
+        Refusal::StopsBrowser => {
+            "close a tab with browser_tabs (action close); tools cannot close the browser".to_owned()
+        }
+        Refusal::CatchesDownloads => {
+            "downloads are captured automatically and listed in downloads of the result that caused them".to_owned()
+        }
+        Refusal::CatchesFileChoosers => format!("{refusal}, use browser_upload"),
+        Refusal::Drags => "drags are made with browser_drag".to_owned(),
+        Refusal::NamesTarget => "name the tab with target_id, or the frame with frame_id".to_owned(),
+        _ => refusal.to_string(),
+    }
+}
+
 fn named(code: &'static str, message: String, details: Option<Value>) -> ToolError {
-    let told = ToolError::new(code, message);
+    let error = ToolError::new(code, message);
     match details {
-        Some(Value::Object(details)) => details.into_iter().fold(told, |told, (name, value)| told.with(&name, value)),
-        _ => told,
+        Some(Value::Object(details)) => {
+            details.into_iter().fold(error, |error, (name, value)| error.with(&name, value))
+        }
+        _ => error,
     }
 }

@@ -75,39 +75,40 @@ struct TabArguments {
 }
 
 pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
-    let (look, shoot, console, images) = (browser.clone(), browser.clone(), browser.clone(), browser.clone());
+    let (snapshots, screenshots, console, images) =
+        (browser.clone(), browser.clone(), browser.clone(), browser.clone());
     vec![
         Tool::of(
             "browser_snapshot",
             "Read the page, all frames, as lines with refs (e12) for other tools. Lists frames and dialogs.",
             move |call, wanted: SnapshotArguments| {
-                let look = look.on(call);
+                let browser = snapshots.on(call);
                 let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
-                let tab = look.tab_to_read(wanted.target.as_deref())?.tab;
+                let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
                 // A diff uses the options of the last snapshot.
-                let goes_on = wanted.diff && !wanted.full && wanted.expand.is_none() && wanted.frame.is_none();
-                let view = tab.last_view(true).filter(|_| goes_on).unwrap_or_else(|| SnapshotOptions {
+                let continues = wanted.diff && !wanted.full && wanted.expand.is_none() && wanted.frame.is_none();
+                let view = tab.last_view(true).filter(|_| continues).unwrap_or_else(|| SnapshotOptions {
                     interactive: !wanted.full && wanted.expand.is_none(),
                     fold: true,
                     expand: wanted.expand,
                     frame: wanted.frame,
                     ..SnapshotOptions::default()
                 });
-                let redact = Some(look.secrets.clone());
+                let redact = Some(browser.secrets.clone());
                 let options = SnapshotOptions { diff: wanted.diff, max_chars: 0, redact, ..view };
                 let seen = tab.snapshot(&options, soon(call))?;
-                let outcome = look.placed(
+                let outcome = browser.placed(
                     snapshot_outcome(&seen, wanted.offset),
                     seen.target_id.as_str(),
                     &seen.url,
                     &seen.title,
                 );
-                Ok(look.finished(if is_plain { hinted(outcome, &seen) } else { outcome }))
+                Ok(browser.finished(if is_plain { hinted(outcome, &seen) } else { outcome }))
             },
         )
         .reading(),
         Tool::of("browser_screenshot", "Take a screenshot of the viewport.", move |call, wanted| {
-            screenshot(&shoot.on(call), call, wanted)
+            screenshot(&screenshots.on(call), call, wanted)
         })
         .reading(),
         Tool::of("browser_console", "List console messages and errors of the page.", move |call, wanted| {
@@ -228,12 +229,12 @@ fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: ConsoleArgume
     let (messages, errors) = (tab.console(None, None, wanted.clear), tab.errors(None, wanted.clear));
     let (total, failed) = (messages.len(), errors.len());
     let messages = newest(messages.iter().map(|message| {
-        let told = json!({ "type": message.level, "text": message.text, "source": "console" });
-        with_location(told, message.url.as_deref(), message.line)
+        let entry = json!({ "type": message.level, "text": message.text, "source": "console" });
+        with_location(entry, message.url.as_deref(), message.line)
     }));
     let errors = newest(errors.iter().map(|error| {
-        let told = json!({ "message": error.message, "source": "exception" });
-        with_location(told, error.url.as_deref(), error.line)
+        let entry = json!({ "message": error.message, "source": "exception" });
+        with_location(entry, error.url.as_deref(), error.line)
     }));
     let left_out = total + failed - messages.len() - errors.len();
     let mut outcome = Outcome::default()
@@ -250,12 +251,12 @@ fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: ConsoleArgume
 }
 
 /// Adds the script URL and line.
-fn with_location(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
+fn with_location(mut entry: Value, url: Option<&str>, line: Option<i64>) -> Value {
     if let Some(url) = url.filter(|url| !url.is_empty()) {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        told["at"] = format!("{url}{line}").into();
+        entry["at"] = format!("{url}{line}").into();
     }
-    told
+    entry
 }
 
 /// The newest entries within the size limit.

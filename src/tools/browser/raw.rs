@@ -30,14 +30,15 @@ struct Command {
 }
 
 pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
-    let (there, browser) = (browser.clone(), browser.clone());
-    let is_there =
-        move |scope: &Scope| there.is_reachable(scope) && there.control.config().browser.raw_cdp_enabled != RawCdp::Off;
+    let (availability, browser) = (browser.clone(), browser.clone());
+    let is_available = move |scope: &Scope| {
+        availability.is_reachable(scope) && availability.control.config().browser.raw_cdp_enabled != RawCdp::Off
+    };
     vec![
         Tool::when(
             "browser_cdp",
             "Send a raw Chrome DevTools Protocol command when no other tool fits.",
-            is_there,
+            is_available,
             move |call, command| send(&browser.on(call), call, command),
         )
         .needing("a running browser (start it with browser_navigate) and browser.raw_cdp_enabled in config.yaml"),

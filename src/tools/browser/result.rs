@@ -36,21 +36,21 @@ const OF_PAGES: [&str; 19] = [
 
 /// An open dialog, reduced to the fields a model needs.
 pub(super) fn dialog(dialog: &Dialog) -> Value {
-    let mut told = json!({ "id": dialog.id, "type": dialog.kind, "message": dialog.message });
+    let mut fields = json!({ "id": dialog.id, "type": dialog.kind, "message": dialog.message });
     for (name, text) in [("default_prompt", &dialog.default_prompt), ("origin", &dialog.origin)] {
         if !text.is_empty() {
-            told[name] = json!(text);
+            fields[name] = json!(text);
         }
     }
-    told
+    fields
 }
 
 /// A closed dialog.
 pub(super) fn closed(closed: &ClosedDialog) -> Value {
-    let mut told = dialog(&closed.dialog);
-    told["closed_by"] = json!(closed.closed_by);
-    told["accepted"] = json!(closed.accepted);
-    told
+    let mut fields = dialog(&closed.dialog);
+    fields["closed_by"] = json!(closed.closed_by);
+    fields["accepted"] = json!(closed.accepted);
+    fields
 }
 
 /// Child frames with the ids for `browser_snapshot` and `browser_cdp`; `None` without child frames.
@@ -60,11 +60,11 @@ pub(super) fn frames(tree: &FrameTree) -> Option<Value> {
     }
     let frame = |frame: &FrameView| json!({ "frame_id": frame.frame_id, "url": frame.url, "is_oopif": frame.is_oopif });
     let children: Vec<Value> = tree.children.iter().map(frame).collect();
-    let mut told = json!({ "children": children });
+    let mut fields = json!({ "children": children });
     if tree.truncated {
-        told["truncated"] = true.into();
+        fields["truncated"] = true.into();
     }
-    Some(told)
+    Some(fields)
 }
 
 impl Browser<'_> {
@@ -137,10 +137,10 @@ impl Browser<'_> {
         if let Ok(profile) = self.profile() {
             outcome = with_dialogs(outcome, &profile);
         }
-        let is_there = |name: &&str| {
+        let is_present = |name: &&str| {
             outcome.fields.get(*name).is_some_and(|value| value.as_array().is_none_or(|list| !list.is_empty()))
         };
-        if OF_PAGES.iter().any(is_there) { outcome.with("untrusted", UNTRUSTED) } else { outcome }
+        if OF_PAGES.iter().any(is_present) { outcome.with("untrusted", UNTRUSTED) } else { outcome }
     }
 }
 
@@ -151,9 +151,9 @@ fn with_dialogs(mut outcome: Outcome, profile: &Profile) -> Outcome {
     {
         outcome = outcome.with("pending_dialogs", pending.iter().map(dialog).collect::<Vec<Value>>());
     }
-    let told = outcome.fields.get("dialog").and_then(|dialog| dialog.get("id")).cloned();
+    let answered = outcome.fields.get("dialog").and_then(|dialog| dialog.get("id")).cloned();
     let recent = profile.new_recent_dialogs();
-    let recent = recent.iter().filter(|one| told.as_ref().is_none_or(|told| *told != *one.dialog.id));
+    let recent = recent.iter().filter(|one| answered.as_ref().is_none_or(|id| *id != *one.dialog.id));
     let recent: Vec<Value> = recent.map(closed).collect();
     if recent.is_empty() { outcome } else { outcome.with("recent_dialogs", recent) }
 }

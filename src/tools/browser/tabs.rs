@@ -103,7 +103,7 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
         let outcome = Outcome::default().with("url", opened.tab.url).with("title", opened.tab.title);
         loading(with_status(outcome, opened.status), opened.is_loading)
     } else {
-        let gone = match way {
+        let navigation = match way {
             Some(way) => profile.travel(target.as_deref(), way, WaitUntil::Load, to.dismiss_dialogs, soon(call))?,
             None => {
                 let navigate = Navigate {
@@ -115,24 +115,24 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
                 profile.visit(navigate, soon(call))?
             }
         };
-        let outcome = Outcome::default().with("url", gone.url).with("title", gone.title);
-        let mut outcome = with_status(outcome, gone.status);
-        if let Some(navigated) = gone.navigated {
+        let outcome = Outcome::default().with("url", navigation.url).with("title", navigation.title);
+        let mut outcome = with_status(outcome, navigation.status);
+        if let Some(navigated) = navigation.navigated {
             outcome = outcome.with("navigated", navigated);
         }
-        if !gone.dismissed_dialogs.is_empty() {
-            outcome = outcome.with("dismissed_dialogs", json!(gone.dismissed_dialogs));
+        if !navigation.dismissed_dialogs.is_empty() {
+            outcome = outcome.with("dismissed_dialogs", json!(navigation.dismissed_dialogs));
         }
-        if gone.rescued {
+        if navigation.rescued {
             outcome = outcome.with("rescued", true);
         }
-        if gone.navigated == Some(false) && !gone.blocked_by_dialog {
+        if navigation.navigated == Some(false) && !navigation.blocked_by_dialog {
             outcome = outcome.with("note", DOWNLOAD);
         }
-        if gone.blocked_by_dialog {
+        if navigation.blocked_by_dialog {
             return Ok(browser.finished(outcome.with("blockedByDialog", true)));
         }
-        loading(outcome, gone.loading)
+        loading(outcome, navigation.loading)
     };
     let tab = browser.tab(target.as_deref())?;
     let outcome = match tab.tab.wait_content(call.deadline.within(CONTENT)) {
@@ -140,8 +140,8 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
         // A failed wait does not fail the navigation.
         _ => outcome,
     };
-    let told = |name: &str| outcome.fields.get(name).and_then(Value::as_str).unwrap_or_default();
-    browser.is_news(&tab.info.target_id, told("url"), told("title"));
+    let field = |name: &str| outcome.fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    browser.is_news(&tab.info.target_id, field("url"), field("title"));
     // The snapshot saves the model a call. The navigation succeeded without it, too.
     match observe::short(browser, target.as_deref(), call) {
         Ok(seen) => Ok(browser.finished(outcome.and(seen))),

@@ -31,12 +31,13 @@ struct Question {
 }
 
 pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
-    let (there, needs, browser) = (browser.vision_model.is_some(), Arc::clone(&browser.missing), browser.clone());
+    let (is_configured, needs, browser) =
+        (browser.vision_model.is_some(), Arc::clone(&browser.missing), browser.clone());
     vec![
         Tool::when(
             "browser_vision",
             "Ask a vision model a question about a screenshot.",
-            move |_| there,
+            move |_| is_configured,
             move |call, question| ask(&browser.on(call), call, &question),
         )
         .reading()
@@ -55,8 +56,8 @@ fn ask(browser: &Browser<'_>, call: &ToolContext<'_>, question: &Question) -> Re
         Message::text(Role::System, TASK),
         Message::text(Role::User, question.question.as_str()).with_image(media_type, picture.bytes),
     ];
-    let asked = ChatRequest { messages, max_tokens: Some(MAX_TOKENS), ..ChatRequest::default() };
-    let answer = vision_model.ask(&asked, call.deadline)?;
+    let chat_request = ChatRequest { messages, max_tokens: Some(MAX_TOKENS), ..ChatRequest::default() };
+    let answer = vision_model.ask(&chat_request, call.deadline)?;
     let mut outcome = Outcome::default().with("analysis", capped(&answer.text)).with("screenshot_path", json!(path));
     if let Some(annotations) = picture.annotations {
         outcome = outcome.with("annotations", json!(annotations));

@@ -1,27 +1,28 @@
-//! Searching the text of one file.
+//! Search in the text of one file.
 
 use std::fmt::Write as _;
 
 use regex::Regex;
 
-/// Bytes of a file that is searched at most.
+/// Maximum size of a searched file, in bytes.
 pub(super) const LARGEST: u64 = 8 << 20;
-/// Characters of a line that are shown.
+/// Maximum length of a shown line, in characters.
 const LINE: usize = 400;
 
-/// What was found so far.
+/// Matches so far.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
-    /// `path:line: text`, and `path-line- text` around it.
+    /// Matching lines as `path:line: text`, context lines as `path-line- text`.
     pub(super) text: String,
-    /// Lines that fit.
+    /// Number of matching lines.
     pub(super) lines: usize,
-    /// Files that have some.
+    /// Number of files with matches.
     pub(super) files: usize,
 }
 
 impl Matches {
-    /// Adds the lines of a file that fit, until there are so many of them or characters. Whether there may be more.
+    /// Adds the matching lines of a file, up to `most` lines and about `chars` characters in total. Returns whether a
+    /// limit was reached, so that there may be more.
     pub(super) fn add(
         &mut self,
         path: &str,
@@ -52,7 +53,7 @@ impl Matches {
                 shown = at + 1;
             }
             self.lines += 1;
-            // What follows, as far as it does not fit itself.
+            // Context after the match, up to the next matching line.
             for (after, line) in lines.iter().enumerate().skip(at + 1).take(around) {
                 if wanted.is_match(line) {
                     break;
@@ -69,7 +70,7 @@ impl Matches {
     }
 }
 
-/// A long line, cut around what was found in it.
+/// Shortens a long line around the match.
 fn cut(line: &str, begins: usize) -> String {
     if line.chars().count() <= LINE {
         return line.to_owned();

@@ -1,15 +1,15 @@
-//! Files of the workspace: reading, writing, patching, searching. Nothing outside of it is reached, by no `..`, link or
-//! trick; devices and pipes are not opened; what cdpilot keeps for itself is refused wherever it lies.
+//! Files of the workspace: read, write, patch, search. Paths outside the workspace are refused, also through `..` and
+//! links; devices and pipes are never opened; the files of the cdpilot home are refused wherever the workspace is.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `workspace` | the folder, and which paths are in it |
-//! | `unix`, `windows` | opening and replacing files without following links |
+//! | `workspace` | the workspace folder; resolves and checks paths |
+//! | `unix`, `windows` | open and replace files without following links |
 //! | `read` | `read_file` |
-//! | `write` | `write_file`, and what holds for all changes |
+//! | `write` | `write_file`; checks common to all changes |
 //! | `patch` | `patch` |
 //! | `search` | `search_files` |
-//! | `grep` | searching the text of one file |
+//! | `grep` | search in the text of one file |
 
 mod grep;
 mod patch;
@@ -31,10 +31,10 @@ use super::{Registry, RegistryError};
 /// The toolset.
 const FILE: &str = "file";
 
-/// Adds the tools.
+/// Registers the tools.
 ///
 /// # Errors
-/// Others are called like them.
+/// A name is taken.
 pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
     for tool in [read::tool(), write::tool(), patch::tool(), search::tool()] {
         registry.register(FILE, tool)?;
@@ -42,7 +42,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
     Ok(())
 }
 
-/// What kind of picture a file is, by how it begins.
+/// Media type of an image, from its first bytes; `None` for other content.
 #[must_use]
 pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
     match bytes {

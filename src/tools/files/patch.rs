@@ -1,4 +1,4 @@
-//! `patch`: one text in the place of another.
+//! `patch`: replaces text in a file.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use super::super::{Capped, Outcome, Tool, ToolContext, ToolError};
 use super::workspace::Place;
 use super::write::{LARGEST, keeps_secrets, put};
 
-/// Characters of the diff at most.
+/// Maximum length of the diff, in characters.
 const DIFF: usize = 6_000;
-/// What making the diff may take; it is coarser then.
+/// Time limit for computing the diff; it is coarser afterwards.
 const DIFF_TIME: Duration = Duration::from_secs(2);
-/// Lines that are looked at for the one that is meant, and characters of each.
+/// Number of lines, and of characters of each, compared to suggest the most similar line.
 const LOOKED_AT: usize = 20_000;
 const LINE: usize = 200;
-/// Places that are named when there are several.
+/// Maximum number of line numbers listed for an ambiguous text.
 const NAMED: usize = 10;
 
 #[derive(Deserialize, JsonSchema)]
@@ -53,7 +53,7 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
     let before = String::from_utf8(bytes).map_err(|_| {
         ToolError::new("BAD_REQUEST", format!("{} is not UTF-8 text; patch supports UTF-8 only", place.shown()))
     })?;
-    // Models write line feeds, also for files of Windows.
+    // Models write LF, also for files with CRLF.
     let (mut old, mut new) = (wanted.old_string.clone(), wanted.new_string.clone());
     if !before.contains(&old) && before.contains("\r\n") && !old.contains('\r') {
         (old, new) = (old.replace('\n', "\r\n"), new.replace('\n', "\r\n"));
@@ -72,7 +72,7 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
         );
         return Err(ToolError::new("CONFLICT", message).with("matches", places.len()).with("lines", lines));
     }
-    // What it would come to, before the memory is taken for it.
+    // Check the resulting size before allocating it.
     let grown = (before.len() + places.len() * new.len()).saturating_sub(places.len() * old.len());
     if grown as u64 > LARGEST {
         let message = format!("{} would have {grown} bytes; the limit is {LARGEST}", place.shown());
@@ -91,7 +91,7 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
         .with("diff", Capped::of(&diff, DIFF).noted("call read_file to see the file")))
 }
 
-/// The text is not there: what comes nearest to it.
+/// The error for a text that does not occur; suggests the most similar line.
 fn nowhere(place: &Place, text: &str, wanted: &str) -> ToolError {
     let shown = place.shown();
     let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! `read_file`.
+//! `read_file`: reads lines of a text file, or shows an image.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,18 +6,18 @@ use serde::Deserialize;
 use super::super::{Image, Outcome, Tool, ToolContext, ToolError};
 use super::picture;
 
-/// Bytes of a file at most.
+/// Maximum size of a file, in bytes.
 const LARGEST: u64 = 16 << 20;
-/// Bytes of a picture at most.
+/// Maximum size of an image, in bytes.
 const LARGEST_PICTURE: usize = 5 << 20;
-/// Characters of an answer at most.
+/// Maximum length of a result, in characters.
 const CHARS: usize = 30_000;
-/// Lines of an answer when nothing else is asked for, and at most.
+/// Default and maximum number of lines of a result.
 const LINES: usize = 500;
 const MOST_LINES: usize = 2_000;
-/// Characters of a line at most.
+/// Maximum length of a line, in characters.
 const LONGEST_LINE: usize = 2_000;
-/// So far it is looked for what no text has.
+/// Number of bytes checked for NUL.
 const LOOKED_AT: usize = 8 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
@@ -96,7 +96,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
     Ok(outcome)
 }
 
-/// Whether it is no text.
+/// Whether the content is binary: a NUL byte near the start.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0)
 }

@@ -1,4 +1,4 @@
-//! `search_files`: lines or names, as `.gitignore` lets them be seen; bounded in every respect.
+//! `search_files`: searches content or file names; respects `.gitignore` and is bounded in time and size.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -16,21 +16,21 @@ use super::read::is_binary;
 use super::workspace::{Place, Workspace, slashed};
 use crate::sync::{Cancel, Deadline};
 
-/// Results when nothing else is asked for, and at most.
+/// Default and maximum number of results.
 const RESULTS: usize = 100;
 const MOST_RESULTS: usize = 500;
-/// Characters of an answer, about.
+/// Approximate maximum length of a result, in characters.
 const CHARS: usize = 24_000;
-/// Lines around a line at most.
+/// Maximum number of context lines before and after a match.
 const AROUND: usize = 10;
-/// Entries of folders that are looked at, and bytes of files that are read.
+/// Maximum number of folder entries visited, and of bytes read from files.
 const ENTRIES: usize = 200_000;
 const BYTES: u64 = 512 << 20;
-/// What a compiled pattern may take, bytes.
+/// Maximum size of a compiled pattern, in bytes.
 const PATTERN: usize = 1 << 20;
-/// So long before the deadline it stops, so that what was found is still told.
+/// Time reserved before the deadline to report the matches so far.
 const MARGIN: Duration = Duration::from_millis(300);
-/// Folders below folders.
+/// Maximum folder depth.
 const DEPTH: usize = 64;
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Default)]
@@ -69,7 +69,7 @@ pub(super) fn tool() -> Tool {
     .reading()
 }
 
-/// How far it has come.
+/// A search in progress.
 struct Progressing<'a, 'b> {
     call: &'a ToolContext<'b>,
     until: Deadline,
@@ -93,7 +93,7 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
     }
     let globs = globs(&place, wanted)?;
     let lines = if wanted.target == Target::Content { Some(pattern(&wanted.pattern)?) } else { None };
-    // Not so near that nothing could be told any more.
+    // Reserve time to report the result.
     let until = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
     let mut run = Progressing { call, until, entries: 0, searched: 0, bytes: 0, skipped: 0, stopped: None };
     let (mut found, mut names) = (Matches::default(), Vec::new());
@@ -153,7 +153,7 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
 }
 
 impl Progressing<'_, '_> {
-    /// Whether it has to stop.
+    /// Whether the search has to stop: cancelled, or at a limit.
     fn is_over(&mut self) -> Result<bool, ToolError> {
         if Cancel::is_current_set() {
             return Err(ToolError::new("CANCELLED", "cancelled: the client disconnected"));
@@ -178,7 +178,7 @@ impl Progressing<'_, '_> {
         Ok(self.stopped.is_some())
     }
 
-    /// The text of a file; `None` for what cannot be searched.
+    /// The text of a file; `None` if it cannot be searched.
     fn read(&mut self, workspace: &Workspace, root: &Path, relative: &Path) -> Option<String> {
         let place = Place { root: root.to_owned(), relative: relative.to_owned() };
         let read = workspace.open(&place).ok().and_then(|(file, stamp)| {
@@ -196,7 +196,7 @@ impl Progressing<'_, '_> {
     }
 }
 
-/// What names have to be like.
+/// The globs that paths must match.
 fn globs(place: &Place, wanted: &Search) -> Result<Vec<Override>, ToolError> {
     let of_names = (wanted.target == Target::Files).then_some(&wanted.pattern);
     let glob = |text: &String| {

@@ -1,5 +1,5 @@
-//! Opening and replacing files on Unix: folder by folder below the workspace, following no link, so that none that is put
-//! in the way meanwhile leads out.
+//! Opens and replaces files on Unix. Walks from the workspace folder by folder without following links, so that a link
+//! created in the meantime cannot lead outside.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,14 +13,14 @@ use rustix::io::Errno;
 
 use super::workspace::{Refusal, Stamp};
 
-/// The folder of a file, and the file's name in it.
+/// The folder of a file and the file's name.
 struct Spot<'a> {
     folder: OwnedFd,
     name: &'a OsStr,
 }
 
 fn refusal(error: Errno) -> Refusal {
-    // With O_NOFOLLOW, a link is one of these; the second on macOS and for folders.
+    // Errors for a link with O_NOFOLLOW; ENOTDIR on macOS and for folders.
     match error {
         Errno::LOOP | Errno::MLINK => Refusal::Link,
         error => Refusal::Io(error.into()),
@@ -47,7 +47,7 @@ fn spot<'a>(root: &Path, relative: &'a Path, make: bool) -> Result<Spot<'a>, Ref
     Ok(Spot { folder, name })
 }
 
-/// A file and how it is. Nothing is opened that blocks or does something by being opened.
+/// Opens a regular file and returns its stamp. Never opens devices or pipes, which may block or have side effects.
 pub(super) fn open(root: &Path, relative: &Path) -> Result<(File, Stamp), Refusal> {
     let spot = spot(root, relative, false)?;
     let stat = rustix::fs::statat(&spot.folder, spot.name, AtFlags::SYMLINK_NOFOLLOW).map_err(refusal)?;
@@ -68,7 +68,7 @@ fn regular(stat: &Stat) -> Result<(), Refusal> {
     }
 }
 
-/// Fields of other widths on other systems.
+/// The widths of these fields differ between systems.
 #[allow(clippy::unnecessary_cast, clippy::cast_lossless, clippy::useless_conversion)]
 fn stamp(stat: &Stat) -> Stamp {
     Stamp {
@@ -78,23 +78,23 @@ fn stamp(stat: &Stat) -> Stamp {
     }
 }
 
-/// Whether a path leads to that file.
+/// Whether the path refers to the file of this stamp.
 pub(super) fn same(path: &Path, stamp: &Stamp) -> bool {
-    std::fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == stamp.file)
+    std::fs::metadata(path).is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == stamp.file)
 }
 
-/// Puts a file in the place of what is there, whole or not at all; folders on the way are made. The permissions of what
-/// was there are kept. With `known`, only as long as it is as it was then; whether it was there before.
+/// Atomically creates or replaces a file and keeps its permissions; creates missing folders. With `known`, fails with
+/// `Changed` unless the current file has this stamp. Returns whether the file existed.
 pub(super) fn replace(root: &Path, relative: &Path, bytes: &[u8], known: Option<&Stamp>) -> Result<bool, Refusal> {
     let spot = spot(root, relative, known.is_none())?;
-    let look = || match rustix::fs::statat(&spot.folder, spot.name, AtFlags::SYMLINK_NOFOLLOW) {
+    let current = || match rustix::fs::statat(&spot.folder, spot.name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => regular(&stat).map(|()| Some(stat)),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(refusal(error)),
     };
-    let before = look()?;
+    let before = current()?;
     if before.is_some() {
-        // Replacing needs the folder's permission alone; a file that is read-only is meant to stay.
+        // Renaming requires write permission for the folder only; a read-only file must stay.
         rustix::fs::accessat(&spot.folder, spot.name, Access::WRITE_OK, AtFlags::empty()).map_err(refusal)?;
     }
     let beside = format!(".cdpilot-{:016x}.tmp", fastrand::u64(..));
@@ -108,7 +108,7 @@ pub(super) fn replace(root: &Path, relative: &Path, bytes: &[u8], known: Option<
             rustix::fs::fchmod(&file, mode).map_err(refusal)?;
         }
         file.sync_data()?;
-        let now = look()?;
+        let now = current()?;
         if now.as_ref().map(stamp) != known.cloned().or_else(|| before.as_ref().map(stamp)) {
             return Err(Refusal::Changed);
         }

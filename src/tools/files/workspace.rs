@@ -1,4 +1,4 @@
-//! The one folder that files are in, and which paths are in it.
+//! The workspace folder; resolves and checks paths.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,27 +10,27 @@ use super::super::ToolError;
 use super::system;
 use crate::config::Home;
 
-/// Characters of a path at most.
+/// Maximum length of a path, in bytes.
 const MAX_PATH_BYTES: usize = 4096;
-/// Where the system shows itself as files.
+/// Virtual file systems, never accessible.
 #[cfg(unix)]
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
-/// Plain files in memory.
+/// An exception: plain files in memory.
 #[cfg(unix)]
 const MEMORY: &str = "/dev/shm";
 
-/// Why the system would not do it.
+/// Why a file operation was refused or failed.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// It failed.
+    /// The system call failed.
     Io(io::Error),
-    /// It is neither a file nor a folder.
+    /// It is neither a regular file nor a folder.
     Special,
     /// It is a folder.
     Folder,
-    /// A link stands where none stood before.
+    /// A link was created on the path in the meantime.
     Link,
-    /// Somebody else changed it meanwhile.
+    /// Another program changed the file in the meantime.
     Changed,
 }
 
@@ -40,7 +40,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// How a file was when it was read: changed meanwhile, it is another one.
+/// Identity, size and change time of a file when it was read; differs once the file was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) file: (u64, u64),
@@ -48,36 +48,36 @@ pub(super) struct Stamp {
     pub(super) changed: (i64, i64),
 }
 
-/// The folder that files and commands are in.
+/// The folder that file and terminal tools work in.
 #[derive(Debug, Clone)]
 pub(in crate::tools) struct Workspace {
     root: Arc<Path>,
     home: Home,
 }
 
-/// A path in the workspace, all links on it resolved. It need not exist.
+/// A path in the workspace with all links resolved. It need not exist.
 #[derive(Debug, Clone)]
 pub(in crate::tools) struct Place {
-    /// The workspace.
+    /// The workspace folder.
     pub(super) root: PathBuf,
-    /// Below it; empty for itself.
+    /// Path below the workspace; empty for the workspace itself.
     pub(super) relative: PathBuf,
 }
 
 impl Place {
-    /// As it is told.
+    /// The path as shown to models: relative, `.` for the workspace itself.
     #[must_use]
     pub(in crate::tools) fn shown(&self) -> String {
         if self.relative.as_os_str().is_empty() { ".".to_owned() } else { slashed(&self.relative) }
     }
 
-    /// Where it lies.
+    /// The absolute path.
     #[must_use]
     pub(in crate::tools) fn full(&self) -> PathBuf {
         self.root.join(&self.relative)
     }
 
-    /// An error about it.
+    /// The error for a refused or failed operation; `doing` is its verb.
     pub(super) fn failed(&self, doing: &str, refusal: &Refusal) -> ToolError {
         let name = self.shown();
         let (code, message) = match refusal {
@@ -102,13 +102,13 @@ impl Place {
     }
 }
 
-/// What is refused though it lies in the workspace: what cdpilot keeps for itself, and what the system shows of itself.
+/// Paths that are refused inside the workspace: the cdpilot home and virtual file systems.
 pub(super) struct Kept {
     home: Option<PathBuf>,
 }
 
 impl Kept {
-    /// Whether a path, its links resolved, is part of it.
+    /// Whether a resolved path is refused.
     pub(super) fn holds(&self, full: &Path) -> bool {
         #[cfg(unix)]
         if SYSTEM.iter().any(|folder| full.starts_with(folder)) && !full.starts_with(MEMORY) {
@@ -119,18 +119,18 @@ impl Kept {
 }
 
 impl Workspace {
-    /// That folder. What lies in the home is no part of it, unless the folder itself is one below the home.
+    /// Creates a workspace. The home is excluded from it, unless the workspace is a folder below the home.
     #[must_use]
     pub(in crate::tools) fn new(root: &Path, home: &Home) -> Self {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         Self { root: root.into(), home: home.clone() }
     }
 
-    /// The path that is meant, all links resolved.
+    /// Resolves a path with all links.
     ///
     /// # Errors
-    /// `PATH_REFUSED` for what is not in the workspace, `BAD_REQUEST` for what is no path, `NOT_FOUND` when there is no
-    /// workspace.
+    /// `PATH_REFUSED` for a path outside the workspace, `BAD_REQUEST` for an invalid path, `NOT_FOUND` when the
+    /// workspace does not exist.
     pub(in crate::tools) fn place(&self, path: &str) -> Result<Place, ToolError> {
         let root = self.real_root()?;
         let shown: String = path.chars().take(200).collect();
@@ -143,16 +143,16 @@ impl Workspace {
         }
         let full = plain(&root.join(path)).ok_or_else(|| refused("it is not a valid file name"))?;
         let outside = || refused("it is outside the workspace; pass a path in the workspace");
-        let (mut there, mut missing): (PathBuf, Vec<OsString>) = (full, Vec::new());
+        let (mut existing, mut missing): (PathBuf, Vec<OsString>) = (full, Vec::new());
         let real = loop {
-            match fs::canonicalize(&there) {
+            match fs::canonicalize(&existing) {
                 Ok(real) => break real,
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                    let Some(name) = there.file_name() else { return Err(outside()) };
+                    let Some(name) = existing.file_name() else { return Err(outside()) };
                     missing.push(name.to_owned());
-                    there.pop();
+                    existing.pop();
                 }
-                // Whether it is inside is not known then.
+                // Without permission it is unknown whether the path is inside.
                 Err(_) => return Err(refused("permission denied")),
             }
         };
@@ -161,7 +161,7 @@ impl Workspace {
         let place = Place { root, relative };
         if self.kept().holds(&place.full()) {
             if fs::canonicalize(self.home.root()).is_ok_and(|home| home == place.root) {
-                // A server that a command has started is at home.
+                // A server that a command started has its home as working directory.
                 return Err(refused(
                     "the workspace is the cdpilot home; set tools.workspace in config.yaml to another folder",
                 ));
@@ -171,10 +171,10 @@ impl Workspace {
         Ok(place)
     }
 
-    /// An existing folder of the workspace; itself without a path.
+    /// An existing folder of the workspace; the workspace itself without a path.
     ///
     /// # Errors
-    /// Those of [`place`](Self::place); `NOT_FOUND` when there is no such folder.
+    /// Those of [`place`](Self::place); `NOT_FOUND` when the folder does not exist.
     pub(in crate::tools) fn folder(&self, path: Option<&str>) -> Result<Place, ToolError> {
         let place = self.place(path.unwrap_or("."))?;
         if place.full().is_dir() {
@@ -183,25 +183,25 @@ impl Workspace {
         Err(ToolError::new("NOT_FOUND", format!("folder {} does not exist in the workspace", place.shown())))
     }
 
-    /// Opens a file. Links are not followed any more, and nothing but a file is opened.
+    /// Opens a regular file without following links.
     pub(super) fn open(&self, place: &Place) -> Result<(File, Stamp), Refusal> {
         let (file, stamp) = system::open(&place.root, &place.relative)?;
-        // Another name of a file of the home, by a hard link.
+        // A hard link to a file of the home.
         if self.secrets().any(|secret| system::same(&secret, &stamp)) {
             return Err(Refusal::Special);
         }
         Ok((file, stamp))
     }
 
-    /// The bytes of a file of so many at most; `None` for a larger one, with its size.
+    /// Reads a file of at most `most` bytes.
     ///
     /// # Errors
-    /// As a model is told.
+    /// `TOO_LARGE` for a larger file, with its size; other errors of [`failed`](Place::failed).
     pub(in crate::tools) fn read(&self, place: &Place, most: u64) -> Result<Vec<u8>, ToolError> {
         self.read_stamped(place, most).map(|(bytes, _)| bytes)
     }
 
-    /// The same, and how the file was.
+    /// Reads a file like [`read`](Self::read), and returns its stamp.
     pub(super) fn read_stamped(&self, place: &Place, most: u64) -> Result<(Vec<u8>, Stamp), ToolError> {
         let (file, stamp) = self.open(place).map_err(|refusal| place.failed("read", &refusal))?;
         let mut bytes = Vec::new();
@@ -219,7 +219,7 @@ impl Workspace {
         Ok((bytes, stamp))
     }
 
-    /// What is refused though it lies in the workspace.
+    /// The paths that are refused inside the workspace.
     pub(super) fn kept(&self) -> Kept {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let (home, root) = (real(self.home.root()), real(&self.root));
@@ -231,7 +231,7 @@ impl Workspace {
         [self.home.token(), self.home.config(), self.home.database(), root.join("llm.json")].into_iter()
     }
 
-    /// The folder, its links resolved.
+    /// The workspace folder with its links resolved.
     fn real_root(&self) -> Result<PathBuf, ToolError> {
         let real = fs::canonicalize(&self.root).ok().filter(|real| real.is_dir());
         real.ok_or_else(|| {
@@ -241,7 +241,7 @@ impl Workspace {
     }
 }
 
-/// A path without `.` and `..`, by its text alone. `None` for what only a system takes that has devices with names.
+/// Removes `.` and `..` lexically. `None` for names with a colon on Windows (drives, alternate streams).
 fn plain(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -257,7 +257,7 @@ fn plain(path: &Path) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// A path as it is told everywhere.
+/// A path with `/` as separator, as shown to models.
 pub(super) fn slashed(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }

@@ -1,4 +1,4 @@
-//! `write_file`, and what holds for all changes of files.
+//! `write_file`; checks common to all changes.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,9 +8,9 @@ use super::system;
 use super::workspace::{Place, Refusal, Stamp, Workspace};
 use crate::redact::Secrets;
 
-/// Bytes of a file that is written or changed at most.
+/// Maximum size of a written or patched file, in bytes.
 pub(super) const LARGEST: u64 = 4 << 20;
-/// Replaces a secret in everything that a model reads.
+/// Replaces secrets in everything that models read.
 const COVER: &str = Secrets::COVER;
 
 #[derive(Deserialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub(super) fn tool() -> Tool {
 fn write(workspace: &Workspace, wanted: &Write) -> Result<Outcome, ToolError> {
     let place = workspace.place(&wanted.path)?;
     if hidden(&wanted.content) > 0 {
-        // Only a file that has it already may have it; one that cannot be read is refused by what comes next.
+        // Only a file that already contains the placeholder may keep it. `put` reports a file that cannot be read.
         let before = workspace.read(&place, LARGEST).unwrap_or_default();
         keeps_secrets(&place, &String::from_utf8_lossy(&before), &wanted.content)?;
     }
@@ -43,13 +43,13 @@ fn write(workspace: &Workspace, wanted: &Write) -> Result<Outcome, ToolError> {
         .with("created", !was_there))
 }
 
-/// How often a text has what stands for something that is not shown: also the end of an address that was cut.
+/// Counts placeholders of hidden values: redacted secrets and shortened URLs.
 fn hidden(text: &str) -> usize {
     let cut = |word: &&str| word.contains("://") && word.contains("/…");
     text.matches(COVER).count() + text.split_whitespace().filter(cut).count()
 }
 
-/// Whether a change leaves secrets that a model does not see as they are.
+/// Fails when a change would write placeholders of hidden values to the file.
 pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
     if hidden(after) <= hidden(before) {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<
     Err(ToolError::new("CONFLICT", message))
 }
 
-/// Puts a text in the place of a file. Whether there was one.
+/// Writes a file. Returns whether it existed.
 pub(super) fn put(place: &Place, text: &str, known: Option<&Stamp>) -> Result<bool, ToolError> {
     if text.len() as u64 > LARGEST {
         let message = format!("{} would have {} bytes; the limit is {LARGEST}", place.shown(), text.len());

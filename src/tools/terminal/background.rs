@@ -1,4 +1,4 @@
-//! `process`: what runs in the background.
+//! `process`: manages background processes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::Shell;
 use super::foreground::with_end;
-use super::job::{Ended, Unwritten};
+use super::job::{Ended, WriteError};
 use super::table::Known;
 use crate::sync::{Cancel, Deadline};
 
-/// Characters of output at most.
+/// Maximum length of the output, in characters.
 const CHARS: usize = 20_000;
-/// Lines of the log when nothing else is asked for, and at most.
+/// Default and maximum number of lines of a log.
 const LINES: usize = 200;
 const MOST_LINES: usize = 2_000;
-/// Bytes that are written at most.
+/// Maximum length of the input, in bytes.
 const INPUT: usize = 64 << 10;
-/// How long a process may take to read what is written, seconds.
+/// How long a process may take to read its input, in seconds.
 const READING_S: u64 = 5;
-/// How long it is waited for the end when nothing else is asked for, seconds.
+/// Default time limit of `wait`, in seconds.
 const WAIT_S: u64 = 30;
-/// So long before the deadline a wait ends.
+/// Time reserved before the call's deadline to report the result of a wait.
 const MARGIN: Duration = Duration::from_millis(500);
-/// Characters of a command in a list.
+/// Maximum length of a command in a list, in characters.
 const COMMAND: usize = 200;
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
@@ -105,7 +105,7 @@ fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outco
     }
 }
 
-/// How it is doing, and what is new.
+/// Status and new output since the last poll.
 fn new_output(known: &Known) -> Outcome {
     let mut seen = known.seen.lock();
     let (part, total) = known.job.lines(|lines| (lines.part(*seen, usize::MAX, CHARS), lines.total()));
@@ -113,8 +113,8 @@ fn new_output(known: &Known) -> Outcome {
     *seen = part.next;
     drop(seen);
     let mut outcome = state(known).with("output", part.text).with("lines", total);
-    if part.gone > 0 {
-        outcome = outcome.with("lost", format!("{} lines were dropped: the output exceeded the buffer", part.gone));
+    if part.dropped > 0 {
+        outcome = outcome.with("lost", format!("{} lines were dropped: the output exceeded the buffer", part.dropped));
     }
     if has_more {
         outcome = outcome.with("truncated", "more output; poll again");
@@ -149,8 +149,8 @@ fn log(known: &Known, wanted: &Manage) -> Outcome {
         (first, total, lines.part(first, most, CHARS))
     });
     let mut outcome = state(known).with("output", part.text).with("first_line", first + 1).with("lines", total);
-    if part.gone > 0 {
-        outcome = outcome.with("lost", format!("{} of these lines were dropped from the buffer", part.gone));
+    if part.dropped > 0 {
+        outcome = outcome.with("lost", format!("{} of these lines were dropped from the buffer", part.dropped));
     }
     if part.next < total {
         outcome = outcome.with("truncated", format!("continue with offset {}", part.next + 1));
@@ -170,12 +170,12 @@ fn write(known: &Known, wanted: Manage, call: &ToolContext<'_>) -> Result<Outcom
     let deadline = call.deadline.within(Duration::from_secs(READING_S));
     match known.job.write(input.into_bytes(), wanted.close, deadline) {
         Ok(()) => Ok(state(known).with("written", bytes)),
-        Err(Unwritten::Closed) => {
+        Err(WriteError::Closed) => {
             Err(ToolError::new("CONFLICT", format!("stdin of {id} is closed; use poll to see its status")))
         }
-        Err(Unwritten::Stuck) => {
+        Err(WriteError::Stuck) => {
             Err(ToolError::new("BUSY", format!("{id} does not read its stdin; the input is delivered when it does")))
         }
-        Err(Unwritten::Failed(problem)) => Err(ToolError::new("INTERNAL", format!("cannot write to {id}: {problem}"))),
+        Err(WriteError::Failed(problem)) => Err(ToolError::new("INTERNAL", format!("cannot write to {id}: {problem}"))),
     }
 }

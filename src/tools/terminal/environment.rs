@@ -1,18 +1,18 @@
-//! The variables that a command gets: ours, without secrets.
+//! Environment variables of commands: those of cdpilot, without secrets.
 
 use std::ffi::OsString;
 
 use crate::redact::Secrets;
 
-/// Parts of names of variables that hold secrets, or lead to some.
+/// Parts of names of variables that hold secrets or give access to some.
 const WORDS: [&str; 9] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE", "CERT"];
-/// What is cdpilot's own.
+/// Prefix of cdpilot's own variables.
 const OWN: &str = "CDPILOT_";
-/// So that programs write plain text and ask nobody.
+/// Variables that make programs write plain text and never prompt.
 const SET: [(&str, &str); 5] =
     [("TERM", "dumb"), ("NO_COLOR", "1"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
 
-/// Those of this process that a command may have, and a few that make it easy to read.
+/// The variables of this process without secrets, and those that make output easy to read.
 pub(super) fn scrubbed(secrets: &Secrets) -> Vec<(OsString, OsString)> {
     let ours = std::env::vars_os()
         .filter(|(name, value)| may_have(&name.to_string_lossy(), &value.to_string_lossy(), secrets));
@@ -22,7 +22,7 @@ pub(super) fn scrubbed(secrets: &Secrets) -> Vec<(OsString, OsString)> {
 fn may_have(name: &str, value: &str, secrets: &Secrets) -> bool {
     let name = name.to_ascii_uppercase();
     let is_secret = WORDS.iter().any(|word| name.contains(word)) || name.starts_with(OWN);
-    // An address with a password in it, a token by its form.
+    // Excludes URLs with a password and values that look like tokens.
     !is_secret && *secrets.cover(value) == *value
 }
 

@@ -1,4 +1,4 @@
-//! `terminal`.
+//! `terminal`: runs a command and waits for its end, or starts it in the background.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::Shell;
 use super::job::{Ended, Job};
 use crate::sync::{Cancel, Deadline};
 
-/// Characters of output at most.
+/// Maximum length of the output, in characters.
 const CHARS: usize = 20_000;
-/// Bytes of a command at most.
+/// Maximum length of a command, in bytes.
 const MAX_COMMAND_BYTES: usize = 64 << 10;
-/// What ending a command may take before the call's own deadline.
+/// Time reserved before the call's deadline for ending the command.
 const ENDING: Duration = Duration::from_millis(1500);
 
 #[derive(Deserialize, JsonSchema)]
@@ -61,11 +61,11 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
         return Ok(Outcome::default().with("id", known.id()).with("status", "running").with("note", note));
     }
     let most = shell.settings.timeout_s.max(1);
-    let asked = wanted.timeout_s.unwrap_or(most).clamp(1, most);
+    let seconds = wanted.timeout_s.unwrap_or(most).clamp(1, most);
     let reserve = ENDING.min(call.deadline.left() / 4);
     let last = Deadline::at(call.deadline.instant().checked_sub(reserve).unwrap_or(call.deadline.instant()));
     let job = start()?;
-    if !job.wait(last.within(Duration::from_secs(asked))) {
+    if !job.wait(last.within(Duration::from_secs(seconds))) {
         let is_cancelled = Cancel::is_current_set();
         let after = job.started.elapsed().as_secs();
         job.end();
@@ -81,14 +81,14 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
     let (output, total) = job.lines(|lines| (lines.short(CHARS), lines.total()));
     let outcome = Outcome::default().with("output", output).with("lines", total);
     let outcome = with_end(outcome, &job);
-    Ok(if job.left_behind() {
+    Ok(if job.had_descendants() {
         outcome.with("note", "processes left running were ended; use background to keep them")
     } else {
         outcome
     })
 }
 
-/// Adds how it ended.
+/// Adds the duration and the exit code or signal, once the command has ended.
 pub(super) fn with_end(outcome: Outcome, job: &Job) -> Outcome {
     let Some((ended, took)) = job.ended() else { return outcome };
     let outcome = outcome.with("seconds", (took.as_secs_f64() * 10.0).round() / 10.0);

@@ -1,4 +1,4 @@
-//! One command and whatever it started, from its start to its end.
+//! Life cycle of one command and its descendants.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -15,44 +15,44 @@ use crate::process::stdio;
 use crate::redact::Secrets;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 
-/// How long a command that was asked to end may take before it is killed.
+/// How long a command may take to end after SIGTERM before it is killed.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long a killed one may take to be gone.
+/// How long killed processes may take to disappear.
 const KILL_TIME: Duration = Duration::from_secs(5);
-/// How long it is waited for the end of what is written, after the command itself has ended.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+/// How long to wait for the end of the output after the command itself has ended.
+const OUTPUT_GRACE: Duration = Duration::from_millis(300);
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(i32),
-    /// By a signal.
+    /// It was killed by this signal.
     Signal(String),
 }
 
-/// Why something could not be written to a command.
+/// Why input could not be written to a command.
 #[derive(Debug)]
-pub(super) enum Unwritten {
-    /// Its input is closed.
+pub(super) enum WriteError {
+    /// Stdin is closed.
     Closed,
-    /// What was written before is not read yet, or what was written now.
+    /// The command does not read its stdin; earlier or current input is still pending.
     Stuck,
-    /// It failed.
+    /// Writing failed.
     Failed(io::Error),
 }
 
-/// What is known of it.
+/// State of a job, updated by its threads.
 #[derive(Debug, Default)]
 struct State {
     lines: Lines,
     ended: Option<(Ended, Instant)>,
-    /// Nothing more is written.
-    is_silent: bool,
-    /// All of it is gone.
-    is_over: bool,
-    /// Something that it left behind was ended.
-    left_behind: bool,
+    /// The output has ended.
+    output_ended: bool,
+    /// The command and all its descendants have ended.
+    all_ended: bool,
+    /// Descendants outlived the command and were ended.
+    had_descendants: bool,
     tree: Option<Arc<ProcessTree>>,
     input: Input,
 }
@@ -62,7 +62,7 @@ enum Input {
     #[default]
     Closed,
     Open(ChildStdin),
-    /// Something is being written.
+    /// A writer thread holds stdin.
     Busy,
 }
 
@@ -72,7 +72,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// One command. Dropping it ends whatever is left of it.
+/// A command and its descendants. Dropping it ends them.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) command: String,
@@ -85,7 +85,7 @@ impl Job {
     /// Starts a command.
     ///
     /// # Errors
-    /// The system does not start it.
+    /// The process or its threads cannot be started.
     pub(super) fn start(command: &str, folder: &Path, secrets: &Secrets, input: bool) -> io::Result<Self> {
         let variables = super::environment::scrubbed(secrets);
         let (mut child, tree, output) = system::start(command, folder, variables, input)?;
@@ -106,7 +106,7 @@ impl Job {
         let reading = Arc::clone(&shared);
         let reader = spawn(format!("term-out-{number}"), move || {
             let _guard = on_panic(|| {
-                reading.state.lock().is_silent = true;
+                reading.state.lock().output_ended = true;
                 reading.changed.notify_all();
             });
             stdio::read_until_stopped(output, &stopped, |bytes| {
@@ -115,7 +115,7 @@ impl Job {
             });
             let mut state = reading.state.lock();
             state.lines.finish();
-            state.is_silent = true;
+            state.output_ended = true;
             drop(state);
             reading.changed.notify_all();
         });
@@ -146,12 +146,12 @@ impl Job {
         }
     }
 
-    /// Waits until all of it is gone. Whether it is.
+    /// Waits until the command and its descendants have ended. Returns whether they have.
     pub(super) fn wait(&self, deadline: Deadline) -> bool {
-        self.shared.wait(deadline, |state| state.is_over)
+        self.shared.wait(deadline, |state| state.all_ended)
     }
 
-    /// Asks all of it to end, and ends it when it does not. Whether it is gone.
+    /// Terminates the command and its descendants, then kills the remaining ones. Returns whether all have ended.
     pub(super) fn end(&self) -> bool {
         Cancel::shielded(|| {
             self.terminate();
@@ -165,7 +165,7 @@ impl Job {
         })
     }
 
-    /// Asks all of it to end.
+    /// Sends SIGTERM to the command and its descendants.
     pub(super) fn terminate(&self) {
         if let Some(tree) = self.tree() {
             tree.terminate();
@@ -176,54 +176,54 @@ impl Job {
         self.shared.state.lock().tree.clone()
     }
 
-    /// How the command ended, and after how long.
+    /// How the command ended and how long it ran; `None` while it runs.
     pub(super) fn ended(&self) -> Option<(Ended, Duration)> {
         let state = self.shared.state.lock();
         state.ended.as_ref().map(|(ended, at)| (ended.clone(), at.duration_since(self.started)))
     }
 
-    /// Whether something that it left behind had to be ended.
-    pub(super) fn left_behind(&self) -> bool {
-        self.shared.state.lock().left_behind
+    /// Whether descendants outlived the command and were ended.
+    pub(super) fn had_descendants(&self) -> bool {
+        self.shared.state.lock().had_descendants
     }
 
-    /// Looks at what it wrote. Nothing else of the job may be asked meanwhile.
+    /// Calls `look` with the output. The job is locked meanwhile.
     pub(super) fn lines<T>(&self, look: impl FnOnce(&Lines) -> T) -> T {
         look(&self.shared.state.lock().lines)
     }
 
-    /// Writes to its input, and closes that if it is wished. On a thread of its own: it may not read for as long as it
-    /// lives.
-    pub(super) fn write(&self, bytes: Vec<u8>, close: bool, deadline: Deadline) -> Result<(), Unwritten> {
+    /// Writes to stdin, then closes it if `close` is set. Writes on a separate thread, because the command may never
+    /// read.
+    pub(super) fn write(&self, bytes: Vec<u8>, close: bool, deadline: Deadline) -> Result<(), WriteError> {
         let mut state = self.shared.state.lock();
         let mut input = match std::mem::replace(&mut state.input, Input::Busy) {
             Input::Open(input) => input,
             Input::Closed => {
                 state.input = Input::Closed;
-                return Err(Unwritten::Closed);
+                return Err(WriteError::Closed);
             }
-            Input::Busy => return Err(Unwritten::Stuck),
+            Input::Busy => return Err(WriteError::Stuck),
         };
         drop(state);
         let shared = Arc::clone(&self.shared);
-        let (told, done) = crossbeam_channel::bounded(1);
+        let (sender, done) = crossbeam_channel::bounded(1);
         let writer = spawn("term-in", move || {
             let outcome = input.write_all(&bytes).and_then(|()| input.flush());
             let keep = outcome.is_ok() && !close;
             shared.state.lock().input = if keep { Input::Open(input) } else { Input::Closed };
-            let _ = told.try_send(outcome);
+            let _ = sender.try_send(outcome);
         });
-        let writer = writer.map_err(Unwritten::Failed)?;
+        let writer = writer.map_err(WriteError::Failed)?;
         loop {
             match done.recv_deadline(Cancel::until(deadline).instant()) {
                 Ok(Ok(())) => return Ok(()),
-                Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Unwritten::Closed),
-                Ok(Err(error)) => return Err(Unwritten::Failed(error)),
+                Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Err(WriteError::Closed),
+                Ok(Err(error)) => return Err(WriteError::Failed(error)),
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
                 Err(_) => {
-                    // It ends when the command reads, or ends.
+                    // The thread ends when the command reads its stdin or ends.
                     std::mem::forget(writer);
-                    return Err(Unwritten::Stuck);
+                    return Err(WriteError::Stuck);
                 }
             }
         }
@@ -242,32 +242,32 @@ impl Shared {
         true
     }
 
-    /// Waits for the command's end, then ends whatever it left behind.
+    /// Waits for the command to end, then ends its remaining descendants.
     fn wait_for_end(&self, mut child: Child, stop: stdio::Stop) {
         let status = child.wait();
         let ended = status.map_or_else(|problem| Ended::Signal(format!("unknown: {problem}")), system::ended);
         self.state.lock().ended = Some((ended, Instant::now()));
         self.changed.notify_all();
-        let is_silent = self.wait(Deadline::after(LAST_WORDS), |state| state.is_silent);
+        let output_ended = self.wait(Deadline::after(OUTPUT_GRACE), |state| state.output_ended);
         let tree = self.state.lock().tree.take();
         if let Some(tree) = tree {
-            let left_behind = tree.is_alive().unwrap_or(!is_silent);
+            let had_descendants = tree.is_alive().unwrap_or(!output_ended);
             tree.clear(KILL_TIME);
-            self.state.lock().left_behind = left_behind;
+            self.state.lock().had_descendants = had_descendants;
         }
         drop(stop);
-        self.wait(Deadline::after(LAST_WORDS), |state| state.is_silent);
+        self.wait(Deadline::after(OUTPUT_GRACE), |state| state.output_ended);
         let mut state = self.state.lock();
-        // Nobody reads it any more.
+        // Nobody reads from the pipe any more.
         if matches!(state.input, Input::Open(_)) {
             state.input = Input::Closed;
         }
-        state.is_over = true;
+        state.all_ended = true;
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Ends a command that there are no threads for.
+    /// Ends a command whose threads could not be started.
     fn abandon(&self, mut child: Child, problem: io::Error) -> io::Error {
         let tree = self.state.lock().tree.take();
         if let Some(tree) = tree {
@@ -276,17 +276,17 @@ impl Shared {
         let _ = child.kill();
         let _ = child.wait();
         let mut state = self.state.lock();
-        state.is_over = true;
+        state.all_ended = true;
         problem
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        let is_over = self.shared.state.lock().is_over;
-        if !is_over && !self.end() {
-            tracing::warn!("a command does not end though it was killed; it is left behind");
-            // Joining would wait for it.
+        let all_ended = self.shared.state.lock().all_ended;
+        if !all_ended && !self.end() {
+            tracing::warn!("a command did not end although it was killed; it is abandoned");
+            // Joining would wait for the command.
             self.threads.drain(..).for_each(std::mem::forget);
         }
     }

@@ -1,42 +1,42 @@
-//! What a command wrote: its first lines and its last ones, bounded; what is left out in between is counted.
+//! Output of a command: its first and last lines, bounded in size; omitted lines are counted.
 
 use std::collections::VecDeque;
 
-/// What is kept of the first lines and of the last ones, bytes.
+/// Maximum size of the kept first lines (`HEAD`) and last lines (`TAIL`), in bytes.
 const HEAD: usize = 64 << 10;
 const TAIL: usize = 192 << 10;
-/// What a line takes beside its text, so that empty ones are bounded too.
+/// Overhead counted for each line, so that empty lines are bounded too.
 const EACH: usize = 32;
-/// Bytes of a line at most; the rest of it is left out.
+/// Maximum length of a line, in bytes; the rest of it is dropped.
 const MAX_LINE_BYTES: usize = 8 << 10;
 
-/// What a command wrote.
+/// Output of a command.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     head: Vec<String>,
     head_bytes: usize,
-    /// Nothing is added to the head any more.
+    /// No more lines are added to the head.
     is_head_full: bool,
     tail: VecDeque<String>,
     tail_bytes: usize,
     total: usize,
-    /// A line that has no end yet, and how much of it was left out.
+    /// The unfinished last line, and the number of bytes dropped from it.
     open: Vec<u8>,
     cut: usize,
 }
 
-/// Some of it.
+/// A range of the output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) text: String,
-    /// The line to go on with, from 0.
+    /// Index of the line after this range, from 0.
     pub(super) next: usize,
-    /// Lines among these that are not kept any more.
-    pub(super) gone: usize,
+    /// Lines of the range that were dropped.
+    pub(super) dropped: usize,
 }
 
 impl Lines {
-    /// Adds what was written.
+    /// Appends output.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = piece.strip_suffix(b"\n").map_or((piece, false), |text| (text, true));
@@ -49,14 +49,14 @@ impl Lines {
         }
     }
 
-    /// Nothing comes any more.
+    /// Ends the output; the unfinished line becomes complete.
     pub(super) fn finish(&mut self) {
         if !self.open.is_empty() {
             self.end_line();
         }
     }
 
-    /// Lines that were written, the one without an end included.
+    /// Number of lines written, including an unfinished last line.
     pub(super) fn total(&self) -> usize {
         self.total + usize::from(!self.open.is_empty())
     }
@@ -75,13 +75,13 @@ impl Lines {
         self.tail_bytes += size;
         self.tail.push_back(line);
         while self.tail_bytes > TAIL
-            && let Some(gone) = self.tail.pop_front()
+            && let Some(dropped) = self.tail.pop_front()
         {
-            self.tail_bytes -= gone.len() + EACH;
+            self.tail_bytes -= dropped.len() + EACH;
         }
     }
 
-    /// The line that has no end yet, as a terminal shows it: after a carriage return it begins anew.
+    /// The unfinished line as a terminal shows it: a carriage return starts it again.
     fn open_text(&self) -> String {
         let line = self.open.strip_suffix(b"\r").unwrap_or(&self.open);
         let line = line.rsplit(|byte| *byte == b'\r').next().unwrap_or_default();
@@ -92,7 +92,7 @@ impl Lines {
         text
     }
 
-    /// Where the last lines begin that are kept.
+    /// Index of the first kept line of the tail.
     fn tail_from(&self) -> usize {
         self.total - self.tail.len()
     }
@@ -102,19 +102,19 @@ impl Lines {
         line.map(String::as_str)
     }
 
-    /// Lines from a number on, as many as fit into so many characters, at least one. At the end the line comes along
-    /// that is not written to its end yet.
+    /// At most `most` lines from index `from` that have at most `chars` characters, but at least one line. Includes the
+    /// unfinished last line.
     pub(super) fn part(&self, from: usize, most: usize, chars: usize) -> Part {
-        let (mut text, mut used, mut next, mut gone, mut given) = (String::new(), 0, from, 0, 0);
+        let (mut text, mut used, mut next, mut dropped, mut given) = (String::new(), 0, from, 0, 0);
         while next < self.total && given < most {
             let Some(line) = self.line(next) else {
-                gone += 1;
+                dropped += 1;
                 next += 1;
                 continue;
             };
             let size = line.chars().count() + 1;
             if given > 0 && used + size > chars {
-                return Part { text, next, gone };
+                return Part { text, next, dropped };
             }
             text.push_str(line);
             text.push('\n');
@@ -125,10 +125,10 @@ impl Lines {
         if next >= self.total && given < most {
             text.push_str(&self.open_text());
         }
-        Part { text, next, gone }
+        Part { text, next, dropped }
     }
 
-    /// All of it in so many characters: the first lines, and about twice as much of the last ones.
+    /// The whole output in at most `chars` characters: the first lines, and about twice as many of the last ones.
     pub(super) fn short(&self, chars: usize) -> String {
         let all: usize = self.head.iter().chain(&self.tail).map(|line| line.chars().count() + 1).sum();
         if all <= chars && self.tail_from() <= self.head.len() {
@@ -166,9 +166,9 @@ mod tests {
     fn lines_come_whole_and_in_order() {
         let lines = written("one\ntwo\r\n10%\r50%\r100%\nPassword: ");
         assert_eq!((lines.short(100), lines.total()), ("one\ntwo\n100%\nPassword: ".to_owned(), 4));
-        assert_eq!(lines.part(1, 1, 100), Part { text: "two\n".into(), next: 2, gone: 0 });
-        assert_eq!(lines.part(1, 9, 5), Part { text: "two\n".into(), next: 2, gone: 0 });
-        assert_eq!(lines.part(3, 9, 100), Part { text: "Password: ".into(), next: 3, gone: 0 });
+        assert_eq!(lines.part(1, 1, 100), Part { text: "two\n".into(), next: 2, dropped: 0 });
+        assert_eq!(lines.part(1, 9, 5), Part { text: "two\n".into(), next: 2, dropped: 0 });
+        assert_eq!(lines.part(3, 9, 100), Part { text: "Password: ".into(), next: 3, dropped: 0 });
         assert_eq!(written("").short(10), "");
     }
 
@@ -177,7 +177,7 @@ mod tests {
         let text: String = (1..=20).map(|number| format!("line {number}\n")).collect();
         let short = written(&text).short(60);
         assert_eq!(short, "line 1\nline 2\n[13 lines omitted: 3 to 15]\nline 16\nline 17\nline 18\nline 19\nline 20\n");
-        // Empty lines are few characters and much else.
+        // Empty lines have few characters and much overhead.
         let empty = written(&"\n".repeat(100_000)).short(9_000);
         assert!(empty.contains(" lines omitted: ") && empty.len() < 9_100, "{}", empty.len());
         let much: String = (1..=100_000).map(|number| format!("line {number}\n")).collect();
@@ -186,7 +186,7 @@ mod tests {
         assert!(short.starts_with("line 1\n") && short.ends_with("line 100000\n"), "{short}");
         assert!(lines.head_bytes <= HEAD && lines.tail_bytes <= TAIL);
         let part = lines.part(lines.head.len(), 2, 1000);
-        assert_eq!(part.gone, lines.tail_from() - lines.head.len());
+        assert_eq!(part.dropped, lines.tail_from() - lines.head.len());
         assert!(part.text.starts_with(&format!("line {}\n", lines.tail_from() + 1)), "{part:?}");
     }
 

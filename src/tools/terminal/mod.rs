@@ -1,17 +1,19 @@
-//! Commands: one after another in the foreground, some at a time in the background. Off unless the settings turn it on.
+//! Shell commands: in the foreground one per call, in the background several at a time. Disabled by default
+//! (`tools.terminal.enabled`).
 //!
-//! A command runs in the workspace as whoever runs cdpilot; it is not confined to the workspace. Its environment has no
-//! secrets. Whatever it started ends with it, at its time limit, and with cdpilot, however cdpilot ends.
+//! A command runs in the workspace with the permissions of the user who runs cdpilot; it is not confined to the
+//! workspace. Secrets are removed from its environment. Its descendants end with it, at its time limit, and when
+//! cdpilot ends, also after a crash or SIGKILL.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `foreground` | `terminal` |
 //! | `background` | `process` |
-//! | `table` | the background processes |
-//! | `job` | one command and whatever it started, from its start to its end |
-//! | `unix`, `windows` | how the system starts and ends them |
-//! | `lines` | what a command wrote, bounded |
-//! | `environment` | the variables that a command gets |
+//! | `table` | background processes of a session |
+//! | `job` | life cycle of one command and its descendants |
+//! | `unix`, `windows` | starting and ending processes |
+//! | `lines` | output of a command, bounded |
+//! | `environment` | environment variables of commands |
 
 mod background;
 mod environment;
@@ -36,10 +38,10 @@ use table::Table;
 
 /// The toolset.
 const TERMINAL: &str = "terminal";
-/// Without which there is none.
+/// What the tools require while they are disabled.
 const NEEDS: &str = "tools.terminal.enabled: true in config.yaml, then a restart";
 
-/// What commands are run with.
+/// Settings shared by the tools.
 struct Shell {
     settings: Terminal,
     secrets: Secrets,
@@ -47,11 +49,11 @@ struct Shell {
     tables: PerSession<Table>,
 }
 
-/// Adds the tools. Background processes end with their session; those of the default session when the last of these tools
-/// is dropped.
+/// Registers the tools. Background processes end with their session; those of the default session end when the last of
+/// these tools is dropped.
 ///
 /// # Errors
-/// Others are called like them.
+/// A name is taken.
 pub(super) fn register(registry: &Registry, settings: &Terminal, secrets: &Secrets) -> Result<(), RegistryError> {
     let most = settings.max_processes;
     let shell = Arc::new(Shell {

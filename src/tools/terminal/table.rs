@@ -1,4 +1,4 @@
-//! The background processes.
+//! Background processes of a session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::super::ToolError;
 use super::job::Job;
 
-/// Ended ones that are remembered.
+/// Maximum number of ended processes kept for later queries.
 const REMEMBERED: usize = 16;
 
 /// A background process.
@@ -16,18 +16,18 @@ const REMEMBERED: usize = 16;
 pub(super) struct Known {
     pub(super) number: u64,
     pub(super) job: Arc<Job>,
-    /// The line that is told next, from 0.
+    /// Index of the next line that `poll` reports, from 0.
     pub(super) seen: Arc<Mutex<usize>>,
 }
 
 impl Known {
-    /// What it is called.
+    /// Id for models: `p1`.
     pub(super) fn id(&self) -> String {
         format!("p{}", self.number)
     }
 }
 
-/// All of them. Dropping it ends them.
+/// Background processes. Dropping the table ends them.
 #[derive(Debug)]
 pub(super) struct Table {
     most: usize,
@@ -36,23 +36,23 @@ pub(super) struct Table {
 
 #[derive(Debug, Default)]
 struct Rows {
-    /// Numbers given so far; none is used again.
+    /// The last number assigned; numbers are not reused.
     given: u64,
-    /// Being started at the moment.
+    /// Number of processes being started.
     starting: usize,
     known: BTreeMap<u64, Known>,
 }
 
 impl Table {
-    /// One for so many that run at once.
+    /// Creates a table for at most `most` running processes.
     pub(super) fn of(most: usize) -> Self {
         Self { most, rows: Mutex::default() }
     }
 
-    /// Starts one more.
+    /// Starts a background process.
     ///
     /// # Errors
-    /// `BUSY` when there are as many as may be; whatever the start says.
+    /// `BUSY` at the limit of running processes; errors of `start`.
     pub(super) fn add(&self, start: impl FnOnce() -> Result<Job, ToolError>) -> Result<Known, ToolError> {
         {
             let mut rows = self.rows.lock();
@@ -80,17 +80,17 @@ impl Table {
             .filter_map(|number| rows.known.remove(number))
             .collect();
         drop(rows);
-        // Dropped without the lock: it joins threads.
+        // Dropping joins threads; the lock must not be held.
         drop(forgotten);
         Ok(known)
     }
 
-    /// All that are known, in the order they were started.
+    /// All known processes, in the order of their start.
     pub(super) fn all(&self) -> Vec<Known> {
         self.rows.lock().known.values().cloned().collect()
     }
 
-    /// One by its name.
+    /// The process with this id.
     ///
     /// # Errors
     /// `NOT_FOUND`.
@@ -108,7 +108,7 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         let all = std::mem::take(&mut self.rows.get_mut().known);
-        // All at once, so that they take no longer than the slowest one.
+        // Terminate all first, so that ending them takes no longer than the slowest one.
         all.values().for_each(|known| known.job.terminate());
         drop(all);
     }

@@ -1,4 +1,4 @@
-//! Commands on Unix: a process group each, whose leader is a guard that outlives us for as long as it takes to end it.
+//! Commands on Unix: each runs in its own process group, led by a reaper process that ends the group if cdpilot dies.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader};
@@ -14,13 +14,13 @@ use super::job::Ended;
 use crate::process::{Group, Reaper};
 use crate::sync::{Deadline, pause};
 
-/// How the guard is called, on its command line.
-const REAPER_NAME: &str = "cdpilot-terminal-guard";
-/// A variable that tells what belongs to one command, also when it left the group.
+/// Name of the reaper process on its command line.
+const REAPER_NAME: &str = "cdpilot-terminal-reaper";
+/// Environment variable that marks the processes of one command, including those that left the process group.
 const MARK: &str = "TERMINAL_COMMAND_ID";
-/// The guard leads the group, so that there is one before the command runs, and its id stays taken until we let go of
-/// it. When its input ends, we have: it ends the group, and on Linux whatever carries the mark.
-const GUARD: &str = r#"trap '' HUP INT TERM
+/// The reaper leads the group: the group exists before the command starts, and its id stays reserved until the reaper
+/// is released. When its stdin closes, cdpilot has ended: the reaper ends the group, and on Linux all marked processes.
+const REAPER: &str = r#"trap '' HUP INT TERM
 read -r _
 kill -TERM -- "-$$"
 sleep 0.5
@@ -30,20 +30,20 @@ for e in $(grep -lsaF -- "$1" /proc/[0-9]*/environ); do
 done
 kill -9 -- "-$$""#;
 
-/// A command and whatever it started.
+/// A command and its descendants.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     group: Group,
-    /// `None` once it is let go of: the group's id may be another's then.
+    /// `None` once released; the group id may be reused by another group then.
     reaper: Mutex<Option<Reaper>>,
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     mark: String,
 }
 
-/// What comes out of it.
+/// Combined stdout and stderr of a command.
 pub(super) type Output = PipeReader;
 
-/// Starts a command in a folder, in a group of its own.
+/// Starts a command in a folder, in its own process group.
 pub(super) fn start(
     command: &str,
     folder: &Path,
@@ -51,7 +51,7 @@ pub(super) fn start(
     input: bool,
 ) -> io::Result<(Child, ProcessTree, Output)> {
     let mark = format!("{MARK}={:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-    let mut reaper = Reaper::start(0, REAPER_NAME, GUARD, &[mark.as_ref()])?;
+    let mut reaper = Reaper::start(0, REAPER_NAME, REAPER, &[mark.as_ref()])?;
     let started = || -> io::Result<(Child, Group, Output)> {
         let group = Group::led_by(reaper.child())?;
         let (output, written) = io::pipe()?;
@@ -80,12 +80,12 @@ pub(super) fn start(
 }
 
 impl ProcessTree {
-    /// Asks all of it to end.
+    /// Sends SIGTERM to all processes.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends all of it.
+    /// Sends SIGKILL to all processes.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
     }
@@ -101,7 +101,7 @@ impl ProcessTree {
         linux::signal_marked(&self.mark, signal);
     }
 
-    /// Whether anything runs still, apart from the reaper; `None` where that cannot be told.
+    /// Whether a process other than the reaper is running; `None` where this cannot be determined.
     pub(super) fn is_alive(&self) -> Option<bool> {
         #[cfg(target_os = "linux")]
         return Some(linux::any_alive(self.group.id(), &self.mark));
@@ -109,11 +109,11 @@ impl ProcessTree {
         None
     }
 
-    /// Ends what is left, and waits until it is gone, so long at most.
+    /// Kills the remaining processes and waits up to `time` until they have ended.
     pub(super) fn clear(&self, time: Duration) {
         self.kill();
         let deadline = Deadline::after(time);
-        // A process may be made while the others are killed.
+        // Processes may be created while others are killed.
         while self.is_alive() == Some(true) && !deadline.passed() {
             pause(Duration::from_millis(2));
             self.kill();
@@ -154,7 +154,7 @@ fn name(signal: i32) -> String {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    //! What `/proc` tells.
+    //! Process inspection through `/proc`.
 
     use std::path::Path;
 
@@ -167,8 +167,8 @@ mod linux {
         variables.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
     }
 
-    /// Sends a signal to whatever carries the mark. A handle is taken first, and looked at again: its number may have
-    /// become another's.
+    /// Sends a signal to all marked processes. Takes a process handle, then checks the mark again: the process id may
+    /// have been reused.
     pub(super) fn signal_marked(mark: &str, signal: Signal) {
         for process in processes().filter(|process| is_marked(process, mark)) {
             if let Some(hold) = number(&process).and_then(ProcessHandle::of)
@@ -179,7 +179,7 @@ mod linux {
         }
     }
 
-    /// Whether a process of the group that is not its leader runs, or one that carries the mark.
+    /// Whether a marked process or a process of the group other than its leader is running.
     pub(super) fn any_alive(group: i32, mark: &str) -> bool {
         let leader = group.to_string();
         processes().any(|process| {
@@ -187,7 +187,7 @@ mod linux {
                 return false;
             }
             let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-            // The name before may hold anything; then come state, parent and group.
+            // The process name may contain anything; state, parent and group follow it.
             let Some((_, rest)) = stat.rsplit_once(')') else { return false };
             let mut fields = rest.split_whitespace();
             let is_running = fields.next().is_some_and(|state| !matches!(state, "Z" | "X" | "x"));

@@ -1,4 +1,4 @@
-//! Commands on Windows: a job object each, which the system ends with us.
+//! Commands on Windows: each runs in its own job object, which the system closes when cdpilot ends.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader};
@@ -12,17 +12,17 @@ use parking_lot::Mutex;
 use super::job::Ended;
 use crate::process::job::{self, Job};
 
-/// A command and whatever it started.
+/// A command and its descendants.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
-    /// `None` when it was closed, which ends everything in it.
+    /// `None` once closed; closing ends all processes in it.
     job: Mutex<Option<Job>>,
 }
 
-/// What comes out of it.
+/// Combined stdout and stderr of a command.
 pub(super) type Output = PipeReader;
 
-/// Starts a command in a folder, in a job of its own.
+/// Starts a command in a folder, in its own job object.
 pub(super) fn start(
     command: &str,
     folder: &Path,
@@ -45,20 +45,20 @@ pub(super) fn start(
 }
 
 impl ProcessTree {
-    /// There is no gentle signal for programs of the command line; the end follows.
+    /// Does nothing: console programs have no equivalent of SIGTERM. The caller kills them afterwards.
     pub(super) fn terminate(&self) {}
 
-    /// Ends all of it.
+    /// Ends all processes.
     pub(super) fn kill(&self) {
         drop(self.job.lock().take());
     }
 
-    /// Whether anything runs still; the system does not tell it simply.
+    /// Whether a process is running; always `None`, Windows offers no simple query.
     pub(super) fn is_alive(&self) -> Option<bool> {
         None
     }
 
-    /// Ends what is left.
+    /// Ends the remaining processes.
     pub(super) fn clear(&self, _time: Duration) {
         self.kill();
     }

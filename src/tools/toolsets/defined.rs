@@ -1,29 +1,29 @@
-//! Toolsets that come with cdpilot. Some name tools that only something else brings, an MCP server most of all: those are
-//! part of the set once they are registered.
+//! Predefined toolsets. Some list tools that cdpilot itself does not have; these belong to the toolset once an MCP
+//! server or an embedding program registers them.
 
-/// What a toolset is for.
+/// The kind of a toolset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One group of tools that belong together.
+    /// A group of related tools.
     Core,
-    /// Several of them for one purpose.
+    /// Several toolsets for one purpose.
     Composite,
-    /// All tools of one front door.
+    /// All tools of one entry point.
     Platform,
 }
 
-/// A toolset as it is written.
+/// A predefined toolset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Defined {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its kind.
     pub kind: Kind,
-    /// For people.
+    /// Description for people.
     pub description: &'static str,
-    /// Tools of its own.
+    /// Its direct tools.
     pub tools: &'static [&'static str],
-    /// Toolsets that are part of it.
+    /// Included toolsets.
     pub includes: &'static [&'static str],
 }
 
@@ -44,7 +44,7 @@ const fn platform(name: &'static str, description: &'static str, includes: &'sta
     Defined { name, kind: Kind::Platform, description, tools: &[], includes }
 }
 
-/// What every platform has on which a person can be asked.
+/// Tools of interactive entry points.
 const EVERYTHING: &[&str] = &[
     "browser",
     "clarify",
@@ -65,7 +65,7 @@ const EVERYTHING: &[&str] = &[
     "web",
 ];
 
-/// Those of them that an editor has use for.
+/// Tools for editors.
 const CODING: &[&str] = &[
     "browser",
     "code_execution",
@@ -80,7 +80,7 @@ const CODING: &[&str] = &[
     "web",
 ];
 
-/// Those of them that need nobody to talk to.
+/// Tools that need no user.
 const UNATTENDED: &[&str] = &[
     "browser",
     "code_execution",
@@ -98,7 +98,7 @@ const UNATTENDED: &[&str] = &[
     "web",
 ];
 
-/// Where messages come from; all have what the command line has.
+/// Messengers; each has the tools of the command line.
 pub(super) const MESSENGERS: &[&str] = &[
     "cdpilot-telegram",
     "cdpilot-discord",
@@ -121,14 +121,14 @@ pub(super) const MESSENGERS: &[&str] = &[
 ];
 
 const fn messenger(name: &'static str) -> Defined {
-    platform(name, "Messages from there: the same as cdpilot-cli.", EVERYTHING)
+    platform(name, "A messenger: the same tools as cdpilot-cli.", EVERYTHING)
 }
 
-/// All of them, by name within their kind.
+/// All predefined toolsets, by name within each kind.
 pub const DEFINED: &[Defined] = &[
     core(
         "browser",
-        "A browser of its own: pages, tabs, frames, dialogs. With web_search for quick look-ups.",
+        "Control a browser: pages, tabs, frames, dialogs. Includes web_search.",
         &[
             "browser_back",
             "browser_cdp",
@@ -154,14 +154,14 @@ pub const DEFINED: &[Defined] = &[
             "web_search",
         ],
     ),
-    core("clarify", "Asking the person.", &["clarify"]),
-    core("code_execution", "Scripts that call tools.", &["execute_code"]),
-    core("cronjob", "Tasks at set times.", &["cronjob"]),
-    core("delegation", "Handing a part of the task to another agent.", &["delegate_task"]),
-    core("feishu_doc", "Reading Feishu documents.", &["feishu_doc_read"]),
+    core("clarify", "Ask the user a question.", &["clarify"]),
+    core("code_execution", "Run scripts that call tools.", &["execute_code"]),
+    core("cronjob", "Schedule tasks.", &["cronjob"]),
+    core("delegation", "Delegate part of the task to another agent.", &["delegate_task"]),
+    core("feishu_doc", "Read Feishu documents.", &["feishu_doc_read"]),
     core(
         "feishu_drive",
-        "Comments in Feishu Drive.",
+        "Read and write comments in Feishu Drive.",
         &[
             "feishu_drive_add_comment",
             "feishu_drive_list_comment_replies",
@@ -171,21 +171,21 @@ pub const DEFINED: &[Defined] = &[
     ),
     core(
         "file",
-        "Files of the workspace: read, write, patch, search.",
+        "Read, write, patch and search files in the workspace.",
         &["patch", "read_file", "search_files", "write_file"],
     ),
     core(
         "homeassistant",
-        "A smart home.",
+        "Control smart home devices.",
         &["ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"],
     ),
-    core("image_gen", "Making pictures.", &["image_generate"]),
-    core("memory", "What is remembered from one session to the next.", &["memory"]),
-    core("messaging", "Sending messages elsewhere.", &["send_message"]),
-    core("moa", "What several models agree on.", &["mixture_of_agents"]),
+    core("image_gen", "Generate images.", &["image_generate"]),
+    core("memory", "Remember facts across sessions.", &["memory"]),
+    core("messaging", "Send messages.", &["send_message"]),
+    core("moa", "Combine the answers of several models.", &["mixture_of_agents"]),
     core(
         "rl",
-        "Training by reinforcement.",
+        "Train models by reinforcement learning.",
         &[
             "rl_check_status",
             "rl_edit_config",
@@ -199,20 +199,20 @@ pub const DEFINED: &[Defined] = &[
             "rl_test_inference",
         ],
     ),
-    core("search", "Searching the web, without reading what is found.", &["web_search"]),
-    core("session_search", "Searching past sessions.", &["session_search"]),
-    core("skills", "Written-down skills.", &["skill_manage", "skill_view", "skills_list"]),
-    core("terminal", "Commands and background processes.", &["process", "terminal"]),
-    core("todo", "A list of what is to be done in this session.", &["todo"]),
-    core("tts", "Reading out.", &["text_to_speech"]),
-    core("vision", "Looking at pictures.", &["vision_analyze"]),
-    core("web", "Searching the web, and reading pages as text.", &["web_extract", "web_search"]),
+    core("search", "Search the web without reading pages.", &["web_search"]),
+    core("session_search", "Search past sessions.", &["session_search"]),
+    core("skills", "Use and manage skills.", &["skill_manage", "skill_view", "skills_list"]),
+    core("terminal", "Run shell commands and background processes.", &["process", "terminal"]),
+    core("todo", "Keep a to-do list for the session.", &["todo"]),
+    core("tts", "Convert text to speech.", &["text_to_speech"]),
+    core("vision", "Analyse images.", &["vision_analyze"]),
+    core("web", "Search the web and read pages as text.", &["web_extract", "web_search"]),
     composite("debugging", "Files, a terminal and the web.", &[], &["file", "terminal", "web"]),
-    composite("safe", "Looking only: no files, no terminal, no code.", &[], &["image_gen", "vision", "web"]),
+    composite("safe", "Tools without access to files, terminal or code.", &[], &["image_gen", "vision", "web"]),
     Defined {
         name: "cdpilot-mcp",
         kind: Kind::Platform,
-        description: "Programs over the Model Context Protocol: the twelve that tabs, frames and dialogs need.",
+        description: "MCP clients: the twelve browser tools for tabs, frames and dialogs.",
         tools: &[
             "browser_click",
             "browser_dialog",
@@ -229,9 +229,9 @@ pub const DEFINED: &[Defined] = &[
         ],
         includes: &[],
     },
-    platform("cdpilot-cli", "The command line: everything.", EVERYTHING),
+    platform("cdpilot-cli", "The command line: all tools.", EVERYTHING),
     platform("cdpilot-acp", "Editors.", CODING),
-    platform("cdpilot-api-server", "Programs, with nobody to ask.", UNATTENDED),
+    platform("cdpilot-api-server", "Programs without a user to ask.", UNATTENDED),
     messenger("cdpilot-telegram"),
     messenger("cdpilot-discord"),
     messenger("cdpilot-slack"),
@@ -250,10 +250,10 @@ pub const DEFINED: &[Defined] = &[
     messenger("cdpilot-weixin"),
     messenger("cdpilot-homeassistant"),
     messenger("cdpilot-webhook"),
-    platform("cdpilot-gateway", "Whatever messages come from: all that any of them has.", MESSENGERS),
+    platform("cdpilot-gateway", "All messengers: every tool of any of them.", MESSENGERS),
 ];
 
-/// The one of a name.
+/// The predefined toolset of a name.
 pub(super) fn defined(name: &str) -> Option<&'static Defined> {
     DEFINED.iter().find(|defined| defined.name == name)
 }

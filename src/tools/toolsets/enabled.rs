@@ -1,4 +1,4 @@
-//! What is on: toolsets, minus tools that were turned off one by one.
+//! Enabled toolsets minus disabled tools.
 
 use std::collections::BTreeSet;
 
@@ -6,38 +6,38 @@ use super::super::{Registry, Scope, Tool, ToolError};
 use super::resolve::{Problem, Toolsets};
 use crate::sync::Deadline;
 
-/// What is on for a session or a platform. A toolset that is turned off takes away only what no other one that is on has
-/// too; a tool that is turned off is off wherever it is.
+/// The enabled toolsets of a session or an entry point. Disabling a toolset removes only tools that no other enabled
+/// toolset includes; disabling a tool removes it from all toolsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Enabled {
-    /// Toolsets and single tools that are on.
+    /// Enabled toolsets and single tools.
     pub toolsets: Vec<String>,
-    /// Toolsets and single tools that are off all the same.
+    /// Disabled toolsets and single tools.
     pub off: BTreeSet<String>,
 }
 
 impl Enabled {
-    /// Names of the tools that are on, and what is wrong with the names of toolsets.
+    /// Names of the enabled tools, and problems with the names of enabled toolsets.
     #[must_use]
     pub fn names(&self, toolsets: &Toolsets) -> (BTreeSet<String>, BTreeSet<Problem>) {
         let resolved = toolsets.resolve_all(&self.toolsets, &self.off);
         (resolved.tools, resolved.problems)
     }
 
-    /// Names that are to be off and mean nothing, so that what was meant is on.
+    /// Problems with disabled names: an unknown name disables nothing.
     #[must_use]
     pub fn wrong_off(&self, toolsets: &Toolsets) -> BTreeSet<Problem> {
         self.off.iter().filter_map(|name| toolsets.wrong_off(name)).collect()
     }
 
-    /// Brings the tools of toolsets that come from elsewhere, where they are on: starts MCP servers. What fails is told
-    /// by toolset, and takes nothing from the others.
+    /// Loads the tools of enabled toolsets that have a source, which starts MCP servers. Returns failures by toolset;
+    /// they do not affect other toolsets.
     #[must_use]
     pub fn load(&self, toolsets: &Toolsets, registry: &Registry, deadline: Deadline) -> Vec<(String, ToolError)> {
         registry.load(&toolsets.resolve_all(&self.toolsets, &self.off).sources, deadline)
     }
 
-    /// The tools that are on, there, and can be called at the moment, by name.
+    /// The enabled tools that are registered and available, by name.
     #[must_use]
     pub fn tools(&self, toolsets: &Toolsets, registry: &Registry, scope: &Scope) -> Vec<Tool> {
         let (names, _) = self.names(toolsets);

@@ -2,11 +2,11 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `defined` | those that come with cdpilot: core, composite, platform |
-//! | `resolve` | from names to tools, with what is wrong on the way |
-//! | `enabled` | what is on: for a session, for a platform, tool by tool |
+//! | `defined` | predefined toolsets: core, composite, platform |
+//! | `resolve` | resolves toolset names to tools, with problems |
+//! | `enabled` | enabled toolsets and disabled tools |
 //!
-//! Beside the defined ones there are those that tools are registered into (plugins, `mcp-<server>`) and custom ones.
+//! Besides the predefined toolsets there are registered ones (plugins, `mcp-<server>`) and custom ones.
 
 mod defined;
 mod enabled;

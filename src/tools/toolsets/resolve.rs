@@ -1,4 +1,4 @@
-//! From names of toolsets to tools.
+//! Resolves toolset names to tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,61 +11,61 @@ use crate::config::nearest;
 
 /// Names that mean all toolsets.
 const ALL: [&str; 2] = ["all", "*"];
-/// What toolsets of another program begin with, and ours of the same purpose.
+/// Prefix of another program's toolsets, and of the equivalent ones here.
 const RENAMED: (&str, &str) = ("hermes-", "cdpilot-");
-/// What toolsets of MCP servers begin with.
+/// Prefix of toolsets of MCP servers.
 const MCP: &str = "mcp-";
 
-/// Something that is wrong with a toolset. What else there is in it counts all the same.
+/// A problem with a toolset. The rest of the toolset is resolved all the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Problem {
-    /// There is none of that name, and no tool.
+    /// No toolset or tool has this name.
     #[error("unknown toolset or tool {name:?}{}", .nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?")))]
     Unknown {
         /// The name.
         name: String,
-        /// What somebody most likely meant.
+        /// The most similar known name.
         nearest: Option<String>,
     },
-    /// It is part of itself.
+    /// The toolset includes itself.
     #[error("the toolset {} includes itself: {}", .path.first().map_or("", String::as_str), .path.join(" → "))]
     Cycle {
-        /// From the toolset to itself.
+        /// The chain of inclusions, from the toolset to itself.
         path: Vec<String>,
     },
 }
 
-/// What toolsets come to.
+/// The tools of resolved toolsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resolved {
-    /// Names of tools; not all of them need to be there at the moment.
+    /// Names of tools; some may not be registered yet.
     pub tools: BTreeSet<String>,
-    /// Toolsets among them whose tools come from a [`Source`](crate::tools::Source).
+    /// Toolsets whose tools come from a [`Source`](crate::tools::Source).
     pub sources: BTreeSet<String>,
-    /// What is wrong on the way.
+    /// Problems found while resolving.
     pub problems: BTreeSet<Problem>,
 }
 
-/// A toolset as it stands.
+/// Description of a toolset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Info {
     /// Its name.
     pub name: String,
-    /// For people.
+    /// Description for people.
     pub description: String,
-    /// Tools of its own.
+    /// Tools listed directly.
     pub direct_tools: BTreeSet<String>,
-    /// Toolsets that are part of it.
+    /// Included toolsets.
     pub includes: Vec<String>,
-    /// All its tools.
+    /// All tools, including those of included toolsets.
     pub resolved_tools: BTreeSet<String>,
-    /// How many these are.
+    /// Number of resolved tools.
     pub tool_count: usize,
-    /// Whether it has others in it.
+    /// Whether it includes other toolsets.
     pub is_composite: bool,
 }
 
-/// The tools and toolsets of one name.
+/// Definition of a toolset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Set {
     description: String,
@@ -73,7 +73,7 @@ struct Set {
     includes: Vec<String>,
 }
 
-/// On the way through toolsets.
+/// State of a traversal of toolsets.
 struct Walk<'a> {
     registered: bool,
     off: &'a BTreeSet<String>,
@@ -82,7 +82,7 @@ struct Walk<'a> {
     found: Resolved,
 }
 
-/// All toolsets there are: those that come with cdpilot, those that tools are registered into, custom ones.
+/// All toolsets: predefined, registered and custom ones.
 #[derive(Debug, Clone)]
 pub struct Toolsets {
     registry: Arc<Registry>,
@@ -90,13 +90,13 @@ pub struct Toolsets {
 }
 
 impl Toolsets {
-    /// Those of a registry, and custom ones: names with the tools and toolsets in them.
+    /// Creates the toolsets of a registry and custom toolsets: names with their tools and toolsets.
     #[must_use]
     pub fn new(registry: Arc<Registry>, custom: BTreeMap<String, Vec<String>>) -> Self {
         Self { registry, custom }
     }
 
-    /// Names of all of them, sorted.
+    /// Names of all toolsets, sorted.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
         let defined = DEFINED.iter().map(|defined| defined.name.to_owned());
@@ -105,20 +105,19 @@ impl Toolsets {
         defined.chain(registered).chain(sources).chain(self.custom.keys().cloned()).collect()
     }
 
-    /// Whether a name stands for all toolsets.
+    /// Whether a name means all toolsets.
     #[must_use]
     pub fn means_all(name: &str) -> bool {
         ALL.contains(&name)
     }
 
-    /// Whether a name means a toolset.
+    /// Whether a name means a toolset, or all of them.
     #[must_use]
     pub fn is_known(&self, name: &str) -> bool {
         ALL.contains(&name) || self.set(name, true).is_some()
     }
 
-    /// The tools that a toolset has of itself, and those in it; without what is registered into it unless
-    /// `registered`.
+    /// Describes a toolset. `registered` includes tools that were registered into it.
     #[must_use]
     pub fn info(&self, name: &str, registered: bool) -> Option<Info> {
         let set = self.set(name, registered)?;
@@ -134,14 +133,14 @@ impl Toolsets {
         })
     }
 
-    /// The tools of a toolset.
+    /// Resolves one toolset.
     #[must_use]
     pub fn resolve(&self, name: &str) -> Resolved {
         self.walk(name, true, &BTreeSet::new())
     }
 
-    /// The tools of several toolsets, or single tools by name. What is `off` is left out wherever it comes up: a toolset
-    /// with what it alone has, a tool altogether.
+    /// Resolves several toolsets or single tools. Names in `off` are left out: a toolset with the tools that only it
+    /// includes, a tool everywhere.
     #[must_use]
     pub fn resolve_all<S: AsRef<str>>(&self, names: &[S], off: &BTreeSet<String>) -> Resolved {
         names.iter().fold(Resolved::default(), |mut all, name| {
@@ -163,8 +162,8 @@ impl Toolsets {
             self.visit(name, &mut walk);
         }
         let mut found = walk.found;
-        // A toolset may be called like its tool; then it is the toolset that is off.
-        found.tools.retain(|tool| !off.contains(tool) || self.set_is_there(tool));
+        // A toolset may have the same name as its tool; then `off` means the toolset.
+        found.tools.retain(|tool| !off.contains(tool) || self.is_toolset(tool));
         found
     }
 
@@ -180,7 +179,7 @@ impl Toolsets {
             return;
         }
         if !walk.done.insert(name.to_owned()) {
-            return; // reached another way
+            return; // already visited
         }
         walk.found.sources.extend(source);
         let Some(set) = self.set(name, walk.registered) else {
@@ -199,8 +198,8 @@ impl Toolsets {
         walk.path.pop();
     }
 
-    /// What stands under a name: defined, custom and registered parts together. A server's toolset goes by its bare
-    /// name too.
+    /// The definition of a name: predefined, custom and registered parts combined. Toolsets of MCP servers are also
+    /// known by the bare name of the server.
     fn set(&self, name: &str, registered: bool) -> Option<Set> {
         let mut set = defined(name).map(|defined| Set {
             description: defined.description.to_owned(),
@@ -210,7 +209,7 @@ impl Toolsets {
         if let Some(custom) = self.custom.get(name) {
             let set = set.get_or_insert_with(|| Set { description: "A custom toolset.".to_owned(), ..Set::default() });
             for part in custom {
-                if (part != name && self.set_is_there(part)) || !self.is_tool(part) {
+                if (part != name && self.is_toolset(part)) || !self.is_tool(part) {
                     set.includes.push(part.clone());
                 } else {
                     set.tools.insert(part.clone());
@@ -238,12 +237,12 @@ impl Toolsets {
         set
     }
 
-    /// Whether a source's toolset is off, by its own name or by its server's.
+    /// Whether the toolset of a source is disabled, by its own name or its server's.
     fn is_off(&self, source: &str, off: &BTreeSet<String>) -> bool {
         off.contains(source) || off.iter().any(|name| self.source(name).as_deref() == Some(source))
     }
 
-    /// The toolset of a source that a name means: its own, or a server's bare name.
+    /// The source toolset that a name means: its own name, or the bare name of a server.
     fn source(&self, name: &str) -> Option<String> {
         let prefixed = format!("{MCP}{name}");
         let sources = self.registry.sources();
@@ -254,7 +253,7 @@ impl Toolsets {
         (defined(name).is_none() && !self.custom.contains_key(name) && is(&prefixed)).then_some(prefixed)
     }
 
-    fn set_is_there(&self, name: &str) -> bool {
+    fn is_toolset(&self, name: &str) -> bool {
         defined(name).is_some()
             || self.custom.contains_key(name)
             || self.source(name).is_some()
@@ -265,10 +264,10 @@ impl Toolsets {
         DEFINED.iter().any(|defined| defined.tools.contains(&name)) || self.registry.get(name).is_some()
     }
 
-    /// What is wrong with a name that is to be off. One that nothing is like may be a tool of a server that has not been
-    /// asked for its tools.
+    /// The problem with a disabled name. A name similar to none may belong to a server whose tools have not been
+    /// loaded.
     pub(super) fn wrong_off(&self, name: &str) -> Option<Problem> {
-        if self.set_is_there(name) || self.is_tool(name) {
+        if self.is_toolset(name) || self.is_tool(name) {
             return None;
         }
         let unknown = self.unknown(name);
@@ -285,8 +284,8 @@ impl Toolsets {
     }
 }
 
-/// The known name that an unknown one most likely stands for: `cdpilot-cli` for `hermes-cli`, else the one with the
-/// fewest differences.
+/// The known name that an unknown one most likely stands for: `cdpilot-cli` for `hermes-cli`, else the most similar
+/// one.
 #[must_use]
 pub fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     match name.strip_prefix(RENAMED.0) {

@@ -23,7 +23,7 @@ use super::failure::{Exit, Failure};
 use super::local_tools::LocalTools;
 use super::output::Out;
 use super::settings::Settings;
-use super::tools::Catalog;
+use super::tool_settings::Catalog;
 use crate::config::{Config, Home};
 use ask::TerminalUser;
 use call::ToolClient;
