@@ -51,7 +51,7 @@ const MAX_SESSIONS: usize = 16;
 /// Pages whose slowdown is remembered.
 const MAX_SLOWED: usize = 256;
 /// A session that answered within this time counts as responsive. Measured: the calls of one action are at most 3 ms apart on
-/// a quiet machine, and callers that run one script after the other send the next one within 1 ms.
+/// a quiet machine.
 const RECENT_ANSWER: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
