@@ -7,10 +7,11 @@
 //! stays. A script that a caller of ours runs is left alone until its own deadline.
 //!
 //! Whether a script of a caller runs, or waits behind one of the page, is shown by a probe that is sent ahead of it. It
-//! doubles the messages of a call, so it is left out while the page is idle ([`Liveness::is_idle`](super::liveness::Liveness::is_idle)).
-//! If such a script is not answered, it has three times `rescue_after`, longer if it takes that time itself ([`PageScripts`]): until its
-//! deadline. What runs then is ended; if that was a script of the page, the one of the caller runs, and its answer is the outcome of
-//! the call.
+//! doubles the messages of a call, so it is left out while the page is idle
+//! ([`Liveness::is_idle`](super::liveness::Liveness::is_idle)). If such a script is not answered, and a script of the
+//! page has run for three times `rescue_after` ([`PageScripts`]), that one is ended. Otherwise the script of the
+//! caller has its time until its deadline. What runs then is ended; if that was a script of the page, the one of the
+//! caller runs, and its answer is the outcome of the call.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -76,8 +76,8 @@ impl Supervisor {
         Ok(value)
     }
 
-    /// Describes the value of the script with this number, which JSON cannot hold. If another script may have replaced it, it is described as
-    /// its `kind` alone.
+    /// Describes the value of the script with this number, which JSON cannot hold. If another script may have
+    /// replaced it, it is described as its `kind` alone.
     fn describe_latest(
         &self,
         route: &Route,
@@ -281,6 +281,7 @@ fn is_unknown_context(error: &Error) -> bool {
 /// Whether a script ran, but JSON cannot hold its value: cycles, too many levels, symbols, getters that throw.
 fn is_not_convertible(error: &Error) -> bool {
     const INTERNAL_ERROR: i64 = -32603;
+    const REFUSALS: [&str; 2] = ["Object reference chain is too long", "Object couldn't be returned by value"];
     matches!(error, Error::Cdp(cdp::Error::Protocol { code, message, .. })
-        if *code == INTERNAL_ERROR || message.starts_with("Object reference chain") || message.starts_with("Object couldn't be returned"))
+        if *code == INTERNAL_ERROR || REFUSALS.iter().any(|refusal| message.starts_with(refusal)))
 }
