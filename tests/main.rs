@@ -444,6 +444,8 @@ mod supervisor_closing;
 mod supervisor_crash;
 #[path = "supervisor/dialogs.rs"]
 mod supervisor_dialogs;
+#[path = "supervisor/evaluate.rs"]
+mod supervisor_evaluate;
 #[path = "supervisor/fake.rs"]
 mod supervisor_fake;
 #[path = "supervisor/fake_dialogs.rs"]

@@ -1,8 +1,10 @@
 //! A browser reached over one transport, and fresh clients on it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use cdpilot::cdp::{ConnectOptions, Connection, Latency, Session};
+use cdpilot::supervisor::{Pages, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
@@ -83,6 +85,35 @@ impl Lane {
         let out = body(&session)?;
         connection.call_raw("Target.detachFromTarget", &json!({"sessionId": session.id()}), patience())?;
         connection.close();
+        Ok(out)
+    }
+
+    /// The address of the browser, if it has one.
+    pub(crate) fn address(&self) -> Option<&str> {
+        match &self.chrome.endpoint {
+            Endpoint::Ws(address) => Some(address),
+            Endpoint::Pipe(..) => None,
+        }
+    }
+
+    /// The tab that is measured, for a supervisor.
+    pub(crate) fn pages(&self) -> Pages {
+        Pages::Existing(self.page.as_str().into())
+    }
+
+    /// Runs `body` with a supervisor of the tab.
+    pub(crate) fn supervised<T>(
+        &self,
+        latency: Latency,
+        body: impl FnOnce(&Arc<Supervisor>) -> Result<T>,
+    ) -> Result<T> {
+        let options = SupervisorOptions { pages: self.pages(), ..SupervisorOptions::task("bench") };
+        let supervisor = Arc::new(Supervisor::over(self.connect(latency)?, options)?);
+        let out = body(&supervisor)?;
+        supervisor.stop(patience());
+        // A browser at the other end of a pipe does not notice that a client has left.
+        let off = r#"{"autoAttach":false,"waitForDebuggerOnStart":false,"flatten":true}"#;
+        self.bare()?.call("Target.setAutoAttach", off, None)?;
         Ok(out)
     }
 }

@@ -1,13 +1,15 @@
 //! Compares this crate with a raw loop on the same browser, in the same run.
 //!
 //! `cargo bench --bench cdp -- [--quick] [--json] [FILTER…]`. A filter selects workloads whose name
-//! contains it (`sequential`, `flight`, `threads`, `flood`, `large`, `screenshot`, `attach`, `ws`,
+//! contains it (`sequential`, `calls`, `flight`, `threads`, `flood`, `large`, `screenshot`, `attach`, `ws`,
 //! `pipe`). Raw loop and cdpilot alternate in rounds of rotating order; figures are medians, the ratio is the
 //! median of the rounds' ratios. Nothing here fails because something was slow.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a bench prints
 
 #[cfg(unix)]
 mod bulk;
+#[cfg(unix)]
+mod calls;
 #[cfg(unix)]
 mod chrome;
 #[cfg(unix)]

@@ -5,6 +5,13 @@
 //! A page that leaves the probe unanswered for the supervisor's `rescue_after` is stuck in a script: that
 //! script is ended (`Runtime.terminateExecution`, which Chromium answers also then) and the document
 //! stays. A script that a caller of ours runs is left alone until its own deadline.
+//!
+//! Whether a script of a caller runs, or waits behind one of the page, is shown by a probe that is sent ahead of it. It
+//! doubles the messages of a call, so it is left out while the page is idle
+//! ([`Liveness::is_idle`](super::liveness::Liveness::is_idle)). If such a script is not answered, and a script of the
+//! page has run for three times `rescue_after` ([`PageScripts`]), that one is ended. Otherwise the script of the
+//! caller has its time until its deadline. What runs then is ended; if that was a script of the page, the one of the
+//! caller runs, and its answer is the outcome of the call.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,6 +23,7 @@ use super::error::Error;
 use super::handle::Supervisor;
 use super::liveness::Running;
 use super::navigation_limit;
+use super::page_scripts::PageScripts;
 use super::route::Route;
 use super::snapshot::{Dialog, PageState, View};
 use super::state::Request;
@@ -36,6 +44,8 @@ const PROBE_AFTER: Duration = Duration::from_millis(50);
 const PROBE_POLL_INTERVAL: Duration = Duration::from_millis(25);
 /// Longest wait for the answer of a script that was terminated at its deadline.
 const END_SCRIPT_GRACE: Duration = Duration::from_millis(100);
+/// Multiple of `rescue_after` for a script that may be the caller's own.
+const PRESUMED_OWN_FACTOR: u32 = 3;
 /// Number of scripts that are terminated for one call; then the page counts as unresponsive.
 const MAX_RESCUES: u32 = 3;
 
@@ -74,6 +84,11 @@ pub(super) struct CallWatchdog<'a> {
     rescued: bool,
     /// The call is a script, and the page answered after it was sent: what runs now is that script.
     own_runs: bool,
+    /// The call is a script without a probe ahead: what runs now is most likely that script.
+    presumed_own: bool,
+    page_scripts: PageScripts,
+    /// Number of events that the connection had received when the call began.
+    events: u64,
     running: Option<Running<'a>>,
 }
 
@@ -99,13 +114,20 @@ impl<'a> CallWatchdog<'a> {
             rescues: 0,
             rescued: false,
             own_runs: is_script,
+            presumed_own: false,
+            page_scripts: PageScripts::default(),
+            events: route.connection.counters().events,
             running: is_script.then(|| supervisor.liveness.running(&route.session, deadline)),
         };
         // A probe ahead of a script shows whether that script or another one keeps the page
         // busy, one that the page began a moment after its last answer too.
         if is_script && watch.is_on() {
             watch.own_runs = false;
-            if !route.brief || !supervisor.liveness.answered_lately(&route.session) {
+            watch.presumed_own = !route.brief && watch.is_page_idle();
+            if !watch.presumed_own && !(route.brief && supervisor.liveness.answered_lately(&route.session)) {
+                if !route.brief && supervisor.liveness.measure(&route.session) {
+                    PageScripts::enable(&route.connection, &route.session, Deadline::after(PROBE_POLL_INTERVAL));
+                }
                 watch.probe(Arc::clone(&route.session));
                 watch.ahead = true;
             }
@@ -115,6 +137,13 @@ impl<'a> CallWatchdog<'a> {
 
     fn is_on(&self) -> bool {
         !self.supervisor.rescue_after.is_zero()
+    }
+
+    /// Whether what may block the page is most likely the script of this call.
+    fn is_page_idle(&self) -> bool {
+        let session = &self.route.session;
+        let own = self.running.as_ref().map_or(0, Running::number);
+        self.supervisor.liveness.is_idle(session, own, self.events) && self.supervisor.view().dialogs.is_empty()
     }
 
     fn probe(&mut self, session: Arc<str>) {
@@ -177,6 +206,16 @@ impl<'a> CallWatchdog<'a> {
         }
         // What a page does takes longer when its processor is slowed down, and is no reason to end it.
         let limit = self.supervisor.rescue_after.mul_f64(self.supervisor.liveness.slowdown(&self.route.target));
+        if self.presumed_own {
+            let silent = self.probes.iter().map(|probe| now.duration_since(probe.sent)).max();
+            let due = silent.is_some_and(|silent| silent >= limit.saturating_mul(PRESUMED_OWN_FACTOR));
+            let (connection, session) = (&self.route.connection, &self.route.session);
+            let send_by = Deadline::after(PROBE_POLL_INTERVAL);
+            if silent.is_none() || !self.page_scripts.block_the_page(connection, session, due, send_by) {
+                return Ok(());
+            }
+            self.presumed_own = false;
+        }
         let stuck = self.probes.iter().filter(|probe| now.duration_since(probe.sent) >= limit);
         let stuck: Vec<Arc<str>> = stuck.map(|probe| Arc::clone(&probe.session)).collect();
         for session in stuck {
@@ -298,31 +337,42 @@ impl<'a> CallWatchdog<'a> {
         Done { result, rescued: self.rescued || self.rescues > 0 }
     }
 
-    /// The error of a call whose deadline passed or that was cancelled. A script of the call that still runs is terminated.
-    pub(super) fn timed_out(&self, reply: Reply<RawReply>, deadline: Deadline) -> Error {
+    /// The outcome of a call whose deadline passed or that was cancelled. A script of the call that still runs is terminated.
+    ///
+    /// # Errors
+    /// Always, unless a script of the page kept the call's own script from running.
+    pub(super) fn timed_out(&self, reply: Reply<RawReply>, deadline: Deadline) -> Result<Done<RawReply>, Error> {
         let after = self.began.elapsed();
+        let is_blocked = !self.probes.is_empty();
+        let may_run = self.is_script && (self.own_runs || self.presumed_own);
         if Cancel::is_current_set() {
-            if self.is_script && self.own_runs && !self.probes.is_empty() {
+            if may_run && is_blocked {
                 Cancel::shielded(|| self.end_script(&self.route.session));
             }
-            return Error::Cancelled;
+            return Err(Error::Cancelled);
         }
-        if !self.probes.is_empty() && self.supervisor.view().is_navigating(&self.route.session) {
-            return Error::Navigating { page: self.route.target.to_string(), after };
+        let now = self.supervisor.view();
+        if is_blocked && now.is_navigating(&self.route.session) {
+            return Err(Error::Navigating { page: self.route.target.to_string(), after });
         }
-        if self.is_script && self.own_runs && !self.probes.is_empty() {
-            self.end_script(&self.route.session);
-            if reply.poll_raw(Deadline::after(END_SCRIPT_GRACE)).is_ok() {
-                return Error::ScriptTimeout { after };
+        if may_run && is_blocked {
+            let dialogs: Vec<String> = now.dialogs.iter().map(|d| d.id.to_string()).collect();
+            if !self.own_runs && !dialogs.is_empty() {
+                return Err(Error::BlockedByDialog { method: self.method.clone(), dialogs });
             }
-            return self.unresponsive(after, true);
+            self.end_script(&self.route.session);
+            return match reply.poll_raw(Deadline::after(END_SCRIPT_GRACE)) {
+                Ok(Ok(result)) if !self.own_runs => Ok(Done { result, rescued: true }),
+                Ok(_) => Err(Error::ScriptTimeout { after }),
+                Err(_) => Err(self.unresponsive(after, true)),
+            };
         }
-        if !self.probes.is_empty() {
-            return self.unresponsive(after, self.rescues > 0);
+        if is_blocked {
+            return Err(self.unresponsive(after, self.rescues > 0));
         }
         match reply.wait_raw(deadline) {
-            Err(error) => error.into(), // it tells how long was waited
-            Ok(_) => Error::Timeout { what: "the call", after },
+            Err(error) => Err(error.into()), // it tells how long was waited
+            Ok(_) => Err(Error::Timeout { what: "the call", after }),
         }
     }
 
@@ -440,7 +490,8 @@ impl Supervisor {
         let reply = match reply.poll_raw(deadline.within(patience)) {
             Ok(outcome) => {
                 if outcome.is_ok() {
-                    self.liveness.answered(&watch.route.session);
+                    let script = watch.is_script.then_some(watch.events);
+                    self.liveness.answered(&watch.route.session, script);
                 }
                 return Slot::from(outcome.map(|raw| watch.answered(raw)).map_err(Error::from));
             }
@@ -455,7 +506,7 @@ impl Supervisor {
             return Slot::Ended(Error::Navigating { page, after });
         }
         if deadline.passed() {
-            return Slot::Ended(watch.timed_out(reply, deadline));
+            return Slot::from(watch.timed_out(reply, deadline));
         }
         match watch.check(deadline) {
             Ok(()) => Slot::Open(WatchedCall { watch, reply }),

@@ -17,6 +17,12 @@ use crate::cdp::rt::Command;
 use crate::cdp::{self, RawReply};
 use crate::sync::Deadline;
 
+/// The object group whose latest value Chromium keeps as [`LATEST_VALUE`], for the CDP session and context alone: pages cannot
+/// read it. A value that JSON cannot hold is described from there, so that no script runs twice.
+const VALUE_GROUP: &str = "console";
+/// The latest value of [`VALUE_GROUP`], in a script with the command line API.
+const LATEST_VALUE: &str = "$_";
+
 /// What it may take to find the context of a script that is started.
 const START_LIMIT: Duration = Duration::from_secs(2);
 
@@ -29,12 +35,19 @@ impl Supervisor {
     /// [`Error::FrameDetached`], [`Error::NoContext`], [`Error::NoPage`], [`Error::NotActive`].
     pub fn evaluate(&self, frame: &FrameRef, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
         let mut evaluate = Evaluate::new(script);
+        // Chromium stores the latest value before it converts it, if the value is awaited.
         evaluate.await_promise = Some(true);
         evaluate.user_gesture = Some(true);
-        let (route, returned) = loop {
+        evaluate.return_by_value = Some(true);
+        evaluate.object_group = Some(VALUE_GROUP.to_owned());
+        let (route, number, returned) = loop {
             let route = self.route(frame, deadline)?;
             evaluate.context_id = self.context(&route, deadline)?;
+            let number = self.liveness.begin_by_value(&route.session);
             match (self.run(&route, &evaluate, deadline), evaluate.context_id) {
+                (Err(error), context) if is_not_convertible(&error) => {
+                    return self.describe_latest(&route, context, number, "object", deadline);
+                }
                 // The document went before the script came to it, so it did not run. What has followed?
                 (Err(error), Some(used)) if is_unknown_context(&error) => {
                     let id = route.frame.as_ref().map(FrameId::as_str).unwrap_or_default();
@@ -43,14 +56,49 @@ impl Supervisor {
                         return Err(error);
                     }
                 }
-                (returned, _) => break (route, returned?),
+                (returned, _) => break (route, number, returned?),
             }
         };
-        let rescued = returned.rescued;
         let EvaluateReturns { result, exception_details } = returned.result;
-        let mut value = self.value(&route, result, exception_details, deadline)?;
-        value.rescued |= rescued;
+        if let Some(details) = exception_details {
+            if let Some(id) = details.exception.as_ref().and_then(|thrown| thrown.object_id.clone()) {
+                self.release(&route, id);
+            }
+            return Err(Error::Script(ScriptError::from(details)));
+        }
+        let mut value = match result.r#type {
+            runtime::RemoteObjectType::Function => {
+                self.describe_latest(&route, evaluate.context_id, number, "function", deadline)?
+            }
+            _ => Done { result: plain(&result), rescued: false },
+        };
+        value.rescued |= returned.rescued;
         Ok(value)
+    }
+
+    /// Describes the value of the script with this number, which JSON cannot hold. If another script may have
+    /// replaced it, it is described as its `kind` alone.
+    fn describe_latest(
+        &self,
+        route: &Route,
+        context: Option<i64>,
+        number: u64,
+        kind: &str,
+        deadline: Deadline,
+    ) -> Result<Done<Value>, Error> {
+        let unknown = || Value { value: kind.into(), kind: kind.to_owned(), described: true };
+        if !self.liveness.is_last_by_value(&route.session, number) {
+            return Ok(Done { result: unknown(), rescued: false });
+        }
+        let mut latest = Evaluate::new(LATEST_VALUE);
+        latest.include_command_line_api = Some(true);
+        latest.context_id = context;
+        let fetched = self.run(route, &latest, deadline)?;
+        if let Some(id) = fetched.result.result.object_id.clone() {
+            self.release(route, id);
+        }
+        let is_ours = fetched.exception_details.is_none() && self.liveness.is_last_by_value(&route.session, number);
+        Ok(fetched.map(|fetched| if is_ours { described(&fetched.result) } else { unknown() }))
     }
 
     /// Calls a function on an object that the call names, in the process of a frame, and waits for its
@@ -83,6 +131,7 @@ impl Supervisor {
         let mut evaluate = Evaluate::new(script);
         evaluate.user_gesture = Some(true);
         evaluate.context_id = self.context(&route, deadline)?;
+        self.liveness.started(&route.session);
         let session = route.connection.session(Arc::clone(&route.session));
         drop(session.send(&evaluate)?);
         Ok(())
@@ -227,4 +276,12 @@ impl Supervisor {
 /// Whether Chromium does not know the execution context that was named.
 fn is_unknown_context(error: &Error) -> bool {
     matches!(error, Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("Cannot find context"))
+}
+
+/// Whether a script ran, but JSON cannot hold its value: cycles, too many levels, symbols, getters that throw.
+fn is_not_convertible(error: &Error) -> bool {
+    const INTERNAL_ERROR: i64 = -32603;
+    const REFUSALS: [&str; 2] = ["Object reference chain is too long", "Object couldn't be returned by value"];
+    matches!(error, Error::Cdp(cdp::Error::Protocol { code, message, .. })
+        if *code == INTERNAL_ERROR || REFUSALS.iter().any(|refusal| message.starts_with(refusal)))
 }

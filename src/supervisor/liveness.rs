@@ -21,8 +21,29 @@ struct Inner {
     next: u64,
     /// Pages with CPU throttling, and the factor.
     slowed: Vec<(TargetId, f64)>,
-    /// Time of each session's last answer, newest last.
-    answered: Vec<(Arc<str>, Instant)>,
+    /// The latest answers of sessions, newest last.
+    answers: Vec<Answers>,
+}
+
+/// The latest answers of a session.
+#[derive(Debug)]
+struct Answers {
+    session: Arc<str>,
+    /// Time of the last one.
+    last: Option<Instant>,
+    /// The last one, if it was to a script and nothing was started there since.
+    script: Option<ScriptAnswer>,
+    /// Number of scripts whose value was requested as JSON.
+    by_value: u64,
+    /// Whether the time of scripts is measured there.
+    is_measured: bool,
+}
+
+#[derive(Debug)]
+struct ScriptAnswer {
+    at: Instant,
+    /// Number of events that the connection had received when the script was sent.
+    events: u64,
 }
 
 /// Maximum number of sessions whose last answer is remembered.
@@ -81,20 +102,60 @@ impl Liveness {
         inner.slowed.iter().find(|(slowed, _)| slowed == page).map_or(1.0, |(_, times)| *times)
     }
 
-    /// Records an answer of a session.
-    pub(super) fn answered(&self, session: &Arc<str>) {
+    /// Records an answer of a session; `script`: to a script, before which the connection had received that many events.
+    pub(super) fn answered(&self, session: &Arc<str>, script: Option<u64>) {
+        let now = Instant::now();
+        self.inner.lock().update(session, |answers| {
+            answers.last = Some(now);
+            answers.script = script.map(|events| ScriptAnswer { at: now, events });
+        });
+    }
+
+    /// Notes that the time of scripts is measured on a session from now on. Returns whether that is new.
+    pub(super) fn measure(&self, session: &Arc<str>) -> bool {
+        let mut is_new = false;
+        self.inner.lock().update(session, |answers| is_new = !std::mem::replace(&mut answers.is_measured, true));
+        is_new
+    }
+
+    /// Something was started on a session that may block it, without waiting for it.
+    pub(super) fn started(&self, session: &Arc<str>) {
         let mut inner = self.inner.lock();
-        inner.answered.retain(|(known, _)| known != session);
-        if inner.answered.len() >= MAX_SESSIONS {
-            inner.answered.remove(0);
+        if let Some(answers) = inner.answers.iter_mut().find(|answers| answers.session == *session) {
+            answers.script = None;
         }
-        inner.answered.push((Arc::clone(session), Instant::now()));
     }
 
     /// Whether a session answered within [`RECENT_ANSWER`].
     pub(super) fn answered_lately(&self, session: &Arc<str>) -> bool {
         let inner = self.inner.lock();
-        inner.answered.iter().any(|(known, at)| known == session && at.elapsed() < RECENT_ANSWER)
+        inner.of(session).and_then(|answers| answers.last).is_some_and(|last| last.elapsed() < RECENT_ANSWER)
+    }
+
+    /// Whether a session ran a script a moment ago, nothing has happened since, and no other script of a caller runs
+    /// there: then what the script `own` waits for is most likely itself.
+    pub(super) fn is_idle(&self, session: &Arc<str>, own: u64, events: u64) -> bool {
+        let inner = self.inner.lock();
+        let is_recent = |answer: &ScriptAnswer| answer.events == events && answer.at.elapsed() < RECENT_ANSWER;
+        inner.of(session).and_then(|answers| answers.script.as_ref()).is_some_and(is_recent)
+            && inner.scripts.iter().all(|script| script.session != *session || script.number == own)
+    }
+
+    /// A script whose value is requested as JSON begins on a session. Returns how many there were, this one included.
+    pub(super) fn begin_by_value(&self, session: &Arc<str>) -> u64 {
+        let mut number = 0;
+        self.inner.lock().update(session, |answers| {
+            answers.by_value += 1;
+            number = answers.by_value;
+        });
+        number
+    }
+
+    /// Whether that script was the last one on its session, and none runs there.
+    pub(super) fn is_last_by_value(&self, session: &Arc<str>, number: u64) -> bool {
+        let inner = self.inner.lock();
+        inner.of(session).is_some_and(|answers| answers.by_value == number)
+            && inner.scripts.iter().all(|script| script.session != *session)
     }
 
     /// Until when scripts of callers may block a session. For a call that is a script itself (`own`), only earlier
@@ -104,6 +165,27 @@ impl Liveness {
         let before = |script: &&Script| own.is_none_or(|own| script.number < own);
         let here = inner.scripts.iter().filter(|s| s.session == *session && !s.until.passed());
         here.filter(before).map(|script| script.until).max()
+    }
+}
+
+impl Inner {
+    fn of(&self, session: &Arc<str>) -> Option<&Answers> {
+        self.answers.iter().find(|answers| answers.session == *session)
+    }
+
+    /// Changes the entry of a session, which becomes the newest.
+    fn update(&mut self, session: &Arc<str>, change: impl FnOnce(&mut Answers)) {
+        let mut answers = match self.answers.iter().position(|answers| answers.session == *session) {
+            Some(index) => self.answers.remove(index),
+            None => {
+                if self.answers.len() >= MAX_SESSIONS {
+                    self.answers.remove(0);
+                }
+                Answers { session: Arc::clone(session), last: None, script: None, by_value: 0, is_measured: false }
+            }
+        };
+        change(&mut answers);
+        self.answers.push(answers);
     }
 }
 

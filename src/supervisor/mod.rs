@@ -50,6 +50,7 @@ mod network_route;
 mod options;
 mod page_events;
 mod page_ring;
+mod page_scripts;
 mod passive_queries;
 mod persistent_commands;
 mod redial;

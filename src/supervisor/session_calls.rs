@@ -33,6 +33,7 @@ impl Supervisor {
     /// Sends a command without waiting for its answer. Failures are ignored.
     pub fn post<C: Command>(&self, frame: &FrameRef, command: &C) {
         let Ok(route) = self.route(frame, Deadline::after(POST_ROUTE_LIMIT)) else { return };
+        self.liveness.started(&route.session);
         drop(route.connection.session(route.session).send(command));
     }
 

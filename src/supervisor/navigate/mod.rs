@@ -246,7 +246,7 @@ impl Supervisor {
                 }
             }
             if deadline.passed() {
-                return Err(watch.timed_out(reply, deadline));
+                return Ok(watch.timed_out(reply, deadline)?.result.decode()?);
             }
             self.check_unless_dialog(watch, route, deadline)?;
         }
