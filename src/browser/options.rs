@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use super::find::Os;
 use crate::cdp::ConnectOptions;
+use crate::setters::setters;
 
 /// How to start a browser. The defaults suit most callers: any browser found, a temporary profile, a pipe as transport.
 ///
 /// ```
-/// use cdpilot::browser::{LaunchOptions, Switch, TransportKind};
-/// let options = LaunchOptions { headless: Switch::On, transport: TransportKind::Port(0), ..Default::default() };
+/// use cdpilot::browser::{LaunchOptions, TransportKind};
+/// let options = LaunchOptions::new().headless(true).transport(TransportKind::Port(0));
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LaunchOptions {
     /// The executable, a macOS application bundle, or a program name in `PATH`. `None` searches, see
     /// [`find`](super::find).
@@ -92,7 +94,7 @@ impl LaunchOptions {
 
     /// Runs without a window, or with one. Default: without one when there is no display.
     #[must_use]
-    pub fn headless(mut self, headless: bool) -> Self {
+    pub fn headless(mut self, headless: impl Into<Switch>) -> Self {
         self.headless = headless.into();
         self
     }
@@ -115,6 +117,13 @@ impl LaunchOptions {
     #[must_use]
     pub fn arg(mut self, argument: impl Into<String>) -> Self {
         self.extra_args.push(argument.into());
+        self
+    }
+
+    /// Adds arguments for the browser.
+    #[must_use]
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.extra_args.extend(arguments.into_iter().map(Into::into));
         self
     }
 
@@ -237,6 +246,7 @@ impl TransportKind {
 
 /// A decision with its reason, for a status page.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decision {
     /// The decision.
     pub on: bool,
@@ -252,6 +262,7 @@ impl Decision {
 
 /// The inputs of decisions.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Surroundings {
     /// The family of systems.
     pub os: Os,
@@ -263,6 +274,21 @@ pub struct Surroundings {
     pub container: Option<String>,
     /// `CDPILOT_HEADLESS`.
     pub headless_env: Option<String>,
+}
+
+impl Surroundings {
+    /// A machine with a display, of a user without administrator rights, outside a container.
+    #[must_use]
+    pub fn new(os: Os) -> Self {
+        Self { os, root: false, display: true, container: None, headless_env: None }
+    }
+}
+
+setters! { Surroundings:
+    root(bool),
+    display(bool),
+    container(some into String),
+    headless_env(some into String),
 }
 
 impl Surroundings {

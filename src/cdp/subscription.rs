@@ -14,6 +14,7 @@ use crate::sync::{Cancel, Deadline};
 
 /// How much a queue may hold. Whichever limit is reached first counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capacity {
     /// Maximum number of queued events.
     pub events: usize,
@@ -33,6 +34,13 @@ impl Capacity {
     #[must_use]
     pub fn of(events: usize) -> Self {
         Self { events, ..Self::default() }
+    }
+
+    /// With this maximum total size, in bytes.
+    #[must_use]
+    pub fn bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
     }
 
     /// Only the newest event: for pictures of which the latest counts.

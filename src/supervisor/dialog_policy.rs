@@ -182,6 +182,7 @@ fn has_port(place: &str) -> bool {
 /// A policy for matching dialogs. The first matching rule decides; the task's policy applies to the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DialogRule {
     /// The dialogs that the rule is for.
     #[serde(default)]

@@ -22,6 +22,7 @@ pub type LogTail = sync::Tail<EventRecord>;
 
 /// An event, and the page that it is about.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EventRecord {
     /// The page, if it is about one.
     pub target_id: Option<TargetId>,

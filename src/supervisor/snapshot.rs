@@ -28,6 +28,7 @@ pub enum Phase {
 
 /// An answer that is armed for future dialogs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArmedDialogAnswer {
     /// Whether to accept (OK) or dismiss (Cancel).
     pub accept: bool,
@@ -44,6 +45,7 @@ pub struct ArmedDialogAnswer {
 /// Everything a supervisor knew at one moment. Parts that did not change are shared with the
 /// snapshot before it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct View {
     /// Number of the connection, from 1; each reconnect adds 1.
     pub generation: u64,
@@ -249,6 +251,7 @@ pub struct Frame {
 
 /// A download.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DownloadView {
     /// Its number among those of the supervisor, counted from 1.
     pub number: u64,
@@ -292,6 +295,7 @@ pub enum DownloadProgress {
 
 /// State of the dialog bridge, and what turned it on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[non_exhaustive]
 pub struct BridgeView {
     /// What turned it on; `None` while it is off.
     pub on: Option<BridgeReason>,
@@ -367,6 +371,7 @@ impl DialogType {
 /// A dialog that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Dialog {
     /// `d-1`, `d-2`, …; never used twice by a supervisor.
     pub id: Arc<str>,
@@ -396,6 +401,7 @@ pub struct Dialog {
 /// A dialog that closed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ClosedDialog {
     /// The dialog.
     #[serde(flatten)]
@@ -430,6 +436,7 @@ pub enum ClosedBy {
 
 /// A console message or an uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ConsoleEntry {
     /// Severity.
     pub level: ConsoleLevel,

@@ -80,6 +80,7 @@ pub struct NetworkRequest {
 
 /// A request in flight.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Loading {
     /// Its number among all requests of the supervisor; one that began later has a greater one.
     pub number: u64,
@@ -100,6 +101,7 @@ pub struct Loading {
 /// What is under way at one moment, on all pages. Sockets and event streams, which stay open, are left
 /// out, and so are requests of a document that was left.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Traffic {
     /// Whether network events are enabled.
     pub watched: bool,
@@ -129,6 +131,7 @@ const ERROR_PAGE: &str = "chrome-error:";
 /// A document that failed to load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FailedDocument {
     /// Its address.
     pub url: Arc<str>,
@@ -139,6 +142,7 @@ pub struct FailedDocument {
 
 /// A response body, or the body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Body {
     /// The bytes.
     pub bytes: Vec<u8>,

@@ -49,6 +49,7 @@ const OMITTED: &str = "omitted";
 
 /// A text that may have been cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capped {
     /// Whole lines of it.
     pub text: String,

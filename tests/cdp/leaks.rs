@@ -76,7 +76,7 @@ fn a_hundred_connections_leave_nothing() {
 fn connections_that_never_came_about_leave_nothing() {
     alone(module_path!(), "connections_that_never_came_about_leave_nothing", || {
         let baseline = Baseline::now();
-        let options = ConnectOptions { connect_timeout: Duration::from_millis(20), ..ConnectOptions::default() };
+        let options = ConnectOptions::new().connect_timeout(Duration::from_millis(20));
         let silent = Fake::silent_handshake();
         let rude = Fake::script(|mut socket| drop(socket.read(&mut [0])));
         let dead = Fake::start().address();

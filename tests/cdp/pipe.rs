@@ -71,7 +71,7 @@ fn large_messages_pass_both_ways() {
 
 #[test]
 fn a_message_over_the_limit_fails_its_call_alone() {
-    let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 500, ..ConnectOptions::default() });
+    let (fake, connection) = Fake::over_pipe(&ConnectOptions::new().max_message(500));
     fake.on("Test.echo").echo();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
     for bytes in [501, 5_000] {
@@ -92,7 +92,7 @@ fn a_message_over_the_limit_fails_its_call_alone() {
 
 #[test]
 fn a_message_without_end_ends_it() {
-    let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 100, ..ConnectOptions::default() });
+    let (fake, connection) = Fake::over_pipe(&ConnectOptions::new().max_message(100));
     fake.on("Test.big").act(Action::Raw(vec![b' '; 1601]));
     let error = connection.call_raw("Test.big", &json!({}), soon()).unwrap_err();
     assert!(matches!(error, Error::Closed { reason: CloseReason::TooLarge, .. }), "{error:?}");
@@ -149,7 +149,7 @@ fn closing_wakes_a_caller_though_the_browser_does_not_notice() {
 
 #[test]
 fn silence_is_legal_without_pings() {
-    let options = ConnectOptions { keepalive: Some(std::time::Duration::from_millis(20)), ..ConnectOptions::default() };
+    let options = ConnectOptions::new().keepalive(Some(std::time::Duration::from_millis(20)));
     let (fake, connection) = Fake::over_pipe(&options);
     let gate = Gate::default();
     fake.on("Test.late").late(&gate).reply(json!({}));

@@ -43,7 +43,7 @@ fn a_home_is_looked_through_with_its_browser_down_and_up() {
     let status = other.main().start(None, soon()).unwrap();
     assert!(status.cdp_port.is_some_and(|taken| taken != port), "{status:?}");
     assert!(status.notes.iter().any(|note| note.contains(&format!("port {port} is in use"))), "{status:?}");
-    let asked = Overrides { cdp_port: Some(port), ..overrides(browser_path()) };
+    let asked = overrides(browser_path()).cdp_port(port);
     let asked = Homely::without_browser("", asked);
     let refused = asked.main().start(None, soon()).unwrap_err();
     assert!(refused.to_string().contains(&format!("port {port} is in use")), "{refused}");
@@ -53,7 +53,7 @@ fn a_home_is_looked_through_with_its_browser_down_and_up() {
 #[test]
 fn what_is_open_to_others_is_found_and_put_right() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let missing = Overrides { executable: Some("/does/not/exist".into()), ..Overrides::default() };
+    let missing = Overrides::new().executable("/does/not/exist");
     let home = Homely::without_browser("enabled: false", missing);
     let token = cdpilot::config::Token::of(home.home()).unwrap();
     let (path, downloads) = (home.path().join("token"), home.path().join("downloads"));

@@ -1,6 +1,6 @@
 //! What is answered to requests of the Model Context Protocol, of both eras.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cdpilot::mcp::server::{Peer, ToolServer};
@@ -32,7 +32,7 @@ const DEFAULT: [&str; 12] = [
 ];
 
 fn offer(tooled: &Tooled) -> ToolServer {
-    let enabled = Enabled { toolsets: vec!["cdpilot-mcp".to_owned()], off: BTreeSet::new() };
+    let enabled = Enabled::new(vec!["cdpilot-mcp".to_owned()]);
     ToolServer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, nowhere(), "A browser of its own.")
 }
 
@@ -147,8 +147,8 @@ fn tools_from_elsewhere_come_when_they_are_asked_for() {
         for (toolset, fails) in [("mcp-there", false), ("mcp-broken", true)] {
             registry.add_source(Arc::new(Elsewhere { toolset, registry: Arc::clone(&registry), fails }));
         }
-        let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
-        let enabled = Enabled { toolsets, off: BTreeSet::new() };
+        let toolsets = toolsets.iter().copied();
+        let enabled = Enabled::new(toolsets);
         let sets = Toolsets::new(Arc::clone(&registry), BTreeMap::new());
         ask(&ToolServer::new(registry, sets, enabled, nowhere(), ""), message).unwrap()
     };

@@ -34,7 +34,7 @@ fn protected(control: &Control) -> Site {
 }
 
 fn go(profile: &Profile, url: String) -> Result<String, Error> {
-    profile.navigate(Navigate { url, ..Navigate::default() }, soon()).map(|went| went.url)
+    profile.navigate(Navigate::new(url), soon()).map(|went| went.url)
 }
 
 /// Waits until a navigation to an address was refused.
@@ -139,8 +139,7 @@ fn debugging_ports_are_open_where_that_is_wanted_and_out_of_reach_of_pages() {
         for profile in [&main, &other] {
             let told = go(profile, format!("http://localhost:{port}/json/version")).unwrap_err();
             assert!(told.code() == "NAVIGATION_BLOCKED" && told.to_string().contains("debugging"), "{told}");
-            let opened =
-                profile.open_tab(NewTab { url: format!("http://127.0.0.1:{port}/json"), ..NewTab::default() }, soon());
+            let opened = profile.open_tab(NewTab::new(format!("http://127.0.0.1:{port}/json")), soon());
             assert_eq!(opened.unwrap_err().code(), "NAVIGATION_BLOCKED");
         }
         let script = format!(

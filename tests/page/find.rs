@@ -211,7 +211,7 @@ fn long_pages_are_read_part_by_part_and_frame_by_frame() {
     page.go("/");
     let whole = page.see();
     let all: Vec<&str> = text(&whole).lines().collect();
-    let options = SnapshotOptions { offset: 150, max_chars: 600, ..SnapshotOptions::default() };
+    let options = SnapshotOptions::new().offset(150).max_chars(600);
     let part = page.see_with(options);
     let shown: Vec<&str> = text(&part).lines().collect();
     let (last, kept) = shown.split_last().unwrap();

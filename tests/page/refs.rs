@@ -158,7 +158,7 @@ fn differences_of_random_edits_are_what_a_reader_needs_to_follow_them() {
     let mut before = text(&page.see()).to_owned();
     for _ in 0..ROUNDS {
         page.value("edit()");
-        let diff = page.see_with(SnapshotOptions { diff: true, ..Default::default() });
+        let diff = page.see_with(SnapshotOptions::new().diff(true));
         let now = text(&page.see()).to_owned();
         assert_eq!(text(&diff), Diff::between(&before, &now).to_string(), "{before}\n\n{now}");
         assert_eq!(sorted(&followed(&before, text(&diff))), sorted(&now), "{}", text(&diff));

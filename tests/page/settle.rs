@@ -356,7 +356,7 @@ fn what_changed_is_told_as_lines_with_delta() {
     for take in [None, Some(false), Some(true)] {
         page.go("/");
         if let Some(fold) = take {
-            page.see_with(SnapshotOptions { fold, ..Default::default() });
+            page.see_with(SnapshotOptions::new().fold(fold));
         }
         let told = page.act(click.clone()).unwrap().changes.unwrap();
         let has = |start: &str, part: &str| told.lines().any(|line| line.starts_with(start) && line.contains(part));

@@ -217,7 +217,7 @@ fn a_page_that_hangs_holds_up_nobody_else() {
     let all = Supervisor::attach(
         &url,
         &cdp::ConnectOptions::default(),
-        SupervisorOptions { pages: Pages::All, start_timeout: soon().left(), ..SupervisorOptions::task("second") },
+        SupervisorOptions::task("second").pages(Pages::All).start_timeout(soon().left()),
     )
     .unwrap();
     println!("the start beside a page that hangs took {:?}", began.elapsed());

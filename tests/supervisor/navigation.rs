@@ -15,7 +15,7 @@ use crate::support::site::{Answer, Held, Site};
 /// `b.localhost` is where nobody may go.
 fn without_b(name: &str) -> SupervisorOptions {
     let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
-    SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task(name) }
+    SupervisorOptions::task(name).navigation(policy)
 }
 
 fn start(options: SupervisorOptions) -> Option<Task> {
@@ -253,7 +253,7 @@ fn at(site: &Site, host: &str, path: &str) -> String {
 fn names_are_looked_up_before_a_page_goes_there() {
     let policy = NavigationPolicy::new(&["*.test", "named.test"], &[] as &[&str], false, false).unwrap();
     let policy = policy.with_names(names);
-    let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("nav-names") };
+    let options = SupervisorOptions::task("nav-names").navigation(policy);
     let Some(task) = named(options) else { return };
     let site = &task.site;
     site.page("/", "page");
@@ -289,11 +289,7 @@ fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
     let policy = NavigationPolicy::new(&["named.test"], &[] as &[&str], false, false).unwrap();
     let everywhere = NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap();
     drop(policy);
-    let options = SupervisorOptions {
-        navigation: Some(everywhere.with_names(names)),
-        network: true,
-        ..SupervisorOptions::task("nav-rebound")
-    };
+    let options = SupervisorOptions::task("nav-rebound").navigation(everywhere.with_names(names)).network(true);
     let Some(task) = named(options) else { return };
     task.site.page("/", "<title>rebound</title>");
     let _ = task.navigate(&FrameRef::Top, &at(&task.site, "rebound.test", "/"), soon());
@@ -305,7 +301,7 @@ fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
 
 #[test]
 fn it_goes_together_with_the_bridge_and_with_logins() {
-    let options = SupervisorOptions { bridge: BridgeMode::Always, ..without_b("nav-bridge") };
+    let options = without_b("nav-bridge").bridge(BridgeMode::Always);
     let Some(task) = start(options) else { return };
     let target = task.target();
     for login in [None, Some(Login::new("ann", "sesame")), None] {
@@ -336,7 +332,7 @@ fn a_start_somewhere_refused_is_refused() {
     let Some(_) = options(TransportKind::Pipe) else { return };
     let url = crate::support::chrome::shared().unwrap();
     let pages = cdpilot::supervisor::Pages::New { url: "http://b.localhost/".to_owned(), context: None };
-    let options = SupervisorOptions { pages, ..without_b("nav-start") };
+    let options = without_b("nav-start").pages(pages);
     let started = cdpilot::supervisor::Supervisor::attach(url, &cdpilot::cdp::ConnectOptions::default(), options);
     reason(started);
 }

@@ -196,7 +196,7 @@ fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
 #[test]
 fn a_silent_connection_is_given_up_and_made_again() {
     let keepalive = Some(Duration::from_millis(300));
-    let connect = ConnectOptions { keepalive, ..Default::default() };
+    let connect = ConnectOptions::new().keepalive(keepalive);
     let Some(far) = Far::connected(SupervisorOptions::task("silent"), &connect) else { return };
     far.go();
     far.proxy.silence(true);
@@ -211,7 +211,7 @@ fn a_silent_connection_is_given_up_and_made_again() {
 
 #[test]
 fn pages_that_came_and_went_meanwhile_are_sorted_out() {
-    let options = SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("meanwhile") };
+    let options = SupervisorOptions::task("meanwhile").pages(Pages::All);
     let Some(far) = Far::with(options) else { return };
     let gone = far.supervisor.open_page("about:blank#gone", None, soon()).unwrap();
     let other = far.browser.connection();
@@ -231,7 +231,7 @@ fn pages_that_came_and_went_meanwhile_are_sorted_out() {
 fn it_gives_up_after_so_many_tries_with_one_last_word() {
     let pauses = Duration::from_millis(10);
     let reconnect = Reconnect::default().tries(3).pauses(pauses, pauses);
-    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("giving-up") };
+    let options = SupervisorOptions::task("giving-up").reconnect(reconnect);
     let Some(far) = Far::with(options) else { return };
     far.proxy.refuse(true);
     far.proxy.cut();
@@ -251,7 +251,7 @@ fn it_gives_up_after_so_many_tries_with_one_last_word() {
 fn stopping_between_tries_takes_no_longer_than_otherwise() {
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
-    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("stopped") };
+    let options = SupervisorOptions::task("stopped").reconnect(reconnect);
     let Some(far) = Far::with(options) else { return };
     far.proxy.refuse(true);
     far.proxy.cut();
@@ -273,7 +273,7 @@ fn a_browser_of_ours_that_ended_is_not_waited_for() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
-    let options = SupervisorOptions { reconnect, start_timeout: soon().left(), ..SupervisorOptions::task("its-end") };
+    let options = SupervisorOptions::task("its-end").reconnect(reconnect).start_timeout(soon().left());
     let supervisor = Supervisor::start(browser, options).unwrap();
     drop(supervisor.connection().send_raw("Browser.close", &json!({})));
     let log = supervisor.log();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{AskUser, Question, ToolError, ToolboxOptions};
+use cdpilot::tools::{AskUser, Question, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn a_person_is_asked_where_there_is_one() {
         vec![Err(ToolError::new("TIMEOUT", "nobody answered")), Ok("green".to_owned()), Ok("blue".to_owned())];
     let person = Arc::new(Person(Mutex::new(answers), Mutex::default()));
     let ask: Arc<dyn AskUser> = Arc::clone(&person) as Arc<dyn AskUser>;
-    let shop = Workshop::with("", |_, options| ToolboxOptions { ask: Some(ask), ..options });
+    let shop = Workshop::with("", |_, options| options.ask(ask));
     let choices = json!(["red", "blue"]);
     let told = shop.done("clarify", json!({ "question": " Which? ", "choices": choices }));
     assert_eq!((&told["answer"], &told["choice"]), (&json!("blue"), &json!(2)));

@@ -71,6 +71,7 @@ pub const TEXT_LIMIT: usize = wire::TEXT_LIMIT;
 /// The system gave no random bytes.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("cannot get random bytes for the dialog bridge: {problem}")]
+#[non_exhaustive]
 pub struct NoRandomness {
     /// What the system said.
     pub problem: String,

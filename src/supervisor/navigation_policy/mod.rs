@@ -52,6 +52,7 @@ impl Place {
 /// Why a page may not go somewhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
+#[non_exhaustive]
 pub struct Refused {
     /// What is wrong, and what would allow it.
     pub reason: String,
@@ -65,6 +66,7 @@ impl Refused {
 
 /// A navigation that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockedNavigation {
     /// Grows with each one, over all pages.
     pub number: u64,

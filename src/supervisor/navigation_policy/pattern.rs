@@ -14,6 +14,7 @@ use crate::text::{GlobPart, glob_matches};
     "`{pattern}` is not a navigation pattern: {problem}; write a host such as `example.com` or `*.example.com`, \
      with a scheme before and a port behind if you like"
 )]
+#[non_exhaustive]
 pub struct BadPattern {
     /// As it was written.
     pub pattern: String,

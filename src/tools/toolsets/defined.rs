@@ -14,6 +14,7 @@ pub enum Kind {
 
 /// A toolset as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Defined {
     /// Its name.
     pub name: &'static str,

@@ -4,16 +4,30 @@ use std::collections::BTreeSet;
 
 use super::super::{Registry, Scope, Tool, ToolError};
 use super::resolve::{Problem, Toolsets};
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// What is on for a session or a platform. A toolset that is turned off takes away only what no other one that is on has
 /// too; a tool that is turned off is off wherever it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Enabled {
     /// Toolsets and single tools that are on.
     pub toolsets: Vec<String>,
     /// Toolsets and single tools that are off all the same.
     pub off: BTreeSet<String>,
+}
+
+impl Enabled {
+    /// These toolsets, with all their tools.
+    #[must_use]
+    pub fn new(toolsets: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { toolsets: toolsets.into_iter().map(Into::into).collect(), off: BTreeSet::new() }
+    }
+}
+
+setters! { Enabled:
+    off(each String),
 }
 
 impl Enabled {

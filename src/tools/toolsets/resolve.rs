@@ -37,6 +37,7 @@ pub enum Problem {
 
 /// What toolsets come to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Resolved {
     /// Names of tools; not all of them need to be there at the moment.
     pub tools: BTreeSet<String>,
@@ -48,6 +49,7 @@ pub struct Resolved {
 
 /// A toolset as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Info {
     /// Its name.
     pub name: String,
