@@ -10,9 +10,9 @@ use crate::setters::setters;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// Program name.
+    /// Name of the program, looked up in `PATH`.
     pub program: String,
-    /// Its arguments.
+    /// Arguments, one entry each; no shell interprets them.
     pub args: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl Step {
 pub struct InstallPlan {
     /// The package manager.
     pub manager: &'static str,
-    /// The commands.
+    /// Commands to run in this order; the first that fails ends the installation.
     pub steps: Vec<Step>,
     /// A note for the user, before or after a failure.
     pub note: Option<&'static str>,

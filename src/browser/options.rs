@@ -201,9 +201,9 @@ pub enum Switch {
     /// Decided at the start, with a reason.
     #[default]
     Auto,
-    /// Yes.
+    /// Always, whatever the surroundings are.
     On,
-    /// No.
+    /// Never, whatever the surroundings are.
     Off,
 }
 
@@ -248,9 +248,9 @@ impl TransportKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// The decision.
+    /// Whether the feature that was decided about is on.
     pub on: bool,
-    /// The reason.
+    /// Why, as a phrase for people, such as `there is no display`.
     pub because: String,
 }
 
@@ -272,7 +272,7 @@ pub struct Surroundings {
     pub display: bool,
     /// The sign of a container or disposable machine, if there is one.
     pub container: Option<String>,
-    /// `CDPILOT_HEADLESS`.
+    /// Value of the environment variable `CDPILOT_HEADLESS`; `None` if it is not set or empty.
     pub headless_env: Option<String>,
 }
 
