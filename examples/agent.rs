@@ -60,7 +60,7 @@ pub(crate) fn run(
         };
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         let deadline = Deadline::after_secs(60);
-        let call = ToolContext { session: &session, scope: &scope, deadline, cancel: &cancel, progress: &|_| {} };
+        let call = ToolContext::new(&session, &scope, deadline, &cancel);
         last = match toolbox.registry().call(name, &call, arguments) {
             Ok(outcome) => outcome.to_value(),
             Err(error) => error.to_value(), // the model reads what to do instead

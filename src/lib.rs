@@ -71,6 +71,7 @@ mod redact;
 #[doc(hidden)]
 #[cfg(feature = "server")]
 pub mod server;
+mod setters;
 pub mod supervisor;
 pub mod sync;
 mod text;
@@ -85,4 +86,4 @@ pub use code::Code as ErrorKind;
 #[cfg(feature = "page")]
 pub use handle::{Browser, BrowserOptions, Page};
 #[cfg(feature = "page")]
-pub use page::{Act, Error, Locator, State, WaitFor};
+pub use page::{Act, Error, LoadState, Locator, State, WaitFor};

@@ -86,7 +86,7 @@ fn every_user_action_has_a_method() {
     assert_eq!(page.frames().len(), 1);
     assert!(page.cookies().unwrap().is_empty());
     assert!(page.screenshot().unwrap().bytes.starts_with(b"\x89PNG"));
-    let small = ScreenshotOptions { kind: PictureType::Jpeg, fit: Some(Fit::default()), ..Default::default() };
+    let small = ScreenshotOptions::new().kind(PictureType::Jpeg).fit(Fit::default());
     assert!(page.screenshot_with(&small).unwrap().bytes.starts_with(&[0xff, 0xd8]));
     assert!(page.pdf().unwrap().starts_with(b"%PDF"));
     assert!(browser.pages().contains(&page));

@@ -18,16 +18,15 @@ fn model(url: &str) -> Model {
 }
 
 fn hello() -> ChatRequest {
-    ChatRequest { messages: vec![Message::text(Role::User, "Hello")], ..ChatRequest::default() }
+    ChatRequest::new(vec![Message::text(Role::User, "Hello")])
 }
 
 #[test]
 fn a_conversation_with_tools_and_images_is_sent_unchanged() {
     let target = FakeModel::saying([ModelAnswer::call("c1", "look", &json!({ "at": 1 })), ModelAnswer::text("Done.")]);
     let client = Client::new("one", &model(&target.url())).unwrap();
-    let tools =
-        vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({ "type": "object" }) }];
-    let mut ask = ChatRequest { tools, max_tokens: Some(99), temperature: Some(0.0), ..hello() };
+    let tools = vec![ToolSpec::new("look", "Looks.", json!({ "type": "object" }))];
+    let mut ask = hello().tools(tools).max_tokens(99).temperature(0.0);
     let answer = client.ask(&ask, soon()).unwrap();
     assert_eq!((answer.text.as_str(), answer.finish.as_str()), ("", "stop"));
     let call = &answer.tool_calls[0];
@@ -272,7 +271,7 @@ fn headers_and_the_answer_limit_are_sent() {
     let client = Client::new("one", &model).unwrap();
     assert!(!format!("{client:?}{model:?}").contains("seven-of-nine"));
     client.ask(&hello(), soon()).unwrap();
-    client.ask(&ChatRequest { max_tokens: Some(20), ..hello() }, soon()).unwrap();
+    client.ask(&hello().max_tokens(20), soon()).unwrap();
     let refused = client.ask(&hello(), soon()).unwrap_err().to_string();
     assert!(refused.contains("the team … is unknown"), "{refused}");
     let requested = target.requested();

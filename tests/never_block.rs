@@ -125,14 +125,12 @@ impl World {
     fn new(bridged: bool) -> Option<Self> {
         let browser = launch(TransportKind::Port(0))?;
         let proxy = Proxy::of(&browser.endpoint().unwrap().url());
-        let connect = ConnectOptions { keepalive: Some(Duration::from_secs(1)), ..Default::default() };
-        let options = SupervisorOptions {
-            pages: Pages::None,
-            rescue_after: rescue_after(),
-            start_timeout: soon().left(),
-            bridge: if bridged { BridgeMode::Always } else { BridgeMode::Never },
-            ..SupervisorOptions::task("matrix")
-        };
+        let connect = ConnectOptions::new().keepalive(Some(Duration::from_secs(1)));
+        let options = SupervisorOptions::task("matrix")
+            .pages(Pages::None)
+            .rescue_after(rescue_after())
+            .start_timeout(soon().left())
+            .bridge(if bridged { BridgeMode::Always } else { BridgeMode::Never });
         let supervisor = Supervisor::attach(&proxy.url(), &connect, options).unwrap();
         let site = Site::start();
         site.page("/", "<title>matrix</title><iframe src='@b/inner'></iframe><iframe src='/local'></iframe>");

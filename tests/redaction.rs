@@ -53,7 +53,7 @@ fn redaction_keeps_every_line_of_forty_login_forms() {
         let filled = eval_value(&profile, None, FILL);
         let secrets: Vec<&str> = filled.as_array().unwrap().iter().map(|secret| secret.as_str().unwrap()).collect();
         assert!(!secrets.is_empty(), "{name}");
-        let options = SnapshotOptions { fold: true, max_chars: 0, ..SnapshotOptions::default() };
+        let options = SnapshotOptions::new().fold(true).max_chars(0);
         let raw = profile.tab(None).unwrap().tab.snapshot(&options, soon()).unwrap().snapshot.unwrap();
         let seen = tooled.done("browser_snapshot", json!({ "full": true }));
         let response = seen["snapshot"].as_str().unwrap();
@@ -90,7 +90,7 @@ fn redaction_keeps_refs_and_lines_after_a_label() {
     assert!(changes.contains("+ - button \"Done\" [ref=e") && changes.contains("\"Password:\" [ref=e"), "{changes}");
     assert!(changes.contains(": [secret]") && !changes.contains("zQ9"), "{changes}");
     // What a person reads is as the page has it, and no difference to what a model read.
-    let options = SnapshotOptions { diff: true, ..SnapshotOptions::default() };
+    let options = SnapshotOptions::new().diff(true);
     let tab = tooled.home.main().tab(None).unwrap().tab;
     let raw = tab.snapshot(&options, soon()).unwrap().snapshot.unwrap();
     assert!(raw.contains("zQ9-secret-1") && raw.contains("zQ9-secret-2") && !raw.contains("[secret]"), "{raw}");

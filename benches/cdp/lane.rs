@@ -69,7 +69,7 @@ impl Lane {
 
     /// A connection of cdpilot.
     pub(crate) fn connect(&self, latency: Latency) -> Result<Connection> {
-        let options = ConnectOptions { latency, ..ConnectOptions::default() };
+        let options = ConnectOptions::new().latency(latency);
         Ok(match &self.chrome.endpoint {
             Endpoint::Ws(address) => Connection::connect(address, &options)?,
             Endpoint::Pipe(from, to) => Connection::over_pipe(from.try_clone()?, to.try_clone()?, &options)?,

@@ -12,7 +12,7 @@ mod peer;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cdpilot::browser::{BrowserProcess, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind};
 use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::page::{Act, ActKind, Locator, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
@@ -39,8 +39,7 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let asked = |flag: &str| args.iter().any(|arg| arg == flag);
     let rounds = if asked("--quick") { 7 } else { 25 };
-    let options =
-        LaunchOptions { headless: Switch::On, transport: TransportKind::PipeAndPort(0), ..LaunchOptions::default() };
+    let options = LaunchOptions::new().headless(true).transport(TransportKind::PipeAndPort(0));
     let browser = BrowserProcess::launch(&options)?;
     let endpoint = browser.endpoint().map(|endpoint| endpoint.url()).unwrap_or_default();
     let version = browser.version().product.clone();
@@ -59,7 +58,7 @@ fn main() -> Result<()> {
         let mut ours = Vec::new();
         let mut raw = Vec::new();
         for _ in 0..rounds {
-            let whole = SnapshotOptions { max_chars: 0, ..SnapshotOptions::default() };
+            let whole = SnapshotOptions::new().max_chars(0);
             ours.push(timed(|| tab.snapshot(&whole, soon()).map(drop).map_err(Into::into))?);
             raw.push(timed(|| ax_trees(&supervisor, &target))?);
         }
@@ -91,7 +90,7 @@ fn main() -> Result<()> {
 }
 
 fn folded() -> SnapshotOptions {
-    SnapshotOptions { fold: true, max_chars: 0, ..SnapshotOptions::default() }
+    SnapshotOptions::new().fold(true).max_chars(0)
 }
 
 /// Opens a page, and waits for its frames and their content.

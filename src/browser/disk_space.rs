@@ -7,6 +7,7 @@ const FULL_BELOW: u64 = 1 << 20;
 
 /// Size and free space of a file system, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DiskSpace {
     /// The size of the file system.
     pub total: u64,

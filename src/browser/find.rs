@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{Error, install};
+use crate::setters::setters;
 
 /// Families of operating systems, as far as paths and package managers differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub enum Origin {
 
 /// The executable of a browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Found {
     /// Path of the executable.
     pub path: PathBuf,
@@ -52,7 +54,16 @@ pub struct Found {
     pub origin: Origin,
 }
 
+impl Found {
+    /// An executable, and what led to it.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, origin: Origin) -> Self {
+        Self { path: path.into(), origin }
+    }
+}
+
 /// The inputs of a search.
+#[non_exhaustive]
 pub struct Sources<'a> {
     /// The family of operating systems.
     pub os: Os,
@@ -64,6 +75,20 @@ pub struct Sources<'a> {
     /// Whether a path is an executable program. The error says why not.
     pub usable: &'a dyn Fn(&Path) -> Result<(), String>,
 }
+
+impl<'a> Sources<'a> {
+    /// A search in all places of this family of systems.
+    #[must_use]
+    pub fn new(
+        os: Os,
+        env: &'a dyn Fn(&str) -> Option<OsString>,
+        usable: &'a dyn Fn(&Path) -> Result<(), String>,
+    ) -> Self {
+        Self { os, explicit: None, env, usable }
+    }
+}
+
+setters! { <'a> Sources<'a>: explicit(some &'a Path) }
 
 /// Finds a browser on this machine.
 ///

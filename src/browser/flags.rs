@@ -6,9 +6,11 @@ use std::path::Path;
 use super::Error;
 use super::find::Os;
 use super::options::{LaunchOptions, TransportKind, flag_name};
+use crate::setters::setters;
 
 /// The inputs of the command line besides the options.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Facts<'a> {
     /// The family of systems.
     pub os: Os,
@@ -21,6 +23,16 @@ pub struct Facts<'a> {
     /// The user agent, unless it is the browser's own.
     pub user_agent: Option<&'a str>,
 }
+
+impl<'a> Facts<'a> {
+    /// A browser with a window and a sandbox, and the user agent of its own.
+    #[must_use]
+    pub fn new(os: Os, user_data_dir: &'a Path) -> Self {
+        Self { os, user_data_dir, headless: false, no_sandbox: false, user_agent: None }
+    }
+}
+
+setters! { <'a> Facts<'a>: headless(bool), no_sandbox(bool), user_agent(some &'a str) }
 
 /// The debugging port reserved for manual debugging.
 const RESERVED_PORT: u16 = 9222;

@@ -4,18 +4,22 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use super::find::Os;
+use crate::setters::setters;
 
 /// One command of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Step {
-    /// Program name.
+    /// Name of the program, looked up in `PATH`.
     pub program: String,
-    /// Its arguments.
+    /// Arguments, one entry each; no shell interprets them.
     pub args: Vec<String>,
 }
 
 impl Step {
-    fn new(program: &str, args: &[&str]) -> Self {
+    /// A program and its arguments; no shell interprets them.
+    #[must_use]
+    pub fn new(program: &str, args: &[&str]) -> Self {
         Self { program: program.to_owned(), args: args.iter().map(|a| (*a).to_owned()).collect() }
     }
 
@@ -28,14 +32,25 @@ impl Step {
 
 /// The commands that install a browser, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InstallPlan {
     /// The package manager.
     pub manager: &'static str,
-    /// The commands.
+    /// Commands to run in this order; the first that fails ends the installation.
     pub steps: Vec<Step>,
     /// A note for the user, before or after a failure.
     pub note: Option<&'static str>,
 }
+
+impl InstallPlan {
+    /// Steps of this package manager, in order.
+    #[must_use]
+    pub fn new(manager: &'static str, steps: Vec<Step>) -> Self {
+        Self { manager, steps, note: None }
+    }
+}
+
+setters! { InstallPlan: note(some &'static str) }
 
 impl InstallPlan {
     /// The whole plan as typed in a shell.
@@ -46,6 +61,7 @@ impl InstallPlan {
 }
 
 /// The inputs of a plan.
+#[non_exhaustive]
 pub struct Machine<'a> {
     /// The family of systems.
     pub os: Os,
@@ -57,9 +73,20 @@ pub struct Machine<'a> {
     pub has: &'a dyn Fn(&str) -> bool,
 }
 
+impl<'a> Machine<'a> {
+    /// A machine of a user without administrator rights. `has` says whether a program is installed.
+    #[must_use]
+    pub fn new(os: Os, distribution: &'a str, has: &'a dyn Fn(&str) -> bool) -> Self {
+        Self { os, root: false, distribution, has }
+    }
+}
+
+setters! { <'a> Machine<'a>: root(bool) }
+
 /// A failed plan.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("`{step}` {problem}{}", .note.map(|n| format!("; {n}")).unwrap_or_default())]
+#[non_exhaustive]
 pub struct InstallError {
     /// The command that failed.
     pub step: String,

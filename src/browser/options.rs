@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use super::find::Os;
 use crate::cdp::ConnectOptions;
+use crate::setters::setters;
 
 /// How to start a browser. The defaults suit most callers: any installed browser, a temporary profile, a pipe as
 /// transport.
 ///
 /// ```
-/// use cdpilot::browser::{LaunchOptions, Switch, TransportKind};
-/// let options = LaunchOptions { headless: Switch::On, transport: TransportKind::Port(0), ..Default::default() };
+/// use cdpilot::browser::{LaunchOptions, TransportKind};
+/// let options = LaunchOptions::new().headless(true).transport(TransportKind::Port(0));
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LaunchOptions {
     /// The executable, a macOS application bundle, or a program name in `PATH`. `None` searches, see
     /// [`find`](super::find).
@@ -93,7 +95,7 @@ impl LaunchOptions {
 
     /// Runs without a window, or with one. Default: without one when there is no display.
     #[must_use]
-    pub fn headless(mut self, headless: bool) -> Self {
+    pub fn headless(mut self, headless: impl Into<Switch>) -> Self {
         self.headless = headless.into();
         self
     }
@@ -116,6 +118,13 @@ impl LaunchOptions {
     #[must_use]
     pub fn arg(mut self, argument: impl Into<String>) -> Self {
         self.extra_args.push(argument.into());
+        self
+    }
+
+    /// Adds arguments for the browser.
+    #[must_use]
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.extra_args.extend(arguments.into_iter().map(Into::into));
         self
     }
 
@@ -193,9 +202,9 @@ pub enum Switch {
     /// Decided at the start, with a reason.
     #[default]
     Auto,
-    /// Yes.
+    /// Always, whatever the surroundings are.
     On,
-    /// No.
+    /// Never, whatever the surroundings are.
     Off,
 }
 
@@ -238,10 +247,11 @@ impl TransportKind {
 
 /// A decision with its reason, for a status page.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decision {
-    /// The decision.
+    /// Whether the feature that was decided about is on.
     pub on: bool,
-    /// The reason.
+    /// Why, as a phrase for people, such as `there is no display`.
     pub because: String,
 }
 
@@ -253,6 +263,7 @@ impl Decision {
 
 /// The inputs of decisions.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Surroundings {
     /// The family of systems.
     pub os: Os,
@@ -262,8 +273,23 @@ pub struct Surroundings {
     pub display: bool,
     /// The sign of a container or disposable machine, if there is one.
     pub container: Option<String>,
-    /// `CDPILOT_HEADLESS`.
+    /// Value of the environment variable `CDPILOT_HEADLESS`; `None` if it is not set or empty.
     pub headless_env: Option<String>,
+}
+
+impl Surroundings {
+    /// A machine with a display, of a user without administrator rights, outside a container.
+    #[must_use]
+    pub fn new(os: Os) -> Self {
+        Self { os, root: false, display: true, container: None, headless_env: None }
+    }
+}
+
+setters! { Surroundings:
+    root(bool),
+    display(bool),
+    container(some into String),
+    headless_env(some into String),
 }
 
 impl Surroundings {

@@ -14,10 +14,12 @@ use super::endpoint::{Endpoint, Scheme};
 use super::{Error, port_file};
 use crate::cdp::{self, http};
 use crate::redact::redact_addresses;
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// Options of a resolution.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Resolve<'a> {
     /// Headers to send, such as a token for a proxy.
     pub headers: &'a [(String, String)],
@@ -27,6 +29,20 @@ pub struct Resolve<'a> {
     pub profiles: Vec<PathBuf>,
     /// When to give up.
     pub deadline: Deadline,
+}
+
+impl<'a> Resolve<'a> {
+    /// No extra headers, root certificates or profile folders.
+    #[must_use]
+    pub fn new(deadline: Deadline) -> Self {
+        Self { headers: &[], roots: &[], profiles: Vec::new(), deadline }
+    }
+}
+
+setters! { <'a> Resolve<'a>:
+    headers(&'a [(String, String)]),
+    roots(&'a [Vec<u8>]),
+    profiles(Vec<PathBuf>),
 }
 
 /// Finds the WebSocket address of the browser at `endpoint`.

@@ -46,6 +46,7 @@ pub struct BrowserProcess {
 
 /// Version information, from `Browser.getVersion`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Version {
     /// Product and version, such as `Chrome/156.0.8078.79`.
     pub product: String,

@@ -9,6 +9,7 @@ use http::Uri;
 use super::error::Error;
 use super::stream::Stream;
 use crate::http::dial;
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// Trade-off between latency and CPU time of a call.
@@ -30,6 +31,7 @@ pub enum Latency {
 
 /// Options of a connection. `Debug` shows only the names of the headers.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct ConnectOptions {
     /// Trade-off between latency and CPU time.
     pub latency: Latency,
@@ -60,6 +62,23 @@ impl Default for ConnectOptions {
             tls_roots: Vec::new(),
         }
     }
+}
+
+impl ConnectOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { ConnectOptions:
+    latency(Latency),
+    headers(Vec<(String, String)>),
+    connect_timeout(Duration),
+    max_message(usize),
+    keepalive(Option<Duration>),
+    tls_roots(Vec<Vec<u8>>),
 }
 
 impl fmt::Debug for ConnectOptions {

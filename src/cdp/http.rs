@@ -127,6 +127,7 @@ pub fn get_trusting(
 
 /// A request for [`send`].
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Request<'a> {
     /// The method, in capitals.
     pub method: &'static str,

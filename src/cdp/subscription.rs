@@ -14,6 +14,7 @@ use crate::sync::{Cancel, Deadline};
 
 /// Capacity of a queue; both limits apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capacity {
     /// Maximum number of queued events.
     pub events: usize,
@@ -35,7 +36,14 @@ impl Capacity {
         Self { events, ..Self::default() }
     }
 
-    /// Only the newest event, for example for screencast frames.
+    /// With this maximum total size, in bytes.
+    #[must_use]
+    pub fn bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// Only the newest event: for example for screencast frames.
     #[must_use]
     pub fn latest() -> Self {
         Self::of(1)

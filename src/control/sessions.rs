@@ -49,6 +49,7 @@ pub struct Sessions {
 /// A session as lists show it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionInfo {
     /// Its name.
     pub name: String,

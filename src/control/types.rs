@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::page::{self, WaitUntil};
+use crate::setters::setters;
 use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 
 /// Overrides of `config.yaml`, from flags and environment variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Overrides {
     /// Headless mode of all profiles.
     pub headless: Option<bool>,
@@ -24,6 +26,22 @@ pub struct Overrides {
     pub executable: Option<PathBuf>,
     /// CDP URL to which the default profile attaches instead of launching a browser.
     pub cdp_url: Option<String>,
+}
+
+impl Overrides {
+    /// No overrides.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { Overrides:
+    headless(some bool),
+    cdp_port(some u16),
+    profile(some into String),
+    executable(some into PathBuf),
+    cdp_url(some into String),
 }
 
 impl Overrides {
@@ -60,11 +78,25 @@ impl Overrides {
 
 /// Options for one start of a browser. `Debug` shows only the names of capabilities: hosted grids accept API keys in them.
 #[derive(Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StartWith {
     /// Headless mode. Default: as configured. Only for browsers that are launched, not for remote ones.
     pub headless: Option<bool>,
     /// WebDriver capabilities, for WebDriver servers and Selenium Grid. They override the profile's of the same names.
     pub capabilities: Map<String, Value>,
+}
+
+impl StartWith {
+    /// A start as the profile is configured.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { StartWith:
+    headless(some bool),
+    capabilities(Map<String, Value>),
 }
 
 impl std::fmt::Debug for StartWith {
@@ -77,6 +109,7 @@ impl std::fmt::Debug for StartWith {
 /// A profile to create.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct NewProfile {
     /// Name: lower-case letters, digits and hyphens, at most 40 characters.
     #[schemars(regex(pattern = "^[a-z0-9][a-z0-9-]{0,39}$"))]
@@ -96,9 +129,25 @@ pub struct NewProfile {
     pub headless: Option<bool>,
 }
 
+impl NewProfile {
+    /// A profile of this name, with defaults for everything else.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+}
+
+setters! { NewProfile:
+    color(some into String),
+    cdp_port(some u16),
+    cdp_url(some into String),
+    headless(some bool),
+}
+
 /// A profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ProfileInfo {
     /// Name of the profile.
     pub name: String,
@@ -120,6 +169,7 @@ pub struct ProfileInfo {
 /// Status of a profile's browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Status {
     /// Whether browsers may be started (`browser.enabled`).
     pub enabled: bool,
@@ -164,6 +214,7 @@ pub struct Status {
 /// A tab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TabInfo {
     /// Target id, assigned by the browser.
     pub target_id: String,
@@ -185,6 +236,7 @@ pub struct TabInfo {
 
 /// A tab, with its description.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TabHandle {
     /// The tab.
     pub tab: Arc<page::Tab>,
@@ -194,6 +246,7 @@ pub struct TabHandle {
 
 /// A tab to open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NewTab {
     /// The URL to load.
     pub url: String,
@@ -203,8 +256,22 @@ pub struct NewTab {
     pub background: bool,
 }
 
+impl NewTab {
+    /// A tab with this URL, which becomes the current tab.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), ..Self::default() }
+    }
+}
+
+setters! { NewTab:
+    label(some into String),
+    background(bool),
+}
+
 /// A navigation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Navigate {
     /// The URL to load.
     pub url: String,
@@ -215,6 +282,20 @@ pub struct Navigate {
     /// Dismiss the dialogs of the tab first, and leave a page despite its `beforeunload` dialog. If false, a tab that
     /// shows a dialog is not navigated.
     pub dismiss_dialogs: bool,
+}
+
+impl Navigate {
+    /// A navigation of the current tab to this URL.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), ..Self::default() }
+    }
+}
+
+setters! { Navigate:
+    target(some into String),
+    wait_until(WaitUntil),
+    dismiss_dialogs(bool),
 }
 
 /// Navigation within the history of a tab.
@@ -231,6 +312,7 @@ pub enum Travel {
 /// Result of a navigation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Navigated {
     /// Target id of the tab.
     pub target_id: String,
@@ -264,6 +346,7 @@ pub struct Navigated {
 
 /// A raw CDP command.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RawCall {
     /// Command, `Domain.command`.
     pub method: String,
@@ -275,8 +358,23 @@ pub struct RawCall {
     pub frame: Option<String>,
 }
 
+impl RawCall {
+    /// A command, such as `Page.reload`, without parameters.
+    #[must_use]
+    pub fn new(method: impl Into<String>) -> Self {
+        Self { method: method.into(), ..Self::default() }
+    }
+}
+
+setters! { RawCall:
+    params(Value),
+    target(some into String),
+    frame(some into String),
+}
+
 /// An answer to a pending or future dialog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DialogReply {
     /// The tab. Default: a pending dialog of any tab; to arm an answer, the current tab.
     pub target: Option<String>,
@@ -290,8 +388,30 @@ pub struct DialogReply {
     pub timeout: Option<Duration>,
 }
 
+impl DialogReply {
+    /// OK, for any pending dialog, or for the next one of the current tab.
+    #[must_use]
+    pub fn accept() -> Self {
+        Self { accept: true, ..Self::default() }
+    }
+
+    /// As [`accept`](Self::accept), with Cancel.
+    #[must_use]
+    pub fn dismiss() -> Self {
+        Self::default()
+    }
+}
+
+setters! { DialogReply:
+    target(some into String),
+    prompt_text(some into String),
+    dialog_id(some into String),
+    timeout(some Duration),
+}
+
 /// An answer that is armed for the next dialog of a tab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ArmedDialog {
     /// Target id of the tab; omitted for an answer to dialogs of all tabs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -332,6 +452,7 @@ pub enum CheckStatus {
 /// One check of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Check {
     /// Stable name of the check.
     pub id: String,
@@ -347,6 +468,7 @@ pub struct Check {
 /// A repair made by `doctor --fix`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Fixed {
     /// Name of the check.
     pub id: &'static str,

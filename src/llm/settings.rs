@@ -22,6 +22,7 @@ pub enum Size {
 /// Prices per 1,000,000 tokens.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Price {
     /// Input tokens.
     pub input: f64,
@@ -36,6 +37,7 @@ pub struct Price {
 /// A model and its endpoint.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Model {
     /// The name of the model at the endpoint.
     pub model: String,
@@ -95,6 +97,7 @@ const MODEL: [&str; 10] = [
 /// The configured models.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Models {
     /// The models, by alias.
     pub models: BTreeMap<String, Model>,

@@ -1,5 +1,6 @@
 //! Requests to models, and their answers.
 
+use crate::setters::setters;
 use base64::Engine as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -34,6 +35,7 @@ pub enum Part {
 
 /// A function to call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FunctionCall {
     /// Its name.
     pub name: String,
@@ -53,6 +55,7 @@ fn written<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
 
 /// A tool call of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The id for its result.
     pub id: String,
@@ -69,6 +72,7 @@ fn function() -> String {
 
 /// A message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Message {
     /// The author.
     pub role: Role,
@@ -129,6 +133,7 @@ fn part(part: &Part) -> Value {
 
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ToolSpec {
     /// Its name.
     pub name: String,
@@ -138,8 +143,17 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
+impl ToolSpec {
+    /// A tool: its name, its description and the JSON Schema of its arguments.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
+        Self { name: name.into(), description: description.into(), parameters }
+    }
+}
+
 /// A request to a model.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct ChatRequest {
     /// The messages so far.
     pub messages: Vec<Message>,
@@ -149,6 +163,20 @@ pub struct ChatRequest {
     pub max_tokens: Option<u32>,
     /// The sampling temperature, 0 to 2.
     pub temperature: Option<f64>,
+}
+
+impl ChatRequest {
+    /// A request with these messages, without tools and with the limits of the model.
+    #[must_use]
+    pub fn new(messages: Vec<Message>) -> Self {
+        Self { messages, ..Self::default() }
+    }
+}
+
+setters! { ChatRequest:
+    tools(Vec<ToolSpec>),
+    max_tokens(some u32),
+    temperature(some f64),
 }
 
 impl ChatRequest {
@@ -175,6 +203,7 @@ impl ChatRequest {
 
 /// Token counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Usage {
     /// Input tokens.
     pub input: u64,
@@ -186,6 +215,7 @@ pub struct Usage {
 
 /// The answer of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Answer {
     /// The text.
     pub text: String,

@@ -11,6 +11,7 @@ use crate::supervisor;
 
 /// Role and name under which a snapshot showed an element.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Shown {
     /// The ARIA role.
     pub role: String,

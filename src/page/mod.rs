@@ -47,8 +47,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 pub use act::{
-    Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Notice,
-    NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
+    Act, ActKind, Button, Direction, Field, FieldValue, Input, LoadState, Locator, Modifier, MouseEvent, MouseKind,
+    Notice, NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub(crate) use data::clear_incoming;
@@ -60,7 +60,8 @@ pub use data::{
 use emulation::Overrides;
 pub(crate) use emulation::device_names;
 pub use emulation::{
-    Change, Credentials, EmulatedNetwork, Emulation, Geolocation, Media, NetworkPreset, NetworkSpeed, Viewport,
+    Change, ColorScheme, Credentials, EmulatedNetwork, Emulation, Geolocation, Media, MediaType, NetworkPreset,
+    NetworkSpeed, ReducedMotion, Viewport,
 };
 pub use error::{Error, Shown};
 pub use find::{ElementBox, ElementProperty, ElementState, ElementValue, Match, Matches};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::act::{Act, ActKind, WaitFor};
+use super::act::{Act, ActKind, LoadState, WaitFor};
 use super::{Error, Tab};
 use crate::code::Code;
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogType, FrameRef, Supervisor, TargetId};
@@ -196,8 +196,8 @@ impl Tab {
             Err(error) => return Err(error.into()),
         };
         if !went.stayed && until != WaitUntil::None {
-            let state = if until == WaitUntil::Load { "load" } else { "domcontentloaded" };
-            let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
+            let state = if until == WaitUntil::Load { LoadState::Load } else { LoadState::DomContentLoaded };
+            let wait = WaitFor { load_state: Some(state), ..WaitFor::default() };
             match self.act(&Act::new(ActKind::Wait(wait)), deadline) {
                 Ok(outcome) => {
                     went.rescued |= outcome.rescued;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::setters::setters;
 use crate::supervisor::{TargetId, View};
 
 /// Names tabs, such as `t3`, in answers. Called without a lock; must not block.
@@ -50,4 +51,19 @@ impl Default for PageOptions {
     fn default() -> Self {
         Self { network: true, downloads: None, uploads: None, tab_names: None }
     }
+}
+
+impl PageOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { PageOptions:
+    network(bool),
+    downloads(some into PathBuf),
+    uploads(some Vec<PathBuf>),
+    tab_names(some TabNames),
 }

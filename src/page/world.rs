@@ -43,6 +43,7 @@ impl fmt::Display for Doc {
 
 /// One DOM node of one document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Node {
     /// The frame.
     pub frame: FrameId,

@@ -16,6 +16,7 @@ use crate::sync::{Cancel, Deadline};
 
 /// A file chooser that has received files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ChosenFiles {
     /// The frame that opened it.
     pub frame_id: FrameId,

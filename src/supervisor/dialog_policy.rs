@@ -181,6 +181,7 @@ fn has_port(place: &str) -> bool {
 /// A policy for matching dialogs. The first matching rule decides; the task's policy applies to the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DialogRule {
     /// The dialogs that the rule applies to.
     #[serde(default)]

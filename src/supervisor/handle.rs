@@ -100,7 +100,7 @@ impl Supervisor {
         let began = Instant::now();
         let (task, close_own_pages) = (options.task.clone(), options.close_own_pages);
         let rescue_after = options.rescue_after;
-        let navigation = options.navigation().cloned();
+        let navigation = options.navigation_policy().cloned();
         if let (Some(policy), Pages::New { url, .. }) = (&navigation, &options.pages) {
             policy.check(url).map_err(|refused| refused.error(url))?;
         }

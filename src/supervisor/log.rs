@@ -22,6 +22,7 @@ pub type LogTail = sync::Tail<EventRecord>;
 
 /// An event and its page.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EventRecord {
     /// The page, if the event concerns one.
     pub target_id: Option<TargetId>,

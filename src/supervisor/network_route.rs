@@ -278,6 +278,7 @@ impl AbortReason {
 /// A response in place of the server's. `Debug` shows neither headers nor body. For cross-origin requests, CORS headers
 /// that allow reading it are added, unless it has some.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fulfilment {
     /// The status, 200 to 599.
     pub status: u16,
@@ -366,6 +367,7 @@ impl fmt::Debug for Fulfilment {
 /// A header in a list of routes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Header {
     /// The name.
     pub name: String,
@@ -373,10 +375,19 @@ pub struct Header {
     pub value: String,
 }
 
+impl Header {
+    /// A header field; neither name nor value is checked before it is used.
+    #[must_use]
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
+}
+
 /// The response of a route in a list of routes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RouteAnswer {
     /// The status.
     pub status: u16,

@@ -9,6 +9,7 @@ use super::navigation_policy::NavigationPolicy;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::redact::Secrets;
+use crate::setters::setters;
 
 /// The pages that belong to the task. Popups of its pages belong to it too.
 #[derive(Debug, Clone)]
@@ -95,6 +96,7 @@ impl Reconnect {
 
 /// Options of a [`Supervisor`](super::Supervisor).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SupervisorOptions {
     /// Name of the task; part of the thread's name.
     pub task: String,
@@ -174,6 +176,36 @@ impl Default for SupervisorOptions {
 }
 
 impl SupervisorOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { SupervisorOptions:
+    pages(Pages),
+    policy(DialogPolicy),
+    rules(Vec<DialogRule>),
+    secrets(Secrets),
+    bridge(BridgeMode),
+    remote(bool),
+    dialog_timeout(Duration),
+    start_timeout(Duration),
+    reconnect(Reconnect),
+    rescue_after(Duration),
+    network(bool),
+    unreachable_ports(each u16),
+    prepared(bool),
+    max_pages(some usize),
+    close_own_pages(bool),
+    log(some Arc<EventLog>),
+}
+
+#[cfg(feature = "navigation")]
+setters! { SupervisorOptions: navigation(some NavigationPolicy) }
+
+impl SupervisorOptions {
     /// Default options for a task.
     #[must_use]
     pub fn task(name: impl Into<String>) -> Self {
@@ -181,12 +213,12 @@ impl SupervisorOptions {
     }
 
     #[cfg(feature = "navigation")]
-    pub(super) fn navigation(&self) -> Option<&NavigationPolicy> {
+    pub(super) fn navigation_policy(&self) -> Option<&NavigationPolicy> {
         self.navigation.as_ref()
     }
 
     #[cfg(not(feature = "navigation"))]
-    pub(super) fn navigation(&self) -> Option<&NavigationPolicy> {
+    pub(super) fn navigation_policy(&self) -> Option<&NavigationPolicy> {
         None
     }
 

@@ -41,6 +41,7 @@ pub(crate) struct MovedDownload {
 
 /// The last screenshot of a page.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RawScreenshot {
     /// PNG.
     pub png: Arc<[u8]>,
@@ -52,6 +53,7 @@ pub struct RawScreenshot {
 
 /// The navigation history of a page.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct History {
     /// Entries, oldest first.
     pub entries: Vec<NavigationEntry>,

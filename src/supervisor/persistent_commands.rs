@@ -115,6 +115,7 @@ impl fmt::Debug for Login {
 
 /// Network throttling of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Throttle {
     /// Minimum time from a request to its response, in milliseconds.
     pub latency_ms: f64,

@@ -28,6 +28,7 @@ pub enum Phase {
 
 /// An answer armed for future dialogs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArmedDialogAnswer {
     /// Whether to accept (OK) or dismiss (Cancel).
     pub accept: bool,
@@ -43,6 +44,7 @@ pub struct ArmedDialogAnswer {
 
 /// The state of a supervisor at one moment. Unchanged parts are shared with the previous view.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct View {
     /// Number of the connection, from 1; each reconnect adds 1.
     pub generation: u64,
@@ -246,6 +248,7 @@ pub struct Frame {
 
 /// A download.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DownloadView {
     /// Its number within the supervisor, from 1.
     pub number: u64,
@@ -289,6 +292,7 @@ pub enum DownloadProgress {
 
 /// State of the dialog bridge, and what turned it on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[non_exhaustive]
 pub struct BridgeView {
     /// What turned it on; `None` while it is off.
     pub on: Option<BridgeReason>,
@@ -364,6 +368,7 @@ impl DialogType {
 /// An open dialog.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Dialog {
     /// `d-1`, `d-2`, …; never reused by a supervisor.
     pub id: Arc<str>,
@@ -393,6 +398,7 @@ pub struct Dialog {
 /// A closed dialog.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ClosedDialog {
     /// The dialog.
     #[serde(flatten)]
@@ -427,6 +433,7 @@ pub enum ClosedBy {
 
 /// A console message or an uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ConsoleEntry {
     /// Severity.
     pub level: ConsoleLevel,

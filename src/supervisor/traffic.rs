@@ -80,6 +80,7 @@ pub struct NetworkRequest {
 
 /// A request in flight.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Loading {
     /// Its number within the supervisor; later requests have greater numbers.
     pub number: u64,
@@ -100,6 +101,7 @@ pub struct Loading {
 /// Requests in flight at one moment, on all pages. Excludes sockets and event streams, which stay open, and requests of
 /// documents that were left.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Traffic {
     /// Whether network events are enabled.
     pub watched: bool,
@@ -129,6 +131,7 @@ const ERROR_PAGE: &str = "chrome-error:";
 /// A document that failed to load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FailedDocument {
     /// Its URL.
     pub url: Arc<str>,
@@ -139,6 +142,7 @@ pub struct FailedDocument {
 
 /// The body of a response or request.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Body {
     /// The bytes.
     pub bytes: Vec<u8>,

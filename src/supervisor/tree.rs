@@ -10,6 +10,7 @@ use crate::cdp::protocol::page::FrameId;
 
 /// Limits of a frame tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Maximum number of child frames.
     pub entries: usize,
@@ -32,6 +33,7 @@ impl Limits {
 /// The frames of a page: the top frame, and all others breadth first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FrameTree {
     /// The top frame.
     pub top: Option<FrameView>,
@@ -44,6 +46,7 @@ pub struct FrameTree {
 /// One frame in a [`FrameTree`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FrameView {
     /// Its id.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]

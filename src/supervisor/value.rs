@@ -10,6 +10,7 @@ use crate::cdp::protocol::runtime::{ExceptionDetails, RemoteObject};
 
 /// A result, and whether the page had to be freed of a stuck script for it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Done<T> {
     /// The result.
     pub result: T,
@@ -44,6 +45,7 @@ impl<T: fmt::Display> fmt::Display for Done<T> {
 
 /// The value of a script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Value {
     /// The value as JSON; `null` for `undefined`. What JSON cannot hold (`Infinity`, a symbol, an
     /// object with cycles) is its description as a string.
@@ -58,6 +60,7 @@ pub struct Value {
 /// An exception thrown by a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the script threw: {message}")]
+#[non_exhaustive]
 pub struct ScriptError {
     /// What was thrown, with its stack when it was an error: untrusted.
     pub message: String,

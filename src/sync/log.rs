@@ -20,6 +20,7 @@ pub trait Bytes {
 
 /// An entry of a [`Log`]: an event with number and time. Its fields are those of the event when serialised.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Logged<E> {
     /// The sequence number, from 1.
     pub seq: u64,
@@ -39,6 +40,7 @@ impl<E> Deref for Logged<E> {
 
 /// A part of a log.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Tail<E> {
     /// Entries, oldest first.
     pub entries: Vec<Logged<E>>,

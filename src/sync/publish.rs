@@ -10,6 +10,7 @@ use super::{Cancel, Deadline};
 ///
 /// Versions start at 1 and grow by one with every publication.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Versioned<T> {
     /// The frozen value.
     pub value: Arc<T>,

@@ -38,6 +38,7 @@ pub struct Turn<'a> {
 
 /// Why the caller got no turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NoTurn {
     /// The work of the present turn, or of the last one; `None` if there was none.
     pub running: Option<&'static str>,

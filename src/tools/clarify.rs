@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Outcome, Registry, RegistryError, Tool, ToolError};
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// The toolset.
@@ -18,11 +19,24 @@ const MAX_ANSWER_CHARS: usize = 20_000;
 
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Question {
     /// The question.
     pub question: String,
     /// Suggested answers, at most four; the user may answer freely.
     pub choices: Vec<String>,
+}
+
+impl Question {
+    /// A question without proposed answers.
+    #[must_use]
+    pub fn new(question: impl Into<String>) -> Self {
+        Self { question: question.into(), choices: Vec::new() }
+    }
+}
+
+setters! { Question:
+    choices(each String),
 }
 
 /// Asks the user, for example in a terminal or a chat.

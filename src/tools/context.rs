@@ -7,10 +7,12 @@ use super::files::Workspace;
 use super::{AskUser, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
+use crate::setters::setters;
 use crate::sync::{Cancel, Deadline};
 
 /// Progress of a call.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Amount done, in units of the tool.
     pub done: f64,
@@ -18,6 +20,19 @@ pub struct Progress {
     pub total: Option<f64>,
     /// Current step, for people.
     pub message: String,
+}
+
+impl Progress {
+    /// Progress that is not measured, with a message.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { done: 0.0, total: None, message: message.into() }
+    }
+}
+
+setters! { Progress:
+    done(f64),
+    total(some f64),
 }
 
 /// The browser, the workspace and the user that the tools of an entry point work with. Cheap to clone.
@@ -77,6 +92,7 @@ impl Scope {
 
 /// The context of a tool call. Tools must not keep any of it.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct ToolContext<'a> {
     /// The caller's session: its current tab, to-do list and background commands.
     pub session: &'a Session,
@@ -89,6 +105,16 @@ pub struct ToolContext<'a> {
     /// Receives progress reports of long calls.
     pub progress: &'a dyn Fn(Progress),
 }
+
+impl<'a> ToolContext<'a> {
+    /// The context of one call. Its progress is discarded.
+    #[must_use]
+    pub fn new(session: &'a Session, scope: &'a Scope, deadline: Deadline, cancel: &'a Cancel) -> Self {
+        Self { session, scope, deadline, cancel, progress: &|_| () }
+    }
+}
+
+setters! { <'a> ToolContext<'a>: progress(&'a dyn Fn(Progress)) }
 
 impl std::fmt::Debug for ToolContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// An image in a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Image {
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     pub media_type: &'static str,
@@ -15,8 +16,17 @@ pub struct Image {
     pub bytes: Vec<u8>,
 }
 
+impl Image {
+    /// An image file of this media type, such as `image/png`.
+    #[must_use]
+    pub fn new(media_type: &'static str, bytes: Vec<u8>) -> Self {
+        Self { media_type, bytes }
+    }
+}
+
 /// The result of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// All fields except `success`.
     pub fields: Map<String, Value>,
@@ -75,6 +85,7 @@ impl Outcome {
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct ToolError {
     /// Error code in `SCREAMING_SNAKE_CASE`, as in the HTTP API.
     pub code: &'static str,

@@ -15,6 +15,7 @@ use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
 use crate::redact::Secrets;
+use crate::setters::setters;
 
 /// Prefix of the toolsets of entry points.
 const PREFIX: &str = "cdpilot-";
@@ -29,6 +30,7 @@ pub enum ToolboxError {
 
 /// Options of a toolbox.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub struct ToolboxOptions {
     /// Profile whose browser is used [the default profile].
     pub profile: Option<String>,
@@ -36,6 +38,20 @@ pub struct ToolboxOptions {
     pub workspace: Option<PathBuf>,
     /// Asks the user [`clarify` is unavailable].
     pub ask: Option<Arc<dyn AskUser>>,
+}
+
+impl ToolboxOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { ToolboxOptions:
+    profile(some into String),
+    workspace(some into PathBuf),
+    ask(some Arc<dyn AskUser>),
 }
 
 impl std::fmt::Debug for ToolboxOptions {

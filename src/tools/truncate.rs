@@ -49,6 +49,7 @@ const OMITTED: &str = "omitted";
 
 /// A text that may be truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capped {
     /// The kept whole lines.
     pub text: String,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::code::Code;
 use crate::control::{Control, Profile, TabInfo};
-use crate::page::{self, Act, ActKind, Tab, WaitFor};
+use crate::page::{self, Act, ActKind, LoadState, Tab, WaitFor};
 use crate::supervisor::{DialogAnswer, FrameRef, TargetId};
 use crate::sync::{Cancel, Deadline, spawn};
 
@@ -99,15 +99,15 @@ fn in_time(outcome: Result<(), ToolError>) -> Result<(), ToolError> {
 impl BackgroundTab {
     /// Waits until the page is loaded and settled, or the time for it is over.
     pub(super) fn settle(&mut self, deadline: Deadline) -> Result<(), ToolError> {
-        let wait = |state: &str, time| {
-            let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
+        let wait = |state: LoadState, time| {
+            let wait = WaitFor { load_state: Some(state), ..WaitFor::default() };
             move |tab: &Tab| tab.act(&Act::new(ActKind::Wait(wait.clone())), deadline.within(time)).map(|_| ())
         };
         if self.dismiss_dialogs(deadline)? {
             // The dialog interrupted the load.
-            in_time(self.with_tab(deadline, wait("load", LOADING)))?;
+            in_time(self.with_tab(deadline, wait(LoadState::Load, LOADING)))?;
         }
-        in_time(self.with_tab(deadline, wait("networkidle", QUIET)))?;
+        in_time(self.with_tab(deadline, wait(LoadState::NetworkIdle, QUIET)))?;
         let now = self.tab()?.supervisor().view();
         let Some(page) = now.page(&self.info.target_id).filter(|page| !self.is_empty && &*page.url == "about:blank")
         else {

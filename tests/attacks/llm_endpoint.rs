@@ -107,7 +107,7 @@ fn attacks_of_an_llm_endpoint() {
 }
 
 fn hello() -> ChatRequest {
-    ChatRequest { messages: vec![Message::text(Role::User, "Hello")], ..ChatRequest::default() }
+    ChatRequest::new(vec![Message::text(Role::User, "Hello")])
 }
 
 fn says(text: &str) -> Vec<u8> {

@@ -112,7 +112,7 @@ fn attacks_of_an_mcp_server() {
     let config = json!({ "mcp_servers": { "evil": evil } }).to_string();
     let config = Config::parse(&config, Path::new("config.yaml")).unwrap();
     let control = Arc::new(Control::open(Home::at(folder.path().join("home")), config, overrides(None)).unwrap());
-    let options = ToolboxOptions { workspace: Some(work), ..ToolboxOptions::default() };
+    let options = ToolboxOptions::new().workspace(work);
     let toolbox = Toolbox::open(&control, &options).unwrap();
     let registry = Arc::clone(toolbox.registry());
     let scope = toolbox.scope().clone();
@@ -143,13 +143,7 @@ impl Target {
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         in_time(name, move || {
             let (cancel, session) = (Cancel::new(), Session::default());
-            let call = ToolContext {
-                session: &session,
-                scope: &scope,
-                deadline: deadline(),
-                cancel: &cancel,
-                progress: &|_| {},
-            };
+            let call = ToolContext::new(&session, &scope, deadline(), &cancel);
             registry.call(&named, &call, arguments)
         })
     }

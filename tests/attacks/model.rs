@@ -65,7 +65,7 @@ impl Armed {
         let token = Token::of(&home).unwrap().reveal().to_owned();
         let control = Control::open(home, config, overrides(crate::support::browser_path())).unwrap();
         let control = Arc::new(control);
-        let options = ToolboxOptions { workspace: Some(path(workspace)), ..ToolboxOptions::default() };
+        let options = ToolboxOptions::new().workspace(path(workspace));
         let toolbox = Toolbox::open(&control, &options).unwrap();
         let (registry, scope) = (Arc::clone(toolbox.registry()), toolbox.scope().clone());
         Self { registry, scope, control, site: Site::start(), token, key, folder }

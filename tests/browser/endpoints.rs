@@ -86,10 +86,7 @@ fn version(url: &str) -> String {
 
 fn resolved(url: &str, profiles: Vec<PathBuf>) -> Result<Endpoint, Error> {
     let headers = [("X-Key".to_owned(), "k".to_owned())];
-    resolve(
-        &Endpoint::parse(url)?,
-        &Resolve { headers: &headers, roots: &[], profiles, deadline: Deadline::after_secs(5) },
-    )
+    resolve(&Endpoint::parse(url)?, &Resolve::new(Deadline::after_secs(5)).headers(&headers).profiles(profiles))
 }
 
 #[test]
@@ -187,7 +184,7 @@ fn a_silent_server_fails_at_the_deadline() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let requested = Endpoint::parse(&listener.local_addr().unwrap().to_string()).unwrap();
     let began = Instant::now();
-    let how = Resolve { headers: &[], roots: &[], profiles: vec![], deadline: Deadline::after_millis(300) };
+    let how = Resolve::new(Deadline::after_millis(300));
     let error = resolve(&requested, &how).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, TransportKind};
 use tempfile::TempDir;
 
 use crate::browser_real::{TRANSPORTS, group, options, soon};
@@ -23,11 +23,10 @@ fn script(what: &str) -> LaunchOptions {
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         (folder, path)
     });
-    LaunchOptions {
-        executable: Some(path.clone()),
-        headless: Switch::On,
-        env: vec![("DO".to_owned(), what.to_owned())],
-        ..Default::default()
+    {
+        let mut options = LaunchOptions::new().executable(path.clone()).headless(true);
+        options.env = vec![("DO".to_owned(), what.to_owned())];
+        options
     }
 }
 
@@ -42,7 +41,7 @@ fn an_exit_during_launch_fails_at_once_and_quotes_stderr() {
     for transport in TRANSPORTS {
         let what = "for a; do case $a in --user-data-dir=*) echo my folder is ${a#*=} >&2; esac; done
             echo something broke >&2; echo DevTools at ws://u:hush@h/devtools/browser/hush >&2; exit 3";
-        let (error, took) = failed(&LaunchOptions { transport, ..script(what) });
+        let (error, took) = failed(&script(what).transport(transport));
         assert!(took < Duration::from_secs(5), "{took:?}");
         let Error::Exited { status, clean: false, stderr } = &error else { panic!("{error:?}") };
         assert!(status.contains('3') && stderr.contains("something broke"), "{error:?}");
@@ -74,7 +73,7 @@ fn a_browser_that_never_responds_is_killed_with_its_children() {
         // A helper that ignores the gentle signal, and one that has lost its parent.
         let what = "echo pid $$ >&2; trap '' TERM; sh -c 'trap \"\" TERM; sleep 61' & (sleep 62 &); sleep 63";
         let start_timeout = Duration::from_millis(600);
-        let (error, took) = failed(&LaunchOptions { transport, start_timeout, ..script(what) });
+        let (error, took) = failed(&script(what).transport(transport).start_timeout(start_timeout));
         let Error::StartTimeout { stderr, after, .. } = &error else { panic!("{error:?}") };
         assert_eq!(*after, start_timeout);
         assert!(took >= start_timeout && took < Duration::from_secs(4), "{took:?}");
@@ -100,10 +99,10 @@ fn a_file_that_is_not_executable_is_refused_before_launch() {
     let plain = folder.path().join("plain");
     std::fs::write(&plain, "").unwrap();
     for path in [folder.path(), &plain, Path::new("/no/such/browser")] {
-        let options = LaunchOptions { executable: Some(path.to_owned()), ..Default::default() };
+        let options = LaunchOptions::new().executable(path);
         assert!(matches!(BrowserProcess::launch(&options), Err(Error::Executable { .. })), "{}", path.display());
     }
-    let under_a_file = LaunchOptions { user_data_dir: Some(plain.join("profile")), ..script("exit 1") };
+    let under_a_file = script("exit 1").user_data_dir(plain.join("profile"));
     assert!(matches!(BrowserProcess::launch(&under_a_file), Err(Error::Profile { .. })));
 }
 
@@ -111,12 +110,12 @@ fn a_file_that_is_not_executable_is_refused_before_launch() {
 fn missing_display_and_missing_sandbox_are_reported() {
     let Some(options) = options(TransportKind::Pipe) else { return };
     if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
-        let (error, took) = failed(&LaunchOptions { headless: Switch::Off, ..options.clone() });
+        let (error, took) = failed(&options.clone().headless(false));
         assert!(matches!(error, Error::NoDisplay { .. }), "{error:?}");
         assert!(took < Duration::from_secs(10), "{took:?}");
     }
     if rustix::process::geteuid().is_root() {
-        let (error, _) = failed(&LaunchOptions { no_sandbox: Switch::Off, ..options });
+        let (error, _) = failed(&options.sandbox(true));
         assert!(matches!(error, Error::Sandbox { root: true, .. }), "{error:?}");
     }
 }
@@ -128,7 +127,7 @@ fn a_missing_listening_line_is_replaced_by_the_port_file() {
     let hide = format!("exec {} \"$@\" 2>/dev/null", real.display());
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for transport in [TransportKind::Port(0), TransportKind::PipeAndPort(free)] {
-        let browser = BrowserProcess::launch(&LaunchOptions { transport, ..script(&hide) }).unwrap();
+        let browser = BrowserProcess::launch(&script(&hide).transport(transport)).unwrap();
         assert!(browser.endpoint().is_some());
         browser.close(soon()).unwrap();
     }

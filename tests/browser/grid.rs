@@ -27,7 +27,7 @@ fn options() -> AttachOptions {
 }
 
 fn home(grid: &Grid, profile: &str) -> TestHome {
-    let overrides = Overrides { cdp_url: Some(grid.address()), ..Overrides::default() };
+    let overrides = Overrides::new().cdp_url(grid.address());
     TestHome::without_browser(profile, overrides)
 }
 
@@ -102,14 +102,11 @@ fn a_failing_node_ends_only_its_own_tasks() {
         (json!({ "platform": "linux" }), "there is no capability platform"),
         (json!({ "unhandledPromptBehavior": "accept" }), "always `ignore`"),
     ] {
-        let with = StartWith { capabilities: capabilities.as_object().unwrap().clone(), ..StartWith::default() };
+        let with = StartWith::new().capabilities(capabilities.as_object().unwrap().clone());
         let error = main.start_with(&with, soon()).unwrap_err();
         assert!(error.code() == "BAD_REQUEST" && error.to_string().contains(words), "{error}");
     }
-    let wrong = StartWith {
-        capabilities: json!({ "platformName": "plan9" }).as_object().unwrap().clone(),
-        ..StartWith::default()
-    };
+    let wrong = StartWith::new().capabilities(json!({ "platformName": "plan9" }).as_object().unwrap().clone());
     let error = main.start_with(&wrong, soon()).unwrap_err();
     assert!(error.to_string().contains("capabilities") && !error.to_string().contains("s3cret"), "{error}");
 
@@ -118,7 +115,7 @@ fn a_failing_node_ends_only_its_own_tasks() {
     let error = main.start_with(&wrong, soon()).unwrap_err();
     assert!(error.code() == "CONFLICT" && error.to_string().contains("stop it first"), "{error}");
     assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
-    main.open_tab(cdpilot::control::NewTab { url: "about:blank".to_owned(), ..Default::default() }, soon()).unwrap();
+    main.open_tab(cdpilot::control::NewTab::new("about:blank"), soon()).unwrap();
     assert_eq!(eval_value(&main, None, "6 * 7"), 42);
     let placed = grid.sessions();
     let (first, _) = placed.iter().find(|(_, sessions)| !sessions.is_empty()).unwrap();
@@ -146,7 +143,7 @@ fn a_failing_node_ends_only_its_own_tasks() {
     // The next start is placed on the node that is left.
     let _ = main.stop(soon());
     main.start(None, soon()).unwrap();
-    main.open_tab(cdpilot::control::NewTab { url: "about:blank".to_owned(), ..Default::default() }, soon()).unwrap();
+    main.open_tab(cdpilot::control::NewTab::new("about:blank"), soon()).unwrap();
     assert_eq!(eval_value(&main, None, "6 * 7"), 42);
     let placed = grid.sessions();
     let second: Vec<&String> =

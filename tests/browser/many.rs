@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, TransportKind};
+use cdpilot::browser::{BrowserProcess, Error, TransportKind};
 use cdpilot::cdp::protocol::target::GetTargets;
 use cdpilot::sync::{Deadline, spawn};
 use crossbeam_channel::bounded;
@@ -53,7 +53,7 @@ fn twenty_browsers_start_at_once_and_leave_nothing() {
         let start = Barrier::new(MANY);
         let browsers = side_by_side(MANY, move |number| {
             let transport = if number % 2 == 0 { TransportKind::Pipe } else { TransportKind::Port(0) };
-            let mut options = LaunchOptions { transport, start_timeout: LONG, ..options.clone() };
+            let mut options = options.clone().transport(transport).start_timeout(LONG);
             options.connect.connect_timeout = LONG;
             start.wait();
             BrowserProcess::launch(&options).unwrap_or_else(|error| panic!("browser {number}: {error}"))

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind, reap};
+use cdpilot::browser::{BrowserProcess, TransportKind, reap};
 use cdpilot::cdp::protocol::runtime::Evaluate;
 use cdpilot::cdp::protocol::target::{AttachToTarget, GetTargets};
 use cdpilot::sync::{Deadline, pause};
@@ -339,7 +339,7 @@ fn a_profile_with_a_hanging_orphaned_browser_can_be_started() {
         assert_eq!(record["owner"]["pid"], held.owner.id());
         assert!(record["executable"].as_str().is_some_and(|path| path.contains("chrom")), "{record}");
 
-        let options = LaunchOptions { user_data_dir: Some(profile.clone()), ..options };
+        let options = options.user_data_dir(profile.clone());
         let error = BrowserProcess::launch(&options).unwrap_err().to_string();
         assert!(error.contains(&format!("started by process {}", held.owner.id())), "{error}");
         signal("-STOP", vec![held.browser]);

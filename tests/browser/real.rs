@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, Error, LaunchOptions, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::target::{CloseTarget, GetTargets};
 use cdpilot::sync::{Deadline, pause};
@@ -24,7 +24,7 @@ pub(crate) fn options(transport: TransportKind) -> Option<LaunchOptions> {
     if executable.is_none() {
         eprintln!("skipped: no browser here");
     }
-    Some(LaunchOptions { executable: Some(executable?), headless: Switch::On, transport, ..Default::default() })
+    Some(LaunchOptions::new().executable(executable?).headless(true).transport(transport))
 }
 
 pub(crate) fn soon() -> Deadline {
@@ -166,7 +166,12 @@ fn a_stale_profile_lock_is_ignored() {
         return; // the arguments of others cannot be told apart for sure
     }
     // Its number belongs to a browser that works in another profile now.
-    let other = BrowserProcess::launch(&LaunchOptions { user_data_dir: None, ..options.clone() }).unwrap();
+    let other = BrowserProcess::launch(&{
+        let mut options = options.clone();
+        options.user_data_dir = None;
+        options
+    })
+    .unwrap();
     std::os::unix::fs::symlink(format!("{host}-{}", other.pid().unwrap()), &lock).unwrap();
     BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
     assert_eq!(pages(&other), 1);
@@ -272,12 +277,12 @@ fn browsers_leak_no_thread_descriptor_or_process() {
         BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
         let baseline = Baseline::now();
         for transport in TRANSPORTS {
-            let browser = BrowserProcess::launch(&LaunchOptions { transport, ..options.clone() }).unwrap();
+            let browser = BrowserProcess::launch(&options.clone().transport(transport)).unwrap();
             let context = browser.new_context(soon()).unwrap();
             context.new_page("about:blank", soon()).unwrap();
             drop(browser); // before its context
         }
-        let options = LaunchOptions { start_timeout: Duration::from_millis(1), ..options };
+        let options = options.start_timeout(Duration::from_millis(1));
         assert!(BrowserProcess::launch(&options).is_err());
         baseline.assert_back(soon());
     });

@@ -13,15 +13,14 @@ use cdpilot::browser::{Error, Facts, LaunchOptions, Surroundings, Switch, Transp
 
 fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], target: &[&str]) -> Result<Found, Error> {
     let env: HashMap<&str, &str> = env.iter().copied().collect();
-    search(&Sources {
-        os,
-        explicit: explicit.map(Path::new),
-        env: &|name| env.get(name).map(OsString::from),
-        usable: &|path| {
-            let is_there = target.iter().any(|t| Path::new(t) == path);
-            if is_there { Ok(()) } else { Err("there is no such file".to_owned()) }
-        },
-    })
+    let env = |name: &str| env.get(name).map(OsString::from);
+    let usable = |path: &Path| {
+        let is_there = target.iter().any(|t| Path::new(t) == path);
+        if is_there { Ok(()) } else { Err("there is no such file".to_owned()) }
+    };
+    let mut sources = Sources::new(os, &env, &usable);
+    sources.explicit = explicit.map(Path::new);
+    search(&sources)
 }
 
 #[test]
@@ -29,9 +28,9 @@ fn an_explicit_path_precedes_environment_and_system_paths() {
     let target = ["/a/chrome", "/b/chrome", "/usr/bin/chromium"];
     let env = [("CDPILOT_BROWSER", "/b/chrome"), ("PATH", "/usr/bin")];
     let at = |explicit, env: &[_]| found(Os::Linux, explicit, env, &target).unwrap();
-    assert_eq!(at(Some("/a/chrome"), &env), Found { path: "/a/chrome".into(), origin: Origin::Explicit });
-    assert_eq!(at(None, &env), Found { path: "/b/chrome".into(), origin: Origin::Environment });
-    assert_eq!(at(None, &env[1..]), Found { path: "/usr/bin/chromium".into(), origin: Origin::System });
+    assert_eq!(at(Some("/a/chrome"), &env), Found::new("/a/chrome", Origin::Explicit));
+    assert_eq!(at(None, &env), Found::new("/b/chrome", Origin::Environment));
+    assert_eq!(at(None, &env[1..]), Found::new("/usr/bin/chromium", Origin::System));
 }
 
 #[test]
@@ -109,7 +108,7 @@ fn a_failed_search_lists_the_tried_paths_with_advice() {
 
 fn planned(os: Os, root: bool, distribution: &str, has: &[&str]) -> Option<String> {
     let has = |name: &str| has.contains(&name);
-    plan_for(&Machine { os, root, distribution, has: &has }).map(|plan| plan.command_line())
+    plan_for(&Machine::new(os, distribution, &has).root(root)).map(|plan| plan.command_line())
 }
 
 #[test]
@@ -134,7 +133,7 @@ fn an_ordinary_user_installs_through_sudo() {
     assert_eq!(plan, "sudo apt-get update && sudo apt-get install -y chromium");
     assert_eq!(planned(Os::Linux, false, "alpine", &["apk", "doas"]).unwrap(), "doas apk add --no-cache chromium");
     let has = |name: &str| name == "apk";
-    let plan = plan_for(&Machine { os: Os::Linux, root: false, distribution: "", has: &has }).unwrap();
+    let plan = plan_for(&Machine::new(Os::Linux, "", &has)).unwrap();
     assert!(plan.note.unwrap().contains("root"));
 }
 
@@ -147,33 +146,33 @@ fn ubuntu_gets_the_snap() {
 
 #[test]
 fn an_installation_stops_at_the_first_failing_step() {
-    let step = |script: &str| install::Step { program: "sh".into(), args: vec!["-c".into(), script.into()] };
+    let step = |script: &str| install::Step::new("sh", &["-c", script]);
     let steps = vec![step("echo one; echo two >&2"), step("echo three; exit 7"), step("echo never")];
-    let plan = install::InstallPlan { manager: "sh", steps, note: Some("ask the owner") };
+    let plan = install::InstallPlan::new("sh", steps).note("ask the owner");
     let lines = RefCell::new(Vec::new());
     let error = install::run(&plan, |line| lines.borrow_mut().push(line.to_owned())).unwrap_err();
     let lines = lines.into_inner();
     let said: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.starts_with('$')).collect();
     assert_eq!(said, ["one", "two", "three"]);
     assert!(error.to_string().contains('7') && error.to_string().contains("ask the owner"), "{error}");
-    let missing = install::Step { program: "/no/such/program".into(), args: vec![] };
-    let plan = install::InstallPlan { manager: "sh", steps: vec![missing], note: None };
+    let missing = install::Step::new("/no/such/program", &[]);
+    let plan = install::InstallPlan::new("sh", vec![missing]);
     assert!(install::run(&plan, |_| {}).unwrap_err().to_string().contains("could not be started"));
 }
 
 // ---- deciding ----------------------------------------------------------------------------------
 
 fn plain() -> Surroundings {
-    Surroundings { os: Os::Linux, root: false, display: true, container: None, headless_env: None }
+    Surroundings::new(Os::Linux).display(true)
 }
 
 #[test]
 fn headless_comes_from_option_environment_or_display() {
     let none: [String; 0] = [];
-    let no_display = Surroundings { display: false, ..plain() };
+    let no_display = plain().display(false);
     assert!(!plain().headless(Switch::Auto, &none).on);
     assert!(no_display.headless(Switch::Auto, &none).on);
-    let response = |value: &str, display| Surroundings { headless_env: Some(value.into()), display, ..plain() };
+    let response = |value: &str, display| plain().headless_env(value).display(display);
     assert!(response("1", true).headless(Switch::Auto, &none).on);
     assert!(!response("false", false).headless(Switch::Auto, &none).on);
     assert!(response("auto", false).headless(Switch::Auto, &none).on, "anything else leaves it to the display");
@@ -187,14 +186,21 @@ fn the_sandbox_is_disabled_only_for_root_in_a_container() {
     let none: [String; 0] = [];
     let at = |root, container: Option<&str>, os| {
         let container = container.map(str::to_owned);
-        Surroundings { root, container, os, ..plain() }.no_sandbox(Switch::Auto, &none).on
+        {
+            let mut options = plain().root(root);
+            options.container = container;
+            options.os = os;
+            options
+        }
+        .no_sandbox(Switch::Auto, &none)
+        .on
     };
     assert!(at(true, Some("/.dockerenv"), Os::Linux));
     assert!(!at(true, None, Os::Linux));
     assert!(!at(false, Some("/.dockerenv"), Os::Linux));
     assert!(!at(true, Some("CI is set"), Os::Mac));
     assert!(plain().no_sandbox(Switch::On, &none).on);
-    let root = Surroundings { root: true, container: Some("x".into()), ..plain() };
+    let root = plain().root(true).container("x");
     assert!(!root.no_sandbox(Switch::Off, &none).on);
     assert!(root.no_sandbox(Switch::Auto, &none).because.contains("(x)"));
 }
@@ -217,18 +223,22 @@ fn containers_are_detected() {
 // ---- flags -------------------------------------------------------------------------------------
 
 fn lines(options: &LaunchOptions, os: Os) -> Result<Vec<String>, Error> {
-    let facts = Facts { os, user_data_dir: Path::new("/p"), headless: true, no_sandbox: true, user_agent: None };
+    let facts = Facts::new(os, Path::new("/p")).headless(true).no_sandbox(true);
     flags(options, &facts).map(|all| all.into_iter().map(|flag| flag.into_string().unwrap()).collect())
 }
 
 fn with_args(args: &[&str]) -> LaunchOptions {
-    LaunchOptions { extra_args: args.iter().map(|a| (*a).to_owned()).collect(), ..Default::default() }
+    {
+        let mut options = LaunchOptions::new();
+        options.extra_args = args.iter().map(|a| (*a).to_owned()).collect();
+        options
+    }
 }
 
 #[test]
 fn the_transport_decides_the_debugging_switches() {
     let debugging = |transport, os| -> Vec<String> {
-        let all = lines(&LaunchOptions { transport, ..Default::default() }, os).unwrap();
+        let all = lines(&LaunchOptions::new().transport(transport), os).unwrap();
         all.into_iter().filter(|flag| flag.contains("remote-debugging")).collect()
     };
     let (pipe, port) = ("--remote-debugging-pipe", "--remote-debugging-port=18800");
@@ -250,8 +260,7 @@ fn decisions_and_options_appear_on_the_command_line() {
     }
     assert_eq!(count("--disable-dev-shm-usage"), 1);
     assert_eq!(all.last().unwrap(), "about:blank");
-    let facts =
-        Facts { os: Os::Mac, user_data_dir: Path::new("/p"), headless: false, no_sandbox: false, user_agent: None };
+    let facts = Facts::new(Os::Mac, Path::new("/p"));
     let bare = flags(&LaunchOptions::default(), &facts).unwrap();
     assert!(bare.contains(&"--use-mock-keychain".into()));
     assert!(!bare.contains(&"--headless=new".into()) && !bare.contains(&"--no-sandbox".into()));
@@ -287,7 +296,7 @@ fn arguments_that_break_control_of_the_browser_are_refused() {
 #[test]
 fn port_9222_is_refused() {
     for transport in [TransportKind::Port(9222), TransportKind::PipeAndPort(9222)] {
-        let error = lines(&LaunchOptions { transport, ..Default::default() }, Os::Linux).unwrap_err();
+        let error = lines(&LaunchOptions::new().transport(transport), Os::Linux).unwrap_err();
         assert!(matches!(error, Error::ReservedPort { port: 9222 }));
     }
 }

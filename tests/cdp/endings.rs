@@ -60,8 +60,7 @@ fn invalid_and_unreachable_urls_are_different_errors() {
 #[test]
 fn localhost_and_extra_headers_are_supported() {
     let fake = Fake::start();
-    let options =
-        ConnectOptions { headers: vec![("Authorization".into(), "Bearer abc".into())], ..ConnectOptions::default() };
+    let options = ConnectOptions::new().headers(vec![("Authorization".into(), "Bearer abc".into())]);
     let address = format!("ws://localhost:{}/devtools/browser/one?x=1", fake.port());
     let connection = Connection::connect(&address, &options).unwrap();
     connection.call_raw("Test.next", &json!({}), soon()).unwrap();
@@ -73,7 +72,7 @@ fn localhost_and_extra_headers_are_supported() {
         assert!(!headers.iter().any(|(name, _)| name == "origin"));
     });
     for (name, value) in [("a b", "x"), ("x", "a\nb")] {
-        let options = ConnectOptions { headers: vec![(name.into(), value.into())], ..ConnectOptions::default() };
+        let options = ConnectOptions::new().headers(vec![(name.into(), value.into())]);
         let error = Connection::connect(&fake.address(), &options).unwrap_err();
         assert!(matches!(error, Error::Address { .. }), "{error:?}");
     }
@@ -99,11 +98,9 @@ fn displayed_connections_and_errors_contain_no_url() {
         let _ = socket.write_all(b"TOKEN token secret hunter2\r\n\r\n");
     });
     let dead = Fake::start().port();
-    let options = ConnectOptions {
-        headers: vec![("Cookie".into(), "hunter2".into())],
-        connect_timeout: Duration::from_millis(300),
-        ..ConnectOptions::default()
-    };
+    let options = ConnectOptions::new()
+        .headers(vec![("Cookie".into(), "hunter2".into())])
+        .connect_timeout(Duration::from_millis(300));
     assert_redacted(&format!("{options:?}"));
     let places = [silent.port(), forbidding.port(), garbling.port(), dead].map(|port| format!("127.0.0.1:{port}"));
     let more = ["127.0.0.1:notaport", "[::1", "no.such.host.invalid:9", "", "127.0.0.1:99999999"].map(str::to_owned);
@@ -151,7 +148,7 @@ fn unanswered_pings_end_the_connection() {
             let _ = socket.read_to_end(&mut all);
             let _ = send.send(all);
         });
-        let options = ConnectOptions { keepalive: Some(Duration::from_millis(100)), ..ConnectOptions::default() };
+        let options = ConnectOptions::new().keepalive(Some(Duration::from_millis(100)));
         let connection = fake.connect_with(&options);
         let events = connection.subscribe(Watch::everything(), Capacity::default());
         if calling {
@@ -195,7 +192,7 @@ fn a_resumed_process_keeps_its_connection() {
 
 #[cfg(target_os = "linux")]
 fn stopped_process(address: &str) {
-    let options = ConnectOptions { keepalive: Some(Duration::from_millis(100)), ..ConnectOptions::default() };
+    let options = ConnectOptions::new().keepalive(Some(Duration::from_millis(100)));
     let connection = Connection::connect(address, &options).unwrap();
     connection.call_raw("Test.before", &json!({}), soon()).unwrap();
     connection.call_raw("Test.ready", &json!({}), Deadline::after_millis(10)).unwrap_err();

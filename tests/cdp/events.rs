@@ -82,7 +82,7 @@ fn a_full_queue_drops_the_oldest_events_and_counts_them() {
 fn the_byte_limit_drops_events() {
     let fake = Fake::start();
     let connection = fake.connect();
-    let events = connection.subscribe(Watch::everything(), Capacity { events: 1000, bytes: 10_000 });
+    let events = connection.subscribe(Watch::everything(), Capacity::of(1000).bytes(10_000));
     fake.flood(20, 1000);
     settle(&connection);
     let Ok(Item::Lagged(lost)) = events.next(soon()) else { panic!("nothing was lost") };
@@ -121,7 +121,7 @@ fn latest_keeps_the_newest() {
 fn a_capacity_of_zero_keeps_one_event() {
     let fake = Fake::start();
     let connection = fake.connect();
-    let events = connection.subscribe(Watch::everything(), Capacity { events: 0, bytes: 0 });
+    let events = connection.subscribe(Watch::everything(), Capacity::of(0).bytes(0));
     fake.flood(3, 10);
     settle(&connection);
     assert_eq!(names(&events), ["lost 2", "Flood.event@"]);
@@ -251,7 +251,7 @@ fn subscriptions_can_change_during_a_flood() {
 fn every_event_is_either_received_or_counted_as_lost() {
     let fake = Fake::start();
     let connection = fake.connect();
-    let events = connection.subscribe(Watch::everything(), Capacity { events: 16, bytes: 3000 });
+    let events = connection.subscribe(Watch::everything(), Capacity::of(16).bytes(3000));
     let count = 10_000;
     scope(|threads| {
         let consumer = threads.spawn(|| {

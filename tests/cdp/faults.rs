@@ -55,8 +55,7 @@ fn fault_03_a_silent_connection_stays_open() {
     let fake = Fake::start();
     let gate = Gate::default();
     fake.on("Test.late").late(&gate).reply(json!({}));
-    let options =
-        ConnectOptions { keepalive: Some(std::time::Duration::from_millis(100)), ..ConnectOptions::default() };
+    let options = ConnectOptions::new().keepalive(Some(std::time::Duration::from_millis(100)));
     let connection = fake.connect_with(&options);
     fake.wait("pings", |log| log.pings >= 6);
     scope(|threads| {
@@ -194,8 +193,7 @@ fn fault_12_a_slow_subscriber_receives_the_number_of_lost_events() {
 }
 
 fn timed_out(connect: impl FnOnce(&ConnectOptions) -> Result<Connection, Error>, kind: TimeoutKind) {
-    let options =
-        ConnectOptions { connect_timeout: std::time::Duration::from_millis(200), ..ConnectOptions::default() };
+    let options = ConnectOptions::new().connect_timeout(std::time::Duration::from_millis(200));
     match connect(&options) {
         Err(Error::Timeout { kind: which, .. }) => assert_eq!(which, kind),
         other => panic!("{other:?}"),

@@ -76,7 +76,7 @@ fn a_hundred_connections_leak_nothing() {
 fn failed_connections_leak_nothing() {
     alone(module_path!(), "failed_connections_leak_nothing", || {
         let baseline = Baseline::now();
-        let options = ConnectOptions { connect_timeout: Duration::from_millis(20), ..ConnectOptions::default() };
+        let options = ConnectOptions::new().connect_timeout(Duration::from_millis(20));
         let silent = Fake::silent_handshake();
         let rude = Fake::script(|mut socket| drop(socket.read(&mut [0])));
         let dead = Fake::start().address();

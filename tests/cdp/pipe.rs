@@ -71,7 +71,7 @@ fn large_messages_are_transferred_in_both_directions() {
 
 #[test]
 fn a_message_over_the_limit_fails_only_its_call() {
-    let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 500, ..ConnectOptions::default() });
+    let (fake, connection) = Fake::over_pipe(&ConnectOptions::new().max_message(500));
     fake.on("Test.echo").echo();
     let events = connection.subscribe(Watch::everything(), Capacity::default());
     for bytes in [501, 5_000] {
@@ -92,7 +92,7 @@ fn a_message_over_the_limit_fails_only_its_call() {
 
 #[test]
 fn an_unterminated_message_ends_the_connection() {
-    let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 100, ..ConnectOptions::default() });
+    let (fake, connection) = Fake::over_pipe(&ConnectOptions::new().max_message(100));
     fake.on("Test.big").act(Action::Raw(vec![b' '; 1601]));
     let error = connection.call_raw("Test.big", &json!({}), soon()).unwrap_err();
     assert!(matches!(error, Error::Closed { reason: CloseReason::TooLarge, .. }), "{error:?}");
@@ -149,7 +149,7 @@ fn closing_ends_a_waiting_call_of_an_unresponsive_browser() {
 
 #[test]
 fn a_silent_pipe_stays_open() {
-    let options = ConnectOptions { keepalive: Some(std::time::Duration::from_millis(20)), ..ConnectOptions::default() };
+    let options = ConnectOptions::new().keepalive(Some(std::time::Duration::from_millis(20)));
     let (fake, connection) = Fake::over_pipe(&options);
     let gate = Gate::default();
     fake.on("Test.late").late(&gate).reply(json!({}));

@@ -91,7 +91,7 @@ fn pieces<'a>(whole: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
 }
 
 fn small_connection(fake: &Fake) -> (Connection, Subscription) {
-    let connection = fake.connect_with(&ConnectOptions { max_message: 100_000, ..ConnectOptions::default() });
+    let connection = fake.connect_with(&ConnectOptions::new().max_message(100_000));
     let events = connection.subscribe(Watch::everything(), Capacity::default());
     (connection, events)
 }

@@ -234,7 +234,7 @@ fn an_end_inside_a_frame_is_reported_as_the_peers_end() {
 
 #[test]
 fn a_message_far_over_the_limit_ends_the_connection_unread() {
-    let options = ConnectOptions { max_message: 1000, ..ConnectOptions::default() };
+    let options = ConnectOptions::new().max_message(1000);
     // Heads alone: not a byte of the payload is sent.
     assert_eq!(ends_with(&Frame::of(wire::TEXT).head(16_001), &options), CloseReason::TooLarge);
     let huge = [&[0x81, 127][..], &u64::MAX.to_be_bytes()].concat();
@@ -247,7 +247,7 @@ fn a_message_far_over_the_limit_ends_the_connection_unread() {
 #[test]
 fn a_message_over_the_limit_is_skipped_with_interleaved_frames() {
     let fake = Fake::start();
-    let options = ConnectOptions { max_message: 1000, ..ConnectOptions::default() };
+    let options = ConnectOptions::new().max_message(1000);
     let connection = fake.connect_with(&options);
     let text = wire::event(Some("S1"), "Test.event", &json!({ "id": "1", "n": [1], "data": "q".repeat(3000) }));
     let (first, rest) = text.as_bytes().split_at(900);
@@ -270,7 +270,7 @@ fn a_message_over_the_limit_is_skipped_with_interleaved_frames() {
 fn a_message_of_exactly_the_limit_with_a_ping_inside_is_accepted() {
     let fake = Fake::start();
     let text = wire::event(None, "Test.event", &json!({ "n": 1 }));
-    let options = ConnectOptions { max_message: text.len(), ..ConnectOptions::default() };
+    let options = ConnectOptions::new().max_message(text.len());
     let connection = fake.connect_with(&options);
     let events = connection.subscribe(Watch::everything(), Capacity::default());
     let mut frames = wire::fragments(&[text.as_bytes(), b""]);

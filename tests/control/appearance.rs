@@ -17,7 +17,7 @@ fn agents(profile: &Profile, site: &Site) -> (Vec<String>, Vec<String>) {
     site.page("/", "agents");
     site.put("/worker.js", Answer::script("postMessage(navigator.userAgent)"));
     site.put("/shared.js", Answer::script("onconnect = event => event.ports[0].postMessage(navigator.userAgent)"));
-    profile.navigate(Navigate { url: site.url("a", "/"), ..Navigate::default() }, soon()).unwrap();
+    profile.navigate(Navigate::new(site.url("a", "/")), soon()).unwrap();
     let said = eval_value(profile, None, AGENTS);
     let said = said.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect();
     let paths = ["a.localhost/", "a.localhost/worker.js", "a.localhost/shared.js"];

@@ -16,8 +16,10 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
     let profile = home.main();
     let one = home.open("/").tab_id;
     let url = home.site.url("b", "/two");
-    let two = profile.open_tab(cdpilot::control::NewTab { url, ..Default::default() }, soon()).unwrap().tab_id;
-    let reply = |accept: bool| DialogReply { accept, ..DialogReply::default() };
+    let two = profile.open_tab(cdpilot::control::NewTab::new(url), soon()).unwrap().tab_id;
+    let reply = |accept: bool| {
+        if accept { DialogReply::accept() } else { DialogReply::dismiss() }
+    };
     let answer = |reply: DialogReply| profile.answer_dialog(reply, soon());
     let open = |tab: &str, script: &str| {
         let before = profile.dialogs(None).unwrap().0.len();
@@ -28,12 +30,11 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
 
     // None is pending: the answer waits, two minutes at most, and the one after it takes its place.
     profile.tab(Some(&one)).unwrap();
-    let long = DialogReply { timeout: Some(Duration::from_secs(900)), ..reply(false) };
+    let long = reply(false).timeout(Duration::from_secs(900));
     assert_eq!(answer(long).unwrap(), DialogOutcome::Armed(Duration::from_secs(120)));
-    let short =
-        DialogReply { timeout: Some(Duration::from_secs(60)), prompt_text: Some("Ada".to_owned()), ..reply(true) };
+    let short = reply(true).timeout(Duration::from_secs(60)).prompt_text("Ada");
     assert_eq!(answer(short).unwrap(), DialogOutcome::Armed(Duration::from_secs(60)));
-    let missing = answer(DialogReply { dialog_id: Some("d-99".to_owned()), ..reply(true) }).unwrap_err();
+    let missing = answer(reply(true).dialog_id("d-99")).unwrap_err();
     assert_eq!(missing.code(), "DIALOG_NOT_FOUND", "{missing}");
     assert_eq!(eval_value(&profile, Some(&one), "prompt('name?')"), "Ada");
     seen(&profile, "its record", |now| !now.recent.is_empty());
@@ -42,9 +43,9 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
 
     // It was for one only. What is pending is answered at once.
     let id = open(&one, "window.sure = confirm('sure?')");
-    let missing = answer(DialogReply { dialog_id: Some("d-99".to_owned()), ..reply(true) }).unwrap_err();
+    let missing = answer(reply(true).dialog_id("d-99")).unwrap_err();
     assert!(missing.code() == "DIALOG_NOT_FOUND" && missing.to_string().contains(&id), "{missing}");
-    let elsewhere = DialogReply { target: Some(two.clone()), dialog_id: Some(id.clone()), ..reply(true) };
+    let elsewhere = reply(true).target(two.clone()).dialog_id(id.clone());
     assert_eq!(answer(elsewhere).unwrap_err().code(), "DIALOG_NOT_FOUND", "it is on another tab");
 
     // Several: they are named, and a tab or an id chooses.
@@ -54,8 +55,7 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
         several.code() == "SEVERAL_DIALOGS" && several.to_string().contains(&format!("{id}, {second}")),
         "{several}"
     );
-    let DialogOutcome::Answered(closed) = answer(DialogReply { target: Some(two.clone()), ..reply(false) }).unwrap()
-    else {
+    let DialogOutcome::Answered(closed) = answer(reply(false).target(two.clone())).unwrap() else {
         panic!("it was pending")
     };
     assert_eq!((&*closed.dialog.id, closed.accepted, closed.closed_by), (&*second, false, ClosedBy::Agent));
@@ -64,13 +64,10 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
     assert_eq!(eval_value(&profile, Some(&two), "window.sure"), false);
 
     // Armed for a tab, it is for no other one.
-    assert!(matches!(
-        answer(DialogReply { target: Some(two.clone()), ..reply(true) }).unwrap(),
-        DialogOutcome::Armed(_)
-    ));
+    assert!(matches!(answer(reply(true).target(two.clone())).unwrap(), DialogOutcome::Armed(_)));
     let other = open(&one, "alert('mine')");
     assert_eq!(eval_value(&profile, Some(&two), "confirm('theirs')"), true);
-    answer(DialogReply { dialog_id: Some(other), ..reply(true) }).unwrap();
+    answer(reply(true).dialog_id(other)).unwrap();
     assert_eq!(profile.status().pending_dialogs, 0);
     profile.stop(soon()).unwrap();
     assert_eq!(answer(reply(true)).unwrap_err().code(), "BROWSER_NOT_RUNNING");

@@ -43,7 +43,7 @@ fn the_doctor_checks_a_home_with_and_without_its_browser() {
     let status = other.main().start(None, soon()).unwrap();
     assert!(status.cdp_port.is_some_and(|taken| taken != port), "{status:?}");
     assert!(status.notes.iter().any(|note| note.contains(&format!("port {port} is in use"))), "{status:?}");
-    let requested = Overrides { cdp_port: Some(port), ..overrides(browser_path()) };
+    let requested = overrides(browser_path()).cdp_port(port);
     let requested = TestHome::without_browser("", requested);
     let refused = requested.main().start(None, soon()).unwrap_err();
     assert!(refused.to_string().contains(&format!("port {port} is in use")), "{refused}");
@@ -53,7 +53,7 @@ fn the_doctor_checks_a_home_with_and_without_its_browser() {
 #[test]
 fn the_doctor_fixes_file_permissions() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let missing = Overrides { executable: Some("/does/not/exist".into()), ..Overrides::default() };
+    let missing = Overrides::new().executable("/does/not/exist");
     let home = TestHome::without_browser("enabled: false", missing);
     let token = cdpilot::config::Token::of(home.home()).unwrap();
     let (path, downloads) = (home.path().join("token"), home.path().join("downloads"));

@@ -51,7 +51,7 @@ fn a_browser_starts_reports_its_status_and_stops() {
     assert_eq!(profile.start(None, soon()).unwrap().pid, Some(pid), "a browser that runs is left as it is");
 
     // Another one at the same time, with a port of its own; and one whose folder is taken.
-    home.create_profile(NewProfile { name: "second".to_owned(), ..NewProfile::default() }).unwrap();
+    home.create_profile(NewProfile::new("second")).unwrap();
     let second = home.profile(Some("second")).unwrap();
     let other = second.start(None, soon()).unwrap();
     assert!(other.running && other.cdp_port != Some(port) && other.pid != Some(pid), "{other:?}");
@@ -68,17 +68,14 @@ fn a_browser_starts_reports_its_status_and_stops() {
     assert_eq!(second.start(None, soon()).unwrap_err().code(), "CONFLICT");
 
     // Attached to by another home, which neither looks after it nor ends it.
-    let attached = TestHome::without_browser(
-        "",
-        Overrides { cdp_url: Some(format!("http://127.0.0.1:{port}")), ..Overrides::default() },
-    );
+    let attached = TestHome::without_browser("", Overrides::new().cdp_url(format!("http://127.0.0.1:{port}")));
     let theirs = attached.main();
     let remote = theirs.start(None, soon()).unwrap();
     assert!(remote.running && remote.pid.is_none() && remote.transport == "remote", "{remote:?}");
     assert_eq!((remote.cdp_port, theirs.tabs().len()), (Some(port), 1));
     assert!(!format!("{remote:?}").contains("/devtools/"), "{remote:?}");
     home.site.page("/", "<title>there</title>");
-    let opened = theirs.open_tab(NewTab { url: home.site.url("a", "/"), ..NewTab::default() }, soon()).unwrap();
+    let opened = theirs.open_tab(NewTab::new(home.site.url("a", "/")), soon()).unwrap();
     assert_eq!(opened.title, "there");
     assert!(!theirs.stop(soon()).unwrap().running);
     assert!(!attached.path().join("profiles/cdpilot").exists());
@@ -146,7 +143,7 @@ fn an_ended_browser_is_restarted_on_demand() {
     let gone = profile.tab(None).unwrap_err();
     assert!(gone.code() == "TAB_GONE" && gone.to_string().contains("t3"), "{gone}");
     let url = home.site.url("a", "/");
-    let navigation = profile.navigate(Navigate { url: url.clone(), ..Navigate::default() }, soon()).unwrap();
+    let navigation = profile.navigate(Navigate::new(url.clone()), soon()).unwrap();
     assert_eq!(
         (navigation.url.as_str(), navigation.title.as_str(), navigation.status),
         (url.as_str(), "one", Some(200))
@@ -163,7 +160,7 @@ fn start_options_that_differ_from_the_running_browser_are_refused() {
     let Some(home) = TestHome::new("transport: port") else { return };
     let profile = home.main();
     let capabilities = serde_json::json!({ "platformName": "linux" }).as_object().unwrap().clone();
-    let capable = StartWith { capabilities, ..StartWith::default() };
+    let capable = StartWith::new().capabilities(capabilities);
     // It takes none, whether it runs or not.
     let refused = |when: &str| {
         let error = profile.start_with(&capable, soon()).unwrap_err();
@@ -179,7 +176,7 @@ fn start_options_that_differ_from_the_running_browser_are_refused() {
 
     // Nor is a window a matter of a browser that somebody else started.
     let url = format!("http://127.0.0.1:{}", status.cdp_port.unwrap());
-    let attached = TestHome::without_browser("", Overrides { cdp_url: Some(url), ..Overrides::default() });
+    let attached = TestHome::without_browser("", Overrides::new().cdp_url(url));
     for when in ["stopped", "running"] {
         let error = attached.main().start(Some(false), soon()).unwrap_err();
         assert!(error.code() == "BAD_REQUEST" && error.to_string().contains("headless"), "{when}: {error}");
@@ -190,10 +187,10 @@ fn start_options_that_differ_from_the_running_browser_are_refused() {
 #[test]
 fn start_capabilities_are_refused_while_the_session_runs() {
     let Some(driver) = Driver::start() else { return };
-    let overrides = Overrides { cdp_url: Some(driver.address()), ..Overrides::default() };
+    let overrides = Overrides::new().cdp_url(driver.address());
     let home = TestHome::without_browser("", overrides);
     let capabilities = serde_json::json!({ "browserName": "chrome" }).as_object().unwrap().clone();
-    let capable = StartWith { capabilities, ..StartWith::default() };
+    let capable = StartWith::new().capabilities(capabilities);
     let profile = home.main();
     assert!(profile.start_with(&capable, soon()).unwrap().running);
     let error = profile.start_with(&capable, soon()).unwrap_err();

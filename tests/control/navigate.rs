@@ -11,7 +11,7 @@ use crate::support::site::{Answer, Held};
 use crate::support::test_home::{TestHome, eval_value, run, seen};
 
 fn go(profile: &Profile, url: &str, wait_until: WaitUntil, deadline: Deadline) -> Result<Navigated, Error> {
-    profile.navigate(Navigate { url: url.to_owned(), wait_until, ..Navigate::default() }, deadline)
+    profile.navigate(Navigate::new(url).wait_until(wait_until), deadline)
 }
 
 fn load(profile: &Profile, url: &str) -> Navigated {
@@ -113,7 +113,7 @@ fn a_navigation_that_opens_a_dialog_succeeds_and_reports_it() {
     // The next navigation takes it along, when that is wanted.
     let refused = go(&profile, &other, WaitUntil::Load, soon()).unwrap_err();
     assert!(refused.code() == "BLOCKED_BY_DIALOG" && refused.to_string().contains("hello"), "{refused}");
-    let to = Navigate { url: other.clone(), dismiss_dialogs: true, ..Navigate::default() };
+    let to = Navigate::new(other.clone()).dismiss_dialogs(true);
     let navigation = profile.navigate(to, soon()).unwrap();
     assert_eq!(&*navigation.dismissed_dialogs[0].dialog.message, "hello");
     assert_eq!(
@@ -122,13 +122,13 @@ fn a_navigation_that_opens_a_dialog_succeeds_and_reports_it() {
     );
 
     // A new tab is there although its page shows a dialog.
-    let opened = profile.open_tab(NewTab { url: site.url("a", "/alert"), ..NewTab::default() }, soon()).unwrap();
+    let opened = profile.open_tab(NewTab::new(site.url("a", "/alert")), soon()).unwrap();
     assert_eq!(profile.dialogs(Some(&opened.tab_id)).unwrap().0.len(), 1);
     assert_eq!(profile.dialogs(Some(&tab.tab_id)).unwrap().0.len(), 0);
 
     // A script that never ends is ended: the page is sent away all the same.
     run(&profile, &tab.tab_id, "while (true) {}");
-    let to = Navigate { url: site.url("b", "/"), target: Some(tab.tab_id), ..Navigate::default() };
+    let to = Navigate::new(site.url("b", "/")).target(tab.tab_id);
     profile.dialogs(None).unwrap().0.iter().for_each(|dialog| {
         supervisor.respond(Some(&dialog.id), DialogAnswer::Dismiss, soon()).unwrap();
     });
@@ -157,11 +157,11 @@ fn the_navigation_policy_applies_to_every_entry_point() {
             assert_eq!(blocked.code(), "NAVIGATION_BLOCKED", "{url}: {blocked}");
             assert!(blocked.details().unwrap()["reason"].as_str().is_some_and(|why| !why.is_empty()));
         }
-        let blocked = profile.open_tab(NewTab { url: url.to_owned(), ..NewTab::default() }, soon()).unwrap_err();
+        let blocked = profile.open_tab(NewTab::new(url), soon()).unwrap_err();
         assert_eq!(blocked.code(), "NAVIGATION_BLOCKED", "{url}: {blocked}");
         for method in ["Page.navigate", "Target.createTarget"] {
             let params = serde_json::json!({ "url": url });
-            let call = cdpilot::control::RawCall { method: method.to_owned(), params, ..Default::default() };
+            let call = cdpilot::control::RawCall::new(method).params(params);
             let blocked = profile.raw(call, soon()).unwrap_err();
             assert_eq!(blocked.code(), "NAVIGATION_BLOCKED", "{method} {url}: {blocked}");
         }
@@ -174,12 +174,12 @@ fn the_navigation_policy_applies_to_every_entry_point() {
     // Also where the address itself is none that is refused: in new tabs, however they are opened.
     let url = site.url("a", "/moved");
     let params = serde_json::json!({ "url": url });
-    let raw = cdpilot::control::RawCall { method: "Target.createTarget".to_owned(), params, ..Default::default() };
+    let raw = cdpilot::control::RawCall::new("Target.createTarget").params(params);
     let made = profile.raw(raw, soon()).unwrap();
     let made = made["targetId"].as_str().unwrap();
     seen(&profile, "the refusal", |now| now.page(made).is_some_and(|page| page.blocked.is_some()));
     assert_eq!(&*profile.running().unwrap().supervisor().view().page(made).unwrap().url, "about:blank");
-    let opened = profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap_err();
+    let opened = profile.open_tab(NewTab::new(url), soon()).unwrap_err();
     assert_eq!(opened.code(), "NAVIGATION_BLOCKED", "{opened}");
     assert_eq!(site.requested_from("b.localhost"), [""; 0]);
 }
@@ -192,7 +192,7 @@ fn concurrent_callers_share_a_start() {
     let opens: Vec<_> = (0..4)
         .map(|n| {
             let (profile, url) = (profile.clone(), url.clone());
-            let open = move || drop(profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap());
+            let open = move || drop(profile.open_tab(NewTab::new(url), soon()).unwrap());
             spawn(format!("open-{n}"), open).unwrap()
         })
         .collect();

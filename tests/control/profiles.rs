@@ -10,7 +10,7 @@ use crate::support::chrome::soon;
 use crate::support::test_home::TestHome;
 
 fn named(name: &str) -> NewProfile {
-    NewProfile { name: name.to_owned(), ..NewProfile::default() }
+    NewProfile::new(name)
 }
 
 fn bare(browser: &str) -> TestHome {
@@ -21,9 +21,7 @@ fn bare(browser: &str) -> TestHome {
 fn profiles_come_from_settings_and_requests_and_persist() {
     let settings = "cdp_port: 28792, profiles: {work: {cdp_port: 28801, color: '#00AA00'}, far: {cdp_url: 'ws://10.0.0.1:1/devtools/browser/secret'}}";
     let home = bare(settings);
-    let made = home
-        .create_profile(NewProfile { color: Some("#0000FF".to_owned()), cdp_port: Some(0), ..named("made-1") })
-        .unwrap();
+    let made = home.create_profile(named("made-1").color("#0000FF").cdp_port(0)).unwrap();
     assert_eq!((made.color.as_str(), made.running, made.is_remote), ("#0000FF", false, false));
     assert!(Path::new(&made.user_data_dir).ends_with("profiles/made-1"), "{}", made.user_data_dir);
     let shown = |home: &TestHome| -> Vec<_> {
@@ -38,7 +36,7 @@ fn profiles_come_from_settings_and_requests_and_persist() {
     assert_eq!(shown(&home), expected);
     assert!(!format!("{:?}{:?}", home.profiles(), home.control).contains("secret"));
 
-    let home = home.again(settings, Overrides { profile: Some("work".to_owned()), ..Overrides::default() });
+    let home = home.again(settings, Overrides::new().profile("work"));
     assert_eq!(home.main().name(), "work");
     assert_eq!(home.main().status().color, "#00AA00");
     assert!(home.profile(Some("made-1")).is_ok());
@@ -65,11 +63,7 @@ fn invalid_profiles_are_refused() {
         assert_eq!(home.create_profile(named(name)).unwrap_err().code(), "BAD_REQUEST", "{name}");
     }
     assert_eq!(home.create_profile(named("work")).unwrap_err().code(), "CONFLICT");
-    let wrong = [
-        NewProfile { color: Some("red".to_owned()), ..named("a") },
-        NewProfile { cdp_port: Some(9222), ..named("a") },
-        NewProfile { cdp_url: Some("ftp://user:geheim@x".to_owned()), ..named("a") },
-    ];
+    let wrong = [named("a").color("red"), named("a").cdp_port(9222), named("a").cdp_url("ftp://user:geheim@x")];
     for new in wrong {
         let error = home.create_profile(new).unwrap_err();
         assert!(error.code() == "BAD_REQUEST" && !error.to_string().contains("geheim"), "{error}");
@@ -85,7 +79,7 @@ fn invalid_profiles_are_refused() {
     assert!(wrong.to_string().contains("Work"), "{wrong}");
     let wrong = open("browser: {default_profile: ''}", Overrides::default());
     assert!(wrong.to_string().contains("default_profile"), "{wrong}");
-    let missing = open("", Overrides { profile: Some("nobody".to_owned()), ..Overrides::default() });
+    let missing = open("", Overrides::new().profile("nobody"));
     assert_eq!(missing.code(), "PROFILE_NOT_FOUND");
     let rule = open("browser: {navigation: {allow: ['http://']}}", Overrides::default());
     assert!(rule.to_string().contains("browser.navigation"), "{rule}");
@@ -115,7 +109,7 @@ fn a_disabled_browser_is_not_started() {
     let home = bare("enabled: false");
     let profile = home.main();
     assert_eq!(profile.start(None, soon()).unwrap_err().code(), "BROWSER_DISABLED");
-    let new = NewTab { url: "http://127.0.0.1/".to_owned(), ..NewTab::default() };
+    let new = NewTab::new("http://127.0.0.1/");
     let disabled = profile.open_tab(new, soon()).unwrap_err();
     assert!(disabled.to_string().starts_with("Browser disabled in settings"), "{disabled}");
     let status = profile.status();
@@ -158,7 +152,7 @@ fn repeated_failed_starts_are_paused() {
     std::fs::write(&program, format!("#!/bin/sh\necho >> '{}'\necho out of luck >&2\nexit 7\n", starts.display()))
         .unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let overrides = Overrides { executable: Some(program), headless: Some(true), ..Overrides::default() };
+    let overrides = Overrides::new().executable(program).headless(true);
     let home = TestHome::without_browser("user_agent: native", overrides); // which needs no version
     let profile = home.main();
     let count = || std::fs::read_to_string(&starts).unwrap().len();
@@ -171,7 +165,7 @@ fn repeated_failed_starts_are_paused() {
     let resting = start();
     assert!(resting.code() == "BROWSER_ERROR" && resting.to_string().contains("failed to start 3 times"), "{resting}");
     assert!(resting.to_string().contains("out of luck"), "{resting}");
-    let new = NewTab { url: "http://127.0.0.1/".to_owned(), ..NewTab::default() };
+    let new = NewTab::new("http://127.0.0.1/");
     assert!(profile.open_tab(new, soon()).is_err());
     assert_eq!(count(), 3, "nothing was started while it rests");
     assert!(!profile.status().running);

@@ -14,7 +14,12 @@ fn call(
     frame: Option<&str>,
 ) -> Result<Value, Error> {
     let own = |text: Option<&str>| text.map(str::to_owned);
-    let call = RawCall { method: method.to_owned(), params, target: own(target), frame: own(frame) };
+    let call = {
+        let mut options = RawCall::new(method).params(params);
+        options.target = own(target);
+        options.frame = own(frame);
+        options
+    };
     profile.raw(call, soon())
 }
 

@@ -9,7 +9,7 @@ use crate::support::chrome::soon;
 use crate::support::test_home::{TestHome, eval_value, event, run, seen};
 
 fn labelled(home: &TestHome, label: &str, background: bool) -> TabInfo {
-    let new = NewTab { url: home.site.url("a", "/"), label: Some(label.to_owned()), background };
+    let new = NewTab::new(home.site.url("a", "/")).label(label).background(background);
     home.main().open_tab(new, soon()).unwrap()
 }
 
@@ -58,11 +58,11 @@ fn tabs_are_labelled_found_limited_and_closed() {
     assert_eq!(ids(&tabs), ["t1", "t2", "t3"]);
     event(&profile, before, EventKind::TabOpened, &tabs[2].target_id);
     let url = home.site.url("a", "/");
-    let full = profile.open_tab(NewTab { url: url.clone(), ..NewTab::default() }, soon()).unwrap_err();
+    let full = profile.open_tab(NewTab::new(url.clone()), soon()).unwrap_err();
     assert!(full.code() == "TAB_LIMIT" && full.to_string().contains("idle longest: main"), "{full}");
     assert_eq!(full.details().unwrap()["oldestIdle"], "main");
     let params = serde_json::json!({ "url": url });
-    let raw = cdpilot::control::RawCall { method: "Target.createTarget".to_owned(), params, ..Default::default() };
+    let raw = cdpilot::control::RawCall::new("Target.createTarget").params(params);
     assert_eq!(profile.raw(raw, soon()).unwrap_err().code(), "TAB_LIMIT");
 
     // Closed: the tab before is the one that is meant, since there is no next one.
@@ -77,7 +77,7 @@ fn tabs_are_labelled_found_limited_and_closed() {
     // Under a dialog of a frame, closing is as safe as otherwise.
     home.site.page("/frames", "<iframe src='@b/alert'></iframe>");
     home.site.page("/alert", "<script>setTimeout(() => alert('boo'))</script>");
-    let new = NewTab { url: home.site.url("a", "/frames"), ..NewTab::default() };
+    let new = NewTab::new(home.site.url("a", "/frames"));
     let blocked = profile.open_tab(new, soon()).unwrap();
     seen(&profile, "the dialog", |now| !now.dialogs.is_empty());
     assert_eq!(profile.status().pending_dialogs, 1);
@@ -116,10 +116,10 @@ fn internal_pages_are_no_tabs_and_a_used_page_is_not_reused() {
     assert_eq!(profile.tab(Some(hidden.as_str())).unwrap_err().code(), "TAB_NOT_FOUND");
     // An address that cannot be reached leaves no tab behind.
     let url = "http://127.0.0.1:1/".to_owned();
-    let failed = profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap_err();
+    let failed = profile.open_tab(NewTab::new(url), soon()).unwrap_err();
     assert!(failed.code() == "BROWSER_ERROR" && failed.to_string().contains("ERR_"), "{failed}");
     for bad in ["example", "", "//x"] {
-        let error = profile.open_tab(NewTab { url: bad.to_owned(), ..NewTab::default() }, soon()).unwrap_err();
+        let error = profile.open_tab(NewTab::new(bad), soon()).unwrap_err();
         assert_eq!(error.code(), "BAD_REQUEST", "{bad}");
     }
     assert_eq!(profile.tabs().len(), 2);

@@ -91,7 +91,8 @@ impl Staged {
 
 fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
     let arguments = Map::from_iter([("text".to_owned(), json!(text))]);
-    let call = ToolContext { session: &Session::default(), scope: &no_scope(), deadline, cancel, progress: &|_| {} };
+    let (session, scope) = (Session::default(), no_scope());
+    let call = ToolContext::new(&session, &scope, deadline, cancel);
     let outcome = registry.call(name, &call, arguments)?;
     Ok(outcome.fields["text"].as_str().unwrap().to_owned())
 }
@@ -113,7 +114,7 @@ fn tools_of_a_server_are_listed_and_called() {
     let toolsets = Toolsets::new(Arc::clone(&staged.registry), BTreeMap::new());
     assert!(toolsets.is_known("mcp-fake") && toolsets.is_known("fake"));
     assert_eq!((staged.starts(), staged.names()), (0, BTreeSet::new()), "nothing is started before it is asked for");
-    let enabled = Enabled { toolsets: vec!["fake".to_owned()], off: BTreeSet::new() };
+    let enabled = Enabled::new(vec!["fake".to_owned()]);
     assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
     let names: BTreeSet<String> =
         enabled.tools(&toolsets, &staged.registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect();

@@ -92,13 +92,8 @@ impl Driven {
         cancel: &Cancel,
         progress: &dyn Fn(Progress),
     ) -> Result<Outcome, ToolError> {
-        let call = ToolContext {
-            session: &Session::default(),
-            scope: &no_scope(),
-            deadline: Deadline::after_secs(60),
-            cancel,
-            progress,
-        };
+        let (session, scope) = (Session::default(), no_scope());
+        let call = ToolContext::new(&session, &scope, Deadline::after_secs(60), cancel).progress(progress);
         self.registry.call(name, &call, arguments.as_object().cloned().unwrap_or_else(Map::new))
     }
 

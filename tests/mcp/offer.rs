@@ -1,6 +1,6 @@
 //! Answers to requests of the Model Context Protocol, in both protocol revisions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cdpilot::mcp::server::{Peer, ToolServer};
@@ -32,7 +32,7 @@ const DEFAULT: [&str; 12] = [
 ];
 
 fn offer(tooled: &ToolHome) -> ToolServer {
-    let enabled = Enabled { toolsets: vec!["cdpilot-mcp".to_owned()], off: BTreeSet::new() };
+    let enabled = Enabled::new(vec!["cdpilot-mcp".to_owned()]);
     ToolServer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, no_scope(), "A browser of its own.")
 }
 
@@ -147,8 +147,8 @@ fn tools_of_mcp_servers_are_listed_when_enabled() {
         for (toolset, fails) in [("mcp-there", false), ("mcp-broken", true)] {
             registry.add_source(Arc::new(Elsewhere { toolset, registry: Arc::clone(&registry), fails }));
         }
-        let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
-        let enabled = Enabled { toolsets, off: BTreeSet::new() };
+        let toolsets = toolsets.iter().copied();
+        let enabled = Enabled::new(toolsets);
         let sets = Toolsets::new(Arc::clone(&registry), BTreeMap::new());
         ask(&ToolServer::new(registry, sets, enabled, no_scope(), ""), message).unwrap()
     };

@@ -86,7 +86,7 @@ fn a_blocked_document_is_not_prefetched() {
     );
     let profile = home.main();
     // Not b.localhost: what is prefetched has to be of the same site.
-    profile.navigate(Navigate { url: home.site.url("1", "/"), ..Navigate::default() }, soon()).unwrap();
+    profile.navigate(Navigate::new(home.site.url("1", "/")), soon()).unwrap();
     home.site.wait_requested("127.0.0.1/over", 1);
     let (before, tab) = (profile.events().last(), profile.tab(None).unwrap().info.target_id);
     eval_value(&profile, None, "document.querySelector('a').click(); 1");

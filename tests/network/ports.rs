@@ -34,7 +34,7 @@ fn protected(control: &Control) -> Site {
 }
 
 fn go(profile: &Profile, url: String) -> Result<String, Error> {
-    profile.navigate(Navigate { url, ..Navigate::default() }, soon()).map(|navigation| navigation.url)
+    profile.navigate(Navigate::new(url), soon()).map(|navigation| navigation.url)
 }
 
 /// Waits until a navigation to an address was refused.
@@ -142,8 +142,7 @@ fn requested_debugging_ports_are_unreachable_for_pages() {
                 response.code() == "NAVIGATION_BLOCKED" && response.to_string().contains("debugging"),
                 "{response}"
             );
-            let opened =
-                profile.open_tab(NewTab { url: format!("http://127.0.0.1:{port}/json"), ..NewTab::default() }, soon());
+            let opened = profile.open_tab(NewTab::new(format!("http://127.0.0.1:{port}/json")), soon());
             assert_eq!(opened.unwrap_err().code(), "NAVIGATION_BLOCKED");
         }
         let script = format!(

@@ -134,7 +134,7 @@ fn every_status_can_be_fulfilled() {
 #[test]
 fn a_request_with_an_oversized_body_fails_alone() {
     let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
-    let connect = ConnectOptions { max_message: 1 << 20, ..ConnectOptions::default() };
+    let connect = ConnectOptions::new().max_message(1 << 20);
     let url = browser.endpoint().unwrap().url();
     let task = Task::over(Supervisor::attach(&url, &connect, SupervisorOptions::task("large")).unwrap());
     task.go(&task.site.url("a", "/"));
@@ -350,7 +350,7 @@ fn no_route_bypasses_the_navigation_policy() {
 /// One `Fetch` for routes, logins and dialogs over the bridge.
 #[test]
 fn routes_logins_and_bridged_dialogs_share_interception() {
-    let options = SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task("shared-fetch") };
+    let options = SupervisorOptions::task("shared-fetch").bridge(BridgeMode::Always);
     let Some(task) = Task::own_with(options) else { return };
     task.site.page("/", "here");
     task.site.page("/locked", "unlocked");

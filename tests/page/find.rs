@@ -211,7 +211,7 @@ fn long_pages_are_searched_in_parts_and_by_frame() {
     page.go("/");
     let whole = page.snapshot();
     let all: Vec<&str> = text(&whole).lines().collect();
-    let options = SnapshotOptions { offset: 150, max_chars: 600, ..SnapshotOptions::default() };
+    let options = SnapshotOptions::new().offset(150).max_chars(600);
     let part = page.snapshot_with(options);
     let shown: Vec<&str> = text(&part).lines().collect();
     let (last, kept) = shown.split_last().unwrap();

@@ -8,7 +8,7 @@ use crate::support::pixels::{Pixels, keep};
 use crate::support::test_tab::TestTab;
 
 fn labelled() -> ScreenshotOptions {
-    ScreenshotOptions { labels: true, ..ScreenshotOptions::default() }
+    ScreenshotOptions::new().labels(true)
 }
 
 fn shoot(paged: &TestTab, options: &ScreenshotOptions) -> (Screenshot, Vec<Annotation>, Pixels) {
@@ -51,7 +51,7 @@ fn label_boxes_match_the_boxes_of_the_page() {
     let (picture, annotations, pixels) = shoot(&paged, &labelled());
     let seen = paged.snapshot();
     shoot(&paged, &labelled());
-    let diff = cdpilot::page::SnapshotOptions { diff: true, ..Default::default() };
+    let diff = cdpilot::page::SnapshotOptions::new().diff(true);
     assert_eq!(paged.snapshot_with(diff).snapshot.as_deref(), Some(""), "a picture is no snapshot to compare with");
     for (name, selector) in [("Send order", "#send"), ("Name", "#name"), ("Home", "header a"), ("Size", "select")] {
         let annotation = named(&annotations, name);
@@ -118,7 +118,7 @@ fn invisible_elements_get_no_label() {
     let (_, annotations, _) = shoot(&paged, &labelled());
     let names: Vec<&str> = annotations.iter().map(|annotation| annotation.name.as_str()).collect();
     assert_eq!(names, ["seen", "upper"]);
-    let whole = ScreenshotOptions { full_page: true, ..labelled() };
+    let whole = labelled().full_page(true);
     let (_, annotations, _) = shoot(&paged, &whole);
     let names: Vec<&str> = annotations.iter().map(|annotation| annotation.name.as_str()).collect();
     assert_eq!(names, ["seen", "below", "upper"]);
@@ -143,7 +143,7 @@ fn elements_in_cross_origin_frames_are_labelled_in_place() {
         .expect("the inner frame is never drawn");
     let deep = named(&annotations, "deep").bounds;
     // 100 + 7 + 11 + 40 + 60 / 2 and so on.
-    assert_eq!(deep, Rect { x: 188.0, y: 138.0, width: 60.0, height: 30.0 });
+    assert_eq!(deep, Rect::new(188.0, 138.0, 60.0, 30.0));
     let red = pixels.bounds([255, 0, 0]).unwrap();
     assert!(red.0 >= 188 && red.1 >= 138 && red.2 <= 248 && red.3 <= 168, "{red:?}");
     assert!((named(&annotations, "outer").bounds.y - (50.0 + 7.0 + 11.0 + 300.0)).abs() < 0.5);

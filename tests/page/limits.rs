@@ -12,7 +12,7 @@ use crate::support::test_tab::{TestTab, ref_of, text};
 const MESSAGE: usize = 16 * 1024 * 1024;
 
 fn narrow(name: &str, html: &str) -> Option<TestTab> {
-    let page = TestTab::with(name, &ConnectOptions { max_message: MESSAGE, ..ConnectOptions::default() })?;
+    let page = TestTab::with(name, &ConnectOptions::new().max_message(MESSAGE))?;
     page.site.page("/", html);
     page.go("/");
     Some(page)

@@ -324,7 +324,7 @@ fn databases_in_use_are_replaced_only_with_the_same_schema() {
 #[test]
 fn origins_blocked_by_the_policy_are_skipped() {
     let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
-    let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("state-policy") };
+    let options = SupervisorOptions::task("state-policy").navigation(policy);
     let Some(tab) = with(options) else { return };
     tab.site.page("/", "x");
     let (a, b) = (tab.site.url("a", ""), tab.site.url("b", ""));
@@ -339,11 +339,11 @@ fn origins_blocked_by_the_policy_are_skipped() {
     assert!(a.skipped.is_empty() && b.skipped[0].what == "origin" && b.skipped[0].reason.contains("blocked"), "{b:?}");
     assert_eq!(tab.eval("localStorage.getItem('k')"), "v");
 
-    let only = SaveState { origins: vec![b.origin.clone(), format!("{}/path?x", a.origin)] };
+    let only = SaveState::new().origins(vec![b.origin.clone(), format!("{}/path?x", a.origin)]);
     let saved = tab.pages.save_state(tab.tab.target(), &only, soon()).unwrap();
     assert_eq!(saved.state.origins.len(), 1);
     assert!(of(&saved.origins, &b.origin).skipped[0].reason.contains("blocked"));
-    let bad = SaveState { origins: vec!["file:///etc/passwd".to_owned()] };
+    let bad = SaveState::new().origins(vec!["file:///etc/passwd".to_owned()]);
     assert_eq!(tab.pages.save_state(tab.tab.target(), &bad, soon()).unwrap_err().code(), "BAD_REQUEST");
 }
 

@@ -33,7 +33,7 @@ fn run(tab: &SettleTab, body: &str) -> Value {
 }
 
 fn save(tab: &SettleTab, origins: &[&str]) -> SavedState {
-    let what = SaveState { origins: origins.iter().map(|origin| (*origin).to_owned()).collect() };
+    let what = SaveState::new().origins(origins.iter().copied());
     tab.pages.save_state(tab.tab.target(), &what, soon()).unwrap()
 }
 
@@ -129,7 +129,8 @@ fn unreadable_data_is_not_deleted_by_loading() {
     let [place] = &saved.state.origins[..] else { panic!("{:?}", saved.state) };
     let loaded = load(&other, &saved.state);
     assert_eq!(of(&loaded, &place.origin).databases, 1, "{loaded:?}");
-    let stored = other.pages.save_state(other.tab.target(), &SaveState { origins: vec![place.origin.clone()] }, soon());
+    let stored =
+        other.pages.save_state(other.tab.target(), &SaveState::new().origins(vec![place.origin.clone()]), soon());
     let stored = &stored.unwrap().state.origins[0];
     let counts: Vec<usize> = stored.indexed_db[0]["stores"]
         .as_array()

@@ -22,11 +22,11 @@ fn a_page_is_printed_to_pdf() {
     };
     let pdf = paged.tab.pdf(&PdfOptions::default(), soon()).unwrap();
     assert!(pdf.starts_with(b"%PDF-") && pages(&pdf) == 3, "{} {}", pdf.len(), pages(&pdf));
-    let some = PdfOptions { page_ranges: Some("2-3".to_owned()), landscape: true, ..PdfOptions::default() };
+    let some = PdfOptions::new().page_ranges("2-3").landscape(true);
     assert_eq!(pages(&paged.tab.pdf(&some, soon()).unwrap()), 2);
     let error = |options: PdfOptions| paged.tab.pdf(&options, soon()).unwrap_err();
-    assert_eq!(error(PdfOptions { scale: Some(9.0), ..PdfOptions::default() }).code(), "BAD_REQUEST");
-    let none = PdfOptions { page_ranges: Some("x".to_owned()), ..PdfOptions::default() };
+    assert_eq!(error(PdfOptions::new().scale(9.0)).code(), "BAD_REQUEST");
+    let none = PdfOptions::new().page_ranges("x");
     let error = error(none);
     assert_eq!(error.code(), "BAD_REQUEST", "{error}");
 }

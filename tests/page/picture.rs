@@ -16,11 +16,11 @@ fn shoot(paged: &TestTab, options: &ScreenshotOptions) -> (Screenshot, Pixels) {
 }
 
 fn of(element: &str) -> ScreenshotOptions {
-    ScreenshotOptions { element: Some(element.to_owned()), ..ScreenshotOptions::default() }
+    ScreenshotOptions::new().element(element)
 }
 
 fn whole_page() -> ScreenshotOptions {
-    ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() }
+    ScreenshotOptions::new().full_page(true)
 }
 
 fn json_of(paged: &TestTab, script: &str) -> Value {
@@ -117,7 +117,7 @@ fn a_tall_page_is_one_screenshot_and_a_huge_one_is_truncated() {
     assert_eq!(picture.height, 20_000);
     assert_eq!(pixels.bounds(RED).map(|red| (red.1, red.3)), Some((19_990, 20_000)));
     assert_eq!(picture.cut_at, None);
-    let model = ScreenshotOptions { full_page: true, ..ScreenshotOptions::for_model() };
+    let model = ScreenshotOptions::for_model().full_page(true);
     let (picture, _) = shoot(&paged, &model);
     assert_eq!(picture.height, 2000);
     assert!(picture.notes.iter().any(|note| note.contains("unreadable")), "{:?}", picture.notes);
@@ -154,9 +154,9 @@ fn an_element_screenshot_scrolls_the_element_into_view() {
     assert_eq!(error(&of("#missing")).code(), "NOT_FOUND");
     assert_eq!(error(&of("#hidden")).code(), "NOT_ACTIONABLE");
     assert_eq!(error(&of("<<")).code(), "BAD_REQUEST");
-    assert_eq!(error(&ScreenshotOptions { full_page: true, ..of("#near") }).code(), "BAD_REQUEST");
-    assert_eq!(error(&ScreenshotOptions { quality: Some(50), ..Default::default() }).code(), "BAD_REQUEST");
-    let unknown = ScreenshotOptions { reference: Some("e999".to_owned()), ..Default::default() };
+    assert_eq!(error(&of("#near").full_page(true)).code(), "BAD_REQUEST");
+    assert_eq!(error(&ScreenshotOptions::new().quality(50)).code(), "BAD_REQUEST");
+    let unknown = ScreenshotOptions::new().reference("e999");
     assert!(matches!(error(&unknown), Error::StaleRef { .. }));
 }
 
@@ -178,8 +178,7 @@ fn an_element_in_nested_cross_origin_frames_is_captured() {
         seen = paged.snapshot();
     }
     let reference = ref_of(&seen, "deep");
-    let (picture, pixels) =
-        shoot(&paged, &ScreenshotOptions { reference: Some(reference), ..ScreenshotOptions::default() });
+    let (picture, pixels) = shoot(&paged, &ScreenshotOptions::new().reference(reference));
     assert_eq!((picture.width, picture.height), (120, 60), "{:?}", picture.notes);
     assert!(pixels.count(RED) > 7000, "{}", pixels.count(RED));
     assert_eq!(json_of(&paged, "scrollY"), json!(0));
@@ -215,20 +214,20 @@ fn screenshots_and_boxes_use_device_pixels() {
     assert_eq!(pixels.bounds(RED), Some((80, 100, 280, 160)));
     let (picture, pixels) = shoot(&paged, &of("button"));
     assert_eq!((picture.width, picture.height, pixels.count(RED)), (200, 60, 12_000));
-    let labelled = ScreenshotOptions { labels: true, ..ScreenshotOptions::default() };
+    let labelled = ScreenshotOptions::new().labels(true);
     let (picture, _) = shoot(&paged, &labelled);
     let annotations = picture.annotations.unwrap();
-    assert_eq!(annotations[0].bounds, Rect { x: 80.0, y: 100.0, width: 200.0, height: 60.0 });
-    let smaller = ScreenshotOptions { max_width: Some(400), ..labelled };
+    assert_eq!(annotations[0].bounds, Rect::new(80.0, 100.0, 200.0, 60.0));
+    let smaller = labelled.max_width(400);
     let (picture, _) = shoot(&paged, &smaller);
     assert_eq!((picture.width, picture.height), (400, 300));
-    assert_eq!(picture.annotations.unwrap()[0].bounds, Rect { x: 40.0, y: 50.0, width: 100.0, height: 30.0 });
+    assert_eq!(picture.annotations.unwrap()[0].bounds, Rect::new(40.0, 50.0, 100.0, 30.0));
 }
 
 #[test]
 fn jpeg_screenshots_can_be_decoded_by_browsers() {
     let Some(paged) = TestTab::showing("picture-jpeg", "<body style='margin:0;background:lime'>") else { return };
-    let options = ScreenshotOptions { kind: PictureType::Jpeg, quality: Some(90), ..ScreenshotOptions::default() };
+    let options = ScreenshotOptions::new().kind(PictureType::Jpeg).quality(90);
     let picture = paged.tab.screenshot(&options, soon()).unwrap();
     assert!(picture.bytes.starts_with(&[0xff, 0xd8, 0xff]));
     let read = format!(
@@ -260,14 +259,14 @@ fn screenshot_limits_always_hold() {
     ) else {
         return;
     };
-    let fit = Fit { max_side: 600, max_bytes: 30_000 };
-    let options = ScreenshotOptions { fit: Some(fit), ..of("canvas") };
+    let fit = Fit::new().max_side(600).max_bytes(30_000);
+    let options = of("canvas").fit(fit);
     let picture = paged.tab.screenshot(&options, soon()).unwrap();
     keep(&picture);
     assert!(picture.bytes.len() <= 30_000 && picture.width <= 600, "{} {}", picture.bytes.len(), picture.width);
     assert_eq!(picture.kind, PictureType::Jpeg);
     assert!(picture.notes.iter().any(|note| note.contains("JPEG")), "{:?}", picture.notes);
-    let (picture, pixels) = shoot(&paged, &ScreenshotOptions { scale: Some(0.5), ..of("canvas") });
+    let (picture, pixels) = shoot(&paged, &of("canvas").scale(0.5));
     assert_eq!((picture.width, picture.height, picture.scale), (450, 250, 0.5));
     assert!(pixels.count(WHITE) < 10);
 }

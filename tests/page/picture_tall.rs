@@ -32,11 +32,7 @@ impl Limited {
     fn new(how: Capture) -> Option<Self> {
         let browser = launch(TransportKind::Port(0))?;
         let proxy = Proxy::of(&browser.endpoint().unwrap().url());
-        let options = SupervisorOptions {
-            pages: Pages::None,
-            start_timeout: soon().left(),
-            ..SupervisorOptions::task("limited")
-        };
+        let options = SupervisorOptions::task("limited").pages(Pages::None).start_timeout(soon().left());
         let supervisor = Supervisor::attach(&proxy.url(), &ConnectOptions::default(), options).unwrap();
         let site = Site::start();
         // Every thousand pixels its own colour, and a head that stays.
@@ -57,7 +53,7 @@ impl Limited {
 }
 
 fn whole_page() -> ScreenshotOptions {
-    ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() }
+    ScreenshotOptions::new().full_page(true)
 }
 
 fn is_right(pixels: &Pixels, rows: u32) {
@@ -80,7 +76,7 @@ fn a_tall_page_is_captured_in_tiles_and_truncated_at_30_000() {
     let heights = limited.proxy.capture_heights();
     assert!(heights.len() > 1 && heights.iter().all(|height| *height <= TEXTURE), "{heights:?}");
     // An element of that height, and a page that fits.
-    let element = ScreenshotOptions { element: Some("main".to_owned()), ..ScreenshotOptions::default() };
+    let element = ScreenshotOptions::new().element("main");
     let picture = limited.tab.screenshot(&element, soon()).unwrap();
     assert_eq!((picture.height, picture.cut_at), (30_000, Some(30_000.0)));
     let top = FrameRef::TopOf(limited.tab.target().clone());

@@ -158,7 +158,7 @@ fn deltas_of_random_edits_reproduce_the_new_snapshot() {
     let mut before = text(&page.snapshot()).to_owned();
     for _ in 0..ROUNDS {
         page.value("edit()");
-        let diff = page.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
+        let diff = page.snapshot_with(SnapshotOptions::new().diff(true));
         let now = text(&page.snapshot()).to_owned();
         assert_eq!(text(&diff), Diff::between(&before, &now).to_string(), "{before}\n\n{now}");
         assert_eq!(sorted(&followed(&before, text(&diff))), sorted(&now), "{}", text(&diff));

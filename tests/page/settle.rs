@@ -357,7 +357,7 @@ fn delta_returns_the_changed_lines() {
     for take in [None, Some(false), Some(true)] {
         page.go("/");
         if let Some(fold) = take {
-            page.snapshot_with(SnapshotOptions { fold, ..Default::default() });
+            page.snapshot_with(SnapshotOptions::new().fold(fold));
         }
         let response = page.act(click.clone()).unwrap().changes.unwrap();
         let has = |start: &str, part: &str| response.lines().any(|line| line.starts_with(start) && line.contains(part));

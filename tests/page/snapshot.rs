@@ -95,7 +95,7 @@ fn frames_of_any_process_appear_below_their_elements() {
     assert_eq!(seen.stats.frames, 5);
     assert!(seen.refs[&ref_of(&seen, "four")].frame_id.is_some());
     // Only one of them, by its element's ref.
-    let inner = paged.snapshot_with(SnapshotOptions { frame: Some(ref_of(&seen, "\"back\"")), ..Default::default() });
+    let inner = paged.snapshot_with(SnapshotOptions::new().frame(ref_of(&seen, "\"back\"")));
     assert_eq!(
         text(&inner).lines().next().map(without_refs).as_deref(),
         Some("- button \"three\""),
@@ -148,21 +148,21 @@ fn a_snapshot_under_a_dialog_returns_known_data_at_once() {
     let response = serde_json::to_value(&seen).unwrap();
     assert_eq!(response["blockedByDialog"], true);
     assert!(response["frame_tree"]["top"].is_object());
-    let nodes = paged.snapshot_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
+    let nodes = paged.snapshot_with(SnapshotOptions::new().format(Format::Aria));
     assert_eq!(nodes.nodes.as_deref(), Some([].as_slice()));
 }
 
 #[test]
 fn nodes_have_protocol_ids() {
     let Some(paged) = form("see-aria") else { return };
-    let seen = paged.snapshot_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
+    let seen = paged.snapshot_with(SnapshotOptions::new().format(Format::Aria));
     let nodes = seen.nodes.unwrap();
     let button = nodes.iter().find(|node| node.role == "button" && node.name == "Go").unwrap();
     let requested = serde_json::json!({ "backendNodeId": button.backend_node_id.unwrap() });
     let response = paged.supervisor().call_raw(&paged.top(), "DOM.describeNode", &requested, soon()).unwrap();
     let response: serde_json::Value = response.result.decode().unwrap();
     assert_eq!(response["node"]["localName"], "button");
-    let few = paged.snapshot_with(SnapshotOptions { format: Format::Aria, limit: 3, ..Default::default() });
+    let few = paged.snapshot_with(SnapshotOptions::new().format(Format::Aria).limit(3));
     assert_eq!((few.nodes.unwrap().len(), few.truncated), (3, true));
 }
 
@@ -172,23 +172,23 @@ fn filters_keep_the_documented_elements() {
     let lines = |options: SnapshotOptions| -> Vec<String> {
         text(&paged.snapshot_with(options)).lines().map(without_refs).collect()
     };
-    let interactive = lines(SnapshotOptions { interactive: true, ..Default::default() });
+    let interactive = lines(SnapshotOptions::new().interactive(true));
     let wanted = ["- textbox \"Mail\" [required]", "- checkbox \"Remember me\" [checked]", "- link \"the terms\""];
     assert_eq!(interactive[..3], wanted);
     assert_eq!(interactive.len(), 5);
-    let compact = lines(SnapshotOptions { compact: true, ..Default::default() });
+    let compact = lines(SnapshotOptions::new().compact(true));
     assert!(compact.contains(&"- link \"the terms\"".to_owned()), "{compact:?}");
-    let flat = lines(SnapshotOptions { depth: Some(0), ..Default::default() });
+    let flat = lines(SnapshotOptions::new().depth(0));
     assert!(flat.iter().all(|line| !line.starts_with(' ')) && flat.contains(&"- paragraph".to_owned()), "{flat:?}");
-    let part = lines(SnapshotOptions { selector: Some("p".to_owned()), ..Default::default() });
+    let part = lines(SnapshotOptions::new().selector("p"));
     assert_eq!(part[0], "- paragraph");
     assert_eq!(part.len(), 4);
-    assert!(lines(SnapshotOptions { selector: Some("#nothing".to_owned()), ..Default::default() }).is_empty());
-    let bad = SnapshotOptions { selector: Some("p[".to_owned()), ..Default::default() };
+    assert!(lines(SnapshotOptions::new().selector("#nothing")).is_empty());
+    let bad = SnapshotOptions::new().selector("p[");
     assert!(matches!(paged.tab.snapshot(&bad, soon()), Err(Error::BadRequest { .. })));
-    let urls = lines(SnapshotOptions { urls: true, ..Default::default() });
+    let urls = lines(SnapshotOptions::new().urls(true));
     assert!(urls.iter().any(|line| line.contains("/terms]")), "{urls:?}");
-    let cut = paged.snapshot_with(SnapshotOptions { max_chars: 120, ..Default::default() });
+    let cut = paged.snapshot_with(SnapshotOptions::new().max_chars(120));
     assert!(cut.truncated && text(&cut).chars().count() <= 120, "{}", text(&cut));
     assert!(text(&cut).ends_with("of 10 lines]"), "{}", text(&cut));
     assert!(cut.refs.keys().all(|reference| text(&cut).contains(&format!("[ref={reference}]"))));
@@ -201,12 +201,12 @@ fn long_runs_are_folded_and_expanded_on_request() {
     let Some(paged) = TestTab::showing("see-fold", &format!("<table>{rows}</table><ul><li>a<li>b<li>c</ul>")) else {
         return;
     };
-    let folded = paged.snapshot_with(SnapshotOptions { fold: true, ..Default::default() });
+    let folded = paged.snapshot_with(SnapshotOptions::new().fold(true));
     assert!(text(&folded).contains("open 4") && !text(&folded).contains("open 5"), "{}", text(&folded));
     assert!(text(&folded).contains("- 295 more like these [ref="), "{}", text(&folded));
     assert!(text(&folded).len() < 2_000, "{}", text(&folded).len());
     let rest = ref_of(&folded, "295 more");
-    let whole = paged.snapshot_with(SnapshotOptions { fold: true, expand: Some(rest), ..Default::default() });
+    let whole = paged.snapshot_with(SnapshotOptions::new().fold(true).expand(rest));
     assert!(text(&whole).contains("open 299") && !text(&whole).contains("more like these"));
     let plain = paged.snapshot();
     assert!(text(&plain).contains("open 299"));
@@ -218,17 +218,17 @@ fn a_delta_turns_the_old_snapshot_into_the_new_one() {
     let Some(paged) = form("see-diff") else { return };
     let before = paged.snapshot();
     paged.eval("document.querySelector('button').click(); document.querySelector('a').remove(); 1");
-    let diff = paged.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
+    let diff = paged.snapshot_with(SnapshotOptions::new().diff(true));
     let response = text(&diff);
     assert!(response.lines().all(|line| line.starts_with("- ") || line.starts_with("+ ")), "{response}");
     assert!(response.contains("+ - button \"Done\"") && response.contains("-   - link \"the terms\""), "{response}");
     let after = paged.snapshot();
     let made = Diff::between(text(&before), text(&after)).apply(text(&before)).unwrap();
     assert_eq!(made, text(&after));
-    let none = paged.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
+    let none = paged.snapshot_with(SnapshotOptions::new().diff(true));
     assert_eq!(text(&none), "");
     paged.go("/");
-    let other = paged.snapshot_with(SnapshotOptions { diff: true, ..Default::default() });
+    let other = paged.snapshot_with(SnapshotOptions::new().diff(true));
     assert!(text(&other).lines().all(|line| line.starts_with("+ ")), "{}", text(&other));
 }
 

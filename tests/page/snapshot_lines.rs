@@ -6,7 +6,7 @@ use crate::support::chrome::soon;
 use crate::support::test_tab::{TestTab, ref_of, text};
 
 fn diff() -> SnapshotOptions {
-    SnapshotOptions { diff: true, ..SnapshotOptions::default() }
+    SnapshotOptions::new().diff(true)
 }
 
 /// The lines without refs.
@@ -96,7 +96,7 @@ fn a_wrapper_and_its_control_are_one_element() {
         ]
     );
     // The labels in a picture are the same.
-    let options = cdpilot::page::ScreenshotOptions { labels: true, ..Default::default() };
+    let options = cdpilot::page::ScreenshotOptions::new().labels(true);
     let labels = paged.tab.screenshot(&options, soon()).unwrap().annotations.unwrap();
     assert_eq!(labels.len(), 8, "{labels:?}");
     assert!(labels.iter().all(|label| seen.refs.contains_key(&label.reference)), "{labels:?}");
@@ -138,7 +138,7 @@ fn compact_keeps_rows() {
     else {
         return;
     };
-    let seen = paged.snapshot_with(SnapshotOptions { compact: true, ..SnapshotOptions::default() });
+    let seen = paged.snapshot_with(SnapshotOptions::new().compact(true));
     let lines = lines(&seen);
     assert_eq!(lines.iter().filter(|line| line.trim_start().starts_with("- row")).count(), 3, "{lines:?}");
     let alice = lines.iter().position(|line| line.contains("Alice")).unwrap();
@@ -177,7 +177,7 @@ fn a_delta_uses_the_options_of_the_last_snapshot_or_is_a_full_one() {
     else {
         return;
     };
-    let interactive = SnapshotOptions { interactive: true, urls: true, ..SnapshotOptions::default() };
+    let interactive = SnapshotOptions::new().interactive(true).urls(true);
     let before = paged.snapshot_with(interactive.clone());
     paged.eval("document.querySelector('button').textContent = 'Two'");
     let seen = paged.snapshot_with(diff());
@@ -186,10 +186,10 @@ fn a_delta_uses_the_options_of_the_last_snapshot_or_is_a_full_one() {
     assert!(!seen.full);
     assert_eq!(text(&paged.snapshot_with(diff())), "", "again, and nothing changed");
     // With the same options, given once more.
-    let same = paged.snapshot_with(SnapshotOptions { diff: true, ..interactive });
+    let same = paged.snapshot_with(interactive.diff(true));
     assert_eq!((text(&same), same.full), ("", false));
     // With other options all of it is new, and that is said.
-    let other = paged.snapshot_with(SnapshotOptions { compact: true, ..diff() });
+    let other = paged.snapshot_with(diff().compact(true));
     assert!(other.full && text(&other).contains("+ - heading \"Title\""), "{}", text(&other));
     assert_eq!(text(&other).lines().count(), 4);
     assert_eq!(serde_json::to_value(&other).unwrap()["full"], true);
@@ -197,7 +197,7 @@ fn a_delta_uses_the_options_of_the_last_snapshot_or_is_a_full_one() {
     paged.go("/");
     let new = paged.snapshot_with(diff());
     assert!(new.full && text(&new).lines().all(|line| line.starts_with("+ ")), "{}", text(&new));
-    let all = Diff::between("", text(&paged.snapshot_with(SnapshotOptions { compact: true, ..Default::default() })));
+    let all = Diff::between("", text(&paged.snapshot_with(SnapshotOptions::new().compact(true))));
     assert_eq!(all.to_string(), text(&new));
 }
 

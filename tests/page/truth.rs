@@ -68,8 +68,7 @@ impl Truth {
         // A video that cannot be played is called so from when that has turned out.
         let settled = Evaluate { await_promise: Some(true), ..Evaluate::new(MEDIA) };
         paged.supervisor().session_call(&paged.top(), &settled, soon()).unwrap();
-        let seen =
-            paged.snapshot_with(SnapshotOptions { format: Format::Aria, limit: usize::MAX, ..Default::default() });
+        let seen = paged.snapshot_with(SnapshotOptions::new().format(Format::Aria).limit(usize::MAX));
         assert_eq!(seen.unread, []);
         let nodes = seen.nodes.unwrap();
         Some(Self { paged, nodes })

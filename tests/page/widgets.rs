@@ -83,7 +83,7 @@ fn an_aria_hidden_but_visible_clickable_element_has_a_ref() {
     click(&page, &found[0]);
     assert_eq!(page.value("got.length"), 3);
     // Alone, by a selector.
-    let options = cdpilot::page::SnapshotOptions { selector: Some("#arrow".to_owned()), ..Default::default() };
+    let options = cdpilot::page::SnapshotOptions::new().selector("#arrow");
     assert_eq!(refs(text(&page.snapshot_with(options)), "- generic"), found[..1]);
 }
 

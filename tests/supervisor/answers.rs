@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::support::chrome::{ACCEPT, Task, launch, shared, soon, text};
 
 fn with_policy(name: &str, policy: DialogPolicy) -> Option<Task> {
-    Task::shared_with(SupervisorOptions { policy, ..SupervisorOptions::task(name) })
+    Task::shared_with(SupervisorOptions::task(name).policy(policy))
 }
 
 /// One dialog of each type, and the result in the page.
@@ -118,7 +118,7 @@ fn an_armed_answer_expires() {
 #[test]
 fn the_watchdog_dismisses_unanswered_dialogs() {
     let dialog_timeout = Duration::from_millis(300);
-    let options = SupervisorOptions { dialog_timeout, ..SupervisorOptions::task("watchdog") };
+    let options = SupervisorOptions::task("watchdog").dialog_timeout(dialog_timeout);
     let Some(task) = Task::shared_with(options) else { return };
     task.run("window.got = confirm('anybody?')");
     let opened = task.dialog();
@@ -191,7 +191,7 @@ fn other_client(url: &str, target: &TargetId) -> Session {
 fn a_dialog_answered_by_another_client_is_recorded_as_such() {
     let Some(url) = shared() else { return };
     // Faster than any person: with the bridge left to itself this would turn it on.
-    let options = SupervisorOptions { bridge: BridgeMode::Never, ..SupervisorOptions::task("remote") };
+    let options = SupervisorOptions::task("remote").bridge(BridgeMode::Never);
     let task = Task::shared_with(options).unwrap();
     let other = other_client(url, &task.target());
     for accept in [true, false] {

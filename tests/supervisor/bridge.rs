@@ -16,7 +16,7 @@ use crate::support::proxy::Proxy;
 use crate::support::site::Answer;
 
 fn bridged(name: &str) -> SupervisorOptions {
-    SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task(name) }
+    SupervisorOptions::task(name).bridge(BridgeMode::Always)
 }
 
 fn life(now: &View, url: &str) -> BridgeLife {
@@ -57,7 +57,7 @@ fn the_bridge_returns_the_answer_and_opens_no_native_dialog() {
 
 #[test]
 fn policies_armed_answers_and_watchdog_apply_to_bridged_dialogs() {
-    let options = SupervisorOptions { dialog_timeout: Duration::from_millis(300), ..bridged("same") };
+    let options = bridged("same").dialog_timeout(Duration::from_millis(300));
     let Some(task) = Task::own_with(options) else { return };
     assert_eq!(task.eval("typeof prompt"), "function");
     task.arm(text("armed"), Duration::from_secs(60)).unwrap();
@@ -153,7 +153,7 @@ fn dismissing(options: SupervisorOptions) -> Option<(BrowserProcess, Proxy, Task
     let browser = launch(TransportKind::Port(0))?;
     let proxy = Proxy::of(&browser.endpoint().unwrap().url());
     proxy.dismiss_dialogs(Duration::from_millis(10));
-    let options = SupervisorOptions { start_timeout: soon().left(), ..options };
+    let options = options.start_timeout(soon().left());
     let supervisor = Supervisor::attach(&proxy.url(), &ConnectOptions::default(), options).unwrap();
     let task = Task::over(supervisor);
     task.site.page("/", "behind a proxy");
@@ -202,7 +202,7 @@ fn a_dialog_dismissed_by_another_client_enables_the_bridge() {
 
 #[test]
 fn the_bridge_is_never_enabled_when_disabled() {
-    let options = SupervisorOptions { bridge: BridgeMode::Never, ..SupervisorOptions::task("never") };
+    let options = SupervisorOptions::task("never").bridge(BridgeMode::Never);
     let Some((_browser, proxy, task)) = dismissing(options) else { return };
     task.run("window.all = [prompt('lost'), prompt('lost'), prompt('lost')]");
     until(&task, "three records", |now| now.recent.len() == 3);

@@ -117,12 +117,8 @@ fn repeated_connection_losses_lose_nothing() {
         site.page("/", "<title>chaos</title>");
         // Cut so often, a busy machine may not get through a single attach in many tries.
         let reconnect = Reconnect::default().tries(1000).pauses(Duration::from_millis(5), Duration::from_millis(50));
-        let options = SupervisorOptions {
-            pages: Pages::None,
-            reconnect,
-            start_timeout: soon().left(),
-            ..SupervisorOptions::task("chaos")
-        };
+        let options =
+            SupervisorOptions::task("chaos").pages(Pages::None).reconnect(reconnect).start_timeout(soon().left());
         let supervisor = Supervisor::attach(&proxy.url(), &ConnectOptions::default(), options).unwrap();
         let ledger = Ledger::follow(supervisor.log());
         let open = |_| {

@@ -97,7 +97,7 @@ fn stopping_closes_own_pages_and_leaves_others() {
     for (close_own_pages, place) in [(true, "/one"), (true, "/same"), (false, "/one"), (true, "top")] {
         let adopted = client.call(&CreateTarget::new("about:blank"), soon()).unwrap().target_id;
         let pages_of = Pages::Existing(adopted.clone());
-        let options = SupervisorOptions { pages: pages_of, close_own_pages, ..SupervisorOptions::task("stopping") };
+        let options = SupervisorOptions::task("stopping").pages(pages_of).close_own_pages(close_own_pages);
         let task = Task::attach(&url, options).unwrap();
         framed(&task);
         task.go(&task.site.url("a", "/"));
@@ -132,7 +132,7 @@ fn stopping_closes_own_pages_and_leaves_others() {
 fn stopping_twice_is_allowed() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
-    let task = Task::attach(&url, SupervisorOptions { pages: Pages::None, ..SupervisorOptions::task("none") }).unwrap();
+    let task = Task::attach(&url, SupervisorOptions::task("none").pages(Pages::None)).unwrap();
     assert!(task.is_active() && task.view().pages.is_empty());
     task.stop(soon());
     task.stop(soon());
@@ -147,7 +147,7 @@ fn pages_of_other_clients_are_left_alone() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let client = other_client(&browser);
     let policy = DialogPolicy::AutoDismiss; // must not touch the dialogs of others
-    let options = SupervisorOptions { policy, ..SupervisorOptions::task("neighbour") };
+    let options = SupervisorOptions::task("neighbour").policy(policy);
     let task = Task::attach(&browser.endpoint().unwrap().url(), options).unwrap();
     task.site.page("/", "<title>foreign</title><iframe src='@b/leaf'></iframe>");
     task.site.page("/leaf", "leaf");

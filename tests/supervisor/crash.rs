@@ -218,7 +218,7 @@ fn a_hanging_page_delays_no_other() {
     let all = Supervisor::attach(
         &url,
         &cdp::ConnectOptions::default(),
-        SupervisorOptions { pages: Pages::All, start_timeout: soon().left(), ..SupervisorOptions::task("second") },
+        SupervisorOptions::task("second").pages(Pages::All).start_timeout(soon().left()),
     )
     .unwrap();
     println!("the start beside a page that hangs took {:?}", began.elapsed());

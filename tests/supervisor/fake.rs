@@ -77,7 +77,7 @@ fn an_unanswered_attach_delays_nothing() {
         vec![second, first, Action::Reply(json!({}))]
     });
     let began = Instant::now();
-    let supervisor = supervise_with(&fake, SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("stuck") });
+    let supervisor = supervise_with(&fake, SupervisorOptions::task("stuck").pages(Pages::All));
     assert!(began.elapsed() >= Duration::from_secs(5) && began.elapsed() < Duration::from_secs(15));
     let state = |now: &View, page: &str| now.page(page).map(|page| page.state);
     let now = supervisor.view();

@@ -145,7 +145,7 @@ fn a_failed_policy_answer_leaves_the_dialog_pending() {
     let fake = browser();
     fake.on(ANSWER).times(1).error(-32000, "Not now");
     let policy = DialogPolicy::AutoAccept;
-    let supervisor = supervise_with(&fake, SupervisorOptions { policy, ..SupervisorOptions::task("policy") });
+    let supervisor = supervise_with(&fake, SupervisorOptions::task("policy").policy(policy));
     open(&fake, &supervisor, "one");
     supervisor.respond(None, Dismiss, soon()).unwrap();
     assert_eq!(ends(&supervisor.view().recent), [("d-1", ClosedBy::Agent, false)]);

@@ -157,7 +157,7 @@ fn a_request_of_a_closed_page_is_gone() {
 
 #[test]
 fn interception_routes_and_the_dialog_bridge_work_together() {
-    let options = SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task("intercept-shared") };
+    let options = SupervisorOptions::task("intercept-shared").bridge(BridgeMode::Always);
     let Some(task) = showing_with(options) else { return };
     task.site.put("/api/y", Answer::html("y of the server"));
     let aborted = RouteAction::Abort(AbortReason::Failed);

@@ -22,7 +22,7 @@ fn rules_decide_by_type_text_and_origin_before_the_policy() {
         rule(DialogMatch::of(DialogType::Prompt).from_origin("*.localhost"), DialogPolicy::AutoAccept),
         rule(DialogMatch::of(DialogType::Alert), DialogPolicy::AutoDismiss),
     ];
-    let options = SupervisorOptions { rules, ..SupervisorOptions::task("rules") };
+    let options = SupervisorOptions::task("rules").rules(rules);
     let Some(task) = Task::shared_with(options) else { return };
     task.site.page("/", "rules");
     task.go(&task.site.url("a", "/"));
@@ -99,12 +99,10 @@ fn the_number_of_armed_answers_is_limited() {
 
 #[test]
 fn a_held_dialog_outlasts_the_watchdog() {
-    let options = SupervisorOptions {
-        policy: DialogPolicy::Hold,
-        rules: vec![rule(DialogMatch::any().with_text("watched"), DialogPolicy::MustRespond)],
-        dialog_timeout: Duration::from_millis(100),
-        ..SupervisorOptions::task("held")
-    };
+    let options = SupervisorOptions::task("held")
+        .policy(DialogPolicy::Hold)
+        .rules(vec![rule(DialogMatch::any().with_text("watched"), DialogPolicy::MustRespond)])
+        .dialog_timeout(Duration::from_millis(100));
     let fake = browser();
     let supervisor = supervise_with(&fake, options);
     fake.on("Page.handleJavaScriptDialog").reply(json!({}));
@@ -122,7 +120,7 @@ fn a_held_dialog_outlasts_the_watchdog() {
 
 #[test]
 fn secrets_in_dialogs_are_redacted_everywhere() {
-    let options = SupervisorOptions { secrets: Secrets::new(["open sesame"]), ..SupervisorOptions::task("covered") };
+    let options = SupervisorOptions::task("covered").secrets(Secrets::new(["open sesame"]));
     assert!(!format!("{options:?}").contains("sesame"));
     let Some(task) = Task::shared_with(options) else { return };
     let token = ["ghp", "_", "a1B2c3D4e5F6g7H8i9J0k1"].concat();

@@ -15,7 +15,7 @@ use crate::support::site::{Answer, Held, Site};
 /// `b.localhost` is blocked.
 fn without_b(name: &str) -> SupervisorOptions {
     let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
-    SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task(name) }
+    SupervisorOptions::task(name).navigation(policy)
 }
 
 fn start(options: SupervisorOptions) -> Option<Task> {
@@ -254,7 +254,7 @@ fn at(site: &Site, host: &str, path: &str) -> String {
 fn host_names_are_resolved_before_a_navigation() {
     let policy = NavigationPolicy::new(&["*.test", "named.test"], &[] as &[&str], false, false).unwrap();
     let policy = policy.with_names(names);
-    let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("nav-names") };
+    let options = SupervisorOptions::task("nav-names").navigation(policy);
     let Some(task) = named(options) else { return };
     let site = &task.site;
     site.page("/", "page");
@@ -290,11 +290,7 @@ fn a_page_loaded_from_another_ip_address_is_replaced() {
     let policy = NavigationPolicy::new(&["named.test"], &[] as &[&str], false, false).unwrap();
     let everywhere = NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap();
     drop(policy);
-    let options = SupervisorOptions {
-        navigation: Some(everywhere.with_names(names)),
-        network: true,
-        ..SupervisorOptions::task("nav-rebound")
-    };
+    let options = SupervisorOptions::task("nav-rebound").navigation(everywhere.with_names(names)).network(true);
     let Some(task) = named(options) else { return };
     task.site.page("/", "<title>rebound</title>");
     let _ = task.navigate(&FrameRef::Top, &at(&task.site, "rebound.test", "/"), soon());
@@ -306,7 +302,7 @@ fn a_page_loaded_from_another_ip_address_is_replaced() {
 
 #[test]
 fn the_policy_works_with_the_bridge_and_logins() {
-    let options = SupervisorOptions { bridge: BridgeMode::Always, ..without_b("nav-bridge") };
+    let options = without_b("nav-bridge").bridge(BridgeMode::Always);
     let Some(task) = start(options) else { return };
     let target = task.target();
     for login in [None, Some(Login::new("ann", "sesame")), None] {
@@ -337,7 +333,7 @@ fn a_start_at_a_blocked_url_is_refused() {
     let Some(_) = options(TransportKind::Pipe) else { return };
     let url = crate::support::chrome::shared().unwrap();
     let pages = cdpilot::supervisor::Pages::New { url: "http://b.localhost/".to_owned(), context: None };
-    let options = SupervisorOptions { pages, ..without_b("nav-start") };
+    let options = without_b("nav-start").pages(pages);
     let started = cdpilot::supervisor::Supervisor::attach(url, &cdpilot::cdp::ConnectOptions::default(), options);
     reason(started);
 }

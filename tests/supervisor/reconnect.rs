@@ -199,7 +199,7 @@ fn a_dialog_lost_by_a_reconnect_leaves_its_page_usable() {
 #[test]
 fn a_silent_connection_is_replaced() {
     let keepalive = Some(Duration::from_millis(300));
-    let connect = ConnectOptions { keepalive, ..Default::default() };
+    let connect = ConnectOptions::new().keepalive(keepalive);
     let Some(far) = Far::connected(SupervisorOptions::task("silent"), &connect) else { return };
     far.go();
     far.proxy.silence(true);
@@ -214,7 +214,7 @@ fn a_silent_connection_is_replaced() {
 
 #[test]
 fn pages_opened_and_closed_during_a_reconnect_are_synchronised() {
-    let options = SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("meanwhile") };
+    let options = SupervisorOptions::task("meanwhile").pages(Pages::All);
     let Some(far) = Far::with(options) else { return };
     let gone = far.supervisor.open_page("about:blank#gone", None, soon()).unwrap();
     let other = far.browser.connection();
@@ -234,7 +234,7 @@ fn pages_opened_and_closed_during_a_reconnect_are_synchronised() {
 fn reconnecting_ends_after_the_last_try_with_one_event() {
     let pauses = Duration::from_millis(10);
     let reconnect = Reconnect::default().tries(3).pauses(pauses, pauses);
-    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("giving-up") };
+    let options = SupervisorOptions::task("giving-up").reconnect(reconnect);
     let Some(far) = Far::with(options) else { return };
     far.proxy.refuse(true);
     far.proxy.cut();
@@ -254,7 +254,7 @@ fn reconnecting_ends_after_the_last_try_with_one_event() {
 fn stopping_between_reconnect_tries_is_immediate() {
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
-    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("stopped") };
+    let options = SupervisorOptions::task("stopped").reconnect(reconnect);
     let Some(far) = Far::with(options) else { return };
     far.proxy.refuse(true);
     far.proxy.cut();
@@ -276,7 +276,7 @@ fn a_launched_browser_that_ended_is_not_reconnected() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let hour = Duration::from_secs(3600);
     let reconnect = Reconnect::default().pauses(hour, hour);
-    let options = SupervisorOptions { reconnect, start_timeout: soon().left(), ..SupervisorOptions::task("its-end") };
+    let options = SupervisorOptions::task("its-end").reconnect(reconnect).start_timeout(soon().left());
     let supervisor = Supervisor::start(browser, options).unwrap();
     drop(supervisor.connection().send_raw("Browser.close", &json!({})));
     let log = supervisor.log();

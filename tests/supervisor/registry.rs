@@ -9,7 +9,7 @@ use cdpilot::supervisor::{Error, Registry, Supervisor, SupervisorOptions};
 use crate::support::chrome::{launch, shared, soon};
 
 fn get(registry: &Registry, url: &str, task: &str) -> Result<Arc<Supervisor>, Error> {
-    let options = SupervisorOptions { start_timeout: soon().left(), ..SupervisorOptions::task(task) };
+    let options = SupervisorOptions::task(task).start_timeout(soon().left());
     registry.get_or_start(url, &ConnectOptions::default(), options)
 }
 

@@ -15,7 +15,7 @@ use crate::support::renderers;
 const AFTER: Duration = Duration::from_secs(1);
 
 fn task(name: &str) -> Option<Task> {
-    Task::own_with(SupervisorOptions { rescue_after: AFTER, ..SupervisorOptions::task(name) })
+    Task::own_with(SupervisorOptions::task(name).rescue_after(AFTER))
 }
 
 fn show(task: &Task, html: &str) {
@@ -111,7 +111,7 @@ fn an_endless_script_is_terminated_at_its_deadline() {
 #[test]
 fn a_slow_server_is_not_a_stuck_page() {
     let after = Duration::from_secs(4); // a busy machine has its time too
-    let options = SupervisorOptions { rescue_after: after, ..SupervisorOptions::task("slow") };
+    let options = SupervisorOptions::task("slow").rescue_after(after);
     let Some(task) = Task::own_with(options) else { return };
     show(&task, "slow");
     let held = crate::support::site::Held::default();
@@ -185,7 +185,7 @@ fn a_page_with_a_suspended_renderer_is_revived_only_on_request() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let pid = browser.pid().unwrap();
     let url = browser.endpoint().unwrap().url();
-    let options = SupervisorOptions { rescue_after: AFTER, ..SupervisorOptions::task("stopped") };
+    let options = SupervisorOptions::task("stopped").rescue_after(AFTER);
     let task = Task::attach(&url, options).unwrap();
     show(&task, "<title>stopped</title>");
     let png = task.screenshot(&FrameRef::Top, soon()).unwrap().result;

@@ -87,7 +87,7 @@ fn hundreds_of_dialogs_are_answered_by_callers() {
 #[test]
 fn hundreds_of_dialogs_are_answered_by_a_policy() {
     for policy in [DialogPolicy::AutoDismiss, DialogPolicy::AutoAccept] {
-        let options = SupervisorOptions { policy, ..SupervisorOptions::task("by-policy") };
+        let options = SupervisorOptions::task("by-policy").policy(policy);
         let Some(task) = Task::own_with(options) else { return };
         let ledger = Ledger::follow(task.log());
         let count = dialogs();

@@ -92,7 +92,7 @@ fn two_concurrent_supervisors_do_not_interfere() {
 fn a_missing_page_cannot_be_supervised() {
     let Some(url) = shared() else { return };
     let pages = Pages::Existing(TargetId::from("F00D"));
-    let options = SupervisorOptions { pages, start_timeout: soon().left(), ..SupervisorOptions::task("nowhere") };
+    let options = SupervisorOptions::task("nowhere").pages(pages).start_timeout(soon().left());
     let error = Supervisor::attach(url, &ConnectOptions::default(), options).unwrap_err();
     assert!(matches!(&error, Error::PageNotFound { target } if target == "F00D"), "{error:?}");
 }
@@ -118,7 +118,7 @@ fn a_failed_start_reveals_no_secret_of_the_url() {
     }));
     mute.on("Target.setAutoAttach").never();
     mute.on("Target.createTarget").never();
-    let connect = ConnectOptions { connect_timeout: Duration::from_millis(300), ..ConnectOptions::default() };
+    let connect = ConnectOptions::new().connect_timeout(Duration::from_millis(300));
     for port in [closed, silent.port(), mute.port()] {
         for (scheme, path) in [("ws", "/devtools/browser/hush-hush-3"), ("http", "")] {
             let address = format!("{scheme}://hush-hush-1:hush-hush-2@127.0.0.1:{port}{path}?token=hush-hush-4");
@@ -152,7 +152,7 @@ fn a_killed_browser_ends_the_supervisor_at_once() {
     let url = browser.endpoint().unwrap().url();
     let pid = rustix::process::Pid::from_raw(browser.pid().unwrap().cast_signed()).unwrap();
     let reconnect = Reconnect::default().tries(3);
-    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("widow") };
+    let options = SupervisorOptions::task("widow").reconnect(reconnect);
     let task = Task::attach(&url, options).unwrap();
     let second = task.open_page("about:blank", None, soon()).unwrap();
     task.start_script(&FrameRef::TopOf(task.target()), "confirm('still there?')").unwrap();

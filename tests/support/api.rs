@@ -53,7 +53,11 @@ impl TestServer {
         config.browser.cdp_port = 0;
         let mut options = ServerOptions::new(home.clone(), Config::default());
         options.port = Some(0);
-        options.overrides = Overrides { headless: Some(true), executable: browser_path(), ..Overrides::default() };
+        options.overrides = {
+            let mut options = Overrides::new().headless(true);
+            options.executable = browser_path();
+            options
+        };
         change(&mut config, &mut options);
         options.config = config;
         let server = Server::start(options.clone()).unwrap();

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use cdpilot::browser::{BrowserProcess, LaunchOptions, Switch, TransportKind};
+use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::cdp::protocol::target::TargetId;
@@ -35,7 +35,7 @@ pub(crate) fn options(transport: TransportKind) -> Option<LaunchOptions> {
         let name = std::thread::current().name().unwrap_or("a test").to_owned();
         let _ = writeln!(std::io::stderr(), "SKIPPED, no browser here: {name}");
     }
-    Some(LaunchOptions { executable: Some(executable?), headless: Switch::On, transport, ..Default::default() })
+    Some(LaunchOptions::new().executable(executable?).headless(true).transport(transport))
 }
 
 /// A browser for one test.
@@ -121,7 +121,7 @@ impl Task {
 
     /// Another supervisor of the same browser, which must listen on a port.
     pub(crate) fn second(url: &str, name: &str, pages: Pages) -> Supervisor {
-        let options = SupervisorOptions { pages, start_timeout: soon().left(), ..SupervisorOptions::task(name) };
+        let options = SupervisorOptions::task(name).pages(pages).start_timeout(soon().left());
         Supervisor::attach(url, &ConnectOptions::default(), options).unwrap()
     }
 

@@ -84,12 +84,7 @@ pub(crate) fn put_pages(site: &Site) {
 pub(crate) fn attempt(profile: &Profile, site: &Site, at: &str) {
     put_pages(site);
     site.leads("/leads");
-    profile
-        .navigate(
-            cdpilot::control::Navigate { url: site.url("a", "/reach"), ..Default::default() },
-            super::chrome::soon(),
-        )
-        .unwrap();
+    profile.navigate(cdpilot::control::Navigate::new(site.url("a", "/reach")), super::chrome::soon()).unwrap();
     assert_eq!(eval_value(profile, None, &ATTEMPTS.replace("AT", at)), "over", "{at}");
 }
 

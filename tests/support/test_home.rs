@@ -40,7 +40,11 @@ fn config(browser: &str) -> Config {
 }
 
 pub(crate) fn overrides(executable: Option<PathBuf>) -> Overrides {
-    Overrides { headless: Some(true), executable, ..Overrides::default() }
+    {
+        let mut options = Overrides::new().headless(true);
+        options.executable = executable;
+        options
+    }
 }
 
 impl TestHome {
@@ -84,7 +88,7 @@ impl TestHome {
     /// A tab that shows a page of the site.
     pub(crate) fn open(&self, path: &str) -> TabInfo {
         let url = self.site.url("a", path);
-        self.main().open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap()
+        self.main().open_tab(NewTab::new(url), soon()).unwrap()
     }
 }
 

@@ -44,13 +44,8 @@ impl ToolHome {
     /// The same with another deadline.
     pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline) -> Value {
         let cancel = Cancel::new();
-        let call = ToolContext {
-            session: &Session::default(),
-            scope: &no_scope(),
-            deadline,
-            cancel: &cancel,
-            progress: &|_| {},
-        };
+        let (session, scope) = (Session::default(), no_scope());
+        let call = ToolContext::new(&session, &scope, deadline, &cancel);
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         match self.registry.call(name, &call, arguments) {
             Ok(outcome) => outcome.to_value(),
@@ -71,7 +66,7 @@ impl ToolHome {
 
     /// Names of the currently available tools of a toolset.
     pub(crate) fn offered(&self, toolset: &str) -> BTreeSet<String> {
-        let enabled = Enabled { toolsets: vec![toolset.to_owned()], off: BTreeSet::new() };
+        let enabled = Enabled::new(vec![toolset.to_owned()]);
         enabled.tools(&self.toolsets(), &self.registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect()
     }
 }

@@ -30,10 +30,13 @@ impl ToolWorkspace {
     pub(crate) fn with(tools: &str, more: impl FnOnce(&Path, ToolboxOptions) -> ToolboxOptions) -> Self {
         let folder = tempfile::Builder::new().prefix("cdpilot-work-").tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
-        let options =
-            more(folder.path(), ToolboxOptions { workspace: Some("work".into()), ..ToolboxOptions::default() });
+        let options = more(folder.path(), ToolboxOptions::new().workspace("work"));
         let workspace = options.workspace.as_ref().map(|path| folder.path().join(path));
-        let options = ToolboxOptions { workspace, ..options };
+        let options = {
+            let mut options = options;
+            options.workspace = workspace;
+            options
+        };
         let config = Config::parse(&format!("tools: {{{tools}}}"), Path::new("config.yaml")).unwrap();
         let control = Control::open(Home::at(folder.path().join("home")), config, overrides(None)).unwrap();
         let toolbox = Toolbox::open(&Arc::new(control), &options).unwrap();
@@ -100,7 +103,8 @@ pub(crate) fn called(
     deadline: Deadline,
     cancel: &Cancel,
 ) -> Value {
-    let call = ToolContext { session: &Session::default(), scope, deadline, cancel, progress: &|_| {} };
+    let session = Session::default();
+    let call = ToolContext::new(&session, scope, deadline, cancel);
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
     match registry.call(name, &call, arguments) {
         Ok(outcome) => outcome.to_value(),

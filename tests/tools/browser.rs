@@ -459,17 +459,9 @@ fn a_scripted_model_completes_a_task() {
     let tools: Vec<ToolSpec> = offered
         .iter()
         .filter_map(|name| tooled.registry.get(name))
-        .map(|tool| ToolSpec {
-            name: tool.name.to_string(),
-            description: tool.description.to_string(),
-            parameters: (*tool.schema).clone(),
-        })
+        .map(|tool| ToolSpec::new(tool.name.to_string(), tool.description.to_string(), (*tool.schema).clone()))
         .collect();
-    let mut ask = ChatRequest {
-        messages: vec![Message::text(Role::User, "Buy it, then press what lies deep.")],
-        tools,
-        ..ChatRequest::default()
-    };
+    let mut ask = ChatRequest::new(vec![Message::text(Role::User, "Buy it, then press what lies deep.")]).tools(tools);
     let mut response = Value::Null;
     for (number, (name, arguments)) in steps.iter().enumerate() {
         // Each turn is a request of its own over HTTP, whose answer depends on what was told before.

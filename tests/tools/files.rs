@@ -1,7 +1,7 @@
 //! Files of the workspace, and no access outside of it.
 
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{Session, ToolContext, ToolboxOptions};
+use cdpilot::tools::{Session, ToolContext};
 use serde_json::{Map, json};
 
 use crate::support::tool_workspace::ToolWorkspace;
@@ -49,13 +49,8 @@ fn images_are_returned_and_other_binary_files_are_refused() {
     shop.put("p.bin", b"\x7fELF\0\0\0");
     shop.put("latin.txt", b"caf\xe9\n");
     let cancel = Cancel::new();
-    let call = ToolContext {
-        session: &Session::default(),
-        scope: &shop.scope,
-        deadline: Deadline::after_secs(30),
-        cancel: &cancel,
-        progress: &|_| {},
-    };
+    let session = Session::default();
+    let call = ToolContext::new(&session, &shop.scope, Deadline::after_secs(30), &cancel);
     let arguments = Map::from_iter([("path".to_owned(), json!("p.png"))]);
     let outcome = shop.registry.call("read_file", &call, arguments).unwrap();
     assert_eq!((outcome.images[0].media_type, outcome.images[0].bytes.as_slice()), ("image/png", picture.as_slice()));
@@ -173,7 +168,7 @@ fn links_do_not_lead_outside_and_devices_are_not_opened() {
 
 #[test]
 fn the_home_is_refused_at_every_location() {
-    let shop = ToolWorkspace::with("", |_, options| ToolboxOptions { workspace: Some(".".into()), ..options });
+    let shop = ToolWorkspace::with("", |_, options| options.workspace("."));
     let home = shop.path("home");
     for (name, text) in [("token", "0123456789abcdef"), ("llm.json", "{}"), ("config.yaml", "tools: {}")] {
         std::fs::write(home.join(name), text).unwrap();
@@ -189,7 +184,7 @@ fn the_home_is_refused_at_every_location() {
     let response = shop.done("search_files", json!({ "pattern": "*", "target": "files" }));
     assert_eq!(response["files"], json!(["work/f.txt"]));
     // Where it is the folder to work in, that is what is wrong.
-    let at_home = ToolWorkspace::with("", |_, options| ToolboxOptions { workspace: Some("home".into()), ..options });
+    let at_home = ToolWorkspace::with("", |_, options| options.workspace("home"));
     let (code, error) = at_home.refused("read_file", json!({ "path": "f.txt" }));
     assert!(code == "PATH_REFUSED" && error.contains("tools.workspace"), "{code}: {error}");
     // Nor is it by another name of the same file.

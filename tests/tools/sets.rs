@@ -269,7 +269,7 @@ fn a_disabled_toolset_removes_no_tool_of_others() {
         &[],
     );
     let on = |sets: &[&str], off: &[&str]| {
-        let enabled = Enabled { toolsets: sets.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
+        let enabled = Enabled::new(sets.iter().copied()).off(set(off));
         let names = enabled
             .tools(&toolsets, &registry, &no_scope())
             .iter()
@@ -295,7 +295,7 @@ fn a_disabled_toolset_removes_no_tool_of_others() {
     assert_eq!(on(&["browser", "cdpilot-cli"], &["cdpilot-cli"]), set(&["browser_click", "web_search"]));
     // A slip of the pen leaves on what should be off.
     let wrong = |off: &[&str]| {
-        let enabled = Enabled { toolsets: Vec::new(), off: set(off) };
+        let enabled = Enabled::default().off(set(off));
         enabled.wrong_off(&toolsets).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(wrong(&["browser", "browser_click", "cdpilot-mcp", "memory", "terminal"]), Vec::<String>::new());
@@ -307,13 +307,8 @@ fn a_disabled_toolset_removes_no_tool_of_others() {
 fn tool_results_have_one_shape() {
     let (registry, _) = toolsets(&[("plug", "echo")], &[]);
     let cancel = Cancel::new();
-    let call = ToolContext {
-        session: &Session::default(),
-        scope: &no_scope(),
-        deadline: Deadline::after_secs(5),
-        cancel: &cancel,
-        progress: &|_| {},
-    };
+    let (session, scope) = (Session::default(), no_scope());
+    let call = ToolContext::new(&session, &scope, Deadline::after_secs(5), &cancel);
     let response = registry.call("echo", &call, Map::from_iter([("a".to_owned(), json!(1))])).unwrap();
     assert_eq!(response.to_value(), json!({ "success": true, "told": { "a": 1 } }));
     let unknown = registry.call("ecco", &call, Map::new()).unwrap_err();
@@ -398,13 +393,8 @@ fn arguments_are_coerced_from_the_forms_that_models_send() {
     let (registry, _) = toolsets(&[], &[]);
     registry.register("plug", Tool::of("take", "Takes.", |_, takes: Takes| Outcome::of(&takes))).unwrap();
     let cancel = Cancel::new();
-    let call = ToolContext {
-        session: &Session::default(),
-        scope: &no_scope(),
-        deadline: Deadline::after_secs(5),
-        cancel: &cancel,
-        progress: &|_| {},
-    };
+    let (session, scope) = (Session::default(), no_scope());
+    let call = ToolContext::new(&session, &scope, Deadline::after_secs(5), &cancel);
     let take = |arguments: &Value| registry.call("take", &call, arguments.as_object().unwrap().clone());
     for (name, given, taken) in [
         ("text", json!(42), json!("42")),
@@ -538,7 +528,7 @@ fn tools_of_mcp_servers_are_enabled_by_their_toolset() {
     }
     assert_eq!(toolsets.info("mcp-git", false), None);
     let load = |names: &[&str], off: &[&str]| {
-        let on = Enabled { toolsets: names.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
+        let on = Enabled::new(names.iter().copied()).off(set(off));
         let failed = on.load(&toolsets, &registry, Deadline::after_secs(5));
         let tools: BTreeSet<String> =
             on.tools(&toolsets, &registry, &no_scope()).iter().map(|tool| tool.name.to_string()).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{AskUser, Question, ToolError, ToolboxOptions};
+use cdpilot::tools::{AskUser, Question, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn clarify_asks_the_user_if_there_is_one() {
         vec![Err(ToolError::new("TIMEOUT", "nobody answered")), Ok("green".to_owned()), Ok("blue".to_owned())];
     let person = Arc::new(Person(Mutex::new(answers), Mutex::default()));
     let ask: Arc<dyn AskUser> = Arc::clone(&person) as Arc<dyn AskUser>;
-    let shop = ToolWorkspace::with("", |_, options| ToolboxOptions { ask: Some(ask), ..options });
+    let shop = ToolWorkspace::with("", |_, options| options.ask(ask));
     let choices = json!(["red", "blue"]);
     let response = shop.done("clarify", json!({ "question": " Which? ", "choices": choices }));
     assert_eq!((&response["answer"], &response["choice"]), (&json!("blue"), &json!(2)));

@@ -16,7 +16,7 @@ fn model(target: &FakeModel) -> String {
 }
 
 fn registry(home: &TestHome) -> Arc<Registry> {
-    let options = ToolboxOptions { workspace: Some(home.path().to_owned()), ..ToolboxOptions::default() };
+    let options = ToolboxOptions::new().workspace(home.path());
     Arc::clone(Toolbox::open(&home.control, &options).unwrap().registry())
 }
 

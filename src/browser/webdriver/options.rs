@@ -8,14 +8,29 @@ use serde_json::{Map, Value, json};
 use super::super::endpoint::Endpoint;
 use super::super::options::{Surroundings, Switch};
 use crate::cdp::ConnectOptions;
+use crate::setters::setters;
 
 /// How to attach, for every kind of address.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct AttachOptions {
     /// The CDP connection. Its headers and root certificates also apply to WebDriver commands.
     pub connect: ConnectOptions,
     /// Sessions of `webdriver+…` addresses.
     pub webdriver: WebDriverOptions,
+}
+
+impl AttachOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { AttachOptions:
+    connect(ConnectOptions),
+    webdriver(WebDriverOptions),
 }
 
 impl From<ConnectOptions> for AttachOptions {
@@ -27,6 +42,7 @@ impl From<ConnectOptions> for AttachOptions {
 /// How to open and keep a WebDriver session. `Debug` only shows the names of capabilities, since hosted grids take keys
 /// in them.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct WebDriverOptions {
     /// Capabilities to request (`alwaysMatch`), such as `{"browserName": "MicrosoftEdge"}`. They replace the defaults:
     /// `browserName` is `chrome`, and the options of Chrome or Edge contain `--headless=new` where needed.
@@ -47,6 +63,20 @@ impl Default for WebDriverOptions {
             keep_alive: Some(Duration::from_secs(30)),
         }
     }
+}
+
+impl WebDriverOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { WebDriverOptions:
+    capabilities(Map<String, Value>),
+    session_timeout(Duration),
+    keep_alive(Option<Duration>),
 }
 
 impl fmt::Debug for WebDriverOptions {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, Point, Settle, State,
-    WaitFor,
+    Act, ActKind, Button, Direction, Field, FieldValue, Input, LoadState, Locator, Modifier, MouseEvent, Point, Settle,
+    State, WaitFor,
 };
 use crate::page::find::is_locator;
 
@@ -433,14 +433,14 @@ impl WaitFor {
     /// No request is under way, and none was for 500 ms. Sockets and event streams do not count.
     #[must_use]
     pub fn network_idle(mut self) -> Self {
-        self.load_state = Some("networkidle".to_owned());
+        self.load_state = Some(LoadState::NetworkIdle);
         self
     }
 
     /// The document and all that belongs to it is loaded.
     #[must_use]
     pub fn loaded(mut self) -> Self {
-        self.load_state = Some("load".to_owned());
+        self.load_state = Some(LoadState::Load);
         self
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Error;
 use super::super::world::Node;
-use super::{State, WaitFor};
+use super::{LoadState, State, WaitFor};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{Value, View};
 
@@ -129,7 +129,7 @@ impl Wait<'_> {
             ask.selector_state = wanted.state.filter(|_| wanted.reference.is_none());
         }
         if asked(Condition::Load) && *frame == self.top {
-            ask.load = wanted.load_state.as_deref();
+            ask.load = wanted.load_state.map(LoadState::name);
         }
         if asked(Condition::Reference)
             && let Some(node) = self.node.as_ref().filter(|node| node.frame == *frame)
@@ -165,7 +165,9 @@ impl Wait<'_> {
         let state = state.as_str().unwrap_or_default().to_owned();
         match what {
             Condition::Url => format!("a URL that matches {:?}", text(&wanted.url)),
-            Condition::Load | Condition::Quiet => format!("the load state {:?}", text(&wanted.load_state)),
+            Condition::Load | Condition::Quiet => {
+                format!("the load state {:?}", wanted.load_state.map_or("", LoadState::name))
+            }
             Condition::Text => format!("the text {:?}", text(&wanted.text)),
             Condition::TextGone => format!("the text {:?} to disappear", text(&wanted.text_gone)),
             Condition::Selector if wanted.reference.is_none() && wanted.state.is_some() => {
@@ -192,12 +194,6 @@ pub(super) fn check(wanted: &WaitFor) -> Result<(), Error> {
     }
     if let Some(time) = wanted.time_ms.filter(|time| *time > MAX_TIME_MS) {
         return bad(format!("timeMs is {time}; the maximum is {MAX_TIME_MS}"));
-    }
-    if let Some(state) = wanted.load_state.as_deref()
-        && !["load", "domcontentloaded", "networkidle"].contains(&state)
-    {
-        let state: String = state.chars().take(40).collect();
-        return bad(format!("loadState {state:?} is not known; use load, domcontentloaded or networkidle"));
     }
     Ok(())
 }

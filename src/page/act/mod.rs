@@ -23,6 +23,7 @@ mod evaluate;
 mod forms;
 mod input_probe;
 mod keyboard;
+mod load_state;
 mod notices;
 mod outcome;
 mod parse;
@@ -37,6 +38,7 @@ mod wait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use load_state::LoadState;
 pub use notices::{Notice, NoticeKind};
 pub use request::{
     Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Point, Settle,

@@ -48,6 +48,7 @@ impl NoticeKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Notice {
     /// The kind of message.
     pub kind: NoticeKind,

@@ -552,7 +552,7 @@ pub struct WaitFor {
     /// A pattern for the URL of the tab: `*` matches any text, `?` one character.
     pub url: Option<String>,
     /// `load`, `domcontentloaded` or `networkidle`.
-    pub load_state: Option<String>,
+    pub load_state: Option<super::LoadState>,
     /// A script that returns a true value.
     #[serde(rename = "fn")]
     pub script: Option<String>,

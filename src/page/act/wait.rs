@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::conditions::{Condition, HoldsArgs, HoldsReply, Wait, check, is_true};
-use super::{Act, ActKind, Locator, Performed, State, WaitFor};
+use super::{Act, ActKind, LoadState, Locator, Performed, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Phase, View};
@@ -27,8 +27,7 @@ const PER_FRAME: Duration = Duration::from_millis(100);
 const SCRIPT: Duration = Duration::from_millis(100);
 /// Additional time for the answer of a call; a page that answers later is called again.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
-/// The load state without network activity, and how long there must have been none.
-const NETWORK_IDLE: &str = "networkidle";
+/// How long there must have been no network activity for [`LoadState::NetworkIdle`].
 const QUIET_NETWORK: Duration = Duration::from_millis(500);
 /// Time reserved before the deadline for the answer.
 const RESERVED: Duration = Duration::from_millis(100);
@@ -91,7 +90,7 @@ impl Tab {
             self.document(&frame, deadline)
                 .map_or_else(|error| if may_pass(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
         }
-        if wanted.load_state.as_deref() == Some(NETWORK_IDLE) && !self.supervisor.traffic().watched {
+        if wanted.load_state == Some(LoadState::NetworkIdle) && !self.supervisor.traffic().watched {
             self.supervisor.watch_network(true, deadline)?;
         }
         let mut wait = Wait {
@@ -247,7 +246,7 @@ impl Tab {
 
     /// Whether the network has been quiet long enough, if the caller waits for that.
     fn is_quiet(&self, wait: &mut Wait<'_>) -> bool {
-        if wait.wanted.load_state.as_deref() != Some(NETWORK_IDLE) {
+        if wait.wanted.load_state != Some(LoadState::NetworkIdle) {
             return true;
         }
         if self.supervisor.traffic().of(&self.target).next().is_some() {

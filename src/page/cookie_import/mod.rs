@@ -57,6 +57,7 @@ impl CookieFormat {
 /// A line without a usable cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FaultyLine {
     /// The line number, from 1. For a command over several lines: the line of the option.
     pub line: usize,
@@ -66,6 +67,7 @@ pub struct FaultyLine {
 
 /// The cookies of a text.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct ReadCookies {
     /// The cookies, each with its line number.
     pub cookies: Vec<(usize, NewCookie)>,
@@ -126,6 +128,7 @@ fn address(secure: bool, host: &str) -> Result<String, String> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ImportedCookies {
     /// The detected format.
     pub format: CookieFormat,

@@ -13,6 +13,7 @@ use crate::supervisor::{ConsoleEntry, ConsoleLevel};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ConsoleMessage {
     /// The level.
     pub level: ConsoleLevel,
@@ -39,6 +40,7 @@ pub struct ConsoleMessage {
 /// An uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PageError {
     /// The message. Untrusted.
     pub message: String,

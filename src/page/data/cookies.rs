@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::cdp::protocol::network::{self, CookieSameSite, DeleteCookies, SetCookie};
 use crate::cdp::protocol::storage::GetCookies;
 use crate::page::{Error, Tab};
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// Maximum number of cookies set by one call.
@@ -36,6 +37,7 @@ pub enum SameSite {
 #[derive(Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Cookie {
     /// The name.
     pub name: String,
@@ -88,6 +90,7 @@ impl From<network::Cookie> for Cookie {
 #[derive(Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct NewCookie {
     /// The name.
     pub name: String,
@@ -107,6 +110,34 @@ pub struct NewCookie {
     pub secure: Option<bool>,
     /// The `SameSite` attribute.
     pub same_site: Option<SameSite>,
+}
+
+impl NewCookie {
+    /// A session cookie. Its [`url`](field@Self::url) or its [`domain`](field@Self::domain) must be set, too.
+    #[must_use]
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+            url: None,
+            domain: None,
+            path: None,
+            expires: None,
+            http_only: None,
+            secure: None,
+            same_site: None,
+        }
+    }
+}
+
+setters! { NewCookie:
+    url(some into String),
+    domain(some into String),
+    path(some into String),
+    expires(some f64),
+    http_only(some bool),
+    secure(some bool),
+    same_site(some SameSite),
 }
 
 impl fmt::Debug for NewCookie {

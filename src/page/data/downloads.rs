@@ -26,6 +26,7 @@ const IDLE: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Download {
     /// The source URL.
     pub url: Arc<str>,

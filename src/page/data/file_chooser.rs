@@ -25,6 +25,7 @@ pub enum Upload {
 
 /// The element that received files.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UploadedFiles {
     /// Its ref.
     pub reference: String,

@@ -10,6 +10,7 @@ use crate::sync::Deadline;
 /// The text of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PageText {
     /// The text. Untrusted.
     pub text: String,
@@ -27,6 +28,7 @@ impl PageText {
 
 /// The text of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameText {
     /// The URL of the frame.
     pub url: String,

@@ -7,9 +7,11 @@
 //! | file | contents |
 //! |---|---|
 //! | `devices` | well-known devices |
+//! | `media` | media type and media features |
 //! | `throttle` | network speeds and processor slowdown |
 
 mod devices;
+mod media;
 mod throttle;
 
 use std::collections::BTreeMap;
@@ -18,6 +20,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub(crate) use devices::device_names;
+pub use media::{ColorScheme, Media, MediaType, ReducedMotion};
 pub use throttle::{EmulatedNetwork, NetworkPreset, NetworkSpeed};
 
 use crate::cdp;
@@ -30,6 +33,7 @@ use crate::cdp::protocol::emulation::{
 use crate::cdp::protocol::network::{self, Headers, SetExtraHttpHeaders};
 use crate::cdp::rt::Command;
 use crate::page::{Error, Tab};
+use crate::setters::setters;
 use crate::supervisor::{self, Login, PersistentCommand, SessionScope};
 use crate::sync::Deadline;
 use devices::Device;
@@ -42,6 +46,7 @@ pub type Change<T> = Option<Option<T>>;
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Emulation {
     /// The screen.
     #[serde(deserialize_with = "change")]
@@ -83,6 +88,29 @@ pub struct Emulation {
     pub credentials: Change<Credentials>,
 }
 
+impl Emulation {
+    /// Changes nothing; each setter adds one override. To clear one, set its field to `Some(None)`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { Emulation:
+    viewport(change Viewport),
+    device(change into String),
+    geolocation(change Geolocation),
+    timezone(change into String),
+    locale(change into String),
+    media(change Media),
+    offline(change bool),
+    cpu(change f64),
+    network(change EmulatedNetwork),
+    headers(change BTreeMap<String, String>),
+    user_agent(change into String),
+    credentials(change Credentials),
+}
+
 impl fmt::Debug for Emulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.headers.as_ref().map(|headers| headers.as_ref().map(|h| h.keys().collect::<Vec<_>>()));
@@ -107,6 +135,7 @@ impl fmt::Debug for Emulation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Viewport {
     /// Width in CSS pixels, 1 to 10,000.
     pub width: u32,
@@ -120,10 +149,25 @@ pub struct Viewport {
     pub touch: Option<bool>,
 }
 
+impl Viewport {
+    /// A screen of this size in CSS pixels, with one device pixel per CSS pixel, without touch.
+    #[must_use]
+    pub fn new(width: u32, height: u32) -> Self {
+        Self { width, height, device_scale_factor: None, mobile: None, touch: None }
+    }
+}
+
+setters! { Viewport:
+    device_scale_factor(some f64),
+    mobile(some bool),
+    touch(some bool),
+}
+
 /// A location.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Geolocation {
     /// Degrees, -90 to 90.
     pub latitude: f64,
@@ -133,29 +177,34 @@ pub struct Geolocation {
     pub accuracy: Option<f64>,
 }
 
-/// Media features for style sheets. Absent fields are the browser's own.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Media {
-    /// `screen` or `print`.
-    #[serde(rename = "type")]
-    pub kind: Option<String>,
-    /// `light` or `dark`.
-    pub color_scheme: Option<String>,
-    /// `reduce` or `no-preference`.
-    pub reduced_motion: Option<String>,
+impl Geolocation {
+    /// A location, in degrees.
+    #[must_use]
+    pub fn new(latitude: f64, longitude: f64) -> Self {
+        Self { latitude, longitude, accuracy: None }
+    }
 }
+
+setters! { Geolocation: accuracy(some f64) }
 
 /// Credentials. `Debug` shows neither field.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Credentials {
     /// The user name.
     pub username: String,
     /// The password.
     pub password: String,
+}
+
+impl Credentials {
+    /// Credentials for HTTP authentication.
+    #[must_use]
+    pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
+        Self { username: username.into(), password: password.into() }
+    }
 }
 
 impl fmt::Debug for Credentials {
@@ -374,11 +423,11 @@ fn viewport_of(device: Device) -> Viewport {
 fn media_command(media: Option<&Media>) -> SetEmulatedMedia {
     let mut set = SetEmulatedMedia::new();
     let media = media.cloned().unwrap_or_default();
-    set.media = Some(media.kind.unwrap_or_default());
-    let feature = |name: &str, value: Option<String>| MediaFeature::new(name, value.unwrap_or_default());
+    set.media = Some(media.kind.map_or("", MediaType::name).to_owned());
+    let feature = |name: &str, value: Option<&str>| MediaFeature::new(name, value.unwrap_or_default());
     set.features = Some(vec![
-        feature("prefers-color-scheme", media.color_scheme),
-        feature("prefers-reduced-motion", media.reduced_motion),
+        feature("prefers-color-scheme", media.color_scheme.map(ColorScheme::name)),
+        feature("prefers-reduced-motion", media.reduced_motion.map(ReducedMotion::name)),
     ]);
     set
 }
@@ -432,18 +481,6 @@ fn check(change: &Emulation) -> Result<(), Error> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if locale.is_empty() || locale.len() > 35 || !locale.chars().all(plain) {
             return Err(bad("locale", "give one language such as de-DE, or null to clear it"));
-        }
-    }
-    if let Some(Some(media)) = &change.media {
-        let among = |value: &Option<String>, all: &[&str]| value.as_deref().is_none_or(|value| all.contains(&value));
-        if !among(&media.kind, &["screen", "print"]) {
-            return Err(bad("media", "type must be screen or print"));
-        }
-        if !among(&media.color_scheme, &["light", "dark"]) {
-            return Err(bad("media", "colorScheme must be light or dark"));
-        }
-        if !among(&media.reduced_motion, &["reduce", "no-preference"]) {
-            return Err(bad("media", "reducedMotion must be reduce or no-preference"));
         }
     }
     if let Some(Some(times)) = change.cpu

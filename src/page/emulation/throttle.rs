@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::setters::setters;
 use crate::supervisor::Throttle;
 
 /// The speed of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct NetworkSpeed {
     /// Minimum time from request to response, in milliseconds, up to 60,000. Default 0.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 60_000)))]
@@ -18,6 +20,20 @@ pub struct NetworkSpeed {
     /// Upload limit, in kilobits per second. Default: unlimited.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub upload_kbps: Option<f64>,
+}
+
+impl NetworkSpeed {
+    /// No limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { NetworkSpeed:
+    latency_ms(some f64),
+    download_kbps(some f64),
+    upload_kbps(some f64),
 }
 
 /// A well-known network, with the figures of Chromium's developer tools.

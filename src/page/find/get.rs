@@ -51,6 +51,7 @@ pub struct ElementValue {
 /// The box of an element, in CSS pixels of the viewport of its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ElementBox {
     /// Distance from the left.
     pub x: f64,
@@ -65,6 +66,7 @@ pub struct ElementBox {
 /// The state of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ElementState {
     /// Whether it is rendered and has a size.
     pub visible: bool,

@@ -12,6 +12,7 @@ use crate::page::{Cookie, SameSite};
 #[derive(Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct StateCookie {
     /// The attributes of every cookie.
     #[serde(flatten)]
@@ -31,6 +32,7 @@ pub struct StateCookie {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PartitionKey {
     /// The site of the top frame.
     pub top_level_site: String,

@@ -24,6 +24,7 @@ const WORLD: &str = "cdpilot-state";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct LoadedState {
     /// Number of cookies set.
     pub cookies: usize,
@@ -36,6 +37,7 @@ pub struct LoadedState {
 /// A cookie that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct RejectedCookie {
     /// The name, at most 200 characters.
     pub name: String,

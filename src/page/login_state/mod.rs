@@ -50,6 +50,7 @@ pub struct LoginState {
 #[derive(Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct OriginState {
     /// The origin: scheme, host, and port unless it is the default one.
     pub origin: String,
@@ -120,6 +121,7 @@ impl fmt::Debug for OriginState {
 /// Something that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Skipped {
     /// What was left out: `localStorage`, `sessionStorage`, `IndexedDB name/store` (cut after 200 characters), or
     /// `origin` for all data of the origin.
@@ -151,6 +153,7 @@ pub enum SessionRestore {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct OriginReport {
     /// The origin.
     pub origin: String,

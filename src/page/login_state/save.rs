@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{LoginState, OriginReport, OriginState, SCRIPT, Skipped, StateCookie, origins};
 use crate::page::{Error, Storage, Tabs};
+use crate::setters::setters;
 use crate::supervisor::{HiddenPage, TargetId};
 use crate::sync::Deadline;
 
@@ -20,14 +21,28 @@ const TAB: Duration = Duration::from_secs(3);
 
 /// What to save.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct SaveState {
     /// Only these origins, and the cookies that are sent to them. Empty: all known origins.
     pub origins: Vec<String>,
 }
 
+impl SaveState {
+    /// Saves the state of all origins that the tab shows.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { SaveState:
+    origins(each String),
+}
+
 /// A saved state with its summary.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct SavedState {
     /// The state. Secret.
     pub state: LoginState,

@@ -16,6 +16,7 @@ const BODY: usize = 2 * 1024 * 1024;
 
 /// An HTTP Archive.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Har {
     /// The content of a `.har` file: an object with the field `log`.
     pub archive: Value,

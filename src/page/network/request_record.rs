@@ -31,6 +31,7 @@ pub struct RecordOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RequestTiming {
     /// Waiting in the browser until a connection was available.
     #[serde(skip_serializing_if = "Option::is_none")]

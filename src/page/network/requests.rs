@@ -17,6 +17,7 @@ const BODY: usize = 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ResponseBody {
     /// The text, or the bytes in Base64.
     pub body: String,

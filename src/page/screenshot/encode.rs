@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Error;
 use super::canvas::{Canvas, failed};
+use crate::setters::setters;
 
 /// The type of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,6 +42,7 @@ impl PictureType {
 /// Limits of an image for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Fit {
     /// Maximum length of the longer side, in pixels.
     pub max_side: u32,
@@ -52,6 +54,19 @@ impl Default for Fit {
     fn default() -> Self {
         Self { max_side: 2000, max_bytes: 5 * 1024 * 1024 }
     }
+}
+
+impl Fit {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { Fit:
+    max_side(u32),
+    max_bytes(usize),
 }
 
 /// Sides that are tried in turn for an image with too many bytes.

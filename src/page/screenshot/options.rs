@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::super::Error;
 use super::encode::{Fit, JPEG_SIDE, PictureType, sides_within};
 use crate::cdp::protocol::target::TargetId;
+use crate::setters::setters;
 
 /// What to capture, and how to encode it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ScreenshotOptions {
     /// Capture the whole page, not only the viewport.
     pub full_page: bool,
@@ -34,6 +36,28 @@ pub struct ScreenshotOptions {
     pub scale: Option<f64>,
     /// Limits of the file, kept by lower quality and size.
     pub fit: Option<Fit>,
+}
+
+impl ScreenshotOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { ScreenshotOptions:
+    full_page(bool),
+    reference(some into String),
+    element(some into String),
+    frame(some into String),
+    kind(PictureType),
+    quality(some u8),
+    labels(bool),
+    max_width(some u32),
+    max_height(some u32),
+    scale(some f64),
+    fit(some Fit),
 }
 
 impl ScreenshotOptions {
@@ -89,6 +113,7 @@ impl ScreenshotOptions {
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Rect {
     /// The left edge.
     pub x: f64,
@@ -98,6 +123,14 @@ pub struct Rect {
     pub width: f64,
     /// The height.
     pub height: f64,
+}
+
+impl Rect {
+    /// A rectangle with this top left corner and size.
+    #[must_use]
+    pub const fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
+        Self { x, y, width, height }
+    }
 }
 
 impl Rect {
@@ -133,6 +166,7 @@ impl Rect {
 /// A label in a screenshot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Annotation {
     /// The ref of the element.
     #[serde(rename = "ref")]
@@ -151,6 +185,7 @@ pub struct Annotation {
 /// The number of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct LabelCounts {
     /// Drawn.
     pub placed: usize,
@@ -161,6 +196,7 @@ pub struct LabelCounts {
 /// A screenshot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Screenshot {
     /// The image file.
     #[serde(skip)]

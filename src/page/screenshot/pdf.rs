@@ -7,6 +7,7 @@ use super::super::{Error, Tab};
 use crate::cdp;
 use crate::cdp::protocol::io;
 use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
+use crate::setters::setters;
 use crate::supervisor::{self, FrameRef, is_disk_full};
 use crate::sync::Deadline;
 
@@ -19,6 +20,7 @@ const PIECE: i64 = 1024 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PdfOptions {
     /// Landscape instead of portrait.
     pub landscape: bool,
@@ -36,6 +38,25 @@ pub struct PdfOptions {
     pub page_ranges: Option<String>,
     /// Let a page size in the style sheet override the size of the paper.
     pub prefer_css_page_size: bool,
+}
+
+impl PdfOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { PdfOptions:
+    landscape(bool),
+    print_background(bool),
+    scale(some f64),
+    paper_width(some f64),
+    paper_height(some f64),
+    margin(some f64),
+    page_ranges(some into String),
+    prefer_css_page_size(bool),
 }
 
 impl PdfOptions {

@@ -10,6 +10,7 @@ const TIME: Duration = Duration::from_millis(200);
 
 /// Lines replaced by other lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hunk {
     /// The first line in the old text, from 0.
     pub at: usize,
@@ -21,6 +22,7 @@ pub struct Hunk {
 
 /// A diff. Displayed as lines that begin with `- ` and `+ `.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diff {
     /// The hunks, in the order of the text.
     pub hunks: Vec<Hunk>,

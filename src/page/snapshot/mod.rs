@@ -46,6 +46,7 @@ use super::refs::Latest;
 use super::world::Doc;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
+use crate::setters::setters;
 use crate::supervisor::{ClosedDialog, Dialog, FrameTree, Secrets};
 use crate::sync::Deadline;
 
@@ -64,6 +65,7 @@ pub enum Format {
 /// What to include in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SnapshotOptions {
     /// The format.
     pub format: Format,
@@ -119,6 +121,31 @@ impl Default for SnapshotOptions {
 }
 
 impl SnapshotOptions {
+    /// The default options, as [`Default`] gives them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! { SnapshotOptions:
+    format(Format),
+    limit(usize),
+    max_chars(usize),
+    offset(usize),
+    interactive(bool),
+    compact(bool),
+    depth(some u32),
+    selector(some into String),
+    frame(some into String),
+    urls(bool),
+    diff(bool),
+    fold(bool),
+    expand(some into String),
+    redact(some Secrets),
+}
+
+impl SnapshotOptions {
     /// The options that decide on the lines: all but size, format, redaction and `diff`.
     fn view(&self) -> Self {
         let Self { format, limit, max_chars, offset, diff, redact, .. } = Self::default();
@@ -130,6 +157,7 @@ impl SnapshotOptions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RefInfo {
     /// The ARIA role.
     pub role: String,
@@ -145,6 +173,7 @@ pub struct RefInfo {
 /// The size of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Stats {
     /// Characters of the text.
     pub chars: usize,
@@ -160,6 +189,7 @@ pub struct Stats {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Snapshot {
     /// The format.
     pub format: Format,
@@ -213,6 +243,7 @@ pub struct Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct UnreadFrame {
     /// The frame.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]

@@ -17,6 +17,7 @@ use crate::sync::Deadline;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct AriaNode {
     /// The ref; absent for text.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]

@@ -66,6 +66,7 @@ pub const TEXT_LIMIT: usize = wire::TEXT_LIMIT;
 /// The system provided no random bytes.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("cannot get random bytes for the dialog bridge: {problem}")]
+#[non_exhaustive]
 pub struct NoRandomness {
     /// The system's error message.
     pub problem: String,

@@ -52,6 +52,7 @@ impl Place {
 /// Why a URL is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
+#[non_exhaustive]
 pub struct Refused {
     /// The reason, and which setting would allow it.
     pub reason: String,
@@ -65,6 +66,7 @@ impl Refused {
 
 /// A blocked navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockedNavigation {
     /// Increases with each one, over all pages.
     pub number: u64,

@@ -14,6 +14,7 @@ use crate::text::{GlobPart, glob_matches};
     "`{pattern}` is not a navigation pattern: {problem}; write a host such as `example.com` or `*.example.com`, \
      optionally with a scheme and a port, as `https://example.com:8443`"
 )]
+#[non_exhaustive]
 pub struct BadPattern {
     /// The pattern.
     pub pattern: String,

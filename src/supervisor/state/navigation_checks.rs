@@ -94,12 +94,12 @@ impl CheckRequester {
 impl State {
     /// Whether document requests are held until the policy has decided.
     pub(super) fn has_navigation_policy(&self) -> bool {
-        self.options.navigation().is_some()
+        self.options.navigation_policy().is_some()
     }
 
     /// URL patterns of requests to protected ports.
     pub(super) fn request_patterns(&self) -> Vec<String> {
-        let ports = self.options.navigation().map(NavigationPolicy::protected_ports).unwrap_or_default();
+        let ports = self.options.navigation_policy().map(NavigationPolicy::protected_ports).unwrap_or_default();
         ports.into_iter().flat_map(|port| patterns_of(port).0).collect()
     }
 
@@ -142,7 +142,7 @@ impl State {
 
     /// URL patterns of blocked WebSockets.
     fn socket_patterns(&self) -> Vec<String> {
-        let Some(policy) = self.options.navigation() else { return Vec::new() };
+        let Some(policy) = self.options.navigation_policy() else { return Vec::new() };
         let unreachable = &self.options.unreachable_ports;
         let ports = policy.protected_ports().into_iter().filter(|port| !unreachable.contains(port));
         let blocked = if self.options.prepared { Vec::new() } else { policy.blocked_sockets() };
@@ -151,7 +151,7 @@ impl State {
 
     /// URL patterns blocked in shared workers: HTTP too, since `Fetch` does not always intercept it.
     fn worker_patterns(&self) -> Vec<String> {
-        let Some(policy) = self.options.navigation() else { return Vec::new() };
+        let Some(policy) = self.options.navigation_policy() else { return Vec::new() };
         let ports = policy.protected_ports().into_iter().flat_map(|port| patterns_of(port).1);
         let http = |socket: String| [socket.replacen("ws", "http", 1), socket];
         ports.chain(policy.blocked_sockets()).flat_map(http).collect()
@@ -187,7 +187,7 @@ impl State {
     }
 
     pub(super) fn decide(&mut self, url: String, asker: CheckRequester, now: Now) {
-        let verdict = match (self.options.navigation(), &asker) {
+        let verdict = match (self.options.navigation_policy(), &asker) {
             (Some(policy), CheckRequester::Request { .. }) => policy.check_request(&url),
             (Some(policy), _) => policy.check(&url),
             (None, _) => Ok(Verdict::Pass),
@@ -201,7 +201,8 @@ impl State {
 
     fn look_up(&mut self, place: Place, url: String, asker: CheckRequester, now: Now) {
         if let Some(addresses) = self.navigation_checks.known(&place.host, now) {
-            let outcome = self.options.navigation().map_or(Ok(()), |policy| asker.check(policy, &place, addresses));
+            let outcome =
+                self.options.navigation_policy().map_or(Ok(()), |policy| asker.check(policy, &place, addresses));
             self.decided(&url, asker, outcome, now);
             return;
         }
@@ -226,7 +227,7 @@ impl State {
             known.clear();
         }
         for waits in self.navigation_checks.take(|waits| waits.place.host == found.host) {
-            let policy = self.options.navigation();
+            let policy = self.options.navigation_policy();
             let outcome = policy.map_or(Ok(()), |policy| waits.asker.check(policy, &waits.place, &found.addresses));
             self.decided(&waits.url, waits.asker, outcome, now);
         }
@@ -298,7 +299,7 @@ impl State {
     /// A frame shows a URL: if it is blocked, navigates the frame to a blank document.
     pub(super) fn guard_frame(&mut self, session: &SessionKey, frame: &FrameId, url: &str, now: Now) {
         let main = self.is_top(session, frame);
-        let refused = self.options.navigation().map(|policy| policy.check_frame(url, main));
+        let refused = self.options.navigation_policy().map(|policy| policy.check_frame(url, main));
         if let Some(Err(refused)) = refused {
             self.send_away(session, frame, url, &refused, now);
         }
@@ -315,7 +316,7 @@ impl State {
     pub(super) fn document_response(&mut self, session: &SessionKey, response: &ResponseReceived<'_>, now: Now) {
         let (Some("Document"), Some(frame)) = (response.kind.as_deref(), &response.frame_id) else { return };
         let (Some(url), Some(address)) = (&response.response.url, &response.response.remote_ip_address) else { return };
-        let refused = self.options.navigation().map(|policy| policy.check_reached(url, address));
+        let refused = self.options.navigation_policy().map(|policy| policy.check_reached(url, address));
         if let Some(Err(refused)) = refused {
             self.send_away(session, frame, url, &refused, now);
         }

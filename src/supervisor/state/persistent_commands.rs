@@ -217,7 +217,7 @@ impl State {
         if !rec.kind.has_network() && rec.kind != SessionKind::Shared {
             return None;
         }
-        let policy = self.options.navigation();
+        let policy = self.options.navigation_policy();
         let all = policy.is_some_and(|policy| policy.holds_requests());
         let patterns = self.request_patterns();
         let routes = self.routing.patterns(&rec.page);

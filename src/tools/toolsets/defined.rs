@@ -14,6 +14,7 @@ pub enum Kind {
 
 /// A predefined toolset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Defined {
     /// Its name.
     pub name: &'static str,

@@ -4,16 +4,30 @@ use std::collections::BTreeSet;
 
 use super::super::{Registry, Scope, Tool, ToolError};
 use super::resolve::{Problem, Toolsets};
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// The enabled toolsets of a session or an entry point. Disabling a toolset removes only tools that no other enabled
 /// toolset includes; disabling a tool removes it from all toolsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Enabled {
     /// Enabled toolsets and single tools.
     pub toolsets: Vec<String>,
     /// Disabled toolsets and single tools.
     pub off: BTreeSet<String>,
+}
+
+impl Enabled {
+    /// These toolsets, with all their tools.
+    #[must_use]
+    pub fn new(toolsets: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { toolsets: toolsets.into_iter().map(Into::into).collect(), off: BTreeSet::new() }
+    }
+}
+
+setters! { Enabled:
+    off(each String),
 }
 
 impl Enabled {

@@ -37,6 +37,7 @@ pub enum Problem {
 
 /// The tools of resolved toolsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Resolved {
     /// Names of tools; some may not be registered yet.
     pub tools: BTreeSet<String>,
@@ -48,6 +49,7 @@ pub struct Resolved {
 
 /// Description of a toolset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Info {
     /// Its name.
     pub name: String,

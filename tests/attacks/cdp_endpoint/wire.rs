@@ -65,7 +65,7 @@ impl Target {
     fn resolved(&self, deadline: Deadline) -> Result<Result<String, String>, String> {
         let url = self.endpoint.url("");
         in_time("the attempt", move || {
-            let how = Resolve { headers: &[], roots: &[], profiles: Vec::new(), deadline };
+            let how = Resolve::new(deadline);
             let found = resolve(&Address::parse(&url).unwrap(), &how);
             found.map(|found| found.url()).map_err(|error| error.to_string())
         })
@@ -143,7 +143,7 @@ fn fails(connection: &Connection) -> Result<(), String> {
 
 fn framing(_: &Target) -> Result<(), String> {
     let unfinished = |opcode: u8| Frame { fin: false, ..Frame::of(opcode) };
-    let options = ConnectOptions { max_message: 1 << 20, ..ConnectOptions::default() };
+    let options = ConnectOptions::new().max_message(1 << 20);
     let fragments =
         [unfinished(frames::TEXT).encode(b"{"), unfinished(frames::CONTINUATION).encode(&[b' '; 1 << 18]).repeat(80)];
     for (what, bytes) in [
@@ -199,7 +199,7 @@ fn answers_of_others(_: &Target) -> Result<(), String> {
 fn never_answers(_: &Target) -> Result<(), String> {
     let short = Duration::from_millis(500);
     let silent = Fake::silent_handshake();
-    let (address, options) = (silent.address(), ConnectOptions { connect_timeout: short, ..ConnectOptions::default() });
+    let (address, options) = (silent.address(), ConnectOptions::new().connect_timeout(short));
     if in_time("connecting", move || Connection::connect(&address, &options).is_ok())? {
         return Err("it connected".to_owned());
     }

@@ -53,7 +53,7 @@ impl Clouded {
         let mut tabs = Vec::new();
         for host in METADATA.into_iter().chain(["fine.test"]) {
             let before = self.fine.seen().len();
-            let tab = profile.open_tab(NewTab { url: url.clone(), ..NewTab::default() }, soon()).unwrap();
+            let tab = profile.open_tab(NewTab::new(url.clone()), soon()).unwrap();
             run(&profile, &tab.target_id, &script.replace("AT", host));
             tabs.push(tab.target_id);
             assert!(host != "fine.test" || self.fine.wait_beyond(before), "the script gets nowhere");
@@ -107,7 +107,7 @@ struct Nothing;
 const EMPTY: &str = "data:text/html,<title>empty</title>";
 
 fn shown(home: &TestHome, url: &str) {
-    home.main().navigate(Navigate { url: url.to_owned(), ..Navigate::default() }, soon()).unwrap();
+    home.main().navigate(Navigate::new(url), soon()).unwrap();
 }
 
 /// Connects to addresses by WebSockets, preconnects and WebRTC.

@@ -57,7 +57,7 @@ impl Target {
     }
 
     fn attempt(&self, script: &str, port: u16) {
-        let navigate = Navigate { url: self.home.site.url("a", "/"), ..Navigate::default() };
+        let navigate = Navigate::new(self.home.site.url("a", "/"));
         self.home.main().navigate(navigate, soon()).unwrap();
         let script = script.replace("AT", &format!("127.0.0.1:{port}")).replace("PORT", &port.to_string());
         let response =

@@ -318,8 +318,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 "/other",
                 &format!("<title>other</title><p>{CANARY}<iframe srcdoc='<p>{CANARY} inside'></iframe>"),
             );
-            let other =
-                on.profile().open_tab(NewTab { url: on.site.url("a", "/other"), ..NewTab::default() }, soon()).unwrap();
+            let other = on.profile().open_tab(NewTab::new(on.site.url("a", "/other")), soon()).unwrap();
             let frames = on.call("browser_cdp", json!({ "method": "Page.getFrameTree", "target_id": other.target_id }));
             let frame = frames["result"]["frameTree"]["frame"]["id"].clone();
             let child = frames["result"]["frameTree"]["childFrames"][0]["frame"]["id"].clone();
