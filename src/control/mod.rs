@@ -13,6 +13,7 @@
 //! | `lifecycle`, `breaker` | starting and stopping a browser; pausing after failed starts |
 //! | `launch`, `decorate`, `ports` | launch options; name and colour of the window; CDP port |
 //! | `port_holder` | which process listens on a port |
+//! | `adopt` | a browser that is running already, without a home |
 //! | `status` | status of a profile |
 //! | `tab_index`, `tabs`, `open` | tab ids, labels and owners; finding, opening, closing tabs |
 //! | `session`, `sessions` | a session: a client with its own current tab, tabs and state; all sessions by name |
@@ -25,6 +26,7 @@
 //! | `doctor`, `checks`, `trial` | checks of the machine and the home |
 
 mod address;
+mod adopt;
 mod breaker;
 mod checks;
 mod decorate;
@@ -90,7 +92,8 @@ pub struct Control {
     shared: Arc<Shared>,
     profiles: Arc<Profiles>,
     sessions: Sessions,
-    _sweeper: Sweeper,
+    /// None without a home.
+    _sweeper: Option<Sweeper>,
 }
 
 impl Control {
@@ -106,7 +109,7 @@ impl Control {
         // Newer copies may belong to the command that starts this server.
         shared.files.sweep_uploads(LEFT);
         let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
-        Ok(Self { shared, profiles, sessions: Sessions::default(), _sweeper: sweeper })
+        Ok(Self { shared, profiles, sessions: Sessions::default(), _sweeper: Some(sweeper) })
     }
 
     /// The home.

@@ -36,7 +36,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub(super) use call::Call;
-pub(super) use dispatch::{RouteMatch, answer, find};
+pub(super) use dispatch::{RouteMatch, answer, answer_locally, find};
 pub(super) use table::TABLE;
 
 use super::error::ApiError;
@@ -229,6 +229,13 @@ impl Route {
     /// Requires no token.
     fn open(self) -> Self {
         Self { open: true, ..self }
+    }
+
+    /// Whether it makes sense for one running browser without a server: it is about this browser, or describes the routes.
+    pub(super) fn is_local(&self) -> bool {
+        let starts_or_stops = self.method == Method::Post && matches!(self.path, "/start" | "/stop");
+        let of_browser = self.of_profile && !self.raw && !starts_or_stops;
+        self.media == "application/json" && (of_browser || self.path == "/openapi.json")
     }
 
     /// The names of its path parameters.
