@@ -16,7 +16,8 @@ use super::super::request_detail::{RawHeaders, RequestDetail};
 use super::super::traffic::{Loading, NetworkRequest, Traffic};
 use super::network_events::{Failed, Finished, Head, Response, Sent, Socket};
 use super::network_extra::Extras;
-use super::{Now, Outgoing, SessionKey, State};
+use super::{Effect, Now, SessionKey, State};
+use crate::cdp::protocol::network as protocol;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
@@ -26,6 +27,9 @@ const OPEN: usize = 2048;
 const URL: usize = 2048;
 /// Longest `data:` address, in bytes: what it holds is content, not an address.
 const DATA_URL: usize = 64;
+/// Bytes of responses that a process keeps for us, all together and of one.
+const BODIES: i64 = 20 * 1024 * 1024;
+const BODY: i64 = 5 * 1024 * 1024;
 /// What an entry takes beside its texts.
 const ENTRY: usize = 256;
 /// What Chromium says of a request whose document is left.
@@ -169,7 +173,7 @@ impl State {
             if on {
                 self.network_session(&session);
             } else if self.has_network(&session) {
-                self.send(Some(&session), 0, Outgoing::DisableNetwork);
+                self.send(Some(&session), 0, protocol::Disable::new());
             }
         }
         if !on {
@@ -185,7 +189,12 @@ impl State {
     /// Turns it on in a session, before its target goes on.
     pub(super) fn network_session(&mut self, session: &SessionKey) {
         if self.network.on && self.has_network(session) {
-            self.send(Some(session), 0, Outgoing::EnableNetwork);
+            let mut enable = protocol::Enable::new();
+            enable.max_total_buffer_size = Some(BODIES);
+            enable.max_resource_buffer_size = Some(BODY);
+            enable.max_post_data_size = Some(1); // what is sent is never looked at
+            self.effects.push(Effect::HearNetwork);
+            self.send(Some(session), 0, enable);
         }
     }
 
