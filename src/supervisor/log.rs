@@ -112,40 +112,50 @@ pub enum EventKind {
 
 /// What happened. As JSON each is the object of its fields; times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum LogEvent {
     /// A page was opened.
+    #[cfg_attr(feature = "schema", schemars(title = "tab_opened"))]
     TabOpened {
         /// Its address at that moment, often still empty.
         url: Arc<str>,
         /// The page that opened it.
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         opener: Option<TargetId>,
     },
     /// A page was closed.
+    #[cfg_attr(feature = "schema", schemars(title = "tab_closed"))]
     TabClosed {
         /// Why it was closed, unless by itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<Arc<str>>,
     },
     /// A page opened another one beyond the limit of pages, which was closed at once.
+    #[cfg_attr(feature = "schema", schemars(title = "popup_blocked"))]
     PopupBlocked {
         /// How many pages there may be.
         limit: Option<usize>,
     },
     /// A frame was attached, moved to another process, or was detached.
+    #[cfg_attr(feature = "schema", schemars(title = "frame"))]
     Frame {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// The outcome.
         change: FrameChange,
         /// Its parent frame, when known.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         parent: Option<FrameId>,
     },
     /// A frame shows another document or address.
+    #[cfg_attr(feature = "schema", schemars(title = "navigated"))]
     Navigated {
         /// The frame.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Its address now.
         url: Arc<str>,
@@ -156,25 +166,32 @@ pub enum LogEvent {
         same_document: bool,
     },
     /// The navigation policy blocked a navigation of a page or frame.
+    #[cfg_attr(feature = "schema", schemars(title = "navigation_blocked"))]
     NavigationBlocked {
         /// The blocked address, without secrets and truncated.
         url: Arc<str>,
         /// Why it is blocked, and what would allow it.
         reason: Arc<str>,
         /// The frame.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Whether it is the page's top frame.
         main: bool,
     },
     /// A dialog opened. Its texts are cut.
+    #[cfg_attr(feature = "schema", schemars(title = "dialog_opened"))]
     DialogOpened(Dialog),
     /// A dialog closed. Its texts are cut.
+    #[cfg_attr(feature = "schema", schemars(title = "dialog_closed"))]
     DialogClosed(ClosedDialog),
     /// A console message or uncaught exception.
+    #[cfg_attr(feature = "schema", schemars(title = "console"))]
     Console(Arc<ConsoleEntry>),
     /// A page opened a file chooser.
+    #[cfg_attr(feature = "schema", schemars(title = "file_chooser"))]
     FileChooser {
         /// The frame.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Whether it accepts several files.
         several: bool,
@@ -186,25 +203,32 @@ pub enum LogEvent {
         problem: Option<String>,
     },
     /// A download began, or ended and its file is not moved.
+    #[cfg_attr(feature = "schema", schemars(title = "download"))]
     Download(DownloadView),
     /// A download ended, and its file is in its place or did not get there.
+    #[cfg_attr(feature = "schema", schemars(title = "download"))]
     DownloadEnded(DownloadEnded),
     /// A renderer crashed.
+    #[cfg_attr(feature = "schema", schemars(title = "crashed"))]
     Crashed {
         /// The page, or the frame that had a process of its own.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         crashed: TargetId,
     },
     /// A page became unresponsive, or responds again.
+    #[cfg_attr(feature = "schema", schemars(title = "responsiveness"))]
     Responsiveness {
         /// Its state now.
         state: PageState,
     },
     /// Events were lost and the state was read again.
+    #[cfg_attr(feature = "schema", schemars(title = "resync"))]
     Resync {
         /// Number of lost events, when known.
         lost: u64,
     },
     /// The dialog bridge was turned on, or failed in a frame.
+    #[cfg_attr(feature = "schema", schemars(title = "bridge"))]
     Bridge {
         /// Why it was turned on.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,6 +238,7 @@ pub enum LogEvent {
         failed: Option<Arc<str>>,
     },
     /// A page's running script was terminated.
+    #[cfg_attr(feature = "schema", schemars(title = "rescued"))]
     Rescued {
         /// The method of the call that waited.
         waiting: Arc<str>,
@@ -221,18 +246,22 @@ pub enum LogEvent {
         waited_ms: u64,
     },
     /// The connection was lost.
+    #[cfg_attr(feature = "schema", schemars(title = "disconnected"))]
     Disconnected {
         /// Why.
         reason: Arc<str>,
     },
     /// A new connection is made and the pages are attached again.
+    #[cfg_attr(feature = "schema", schemars(title = "reconnected"))]
     Reconnected {
         /// How many connections there have been, this one included.
         generation: u64,
     },
     /// An action on a page begins.
+    #[cfg_attr(feature = "schema", schemars(title = "action_started"))]
     ActionStarted(Action),
     /// An action on a page has ended.
+    #[cfg_attr(feature = "schema", schemars(title = "action_finished"))]
     ActionFinished {
         /// What was done, and to what.
         #[serde(flatten)]
@@ -246,6 +275,7 @@ pub enum LogEvent {
         duration_ms: u64,
     },
     /// The supervisor ended.
+    #[cfg_attr(feature = "schema", schemars(title = "ended"))]
     Ended {
         /// Why.
         reason: Arc<str>,
@@ -254,6 +284,7 @@ pub enum LogEvent {
 
 /// How a frame changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FrameChange {
@@ -267,6 +298,7 @@ pub enum FrameChange {
 
 /// The end of a download whose file was to be moved to its final place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DownloadEnded {
     /// The downloaded address.
@@ -289,6 +321,7 @@ pub struct DownloadEnded {
 
 /// An action, as those who follow the log see it: never what was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Action {
     /// Its number among all of the program, the same at its start and its end.

@@ -191,6 +191,7 @@ pub struct PageView {
 
 /// Whether a page accepts calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PageState {
@@ -249,13 +250,16 @@ pub struct Frame {
 
 /// A download.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DownloadView {
     /// Its number among those of the supervisor, counted from 1.
     pub number: u64,
     /// The page that it came from.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The page that opened that one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub opener: Option<TargetId>,
     /// The downloaded address.
     pub url: Arc<str>,
@@ -277,6 +281,7 @@ pub struct DownloadView {
 
 /// Progress of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DownloadProgress {
@@ -303,6 +308,7 @@ pub struct BridgeView {
 
 /// What turned the bridge on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BridgeReason {
@@ -430,6 +436,7 @@ pub enum ClosedBy {
 
 /// A console message or an uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConsoleEntry {
     /// Severity.
     pub level: ConsoleLevel,
@@ -438,9 +445,11 @@ pub struct ConsoleEntry {
     /// Time in Unix seconds.
     pub timestamp: f64,
     /// The page.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The frame, when known.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
     /// The script's address.
     #[serde(skip_serializing_if = "Option::is_none")]

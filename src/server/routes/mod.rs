@@ -11,13 +11,14 @@
 //! | `act` | actions, raw CDP commands, dialogs, files |
 //! | `network` | routes for network requests |
 //! | `site_data` | cookies, storage, saved state, emulation |
-//! | `events` | the event stream |
+//! | `events`, `event_schema` | the event stream; the schema of its events |
 //! | `mcp` | tools over the Model Context Protocol |
 
 mod act;
 mod browser;
 mod call;
 mod dispatch;
+mod event_schema;
 mod events;
 mod mcp;
 mod network;
@@ -37,6 +38,7 @@ use serde_json::{Map, Value};
 
 pub(super) use call::Call;
 pub(super) use dispatch::{RouteMatch, answer, answer_locally, find};
+pub(super) use event_schema::event_schema;
 pub(super) use table::TABLE;
 
 use super::error::ApiError;
