@@ -38,7 +38,7 @@ impl<C: Command + Send + Sync> Sendable for C {
     }
 }
 
-/// A command of the protocol without its type. Made [from](From) every command. Its `Debug` shows the method only: parameters may
+/// A command of the protocol without its type; `From` makes it of any command. Its `Debug` shows the method only: parameters may
 /// hold secrets.
 #[derive(Clone)]
 pub(super) struct Outgoing {

@@ -12,7 +12,7 @@ pub(in crate::supervisor) type SessionKey = Arc<str>;
 pub(in crate::supervisor) enum Effect {
     /// Send a command; its answer comes back with the tag. Tag 0: the answer does not matter.
     Send { session: Option<SessionKey>, tag: u64, command: Outgoing },
-    /// Listen to the events of `Network`, which sessions are about to send.
+    /// Listen to the events of `Network`: sessions are about to send them.
     HearNetwork,
     /// End the waits of calls on this session: a dialog opened in its frame.
     Interrupt { session: SessionKey, dialog: Arc<str> },
