@@ -200,8 +200,11 @@ pub(super) struct Install {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Choose the browser with --launch, --cdp-url or CDPILOT_CDP_URL. Type `help` on stdin to list the commands. \
-                  The session ends when stdin closes."
+    after_help = "Choose the browser with --launch, --cdp-url or CDPILOT_CDP_URL. The session ends when stdin closes.\n\n\
+                  Commands are lines: words (`help` lists them), or requests of the HTTP API as JSON objects with the method, \
+                  the path, the body and an id of your choice, which the answer repeats:\n\n  \
+                  {\"id\": 1, \"POST\": \"/navigate\", \"body\": {\"url\": \"https://example.com\"}}\n  \
+                  {\"id\": 2, \"GET\": \"/snapshot?interactive=true\"}"
 )]
 #[command(group = ArgGroup::new("which").args(["cdp_url", "launch"]))]
 pub(super) struct Supervise {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::{browser, config, page, supervisor};
+use crate::{browser, config, control, page, supervisor};
 
 /// Exit status of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +93,15 @@ impl From<page::Error> for Failure {
             return inner.into();
         }
         Self { details: error.details(), ..Self::new(error.code(), error.to_string()) }
+    }
+}
+
+impl From<control::Error> for Failure {
+    fn from(error: control::Error) -> Self {
+        match error {
+            control::Error::Page(error) => error.into(),
+            error => Self::new(error.code(), error.to_string()),
+        }
     }
 }
 

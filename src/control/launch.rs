@@ -325,7 +325,7 @@ fn port(shared: &Shared, settings: &Settings, refused: &[u16]) -> Result<Option<
 }
 
 /// Reads the properties of a browser.
-fn facts(browser: &BrowserProcess) -> Facts {
+pub(super) fn facts(browser: &BrowserProcess) -> Facts {
     let shown = |path: &std::path::Path| path.display().to_string();
     let no_sandbox = browser.no_sandbox();
     let note = no_sandbox.filter(|decided| decided.on).map(|d| format!("the sandbox is off: {}", d.because));

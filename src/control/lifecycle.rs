@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::shared::Shared;
 use super::tab_index::TabIndex;
 use super::{Error, Session, StartWith, Status, events};
-use crate::page;
+use crate::page::{self, PageOptions};
 use crate::supervisor::{EventLog, Phase, ProtectedPort, Supervisor, TargetId, View};
 use crate::sync::{Deadline, Thread};
 
@@ -73,6 +73,14 @@ enum Stage {
 }
 
 impl Running {
+    /// A browser whose supervisor somebody else stops.
+    pub(super) fn adopted(supervisor: Arc<Supervisor>, options: PageOptions, facts: Facts) -> Result<Self, Error> {
+        let tabs = page::Tabs::with_options(supervisor, options)?;
+        // Its other end is gone: there is no cleanup to wait for.
+        let (_, over) = crossbeam_channel::bounded(0);
+        Ok(Self { tabs, facts, initial: Mutex::default(), over, end_thread: Mutex::default(), _port: None })
+    }
+
     /// Its supervisor.
     #[must_use]
     pub fn supervisor(&self) -> &Arc<Supervisor> {
@@ -292,6 +300,12 @@ impl Profile {
         turn.outcome = Stage::Up(Arc::clone(&running));
         drop(turn);
         Ok(running)
+    }
+
+    /// Makes a browser that is running already the one of this profile.
+    pub(super) fn run(&self, running: Running) {
+        self.core.tab_index.lock().begin();
+        self.core.state.lock().stage = Stage::Up(Arc::new(running));
     }
 
     /// Checks the options of a start against the running browser.

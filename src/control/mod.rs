@@ -14,6 +14,7 @@
 //! | `lifecycle`, `breaker` | starting and stopping a browser; pausing after failed starts |
 //! | `launch`, `decorate`, `ports` | launch options; name and colour of the window; CDP port |
 //! | `port_holder` | which process listens on a port |
+//! | `adopt` | a browser that is running already, without a home |
 //! | `status` | status of a profile |
 //! | `tab_index`, `tabs`, `open` | tab ids, labels and owners; finding, opening, closing tabs |
 //! | `session`, `sessions` | a session: a client with its own current tab, tabs and state; all sessions by name |
@@ -26,6 +27,7 @@
 //! | `doctor`, `checks`, `trial` | checks of the machine and the home |
 
 mod address;
+mod adopt;
 mod breaker;
 mod checks;
 mod decorate;
@@ -91,7 +93,8 @@ pub struct Control {
     shared: Arc<Shared>,
     profiles: Arc<Profiles>,
     sessions: Sessions,
-    _sweeper: Sweeper,
+    /// None without a home.
+    _sweeper: Option<Sweeper>,
 }
 
 impl Control {
@@ -108,7 +111,7 @@ impl Control {
         shared.files.sweep_uploads(LEFT);
         let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
         let sessions = Sessions::of_home(&shared.home);
-        Ok(Self { shared, profiles, sessions, _sweeper: sweeper })
+        Ok(Self { shared, profiles, sessions, _sweeper: Some(sweeper) })
     }
 
     /// The home.

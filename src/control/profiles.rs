@@ -55,6 +55,14 @@ impl Profiles {
         Ok(profiles)
     }
 
+    /// The built-in profile alone, without reading the home.
+    pub(super) fn built_in(shared: &Arc<Shared>) -> Self {
+        let default = shared.config.browser.default_profile.clone();
+        let profile = make(shared, &default, Origin::BuiltIn, None);
+        let known = Mutex::new(BTreeMap::from([(default.clone(), profile)]));
+        Self { shared: Arc::clone(shared), default, known, writing: Mutex::new(()) }
+    }
+
     pub(super) fn get(&self, name: Option<&str>) -> Result<Profile, Error> {
         let name = name.unwrap_or(&self.default);
         let known = self.known.lock();

@@ -36,6 +36,18 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(home: Home, config: Config, overrides: Overrides) -> Result<Self, Error> {
         let token = Token::read(&home)?.map(|token| token.reveal().to_owned());
+        let files = Files::new(&home, &config.browser.upload_roots);
+        Self::with(home, config, overrides, files, token)
+    }
+
+    /// The same with these files and this token, without reading the home.
+    pub(super) fn with(
+        home: Home,
+        config: Config,
+        overrides: Overrides,
+        files: Files,
+        token: Option<String>,
+    ) -> Result<Self, Error> {
         let urls = [overrides.cdp_url.clone(), config.browser.cdp_url.clone()].into_iter().flatten();
         let urls = urls.chain(config.browser.profiles.values().filter_map(|profile| profile.cdp_url.clone()));
         let secrets = Secrets::new(token.into_iter().chain(urls));
@@ -51,7 +63,6 @@ impl Shared {
             navigation.protecting(protected.clone()).with_requests(rules.subresources == Subresources::Same);
         let always = known_ports(&config, &overrides).map(|port| protected.protect(port, BROWSER)).collect();
         let ports = Ports::new(&config);
-        let files = Files::new(&home, &config.browser.upload_roots);
         Ok(Self {
             home,
             config,

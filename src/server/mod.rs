@@ -7,6 +7,7 @@
 //! | `start` | starting and stopping the server of a home |
 //! | `routes` | the routes |
 //! | `home_tools` | the tools offered over MCP |
+//! | `local` | the same requests without HTTP |
 //! | `types` | types of requests and answers |
 //! | `params` | parsing of queries and bodies |
 //! | `error`, `status` | error answers and their HTTP statuses |
@@ -15,6 +16,7 @@
 mod auth;
 mod error;
 mod home_tools;
+mod local;
 mod openapi;
 mod params;
 mod routes;
@@ -27,6 +29,7 @@ mod ui;
 use std::sync::Arc;
 
 pub use auth::Auth;
+pub(crate) use local::{LocalApi, LocalRequest};
 pub use start::{Error, Server, ServerOptions};
 pub use tickets::Tickets;
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::SESSION_HEADER;
 use super::params::ParamType;
-use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Method, Route, TABLE};
+use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Method, Route, TABLE, event_schema};
 use super::status::statuses;
 use super::types::Failed;
 use crate::tools::without_null;
@@ -29,10 +29,12 @@ fn document() -> Value {
         path[route.method.name().to_lowercase()] = operation(route, &names, &mut request_schemas, &mut answer_schemas);
     }
     let failed = answer_schemas.subschema_for::<Failed>().to_value();
+    let event = event_schema(&mut answer_schemas);
     let mut schemas: Map<String, Value> = request_schemas.take_definitions(true);
     for (name, schema) in answer_schemas.take_definitions(true) {
         schemas.entry(name).or_insert(schema);
     }
+    schemas.insert("Event".to_owned(), event);
     let mut responses = Map::new();
     for (status, codes) in statuses().into_iter().filter(|(status, _)| *status != 499) {
         let response = json!({
@@ -232,6 +234,12 @@ fn responses(route: &Route, answer: &Value) -> Value {
                 },
             ] })
         }
+        "text/event-stream" => json!({
+            "type": "string",
+            "description": "Server-Sent Events; the `data` of each is JSON of this schema.",
+            "contentMediaType": "application/json",
+            "contentSchema": { "$ref": "#/components/schemas/Event" },
+        }),
         _ => json!({ "type": "string" }),
     };
     let mut content = json!({ route.media: { "schema": schema } });

@@ -113,40 +113,50 @@ pub enum EventKind {
 
 /// An event. In JSON it is an object of its fields; times are in Unix seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum LogEvent {
     /// A page was opened.
+    #[cfg_attr(feature = "schema", schemars(title = "tab_opened"))]
     TabOpened {
         /// Its URL at that moment, often still empty.
         url: Arc<str>,
         /// The page that opened it.
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         opener: Option<TargetId>,
     },
     /// A page was closed.
+    #[cfg_attr(feature = "schema", schemars(title = "tab_closed"))]
     TabClosed {
         /// Why it was closed; `None` if it closed itself or was closed on request.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<Arc<str>>,
     },
     /// A page opened another one beyond the page limit, which was closed at once.
+    #[cfg_attr(feature = "schema", schemars(title = "popup_blocked"))]
     PopupBlocked {
         /// The page limit.
         limit: Option<usize>,
     },
     /// A frame was attached, moved to another process, or was detached.
+    #[cfg_attr(feature = "schema", schemars(title = "frame"))]
     Frame {
         /// Its id.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// The change.
         change: FrameChange,
         /// Its parent frame, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         parent: Option<FrameId>,
     },
     /// A frame shows another document or URL.
+    #[cfg_attr(feature = "schema", schemars(title = "navigated"))]
     Navigated {
         /// The frame.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Its new URL.
         url: Arc<str>,
@@ -157,25 +167,32 @@ pub enum LogEvent {
         same_document: bool,
     },
     /// The navigation policy blocked a navigation of a page or frame.
+    #[cfg_attr(feature = "schema", schemars(title = "navigation_blocked"))]
     NavigationBlocked {
         /// The blocked URL, without secrets and truncated.
         url: Arc<str>,
         /// Why it is blocked, and which setting would allow it.
         reason: Arc<str>,
         /// The frame.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Whether it is the page's top frame.
         main: bool,
     },
     /// A dialog opened. Its texts are truncated.
+    #[cfg_attr(feature = "schema", schemars(title = "dialog_opened"))]
     DialogOpened(Dialog),
     /// A dialog closed. Its texts are truncated.
+    #[cfg_attr(feature = "schema", schemars(title = "dialog_closed"))]
     DialogClosed(ClosedDialog),
     /// A console message or uncaught exception.
+    #[cfg_attr(feature = "schema", schemars(title = "console"))]
     Console(Arc<ConsoleEntry>),
     /// A page opened a file chooser.
+    #[cfg_attr(feature = "schema", schemars(title = "file_chooser"))]
     FileChooser {
         /// The frame.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Whether it accepts several files.
         several: bool,
@@ -187,25 +204,32 @@ pub enum LogEvent {
         problem: Option<String>,
     },
     /// A download started, or ended without its file being moved.
+    #[cfg_attr(feature = "schema", schemars(title = "download"))]
     Download(DownloadView),
     /// A download ended and its file was moved to its final place, or moving it failed.
+    #[cfg_attr(feature = "schema", schemars(title = "download"))]
     DownloadEnded(DownloadEnded),
     /// A renderer crashed.
+    #[cfg_attr(feature = "schema", schemars(title = "crashed"))]
     Crashed {
         /// The page, or the cross-process frame.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         crashed: TargetId,
     },
     /// A page became unresponsive, or responds again.
+    #[cfg_attr(feature = "schema", schemars(title = "responsiveness"))]
     Responsiveness {
         /// Its new state.
         state: PageState,
     },
     /// Events were lost and the state was read again.
+    #[cfg_attr(feature = "schema", schemars(title = "resync"))]
     Resync {
         /// Number of lost events, if known.
         lost: u64,
     },
     /// The dialog bridge was turned on, or failed in a frame.
+    #[cfg_attr(feature = "schema", schemars(title = "bridge"))]
     Bridge {
         /// Why it was turned on.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,6 +239,7 @@ pub enum LogEvent {
         failed: Option<Arc<str>>,
     },
     /// A page's running script was terminated.
+    #[cfg_attr(feature = "schema", schemars(title = "rescued"))]
     Rescued {
         /// The method of the waiting call.
         waiting: Arc<str>,
@@ -222,18 +247,22 @@ pub enum LogEvent {
         waited_ms: u64,
     },
     /// The connection was lost.
+    #[cfg_attr(feature = "schema", schemars(title = "disconnected"))]
     Disconnected {
         /// The reason.
         reason: Arc<str>,
     },
     /// The connection was restored and the pages are attached again.
+    #[cfg_attr(feature = "schema", schemars(title = "reconnected"))]
     Reconnected {
         /// Number of connections so far, including this one.
         generation: u64,
     },
     /// An action on a page started.
+    #[cfg_attr(feature = "schema", schemars(title = "action_started"))]
     ActionStarted(Action),
     /// An action on a page finished.
+    #[cfg_attr(feature = "schema", schemars(title = "action_finished"))]
     ActionFinished {
         /// The action.
         #[serde(flatten)]
@@ -247,6 +276,7 @@ pub enum LogEvent {
         duration_ms: u64,
     },
     /// The supervisor ended.
+    #[cfg_attr(feature = "schema", schemars(title = "ended"))]
     Ended {
         /// The reason.
         reason: Arc<str>,
@@ -255,6 +285,7 @@ pub enum LogEvent {
 
 /// How a frame changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FrameChange {
@@ -268,6 +299,7 @@ pub enum FrameChange {
 
 /// The end of a download whose file was to be moved to its final place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DownloadEnded {
     /// The downloaded URL.
@@ -290,6 +322,7 @@ pub struct DownloadEnded {
 
 /// An action in the log. Never contains typed text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Action {
     /// Its number, unique in the process; the same at start and end.

@@ -48,6 +48,7 @@ mod navigation_limit;
 mod navigation_policy;
 mod network_route;
 mod options;
+mod outgoing;
 mod page_events;
 mod page_ring;
 mod page_scripts;

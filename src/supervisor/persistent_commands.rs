@@ -2,17 +2,14 @@
 //! reconnect; and HTTP credentials.
 
 use std::fmt;
-use std::sync::Arc;
-
-use crossbeam_channel::Sender;
 
 use super::error::Error;
 use super::handle::Supervisor;
+use super::outgoing::Outgoing;
 use super::state::Request;
 use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
-use crate::cdp::{self, Answer, Connection};
 use crate::sync::Deadline;
 
 /// Key of the command that takes a page offline. While it is set, no other network condition is sent.
@@ -33,62 +30,27 @@ pub enum SessionScope {
     All,
 }
 
-trait Sendable: Send + Sync {
-    fn start(
-        &self,
-        connection: &Connection,
-        session: Option<&Arc<str>>,
-        inbox: &Sender<Answer>,
-        tag: u64,
-    ) -> Result<(), cdp::Error>;
-}
-
-impl<C: Command + Send + Sync> Sendable for C {
-    fn start(
-        &self,
-        connection: &Connection,
-        session: Option<&Arc<str>>,
-        inbox: &Sender<Answer>,
-        tag: u64,
-    ) -> Result<(), cdp::Error> {
-        connection.start_to_inbox(self, session, inbox, tag)
-    }
-}
-
 /// A command that is sent to each new session of a page. Its `Debug` shows the method only: parameters may hold secrets.
 #[derive(Clone)]
-pub struct PersistentCommand {
-    method: &'static str,
-    command: Arc<dyn Sendable>,
-}
+pub struct PersistentCommand(pub(super) Outgoing);
 
 impl PersistentCommand {
     /// Wraps a command.
     #[must_use]
     pub fn new<C: Command + Send + Sync + 'static>(command: C) -> Self {
-        Self { method: C::METHOD, command: Arc::new(command) }
-    }
-
-    pub(super) fn start(
-        &self,
-        connection: &Connection,
-        session: Option<&Arc<str>>,
-        inbox: &Sender<Answer>,
-        tag: u64,
-    ) -> Result<(), cdp::Error> {
-        self.command.start(connection, session, inbox, tag)
+        Self(command.into())
     }
 }
 
 impl PartialEq for PersistentCommand {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.command, &other.command)
+        self.0.is(&other.0)
     }
 }
 
 impl fmt::Debug for PersistentCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PersistentCommand").field(&self.method).finish()
+        f.debug_tuple("PersistentCommand").field(&self.0.method()).finish()
     }
 }
 

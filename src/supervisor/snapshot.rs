@@ -190,6 +190,7 @@ pub struct PageView {
 
 /// Whether a page accepts calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PageState {
@@ -248,14 +249,17 @@ pub struct Frame {
 
 /// A download.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DownloadView {
     /// Its number within the supervisor, from 1.
     pub number: u64,
     /// The page that it came from.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The opener of that page.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub opener: Option<TargetId>,
     /// The downloaded URL.
     pub url: Arc<str>,
@@ -277,6 +281,7 @@ pub struct DownloadView {
 
 /// Progress of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DownloadProgress {
@@ -304,6 +309,7 @@ pub struct BridgeView {
 
 /// What turned the bridge on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BridgeReason {
@@ -433,6 +439,7 @@ pub enum ClosedBy {
 
 /// A console message or an uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ConsoleEntry {
     /// Severity.
@@ -442,9 +449,11 @@ pub struct ConsoleEntry {
     /// Time in Unix seconds.
     pub timestamp: f64,
     /// The page.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The frame, when known.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
     /// URL of the script.
     #[serde(skip_serializing_if = "Option::is_none")]

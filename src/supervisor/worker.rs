@@ -9,31 +9,22 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::TryRecvError;
 
-use super::bridge::Fulfil;
 use super::current_connection::CurrentConnection;
 use super::inputs::{FOLLOWED, Inputs, NextInput, WakeReason};
 use super::log::EventLog;
 use super::navigation_policy::Lookups;
-use super::network_route::{FulfilRequest, HeaderList};
+use super::outgoing::Outgoing;
 use super::page_ring::PageRing;
-use super::persistent_commands::Throttle;
 use super::redial::{RedialAttempt, RedialOutcome};
 use super::snapshot::{ConsoleEntry, View};
-use super::state::{Effect, LoginAnswer, Now, Outgoing, Request, SessionKey, State};
+use super::state::{Effect, Now, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::BrowserProcess;
-use crate::cdp::protocol::{browser, dom, fetch, network, page, runtime, target};
-use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published, fault_point};
 
 /// Maximum number of events processed before the view is published.
 const BATCH: usize = 256;
-/// Maximum size of the response bodies that Chromium keeps per process, in total and each, in bytes.
-const BODIES: i64 = 20 * 1024 * 1024;
-const BODY: i64 = 5 * 1024 * 1024;
-/// Matches every URL.
-const EVERYTHING: &str = "*";
 /// Maximum sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -284,15 +275,13 @@ impl Worker {
                 return;
             }
             for effect in effects {
-                if matches!(effect, Effect::Send { command: Outgoing::EnableNetwork, .. }) {
-                    self.inputs.hear_network(&self.connection);
-                }
                 match effect {
                     Effect::Send { session, tag, command } => {
-                        if let Err(error) = self.send(session.as_ref(), tag, command) {
+                        if let Err(error) = self.send(session.as_ref(), tag, &command) {
                             self.state.on_answer(tag, Err(error), now());
                         }
                     }
+                    Effect::HearNetwork => self.inputs.hear_network(&self.connection),
                     Effect::LookUp { host } => self.lookups.start(host),
                     Effect::Follow { number, methods } => self.inputs.follow(&self.connection, number, &methods),
                     Effect::Unfollow { number } => {
@@ -309,250 +298,13 @@ impl Worker {
         }
     }
 
-    fn send(&self, session: Option<&SessionKey>, tag: u64, command: Outgoing) -> Result<(), Error> {
-        match command {
-            Outgoing::AttachPages { shared_workers } => {
-                let only = |kind: &str| target::FilterEntry { exclude: None, r#type: Some(kind.to_owned()) };
-                let workers = shared_workers.then(|| only("shared_worker"));
-                let others = target::FilterEntry { exclude: Some(true), r#type: None };
-                let mut attach = auto_attach();
-                attach.filter = Some([only("page")].into_iter().chain(workers).chain([others]).collect());
-                self.post(session, tag, &attach)
-            }
-            Outgoing::Info { target } => {
-                let mut info = target::GetTargetInfo::new();
-                info.target_id = Some(target);
-                self.post(session, tag, &info)
-            }
-            Outgoing::AttachChildren => self.post(session, tag, &auto_attach()),
-            Outgoing::Detach { session: gone } => {
-                let mut detach = target::DetachFromTarget::new();
-                detach.session_id = Some(target::SessionId::from(&*gone));
-                self.post(session, tag, &detach)
-            }
-            Outgoing::Resume => self.post(session, tag, &runtime::RunIfWaitingForDebugger::new()),
-            Outgoing::EnableNetwork => {
-                let mut enable = network::Enable::new();
-                enable.max_total_buffer_size = Some(BODIES);
-                enable.max_resource_buffer_size = Some(BODY);
-                enable.max_post_data_size = Some(1); // request bodies are not used
-                self.post(session, tag, &enable)
-            }
-            Outgoing::EnableConditions => {
-                let mut enable = network::Enable::new();
-                (enable.max_total_buffer_size, enable.max_resource_buffer_size) = (Some(1), Some(1));
-                enable.max_post_data_size = Some(1);
-                self.post(session, tag, &enable)
-            }
-            Outgoing::DisableNetwork => self.post(session, tag, &network::Disable::new()),
-            Outgoing::CatchDownloads { context, folder } => {
-                let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::AllowAndName);
-                set.browser_context_id = context;
-                set.download_path = Some(folder.to_string_lossy().into_owned());
-                set.events_enabled = Some(true);
-                self.post(session, tag, &set)
-            }
-            Outgoing::LeaveDownloads { context } => {
-                let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::Default);
-                set.browser_context_id = context;
-                self.post(session, tag, &set)
-            }
-            Outgoing::CatchChoosers { on, cancel } => {
-                let mut catch = page::SetInterceptFileChooserDialog::new(on);
-                catch.cancel = on.then_some(cancel);
-                self.post(session, tag, &catch)
-            }
-            Outgoing::SetFiles { node, files } => {
-                let mut set = dom::SetFileInputFiles::new(files.to_vec());
-                set.backend_node_id = Some(node);
-                self.post(session, tag, &set)
-            }
-            Outgoing::EnablePage => self.post(session, tag, &page::Enable::new()),
-            Outgoing::EnableRuntime => self.post(session, tag, &runtime::Enable::new()),
-            Outgoing::FrameTree => self.post(session, tag, &page::GetFrameTree::new()),
-            Outgoing::AnswerDialog { accept, text } => {
-                let mut answer = page::HandleJavaScriptDialog::new(accept);
-                answer.prompt_text = text;
-                self.post(session, tag, &answer)
-            }
-            Outgoing::BypassCsp => self.post(session, tag, &page::SetBypassCsp::new(true)),
-            Outgoing::CatchCalls(catch) => {
-                let of = |url: &str| fetch::RequestPattern { url_pattern: Some(url.to_owned()), ..Default::default() };
-                let mut enable = fetch::Enable::new();
-                // With logins, every URL: Chromium 156 cancels authentication for requests that match no pattern,
-                // without an event.
-                enable.patterns = Some(if catch.logins || catch.all {
-                    vec![of(EVERYTHING)]
-                } else {
-                    let mut documents = catch.documents.then(|| of(EVERYTHING));
-                    if let Some(documents) = &mut documents {
-                        documents.resource_type = Some(network::ResourceType::Document);
-                    }
-                    let patterns = catch.bridge.as_deref().into_iter().chain(catch.patterns.iter().map(|url| &**url));
-                    let routes = catch.routes.iter().map(|route| {
-                        let mut pattern = of(&route.url);
-                        pattern.resource_type = route.resource_type.as_deref().map(resource_type);
-                        pattern
-                    });
-                    patterns.map(of).chain(documents).chain(routes).collect()
-                });
-                enable.handle_auth_requests = catch.logins.then_some(true);
-                self.post(session, tag, &enable)
-            }
-            Outgoing::CutOff { patterns, throttle } => {
-                let cut = |url: &String| {
-                    // Only blocked: no latency, no throughput limit.
-                    let mut rule = network::NetworkConditions::new(&**url, 0.0, -1.0, -1.0);
-                    rule.offline = Some(true);
-                    rule
-                };
-                let rest = throttle.map(|throttle| {
-                    let (down, up) = (Throttle::wire(throttle.download_kbps), Throttle::wire(throttle.upload_kbps));
-                    network::NetworkConditions::new("", throttle.latency_ms, down, up)
-                });
-                let rules = patterns.iter().map(cut).chain(rest).collect::<Vec<_>>();
-                let mut cut_off = network::EmulateNetworkConditionsByRule::new(rules);
-                // Deprecated. With it all rules block, without it Chromium 156 reads `offline` of each rule.
-                cut_off.offline = throttle.is_none().then_some(!patterns.is_empty());
-                self.post(session, tag, &cut_off)
-            }
-            Outgoing::Throttle(throttle) => {
-                let (down, up) = throttle.map_or((None, None), |limits| (limits.download_kbps, limits.upload_kbps));
-                let latency = throttle.map_or(0.0, |limits| limits.latency_ms);
-                #[expect(deprecated, reason = "older browsers have nothing else")]
-                let set =
-                    network::EmulateNetworkConditions::new(false, latency, Throttle::wire(down), Throttle::wire(up));
-                self.post(session, tag, &set)
-            }
-            Outgoing::ForbidPrerendering => self.post(session, tag, &page::SetPrerenderingAllowed::new(false)),
-            Outgoing::PersistentCommand(command) => match self.inputs.answers_in() {
-                Some(answers) => command.start(&self.connection, session, answers, tag),
-                None => Ok(()), // sent to the sessions of the next connection
-            },
-            Outgoing::AnswerLogin { request, answer } => {
-                use fetch::AuthChallengeResponseResponse as Choice;
-                let response = match answer {
-                    LoginAnswer::With(login) => {
-                        let mut with = fetch::AuthChallengeResponse::new(Choice::ProvideCredentials);
-                        (with.username, with.password) = (Some(login.username), Some(login.password));
-                        with
-                    }
-                    LoginAnswer::Refused => fetch::AuthChallengeResponse::new(Choice::CancelAuth),
-                    LoginAnswer::OfProxy => fetch::AuthChallengeResponse::new(Choice::Default),
-                };
-                let request = fetch::RequestId::from(&*request);
-                self.post(session, tag, &fetch::ContinueWithAuth::new(request, response))
-            }
-            Outgoing::AllowLocation { origin, context, allowed } => {
-                let what = browser::PermissionDescriptor::new("geolocation");
-                let setting =
-                    if allowed { browser::PermissionSetting::Granted } else { browser::PermissionSetting::Prompt };
-                let mut set = browser::SetPermission::new(what, setting);
-                set.origin = Some(origin);
-                set.browser_context_id = context;
-                self.post(session, tag, &set)
-            }
-            Outgoing::ReleaseCalls => self.post(session, tag, &fetch::Disable::new()),
-            Outgoing::AddScript { source } => {
-                let mut add = page::AddScriptToEvaluateOnNewDocument::new(&*source.0);
-                add.run_immediately = Some(true);
-                self.post(session, tag, &add)
-            }
-            Outgoing::RemoveScript { script } => {
-                self.post(session, tag, &page::RemoveScriptToEvaluateOnNewDocument::new(script))
-            }
-            Outgoing::AnswerCall { request, answer } => {
-                let mut fulfil =
-                    fetch::FulfillRequest::new(fetch::RequestId::from(&*request), i64::from(Fulfil::STATUS));
-                let header = |(name, value): &(&str, &str)| fetch::HeaderEntry::new(*name, *value);
-                fulfil.response_headers = Some(Fulfil::HEADERS.iter().map(header).collect());
-                fulfil.body = Some(Base64::encode(answer.body().as_bytes()));
-                self.post(session, tag, &fulfil)
-            }
-            Outgoing::LetPass { request } => {
-                self.post(session, tag, &fetch::ContinueRequest::new(fetch::RequestId::from(&*request)))
-            }
-            Outgoing::LetPassWith { request, headers } => {
-                let mut go_on = fetch::ContinueRequest::new(fetch::RequestId::from(&*request));
-                go_on.headers = Some(entries(&headers).collect());
-                self.post(session, tag, &go_on)
-            }
-            Outgoing::FulfilRequest { request, answer, more, body } => {
-                let headers = entries(&answer.headers).chain(entries(&more)).collect();
-                self.post(session, tag, &FulfilRequest::new(request, answer.status, headers, body))
-            }
-            Outgoing::FailRequest { request, reason } => {
-                let request = fetch::RequestId::from(&*request);
-                self.post(session, tag, &fetch::FailRequest::new(request, reason.wire()))
-            }
-            Outgoing::RefuseCall { request } => {
-                let reason = network::ErrorReason::AccessDenied;
-                self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
-            }
-            Outgoing::RefuseDocument { request, main } => {
-                // A top frame stays on its document; a child frame shows an error page.
-                let reason = if main { network::ErrorReason::Aborted } else { network::ErrorReason::BlockedByClient };
-                self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
-            }
-            Outgoing::CreatePage { url, context, behind } => {
-                let mut create = target::CreateTarget::new(url);
-                create.browser_context_id = context;
-                create.background = behind.then_some(true);
-                self.post(session, tag, &create)
-            }
-            Outgoing::Blank { frame } => {
-                let mut blank = page::Navigate::new("about:blank");
-                blank.frame_id = frame;
-                self.post(session, tag, &blank)
-            }
-            Outgoing::Navigate { url } => self.post(session, tag, &page::Navigate::new(url)),
-            Outgoing::StopLoading => self.post(session, tag, &page::StopLoading::new()),
-            Outgoing::EndScript => self.post(session, tag, &runtime::TerminateExecution::new()),
-            Outgoing::ClosePage { target } => self.post(session, tag, &target::CloseTarget::new(target)),
-        }
-    }
-
-    fn post<C: Command>(&self, session: Option<&SessionKey>, tag: u64, command: &C) -> Result<(), Error> {
+    fn send(&self, session: Option<&SessionKey>, tag: u64, command: &Outgoing) -> Result<(), Error> {
         match self.inputs.answers_in() {
-            Some(answers) => self.connection.start_to_inbox(command, session, answers, tag),
+            Some(answers) => command.start(&self.connection, session, answers, tag),
             None => Err(Error::Closed {
-                method: C::METHOD.into(),
+                method: command.method().into(),
                 reason: self.connection.close_reason().unwrap_or(CloseReason::Local),
             }),
         }
     }
-}
-
-fn entries(headers: &HeaderList) -> impl Iterator<Item = fetch::HeaderEntry> + '_ {
-    headers.iter().map(|(name, value)| fetch::HeaderEntry::new(&**name, &**value))
-}
-
-/// The resource type of `Fetch` for a lower-case name.
-fn resource_type(kind: &str) -> network::ResourceType {
-    use network::ResourceType as Type;
-    match kind {
-        "document" => Type::Document,
-        "stylesheet" => Type::Stylesheet,
-        "image" => Type::Image,
-        "media" => Type::Media,
-        "font" => Type::Font,
-        "script" => Type::Script,
-        "texttrack" => Type::TextTrack,
-        // Chromium 156 reports requests of `fetch()` as XHR.
-        "fetch" | "xhr" => Type::Xhr,
-        "eventsource" => Type::EventSource,
-        "manifest" => Type::Manifest,
-        "ping" => Type::Ping,
-        "cspviolationreport" => Type::CspViolationReport,
-        "prefetch" => Type::Prefetch,
-        _ => Type::OtherValue,
-    }
-}
-
-/// Pauses new targets: only a paused page cannot open a dialog before we observe it. Without the pause, a click that
-/// calls `window.open` hangs for seconds (Chromium 156).
-fn auto_attach() -> target::SetAutoAttach {
-    let mut attach = target::SetAutoAttach::new(true, true);
-    attach.flatten = Some(true);
-    attach
 }

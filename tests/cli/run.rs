@@ -185,6 +185,11 @@ impl Session {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
+    /// Writes bytes that need not be a line.
+    pub(crate) fn say_bytes(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
     /// Says a line if somebody still listens.
     pub(crate) fn try_say(&mut self, line: &str) -> bool {
         self.stdin.as_mut().is_some_and(|stdin| writeln!(stdin, "{line}").is_ok())

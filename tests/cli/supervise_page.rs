@@ -122,8 +122,8 @@ fn supervise_takes_snapshots_and_acts() {
         ("click x1", "BAD_REQUEST"),
         ("storage cloud", "BAD_REQUEST"),
         ("emulate []", "BAD_REQUEST"),
-        ("emulate {\"weather\": 1}", "BAD_REQUEST"),
-        ("act {\"kind\": \"fly\"}", "BAD_REQUEST"),
+        ("emulate {\"weather\": 1}", "UNKNOWN_FIELD"),
+        ("act {\"kind\": \"fly\"}", "UNKNOWN_KIND"),
         ("body r99", "NOT_FOUND"),
         ("upload /nowhere/at/all", "PATH_REFUSED"),
     ] {
@@ -131,5 +131,133 @@ fn supervise_takes_snapshots_and_acts() {
     }
     session.ask("quit");
     assert_eq!(session.wait().0, Some(0));
+    program.assert_nothing_left();
+}
+
+/// Asks by a request of the HTTP API; the answer comes with its id.
+fn request(session: &mut crate::cli_run::Session, line: &Value) -> Value {
+    session.say(&line.to_string());
+    body_of(&session.next(|answer| answer["id"] == line["id"]))
+}
+
+fn body_of(answer: &Value) -> Value {
+    assert_eq!(answer["type"], "answer", "{answer}");
+    let (status, body) = (&answer["status"], &answer["body"]);
+    assert_eq!(*status == 200, body["ok"] == true, "{answer}");
+    body.clone()
+}
+
+#[test]
+fn requests_of_the_http_api_are_commands() {
+    if !has_browser() {
+        return;
+    }
+    let site = Site::start();
+    site.page("/", PAGE);
+    site.page("/about", "<title>About</title><h1>About us</h1>");
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::new();
+    let (mut session, ready) = program.supervise(&["--launch", "--files", folder.path().to_str().unwrap()]);
+    let first = ready["pages"][0]["targetId"].as_str().unwrap().to_owned();
+
+    let went = json!({ "id": 1, "POST": "/navigate", "body": { "url": site.url("a", "/"), "waitUntil": "load" } });
+    let went = request(&mut session, &went);
+    assert_eq!((&went["ok"], &went["title"], &went["status"]), (&json!(true), &json!("Shop"), &json!(200)), "{went}");
+    let seen = request(&mut session, &json!({ "id": "see", "GET": "/snapshot?interactive=true&maxChars=5000" }));
+    assert_eq!((&seen["title"], &seen["format"]), (&json!("Shop"), &json!("ai")), "{seen}");
+    // Words and requests share the refs.
+    let order = ref_of(&seen, "Order");
+    let act = json!({ "id": { "n": 2 }, "POST": "/act", "body": { "kind": "click", "ref": order } });
+    let click = request(&mut session, &act);
+    assert_eq!((&click["consoleErrors"], &click["settled"]), (&json!(["ordered"]), &json!("page_settled")), "{click}");
+    assert_eq!(session.ask(&format!("click {order}"))["ok"], true);
+    let sum = json!({ "id": 3, "POST": "/act", "body": { "kind": "evaluate", "fn": "1 + 1" } });
+    assert_eq!(request(&mut session, &sum)["result"], 2);
+
+    // Tabs have the ids of the HTTP API.
+    let opened =
+        json!({ "id": 4, "POST": "/tabs/open", "body": { "url": site.url("a", "/about"), "label": "second" } });
+    let opened = request(&mut session, &opened);
+    assert_eq!((&opened["ok"], &opened["type"]), (&json!(true), &json!("page")), "{opened}");
+    let tabs = request(&mut session, &json!({ "id": 5, "GET": "/tabs" }));
+    let labels: Vec<_> = tabs["tabs"].as_array().unwrap().iter().map(|tab| tab["label"].clone()).collect();
+    assert_eq!(labels, [Value::Null, json!("second")], "{tabs}");
+    let text = request(&mut session, &json!({ "id": 6, "GET": "/text?targetId=second" }));
+    assert!(text["text"].as_str().unwrap().contains("About us"), "{text}");
+    assert_eq!(request(&mut session, &json!({ "id": 7, "DELETE": "/tabs/second" }))["ok"], true);
+    let gone = request(&mut session, &json!({ "id": 8, "GET": "/text?targetId=second" }));
+    assert_eq!(code(&gone), "TAB_NOT_FOUND");
+
+    // A dialog, answered by a request while an action waits for it.
+    let name = ref_of(&seen, "Name");
+    let asks = json!({ "POST": "/act", "body": { "kind": "click", "ref": name, "targetId": first } });
+    session.say(&asks.to_string());
+    session.event("dialog_opened");
+    let blocked = request(&mut session, &json!({ "id": 9, "GET": format!("/text?targetId={first}") }));
+    assert_eq!(code(&blocked), "BLOCKED_BY_DIALOG");
+    assert!(blocked["error"].as_str().unwrap().contains("POST /hooks/dialog"), "{blocked}");
+    assert_eq!(blocked["details"]["pending_dialogs"][0]["message"], "Name?", "{blocked}");
+    let body = json!({ "accept": true, "promptText": "Ada", "targetId": first });
+    let answered = request(&mut session, &json!({ "id": 10, "POST": "/hooks/dialog", "body": body }));
+    assert_eq!(answered["dialog"]["accepted"], true, "{answered}");
+
+    let shot = json!({ "id": 11, "POST": "/screenshot", "body": { "type": "jpeg", "targetId": first } });
+    let path = request(&mut session, &shot)["path"].as_str().unwrap().to_owned();
+    assert!(std::path::Path::new(&path).starts_with(folder.path().join("media")), "{path}");
+
+    // Several requests in one write, of which some are wrong: each is answered, nothing is lost.
+    session.say(concat!(
+        "{\"id\":21,\"GET\":\"/tabs\"}\n",
+        "{\"id\":22,\"GET\":\"/tabz\"}\n",
+        "{\"id\":23,\"POST\":\"/act\",\"body\":{\"kind\":\"click\",\"reff\":\"e1\"}}\n",
+        "{\"id\":24,\"POST\":\"/start\"}\n",
+        "{\"id\":25,\"PUT\":\"/tabs\"}\n",
+        "{\"id\":26,\"GET\":\"/tabs\",\"limit\":1}\n",
+        "{\"id\":27,\"DELETE\":\"/act\"}\n",
+        "{\"id\":28,\"GET\":\"/events\"}\n",
+        "{\"id\":29,\"GET\":\"/tabs\"}",
+    ));
+    let mut answers = std::collections::BTreeMap::new();
+    while answers.len() < 9 {
+        let line = session.next(|line| line["type"] == "answer" && line["id"].is_number());
+        answers.insert(line["id"].as_u64().unwrap(), body_of(&line));
+    }
+    assert_eq!((&answers[&21]["ok"], &answers[&29]["ok"]), (&json!(true), &json!(true)), "{answers:?}");
+    let wanted = [
+        (22, "NOT_FOUND", "did you mean /tabs?"),
+        (23, "UNKNOWN_FIELD", "reff"),
+        (24, "NOT_FOUND", "POST /start"),
+        (25, "BAD_REQUEST", "`PUT`"),
+        (26, "BAD_REQUEST", "`limit`"),
+        (27, "METHOD_NOT_ALLOWED", "POST"),
+        (28, "NOT_FOUND", "GET /events"),
+    ];
+    for (id, wanted, part) in wanted {
+        assert_eq!(code(&answers[&id]), wanted, "{}", answers[&id]);
+        assert!(answers[&id]["error"].as_str().unwrap().contains(part), "{}", answers[&id]);
+    }
+
+    // Lines that are no requests at all.
+    session.say_bytes(b"{\"id\":1,\"GET\":\"\xff\"}\n");
+    let unreadable = session.next(|line| line["type"] == "result");
+    assert!(
+        code(&unreadable) == "BAD_REQUEST" && unreadable["error"].as_str().unwrap().contains("UTF-8"),
+        "{unreadable}"
+    );
+    session.say_bytes(&[vec![b'{'; (1 << 20) + 1], b"\n".to_vec()].concat());
+    let long = session.next(|line| line["type"] == "result");
+    assert!(long["error"].as_str().unwrap().contains("1 MiB"), "{long}");
+
+    // The last one has no line break.
+    session.say_bytes(br#"{"id":99,"GET":"/dialogs"}"#);
+    session.end_input();
+    let (exit, rest) = session.wait();
+    assert_eq!(exit, Some(0));
+    let last = rest.iter().find(|line| line["id"] == 99).unwrap_or_else(|| panic!("{rest:?}"));
+    assert_eq!(
+        (&last["status"], &last["body"]["recent_dialogs"][0]["message"]),
+        (&json!(200), &json!("Name?")),
+        "{last}"
+    );
     program.assert_nothing_left();
 }

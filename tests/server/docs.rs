@@ -18,6 +18,13 @@ limit. Unknown fields and parameters are refused; the error names them. A succes
 `{\"ok\": false, \"error\", \"code\", \"details\"?}` with the HTTP status of its code. `?` marks optional fields and parameters.
 ";
 
+const EVENTS: &str = "
+## Events
+
+`GET /events` sends these kinds of events. `event:` is the kind, `id:` is `<start>-<seq>`, and `data:` is a JSON object with the fields
+below. Texts of pages are untrusted.
+";
+
 fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str().and_then(|name| described.pointer(name.trim_start_matches('#'))) {
         Some(found) => found,
@@ -146,6 +153,13 @@ fn written(described: &Value) -> String {
         for (method, response) in methods.as_object().unwrap() {
             operation(described, method, path, response, &mut out);
         }
+    }
+    out += EVENTS;
+    for kind in described["components"]["schemas"]["Event"]["oneOf"].as_array().unwrap() {
+        let (name, mut rows) = (one_line(&kind["title"]), String::new());
+        fields(described, kind, &mut rows);
+        let _ = writeln!(out, "\n### {name}\n\n{}", one_line(&kind["description"]));
+        table("field", &rows, &mut out);
     }
     out += "\n## Shapes\n";
     for (name, schema) in described["components"]["schemas"].as_object().unwrap() {

@@ -1,6 +1,5 @@
 //! Runs commands and writes their result lines.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,9 @@ use super::super::failure::{Exit, Failure};
 use super::super::settings::Settings;
 use super::command::{Action, Command, HELP, InvalidLine, Request};
 use super::page;
+use crate::code::Code;
 use crate::page::Tabs;
+use crate::server::{LocalApi, LocalRequest};
 use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, PageView, Supervisor, View};
 use crate::sync::Deadline;
 
@@ -23,25 +24,49 @@ const DIALOG_TIME: Duration = Duration::from_secs(10);
 /// Default and maximum lifetime of an armed answer.
 const ARM_TIME: Duration = Duration::from_secs(120);
 
-/// The result line of a command.
+/// The result line of a command, or the answer to a request.
 #[derive(Debug, Serialize)]
-pub(super) struct Answer {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<Value>,
-    command: String,
-    ok: bool,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    failure: Option<Failure>,
-    #[serde(flatten)]
-    rest: Map<String, Value>,
+#[serde(untagged)]
+pub(super) enum Answer {
+    /// Of a word.
+    Result {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<Value>,
+        command: String,
+        ok: bool,
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+        #[serde(flatten)]
+        rest: Map<String, Value>,
+    },
+    /// Of a request of the HTTP API.
+    Answer {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<Value>,
+        status: u16,
+        body: Map<String, Value>,
+    },
 }
 
 impl Answer {
+    fn result(id: Option<Value>, command: String, result: Result<Map<String, Value>, Failure>) -> Self {
+        let (failure, rest) = match result {
+            Ok(rest) => (None, rest),
+            Err(failure) => (Some(failure), Map::new()),
+        };
+        Self::Result { kind: "result", id, command, ok: failure.is_none(), failure, rest }
+    }
+
     pub(super) fn misread(line: InvalidLine) -> Self {
-        let failure = Some(Failure::usage(line.problem));
-        Self { kind: "result", id: line.id, command: line.command, ok: false, failure, rest: Map::new() }
+        if line.is_request {
+            let body = object(json!({ "ok": false, "error": line.problem, "code": Code::BadRequest.as_str() }));
+            return Self::Answer { kind: "answer", id: line.id, status: 400, body };
+        }
+        Self::result(line.id, line.command, Err(Failure::usage(line.problem)))
     }
 }
 
@@ -50,8 +75,8 @@ impl Answer {
 pub(super) struct Context {
     pub(super) tabs: Tabs,
     pub(super) settings: Settings,
-    /// Folder for screenshots and PDFs.
-    pub(super) media: Arc<Path>,
+    /// The routes of the HTTP API for this browser.
+    pub(super) api: Arc<LocalApi>,
 }
 
 /// Runs a command.
@@ -60,18 +85,22 @@ pub(super) fn carry_out(asked: Request, context: &Context) -> Answer {
     let before = supervisor.view();
     let act = Act { context, supervisor, timeout: asked.timeout_ms.map(Duration::from_millis) };
     let command = asked.command.name().to_owned();
-    let (ok, failure, rest) = match act.run(asked.command) {
-        Ok(rest) => (true, None, rest),
-        // The dialog opened during the command, which most likely caused it: that is a success.
-        Err(failure) if failure.exit == Exit::Dialog => {
-            let now = supervisor.view();
-            let opened = opened_since(&before, &now);
-            let rest = object(json!({ "blockedByDialog": true, "pending_dialogs": &*now.dialogs }));
-            (opened, Some(failure).filter(|_| !opened), rest)
+    if let Command::Api { request, .. } = &asked.command {
+        let (status, body) = context.api.answer(request);
+        return Answer::Answer { kind: "answer", id: asked.id, status, body };
+    }
+    let mut answer = Answer::result(asked.id, command, act.run(asked.command));
+    // A dialog that opened during the command was most likely caused by it: that is a success.
+    if let Answer::Result { ok, failure, rest, .. } = &mut answer
+        && failure.as_ref().is_some_and(|failure| failure.exit == Exit::Dialog)
+    {
+        let now = supervisor.view();
+        *rest = object(json!({ "blockedByDialog": true, "pending_dialogs": &*now.dialogs }));
+        if opened_since(&before, &now) {
+            (*ok, *failure) = (true, None);
         }
-        Err(failure) => (false, Some(failure), Map::new()),
-    };
-    Answer { kind: "result", id: asked.id, command, ok, failure, rest }
+    }
+    answer
 }
 
 fn opened_since(before: &View, now: &View) -> bool {
@@ -164,21 +193,46 @@ impl Act<'_> {
                     .chain(&page::HELP)
                     .map(|(usage, what)| json!({ "usage": usage, "what": what }))
                     .collect();
+                let request = r#"{"POST": "/act", "body": {"kind": "click", "ref": "e12"}, "id": 7}"#;
                 let json = r#"{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7, "timeoutMs": 5000}"#;
-                object(json!({ "commands": commands, "json": json }))
+                object(json!({ "commands": commands, "json": json, "request": request }))
             }
             Command::Quit {} => Map::new(),
             Command::OnTab { command, target } => {
                 let page = self.page(target.as_deref())?;
-                let tab = self.context.tabs.tab(&page.id.as_str().into())?;
-                // The page layer applies the default limits of actions.
-                command.run(
-                    &tab,
-                    &self.context.media,
-                    Deadline::after(self.timeout.unwrap_or(MAX_TIME).min(MAX_TIME)),
-                )?
+                let request = command.request(&page.id, self.millis()).map_err(Failure::usage)?;
+                self.answer(&request)?
             }
+            Command::Downloads { target } => {
+                let page = self.page(target.as_deref())?;
+                let tab = self.context.tabs.tab(&page.id.as_str().into())?;
+                object(json!({ "downloads": tab.downloads() }))
+            }
+            Command::Api { request, .. } => self.answer(&request)?,
         })
+    }
+
+    /// The timeout as the HTTP API takes it.
+    fn millis(&self) -> Option<u64> {
+        self.timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// The fields of an answer of the HTTP API, for a result line. In a failure, words replace routes.
+    fn answer(&self, request: &LocalRequest) -> Result<Map<String, Value>, Failure> {
+        let (_, mut rest) = self.context.api.answer(request);
+        if rest.remove("ok") == Some(Value::Bool(true)) {
+            rest.remove("type"); // of a screenshot; the ending of its path says the same
+            return Ok(rest);
+        }
+        let text = |name: &str| rest.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let error = text("error").replace("with POST /hooks/dialog first", "with `accept` or `dismiss` first");
+        let mut failure = Failure::new(text("code"), error);
+        if failure.code == Code::BlockedByDialog.as_str() {
+            failure.exit = Exit::Dialog;
+        } else {
+            failure.details = rest.remove("details");
+        }
+        Err(failure)
     }
 
     fn respond(&self, dialog: Option<String>, answer: DialogAnswer) -> Result<Map<String, Value>, Failure> {

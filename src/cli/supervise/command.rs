@@ -1,11 +1,12 @@
-//! Commands on stdin: a word and its arguments, or a JSON object.
+//! Commands on stdin: a word and its arguments, or a JSON object: a request of the HTTP API, or the fields of a word.
 
 use super::page::{self, OnTab};
+use crate::server::LocalRequest;
 use crate::supervisor::{DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A command. As JSON: `{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7}`.
+/// A command. Words as JSON: `{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7}`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "cmd", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Command {
@@ -57,13 +58,23 @@ pub(super) enum Command {
     Frames {
         target: Option<String>,
     },
+    Downloads {
+        target: Option<String>,
+    },
     Help {},
     Quit {},
-    /// A command to the page layer.
+    /// A word for a route of the HTTP API.
     #[serde(skip)]
     OnTab {
         command: OnTab,
         target: Option<String>,
+    },
+    /// A request of the HTTP API: `{"POST": "/act", "body": {"kind": "click", "ref": "e12"}, "id": 7}`.
+    #[serde(skip)]
+    Api {
+        /// Method and path.
+        name: String,
+        request: LocalRequest,
     },
 }
 
@@ -76,7 +87,7 @@ pub(super) enum Action {
 }
 
 /// Usage and description of each command, for `help`.
-pub(super) const HELP: [(&str, &str); 16] = [
+pub(super) const HELP: [(&str, &str); 17] = [
     ("accept [DIALOG] [TEXT]", "accept a dialog; TEXT answers a prompt, whose default text is used otherwise"),
     ("dismiss [DIALOG]", "dismiss a dialog"),
     ("arm accept|dismiss [TEXT]", "arm an answer for the next dialog; JSON adds `when` and `times`"),
@@ -91,6 +102,7 @@ pub(super) const HELP: [(&str, &str); 16] = [
     ("close [TARGET]", "close a page [default: the newest]"),
     ("snapshot", "show pages with frames, open and recent dialogs, console"),
     ("frames [TARGET]", "show all frames of a page, without the limits of snapshot"),
+    ("downloads", "list downloads of the newest page; needs --files"),
     ("help", "list the commands"),
     ("quit", "finish earlier commands and end the session, as closing stdin does"),
 ];
@@ -109,6 +121,8 @@ pub(super) struct Request {
 /// An invalid line, which gets a result line too.
 #[derive(Debug, PartialEq)]
 pub(super) struct InvalidLine {
+    /// Whether it was a JSON object without `cmd`, and so meant as a request.
+    pub(super) is_request: bool,
     pub(super) command: String,
     pub(super) id: Option<Value>,
     pub(super) problem: String,
@@ -124,15 +138,29 @@ pub(super) fn parse(line: &str) -> Option<Result<Request, InvalidLine>> {
         return Some(from_json(line));
     }
     let (word, rest) = split(line);
-    let command = from_words(word, rest).map_err(|problem| InvalidLine { command: word.to_owned(), id: None, problem });
+    let command = from_words(word, rest).map_err(|problem| InvalidLine {
+        is_request: false,
+        command: word.to_owned(),
+        id: None,
+        problem,
+    });
     Some(command.map(|command| Request { command, id: None, timeout_ms: None, json: false }))
 }
 
 fn from_json(line: &str) -> Result<Request, InvalidLine> {
-    let misread = |command: &str, id, problem: String| InvalidLine { command: command.to_owned(), id, problem };
+    let misread = |command: &str, id, problem: String| InvalidLine {
+        is_request: false,
+        command: command.to_owned(),
+        id,
+        problem,
+    };
     let mut map: Map<String, Value> =
         serde_json::from_str(line).map_err(|e| misread("", None, format!("not a JSON object: {e}")))?;
     let id = map.remove("id");
+    if !map.contains_key("cmd") {
+        let made = from_request(map).map(|command| Request { command, id: id.clone(), timeout_ms: None, json: true });
+        return made.map_err(|problem| InvalidLine { is_request: true, ..misread("", id, problem) });
+    }
     let timeout_ms = map.remove("timeoutMs");
     let name = map.get("cmd").and_then(Value::as_str).unwrap_or_default().to_owned();
     let timeout_ms = match timeout_ms {
@@ -155,6 +183,43 @@ fn from_json(line: &str) -> Result<Request, InvalidLine> {
         Ok(command) => Ok(Request { command, id, timeout_ms, json: true }),
         Err(problem) => Err(misread(&name, id, problem.to_string())),
     }
+}
+
+/// Parses a request of the HTTP API: the path under its method, and the body.
+fn from_request(mut map: Map<String, Value>) -> Result<Command, String> {
+    const METHODS: [&str; 3] = ["GET", "POST", "DELETE"];
+    let mut targets = METHODS.iter().filter_map(|method| Some((*method, map.remove(*method)?)));
+    let (first, second) = (targets.next(), targets.next());
+    let (method, target) = match (first, second) {
+        (Some((method, Value::String(target))), None) => (method, target),
+        (Some((method, _)), None) => return Err(format!("{method} must be a path, such as \"/snapshot\"")),
+        (Some((one, _)), Some((other, _))) => return Err(format!("{one} and {other}: send one request per line")),
+        (None, _) => {
+            let known = r#"expected a request, {"POST": "/act", "body": {…}}, or a word, {"cmd": "eval", …}"#;
+            return Err(match map.keys().next() {
+                Some(field) => format!("unknown field `{}`; {known}", shown(field)),
+                None => known.to_owned(),
+            });
+        }
+    };
+    let body = match map.remove("body") {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(body)) => Some(body),
+        Some(_) => return Err("body must be a JSON object".to_owned()),
+    };
+    if let Some(field) = map.keys().next() {
+        let known = "a request has id, body and one of GET, POST, DELETE; all other fields belong into the body, or into the \
+                     query of the path";
+        return Err(format!("unknown field `{}`; {known}", shown(field)));
+    }
+    let path = target.split('?').next().unwrap_or_default();
+    let name = format!("{method} {}", shown(path));
+    Ok(Command::Api { name, request: LocalRequest::new(method, &target, body.as_ref())? })
+}
+
+/// The beginning of a text, to be quoted.
+fn shown(text: &str) -> String {
+    text.chars().take(100).collect()
 }
 
 fn from_words(word: &str, rest: &str) -> Result<Command, String> {
@@ -195,6 +260,8 @@ fn from_words(word: &str, rest: &str) -> Result<Command, String> {
         "close" => Command::Close { target: optional(rest) },
         "snapshot" => Command::Snapshot {},
         "frames" => Command::Frames { target: optional(rest) },
+        "downloads" if rest.is_empty() => Command::Downloads { target: None },
+        "downloads" => return Err("usage: downloads".to_owned()),
         "help" => Command::Help {},
         "quit" => Command::Quit {},
         _ => return Err(format!("unknown command `{word}`; `help` lists the commands")),
@@ -215,7 +282,7 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 impl Command {
-    pub(super) fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Accept { .. } => "accept",
             Self::Dismiss { .. } => "dismiss",
@@ -233,22 +300,25 @@ impl Command {
             Self::Frames { .. } => "frames",
             Self::Help {} => "help",
             Self::Quit {} => "quit",
-            Self::OnTab { command, .. } => command.name(),
+            Self::Downloads { .. } => "downloads",
+            Self::OnTab { command, .. } => command.word,
+            Self::Api { name, .. } => name,
         }
     }
 
     /// Whether the command may have to wait for a page.
     pub(super) fn waits_for_page(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::Eval { .. }
-                | Self::Navigate { .. }
-                | Self::Reload { .. }
-                | Self::Revive { .. }
-                | Self::Open { .. }
-                | Self::Close { .. }
-                | Self::OnTab { .. }
-        )
+            | Self::Navigate { .. }
+            | Self::Reload { .. }
+            | Self::Revive { .. }
+            | Self::Open { .. }
+            | Self::Close { .. }
+            | Self::OnTab { .. } => true,
+            Self::Api { request, .. } => !request.is_quick(),
+            _ => false,
+        }
     }
 }
 
@@ -310,8 +380,35 @@ mod tests {
         assert!(problem(r#"{"cmd":"eval","frame":"top"}"#).contains("script"));
         assert!(problem(r#"{"cmd":"snapshot","verbose":true}"#).contains("verbose"));
         assert!(problem(r#"{"cmd":"help","timeoutMs":"soon"}"#).contains("timeoutMs"));
+        assert!(problem(r#"{"cmd":"storage","area":"cloud"}"#).contains("session"));
         let misread = parse(r#"{"cmd":"fly","id":3}"#).unwrap().unwrap_err();
         assert_eq!((misread.command.as_str(), misread.id), ("fly", Some(json!(3))));
+    }
+
+    #[test]
+    fn requests_become_commands() {
+        let line = r#"{"id":7,"POST":"/act","body":{"kind":"click","ref":"e1"}}"#;
+        let read = parse(line).unwrap().unwrap();
+        assert_eq!((read.command.name(), read.id.clone(), read.json), ("POST /act", Some(json!(7)), true));
+        assert!(read.command.waits_for_page());
+        assert_eq!(format!("{:?}", read.command), r#"Api { name: "POST /act", request: POST /act }"#);
+        let quick = words(r#"{"GET":"/dialogs?targetId=t1"}"#);
+        assert_eq!((quick.name(), quick.waits_for_page()), ("GET /dialogs", false));
+        for (line, wanted) in [
+            (r#"{"POST":"/act","kind":"click"}"#, "`kind`"),
+            (r#"{"POST":"/act","body":[]}"#, "body"),
+            (r#"{"POST":7}"#, "POST must be a path"),
+            (r#"{"GET":"/tabs","POST":"/act"}"#, "one request per line"),
+            (r#"{"PATCH":"/act"}"#, "`PATCH`"),
+            (r#"{"GET":"/text?selector=a b"}"#, "percent-encode"),
+            (r#"{"GET":"/tabs\r\nX: y"}"#, "percent-encode"),
+            (r#"{"GET":"tabs"}"#, "path"),
+            ("{}", "expected a request"),
+        ] {
+            assert!(problem(line).contains(wanted), "{line}: {}", problem(line));
+        }
+        let read = parse(r#"{"id":[1],"GET":1}"#).unwrap().unwrap_err();
+        assert_eq!(read.id, Some(json!([1])), "a malformed request keeps its id");
     }
 
     #[test]
@@ -333,7 +430,11 @@ mod tests {
         }
         for (usage, _) in HELP {
             let name = split(usage).0;
-            let line = format!("{name} {}", if name == "policy" { "hold" } else { "accept x" });
+            let line = match name {
+                "policy" => "policy hold".to_owned(),
+                "downloads" => name.to_owned(),
+                _ => format!("{name} accept x"),
+            };
             assert_eq!(words(&line).name(), name);
         }
     }

@@ -13,6 +13,7 @@ mod lines;
 mod page;
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +26,9 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::{Settings, env, headers, headless};
 use crate::browser::{AttachOptions, BrowserProcess, LaunchOptions, Switch, TransportKind};
-use crate::page::{PageOptions, Tabs};
+use crate::control::Control;
+use crate::page::PageOptions;
+use crate::server::LocalApi;
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
 use act::{Answer, Context};
@@ -45,7 +48,7 @@ pub(super) mod fuzzing {
         /// An empty line.
         Empty,
         /// A command: its name, whether it was JSON, its debug text.
-        Command(&'static str, bool, String),
+        Command(String, bool, String),
         /// The name of the command and the problem.
         InvalidLine(String, String),
         /// Too long, or not UTF-8.
@@ -68,7 +71,7 @@ pub(super) mod fuzzing {
         };
         match command::parse(&text) {
             None => Read::Empty,
-            Some(Ok(asked)) => Read::Command(asked.command.name(), asked.json, format!("{asked:?}")),
+            Some(Ok(asked)) => Read::Command(asked.command.name().to_owned(), asked.json, format!("{asked:?}")),
             Some(Err(misread)) => Read::InvalidLine(misread.command, misread.problem),
         }
     }
@@ -201,9 +204,10 @@ impl Session {
         let (misread, unread) = bounded::<InvalidLine>(WAITING);
         let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
         let options = PageOptions { downloads, ..PageOptions::default() };
-        let media = args.files.as_ref().map_or_else(|| ".".into(), |folder| folder.join("media"));
-        let tabs = Tabs::with_options(Arc::clone(supervisor), options)?;
-        let context = Context { tabs, settings, media: media.into() };
+        let media = args.files.as_ref().map_or_else(|| PathBuf::from("."), |folder| folder.join("media"));
+        let browsers = Arc::new(Control::of_supervisor(Arc::clone(supervisor), options, &media)?);
+        let tabs = browsers.profile(None)?.running()?.tabs.clone();
+        let context = Context { tabs, settings, api: Arc::new(LocalApi::new(browsers)) };
         let lane = |name: &str, count: usize, unread: Option<Receiver<InvalidLine>>| -> Result<Lane, Failure> {
             let (jobs, queue) = bounded::<Request>(WAITING);
             let threads = (1..=count).map(|number| {
@@ -297,9 +301,12 @@ impl Session {
             let read = match line {
                 Err(_) => return End::Request,
                 Ok(Line::Text(text)) => command::parse(&text),
-                Ok(Line::Unreadable(problem)) => {
-                    Some(Err(InvalidLine { command: String::new(), id: None, problem: problem.to_owned() }))
-                }
+                Ok(Line::Unreadable(problem)) => Some(Err(InvalidLine {
+                    is_request: false,
+                    command: String::new(),
+                    id: None,
+                    problem: problem.to_owned(),
+                })),
             };
             let quit = matches!(&read, Some(Ok(asked)) if asked.command == Command::Quit {});
             let stopped = match read {

@@ -1,104 +1,12 @@
-//! Commands to the page layer: snapshots, actions, data and files of a tab.
+//! Commands to one page: words for routes of the HTTP API.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use super::super::failure::Failure;
-use crate::page::{
-    self, Act, Emulation, NewCookie, PdfOptions, PictureType, ScreenshotOptions, SnapshotOptions, Storage, Tab, Upload,
-};
-use crate::supervisor::ConsoleLevel;
-use crate::sync::Deadline;
-
-/// Color of highlights: red, green, blue.
-const ORANGE: [u8; 3] = [255, 69, 0];
-
-/// The command word of an action.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Word(&'static str);
-
-/// A command to one tab.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum OnTab {
-    See(Box<SnapshotOptions>),
-    /// An action and its command word.
-    #[serde(skip)]
-    Act {
-        word: Word,
-        act: Box<Act>,
-    },
-    Screenshot(Box<ScreenshotOptions>),
-    Pdf(Box<PdfOptions>),
-    #[serde(rename_all = "camelCase")]
-    Text {
-        selector: Option<String>,
-        max_chars: Option<usize>,
-    },
-    Console {
-        level: Option<ConsoleLevel>,
-        limit: Option<usize>,
-        #[serde(default)]
-        clear: bool,
-    },
-    Errors {
-        limit: Option<usize>,
-        #[serde(default)]
-        clear: bool,
-    },
-    Requests {
-        filter: Option<String>,
-        #[serde(default)]
-        clear: bool,
-    },
-    #[serde(rename_all = "camelCase")]
-    Body {
-        request: String,
-        max_bytes: Option<usize>,
-    },
-    Cookies {
-        url: Option<String>,
-    },
-    SetCookies {
-        cookies: Vec<NewCookie>,
-    },
-    DeleteCookies {
-        name: Option<String>,
-        domain: Option<String>,
-    },
-    Storage {
-        area: Storage,
-        key: Option<String>,
-    },
-    SetStorage {
-        area: Storage,
-        items: BTreeMap<String, String>,
-    },
-    DeleteStorage {
-        area: Storage,
-        key: Option<String>,
-    },
-    Emulate(Box<Emulation>),
-    Downloads {},
-    Download {
-        path: Option<String>,
-    },
-    Upload {
-        paths: Vec<PathBuf>,
-        #[serde(rename = "ref")]
-        reference: Option<String>,
-    },
-    Highlight {
-        #[serde(rename = "ref")]
-        reference: Option<String>,
-    },
-}
+use crate::server::LocalRequest;
 
 /// Usage and description of each command, for `help`.
-pub(super) const HELP: [(&str, &str); 25] = [
+pub(super) const HELP: [(&str, &str); 24] = [
     ("see [interactive] [compact] [urls] [fold] [diff]", "take a snapshot with refs; JSON takes all snapshot options"),
     ("act {\"kind\": …}", "run any action, JSON only: {\"cmd\": \"act\", \"kind\": \"click\", \"ref\": \"e12\"}"),
     ("click REF", "click an element; use act for a selector"),
@@ -120,11 +28,103 @@ pub(super) const HELP: [(&str, &str); 25] = [
     ("set_storage {\"area\": …}", "set stored items, JSON only: area and items, {key: value}"),
     ("delete_storage local|session [KEY]", "delete one stored item, or all"),
     ("emulate {\"offline\": true, …}", "override device, location, locale, network, JSON only; null removes a setting"),
-    ("downloads", "list downloads of the tab; needs --files"),
     ("download [NAME]", "wait for a download to finish"),
     ("upload PATH", "give a file to the next file chooser; JSON takes paths, and ref for a file field"),
     ("highlight [REF]", "highlight an element; without REF the highlight is removed"),
 ];
+
+/// The route of each command that is not an action. A part of the path that begins with a colon is a field of the command.
+const ROUTES: [(&str, &str, &str); 19] = [
+    ("see", "GET", "/snapshot"),
+    ("act", "POST", "/act"),
+    ("screenshot", "POST", "/screenshot"),
+    ("pdf", "POST", "/pdf"),
+    ("text", "GET", "/text"),
+    ("console", "GET", "/console"),
+    ("errors", "GET", "/errors"),
+    ("requests", "GET", "/requests"),
+    ("body", "GET", "/requests/:request/body"),
+    ("cookies", "GET", "/cookies"),
+    ("set_cookies", "POST", "/cookies"),
+    ("delete_cookies", "DELETE", "/cookies"),
+    ("storage", "GET", "/storage/:area"),
+    ("set_storage", "POST", "/storage/:area"),
+    ("delete_storage", "DELETE", "/storage/:area"),
+    ("emulate", "POST", "/emulate"),
+    ("download", "POST", "/wait/download"),
+    ("upload", "POST", "/hooks/file-chooser"),
+    ("highlight", "POST", "/highlight"),
+];
+
+/// A command to one page: a request of the HTTP API without its tab.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OnTab {
+    /// The word of the command.
+    pub(super) word: &'static str,
+    method: &'static str,
+    path: String,
+    fields: Map<String, Value>,
+}
+
+impl OnTab {
+    /// The command of this name with these fields.
+    fn new(name: &str, mut fields: Map<String, Value>) -> Result<Self, String> {
+        let known = ROUTES.iter().find(|(word, ..)| *word == name);
+        let (word, method, route) = *known.ok_or_else(|| format!("unknown command `{name}`"))?;
+        let mut path = String::new();
+        for part in route.split('/').skip(1) {
+            path.push('/');
+            let Some(field) = part.strip_prefix(':') else {
+                path.push_str(part);
+                continue;
+            };
+            match fields.remove(field) {
+                Some(Value::String(value)) if field != "area" || matches!(&*value, "local" | "session") => {
+                    path.extend(utf8_percent_encode(&value, NON_ALPHANUMERIC));
+                }
+                Some(_) if field == "area" => return Err("area must be `local` or `session`".to_owned()),
+                Some(_) => return Err(format!("{field} must be a string")),
+                None => return Err(format!("missing field `{field}`")),
+            }
+        }
+        Ok(Self { word, method, path, fields })
+    }
+
+    /// The request for a tab. Requests that wait for a page end after `timeout_ms`.
+    pub(super) fn request(&self, target: &str, timeout_ms: Option<u64>) -> Result<LocalRequest, String> {
+        let build = |timeout_ms: Option<u64>| {
+            let mut fields = self.fields.clone();
+            fields.insert("targetId".to_owned(), target.into());
+            if let Some(millis) = timeout_ms {
+                fields.insert("timeoutMs".to_owned(), millis.into());
+            }
+            match self.method {
+                "POST" => LocalRequest::new(self.method, &self.path, Some(&fields)),
+                _ => LocalRequest::new(self.method, &format!("{}?{}", self.path, query(&fields)?), None),
+            }
+        };
+        let request = build(None)?;
+        if timeout_ms.is_none() || request.is_quick() { Ok(request) } else { build(timeout_ms) }
+    }
+}
+
+/// Fields as a query.
+fn query(fields: &Map<String, Value>) -> Result<String, String> {
+    let mut pairs = Vec::new();
+    for (name, value) in fields {
+        let value = match value {
+            Value::Null => continue,
+            Value::String(text) => text.clone(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            Value::Array(_) | Value::Object(_) => {
+                return Err(format!("{name} must be a string, a number or a boolean"));
+            }
+        };
+        let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
+        pairs.push(format!("{}={}", encoded(name), encoded(&value)));
+    }
+    Ok(pairs.join("&"))
+}
 
 /// Parses a command from words; `None` for an unknown word.
 pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>> {
@@ -133,37 +133,40 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
         Err(format!("usage: {}", HELP.iter().find(of).map_or(word, |(usage, _)| usage)))
     };
     let (first, text) = rest.split_once(char::is_whitespace).map_or((rest, ""), |(a, b)| (a, b.trim_start()));
-    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let area = || serde_json::from_value(json!(first));
     Some(match word {
         "see" => flags(word, rest, &["interactive", "compact", "urls", "fold", "diff"]),
         "screenshot" => flags(word, rest, &["full", "labels"]),
-        "pdf" | "console" | "errors" | "downloads" => flags(word, rest, &[]),
+        "pdf" | "console" | "errors" => flags(word, rest, &[]),
         "act" | "set_cookies" | "set_storage" | "emulate" => match serde_json::from_str(rest) {
-            Ok(Value::Object(map)) => read(word, map),
+            Ok(Value::Object(map)) => OnTab::new(word, map),
             Ok(_) => usage(),
             Err(problem) => Err(format!("not a JSON object: {problem}")),
         },
         "click" | "hover" | "press" if first.is_empty() => usage(),
         "type" | "choose" if text.is_empty() => usage(),
         "body" | "upload" if rest.is_empty() => usage(),
+        "storage" | "delete_storage" if !matches!(first, "local" | "session") => usage(),
         "click" => act("click", json!({ "kind": "click", "ref": first })),
         "hover" => act("hover", json!({ "kind": "hover", "ref": first })),
         "type" => act("type", json!({ "kind": "type", "ref": first, "text": text })),
         "press" => act("press", json!({ "kind": "press", "key": first })),
         "choose" => act("choose", json!({ "kind": "select", "ref": first, "values": [text] })),
-        "text" => Ok(OnTab::Text { selector: some(rest), max_chars: None }),
-        "requests" => Ok(OnTab::Requests { filter: some(rest), clear: false }),
-        "body" => Ok(OnTab::Body { request: rest.to_owned(), max_bytes: None }),
-        "cookies" => Ok(OnTab::Cookies { url: some(rest) }),
-        "delete_cookies" => Ok(OnTab::DeleteCookies { name: some(rest), domain: None }),
-        "storage" => area().map_or_else(|_| usage(), |area| Ok(OnTab::Storage { area, key: some(text) })),
-        "delete_storage" => area().map_or_else(|_| usage(), |area| Ok(OnTab::DeleteStorage { area, key: some(text) })),
-        "download" => Ok(OnTab::Download { path: some(rest) }),
-        "upload" => Ok(OnTab::Upload { paths: vec![rest.into()], reference: None }),
-        "highlight" => Ok(OnTab::Highlight { reference: some(rest) }),
+        "text" => of(word, json!({ "selector": given(rest) })),
+        "requests" => of(word, json!({ "filter": given(rest) })),
+        "body" => of(word, json!({ "request": rest })),
+        "cookies" => of(word, json!({ "url": given(rest) })),
+        "delete_cookies" => of(word, json!({ "name": given(rest) })),
+        "storage" | "delete_storage" => of(word, json!({ "area": first, "key": given(text) })),
+        "download" => of(word, json!({ "path": given(rest) })),
+        "upload" => of(word, json!({ "paths": [rest] })),
+        "highlight" => of(word, json!({ "ref": given(rest) })),
         _ => return None,
     })
+}
+
+/// An argument, unless it is missing.
+fn given(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }
 
 /// Parses a command whose arguments are flags.
@@ -180,26 +183,25 @@ fn flags(command: &str, words: &str, known: &[&str]) -> Result<OnTab, String> {
         }
         map.insert(if word == "full" { "fullPage" } else { word }.to_owned(), true.into());
     }
-    read(command, map)
+    OnTab::new(command, map)
 }
 
-fn act(word: &'static str, value: Value) -> Result<OnTab, String> {
-    Act::parse(value).map(|act| OnTab::Act { word: Word(word), act: Box::new(act) }).map_err(|error| error.to_string())
-}
-
-/// Parses a command from its name and fields.
-fn read(name: &str, mut map: Map<String, Value>) -> Result<OnTab, String> {
-    if name == "act" {
-        return act("act", Value::Object(map));
+/// A command with the fields of a JSON object.
+fn of(name: &str, fields: Value) -> Result<OnTab, String> {
+    match fields {
+        Value::Object(map) => OnTab::new(name, map),
+        _ => OnTab::new(name, Map::new()),
     }
-    map.insert("cmd".to_owned(), name.into());
-    serde_json::from_value(Value::Object(map)).map_err(|problem| problem.to_string())
 }
 
-/// Whether a JSON command belongs to the page layer.
+/// An action under its own word.
+fn act(word: &'static str, fields: Value) -> Result<OnTab, String> {
+    of("act", fields).map(|command| OnTab { word, ..command })
+}
+
+/// Whether a JSON command belongs to this module.
 pub(super) fn knows(name: &str) -> bool {
-    const SHORT: [&str; 5] = ["click", "hover", "type", "press", "choose"]; // JSON uses `act` for these
-    !SHORT.contains(&name) && HELP.iter().any(|(usage, _)| usage.split(' ').next() == Some(name))
+    ROUTES.iter().any(|(word, ..)| *word == name)
 }
 
 /// Parses a JSON object without its `cmd`; returns the command and the target.
@@ -209,100 +211,5 @@ pub(super) fn from_json(name: &str, mut map: Map<String, Value>) -> Result<(OnTa
         Some(Value::String(target)) => Some(target),
         Some(_) => return Err("target must be a string".to_owned()),
     };
-    read(name, map).map(|command| (command, target))
-}
-
-impl OnTab {
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::See(_) => "see",
-            Self::Act { word, .. } => word.0,
-            Self::Screenshot(_) => "screenshot",
-            Self::Pdf(_) => "pdf",
-            Self::Text { .. } => "text",
-            Self::Console { .. } => "console",
-            Self::Errors { .. } => "errors",
-            Self::Requests { .. } => "requests",
-            Self::Body { .. } => "body",
-            Self::Cookies { .. } => "cookies",
-            Self::SetCookies { .. } => "set_cookies",
-            Self::DeleteCookies { .. } => "delete_cookies",
-            Self::Storage { .. } => "storage",
-            Self::SetStorage { .. } => "set_storage",
-            Self::DeleteStorage { .. } => "delete_storage",
-            Self::Emulate(_) => "emulate",
-            Self::Downloads {} => "downloads",
-            Self::Download { .. } => "download",
-            Self::Upload { .. } => "upload",
-            Self::Highlight { .. } => "highlight",
-        }
-    }
-
-    /// Runs the command. Screenshots and PDFs are written to `media`.
-    pub(super) fn run(&self, tab: &Tab, media: &Path, deadline: Deadline) -> Result<Map<String, Value>, Failure> {
-        let told = match self {
-            Self::See(options) => told(&tab.snapshot(options, deadline)?),
-            Self::Act { act, .. } => told(&tab.act(act, act.deadline(deadline))?),
-            Self::Screenshot(options) => {
-                let picture = tab.screenshot(options, deadline)?;
-                let ending = if picture.kind == PictureType::Png { "png" } else { "jpg" };
-                let path = page::save(media, "screenshot", ending, &picture.bytes)?;
-                let mut told = told(&picture);
-                told["path"] = json!(path);
-                told
-            }
-            Self::Pdf(options) => {
-                let bytes = tab.pdf(options, deadline)?;
-                json!({ "path": page::save(media, "page", "pdf", &bytes)?, "bytes": bytes.len() })
-            }
-            Self::Text { selector, max_chars } => told(&tab.text(selector.as_deref(), *max_chars, deadline)?),
-            Self::Console { level, limit, clear } => json!({ "messages": tab.console(*level, *limit, *clear) }),
-            Self::Errors { limit, clear } => json!({ "errors": tab.errors(*limit, *clear) }),
-            Self::Requests { filter, clear } => {
-                let requests = tab.requests(filter.as_deref(), *clear);
-                json!({ "requests": requests.iter().map(AsRef::as_ref).map(told).collect::<Vec<_>>() })
-            }
-            Self::Body { request, max_bytes } => told(&tab.response_body(request, *max_bytes, deadline)?),
-            Self::Cookies { url } => {
-                let urls: Vec<&str> = url.as_deref().into_iter().collect();
-                json!({ "cookies": tab.cookies(&urls, deadline)? })
-            }
-            Self::SetCookies { cookies } => json!({ "added": tab.set_cookies(cookies, deadline)? }),
-            Self::DeleteCookies { name, domain } => {
-                json!({ "deleted": tab.delete_cookies(name.as_deref(), domain.as_deref(), deadline)? })
-            }
-            Self::Storage { area, key } => json!({ "items": tab.storage(*area, key.as_deref(), deadline)? }),
-            Self::SetStorage { area, items } => json!({ "items": tab.set_storage(*area, items, deadline)? }),
-            Self::DeleteStorage { area, key } => {
-                json!({ "items": tab.delete_storage(*area, key.as_deref(), deadline)? })
-            }
-            Self::Emulate(change) => {
-                tab.emulate(change, deadline)?;
-                json!({})
-            }
-            Self::Downloads {} => json!({ "downloads": tab.downloads() }),
-            Self::Download { path } => json!({ "download": tab.wait_download(path.as_deref(), deadline)? }),
-            Self::Upload { paths, reference } => match tab.arm_chooser(paths, reference.as_deref(), deadline)? {
-                Upload::Done(_) => json!({ "armed": false }),
-                // The event log reports the outcome.
-                Upload::Armed(_) => json!({ "armed": true }),
-            },
-            Self::Highlight { reference } => {
-                match reference {
-                    Some(reference) => tab.highlight(reference, ORANGE, deadline)?,
-                    None => tab.clear_highlight(deadline)?,
-                }
-                json!({})
-            }
-        };
-        Ok(match told {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        })
-    }
-}
-
-/// Serialises a result; `null` on failure.
-fn told(what: &impl Serialize) -> Value {
-    serde_json::to_value(what).unwrap_or_default()
+    OnTab::new(name, map).map(|command| (command, target))
 }

@@ -29,11 +29,22 @@ pub enum FileKind {
     Trace,
 }
 
+/// The folder of each kind.
+#[derive(Debug, Clone)]
+struct Folders {
+    media: PathBuf,
+    uploads: PathBuf,
+    downloads: PathBuf,
+    traces: PathBuf,
+}
+
 /// The files of a home.
 #[derive(Debug, Clone)]
 pub struct Files {
-    home: Home,
+    folders: Folders,
     roots: Vec<PathBuf>,
+    /// Whether the folders are those of a home, whose old files are deleted.
+    of_home: bool,
     /// Time of creation, by both clocks.
     made: (Instant, SystemTime),
 }
@@ -42,17 +53,32 @@ impl Files {
     pub(super) fn new(home: &Home, upload_roots: &[PathBuf]) -> Self {
         let roots = upload_roots.iter().map(|root| home.root().join(root));
         let roots = std::iter::once(home.uploads()).chain(roots).collect();
-        Self { home: home.clone(), roots, made: (Instant::now(), SystemTime::now()) }
+        let folders = Folders {
+            media: home.media(),
+            uploads: home.uploads(),
+            downloads: home.downloads(),
+            traces: home.traces(),
+        };
+        Self { folders, roots, of_home: true, made: (Instant::now(), SystemTime::now()) }
+    }
+
+    /// Files without a home: screenshots and PDFs in `media`, and uploads from any folder, relative to the current one. None
+    /// of them is deleted.
+    pub(super) fn without_home(media: &Path) -> Self {
+        let folder = media.to_owned();
+        let folders =
+            Folders { uploads: PathBuf::new(), downloads: folder.clone(), traces: folder.clone(), media: folder };
+        Self { folders, roots: vec!["/".into()], of_home: false, made: (Instant::now(), SystemTime::now()) }
     }
 
     /// The folder of a kind.
     #[must_use]
     pub fn folder(&self, kind: FileKind) -> PathBuf {
         match kind {
-            FileKind::Media => self.home.media(),
-            FileKind::Upload => self.home.uploads(),
-            FileKind::Download => self.home.downloads(),
-            FileKind::Trace => self.home.traces(),
+            FileKind::Media => self.folders.media.clone(),
+            FileKind::Upload => self.folders.uploads.clone(),
+            FileKind::Download => self.folders.downloads.clone(),
+            FileKind::Trace => self.folders.traces.clone(),
         }
     }
 
@@ -95,10 +121,13 @@ impl Files {
 
     /// Deletes screenshots and PDFs older than 24 hours, as if `ahead` had passed. Returns how many.
     pub(super) fn sweep(&self, ahead: Duration) -> usize {
+        if !self.of_home {
+            return 0;
+        }
         // Setting the clock forward must not make files old.
         let (instant, system) = self.made;
         let now = SystemTime::now().min(system + instant.elapsed()) + ahead;
-        let entries = fs::read_dir(self.home.media()).into_iter().flatten().flatten();
+        let entries = fs::read_dir(&self.folders.media).into_iter().flatten().flatten();
         let old = |path: &Path| {
             let facts = fs::symlink_metadata(path).ok().filter(|facts| facts.is_file())?;
             now.duration_since(facts.modified().ok()?).ok().filter(|age| *age > KEPT)

@@ -13,7 +13,10 @@ impl Files {
     /// Deletes the CLI's copies of files to upload that are older than `age`. Without a running browser, no page reads them
     /// any more.
     pub(in crate::control) fn sweep_uploads(&self, age: Duration) {
-        for entry in std::fs::read_dir(self.home.uploads()).into_iter().flatten().flatten() {
+        if !self.of_home {
+            return;
+        }
+        for entry in std::fs::read_dir(&self.folders.uploads).into_iter().flatten().flatten() {
             let is_copy = entry.file_name().to_str().is_some_and(|name| name.starts_with(COPIES));
             let made = entry.metadata().ok().filter(std::fs::Metadata::is_dir).and_then(|facts| facts.modified().ok());
             let is_old = made.is_some_and(|made| made.elapsed().unwrap_or_default() >= age);
@@ -31,7 +34,7 @@ impl Files {
     /// [`Error::PathRefused`].
     pub fn check_upload(&self, path: &Path) -> Result<PathBuf, Error> {
         let refuse = |why: String| Error::PathRefused { name: path.display().to_string(), why };
-        let wanted = self.home.uploads().join(path);
+        let wanted = self.folders.uploads.join(path);
         // Links are resolved only here; the resolved path is checked and passed on.
         let file = wanted.canonicalize().map_err(|error| refuse(format!("file not found: {error}")))?;
         let inside = |root: &PathBuf| root.canonicalize().is_ok_and(|root| file.starts_with(root));
@@ -44,7 +47,7 @@ impl Files {
             return Err(refuse("it is not a regular file".to_owned()));
         }
         #[cfg(unix)]
-        if std::os::unix::fs::MetadataExt::nlink(&facts) > 1 {
+        if self.of_home && std::os::unix::fs::MetadataExt::nlink(&facts) > 1 {
             return Err(refuse("it has several hard links; upload a copy".to_owned()));
         }
         Ok(file)

@@ -89,6 +89,20 @@ pub struct Request {
     pub cancel: Cancel,
 }
 
+impl Request {
+    /// A request that did not come over HTTP, from this program: its target is a path with or without a query, as in a
+    /// request line. The error is the message for the client.
+    pub(crate) fn local(method: &str, target: &str, body: Vec<u8>) -> Result<Self, &'static str> {
+        // The parser would take what follows a line break for headers.
+        if !target.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("the path has spaces or characters outside of ASCII; percent-encode them");
+        }
+        let head = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: local\r\n\r\n");
+        let head = super::head::parse(head.as_bytes(), SocketAddr::from(([127, 0, 0, 1], 0)), Instant::now())?;
+        Ok(Self { head, body, cancel: Cancel::new() })
+    }
+}
+
 impl Deref for Request {
     type Target = Head;
 

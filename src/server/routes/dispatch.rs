@@ -13,7 +13,7 @@ use super::super::params::{self, ParamType};
 use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Method, Reply, Route, TABLE};
 use crate::config::nearest;
 use crate::control::Session;
-use crate::http::{Answer, Head, Request};
+use crate::http::{Answer, Body, Head, Request};
 use crate::sync::Deadline;
 
 /// Result of looking up a route.
@@ -68,37 +68,73 @@ fn in_path(path: &str, head: &Head) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Answers a request.
-pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> Answer {
-    let (route, names) = match find(request) {
-        RouteMatch::Route(route, names) => (route, names),
+/// The route of a request and the values of its path parameters; else the failure, and the methods that its path supports.
+type Found = Result<(&'static Route, Vec<String>), (ApiError, Vec<&'static str>)>;
+
+fn find_or_fail(request: &Request) -> Found {
+    match find(request) {
+        RouteMatch::Route(route, names) => Ok((route, names)),
         RouteMatch::OtherMethods(methods) => {
-            let allowed = methods.join(", ");
-            let error = format!(
-                "{} does not support {}; supported methods: {allowed}",
-                params::shown(&request.path),
-                request.method
-            );
-            let answer = written(&ApiError::new("METHOD_NOT_ALLOWED", error));
-            let mut allowed = methods;
-            if allowed.contains(&"GET") {
-                allowed.push("HEAD");
-            }
-            return match HeaderValue::from_str(&allowed.join(", ")) {
-                Ok(allowed) => answer.with(ALLOW, allowed),
-                Err(_) => answer,
-            };
+            let (path, allowed) = (params::shown(&request.path), methods.join(", "));
+            let error = format!("{path} does not support {}; supported methods: {allowed}", request.method);
+            Err((ApiError::new("METHOD_NOT_ALLOWED", error), methods))
         }
         RouteMatch::NotFound(near) => {
             let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             let error = format!("no route {}{meant} GET /openapi.json lists all routes", params::shown(&request.path));
-            return written(&ApiError::new("NOT_FOUND", error));
+            Err((ApiError::new("NOT_FOUND", error), Vec::new()))
+        }
+    }
+}
+
+/// Answers a request.
+pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> Answer {
+    let (route, names) = match find_or_fail(request) {
+        Ok(found) => found,
+        Err((failure, mut allowed)) => {
+            let answer = written(&failure);
+            if allowed.contains(&"GET") {
+                allowed.push("HEAD");
+            }
+            return match HeaderValue::from_str(&allowed.join(", ")) {
+                Ok(methods) if !allowed.is_empty() => answer.with(ALLOW, methods),
+                _ => answer,
+            };
         }
     };
+    match outcome(context, request, route, names) {
+        Ok(Reply::Other(answer)) => answer,
+        Ok(Reply::Fields(fields)) => {
+            Answer::json(StatusCode::OK, &fields).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        }
+        Err(failure) => written(&failure),
+    }
+}
+
+/// Answers a request that did not come over HTTP, with the fields of the answer.
+pub(in crate::server) fn answer_locally(
+    context: &ServerContext,
+    request: &Request,
+) -> Result<Map<String, Value>, ApiError> {
+    let (route, names) = find_or_fail(request).map_err(|(failure, _)| failure)?;
+    if !route.is_local() {
+        let error = format!("{} {} is only available from the control server", route.method.name(), route.path);
+        return Err(ApiError::new("NOT_FOUND", error));
+    }
+    match outcome(context, request, route, names)? {
+        Reply::Fields(fields) => Ok(fields),
+        Reply::Other(Answer { body: Body::Bytes(bytes), .. }) => serde_json::from_slice(&bytes)
+            .map_err(|problem| ApiError::new("INTERNAL", format!("the answer is not a JSON object: {problem}"))),
+        Reply::Other(_) => Err(ApiError::new("INTERNAL", "the answer is a stream")),
+    }
+}
+
+/// Runs a request: the fields of its answer, `ok` included.
+fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec<String>) -> Result<Reply, ApiError> {
     let deadline = Deadline::at(request.arrived + route.time);
     let mut call = Call::new(context, request, names, deadline);
     match read_and_run(route, &mut call) {
-        Ok(Reply::Other(answer)) => answer,
+        Ok(Reply::Other(answer)) => Ok(Reply::Other(answer)),
         Ok(Reply::Fields(fields)) => {
             let mut map = Map::new();
             map.insert("ok".to_owned(), true.into());
@@ -106,7 +142,7 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
             if !map.contains_key("rescued") && call.was_rescued() {
                 map.insert("rescued".to_owned(), true.into());
             }
-            Answer::json(StatusCode::OK, &map).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+            Ok(Reply::Fields(map))
         }
         Err(failure) => {
             let mut failure = failure;
@@ -123,7 +159,7 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
             if call.was_rescued() {
                 failure = failure.with("rescued", &true);
             }
-            written(&failure)
+            Err(failure)
         }
     }
 }

@@ -198,7 +198,7 @@ fn download(fields: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// `frame_id` as `frameId`.
-fn camel(name: &str) -> String {
+pub(super) fn camel(name: &str) -> String {
     let mut parts = name.split('_');
     let mut camel = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -213,7 +213,8 @@ fn camel(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::supervisor::{
-        self, ConsoleEntry, ConsoleLevel, Dialog, DialogType, DownloadProgress, DownloadView, EventRecord,
+        self, Action, ConsoleEntry, ConsoleLevel, Dialog, DialogType, DownloadProgress, DownloadView, EventRecord,
+        FrameChange, PageState,
     };
 
     fn navigated() -> supervisor::LogEvent {
@@ -227,7 +228,21 @@ mod tests {
         let data: Value = serde_json::from_str(&event.data).unwrap();
         assert_eq!((event.name.as_deref(), event.id.as_deref()), (data["type"].as_str(), Some("a1-7")));
         assert_eq!((&data["seq"], &data["ts"], &data["targetId"]), (&json!(7), &json!(1.5), &json!("T")));
+        assert_described(&data);
         data
+    }
+
+    /// Every field of an event is in the schema of its kind, and every required one in the event.
+    fn assert_described(data: &Value) {
+        let mut generator = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let schema = crate::server::routes::event_schema(&mut generator);
+        let kinds = schema["oneOf"].as_array().unwrap();
+        let kind = kinds.iter().find(|kind| kind["title"] == data["type"]).unwrap_or_else(|| panic!("{data}"));
+        let fields = kind["properties"].as_object().unwrap();
+        let unknown: Vec<_> = data.as_object().unwrap().keys().filter(|name| !fields.contains_key(*name)).collect();
+        let names = kind["required"].as_array().unwrap().iter().filter_map(Value::as_str);
+        let missing: Vec<_> = names.filter(|name| data.get(*name).is_none()).collect();
+        assert!(unknown.is_empty() && missing.is_empty(), "{data}: {unknown:?} not described, {missing:?} missing");
     }
 
     #[test]
@@ -299,5 +314,53 @@ mod tests {
         let came = sent(supervisor::LogEvent::Download(came));
         assert_eq!((&came["suggestedFilename"], &came["state"]), (&json!("a"), &json!("inProgress")));
         assert_eq!(sent(navigated())["sameDocument"], true);
+        let closed = supervisor::ClosedDialog {
+            dialog: dialog.clone(),
+            closed_at: 2.0,
+            closed_by: supervisor::ClosedBy::Agent,
+            accepted: true,
+        };
+        assert_eq!(sent(supervisor::LogEvent::DialogClosed(closed))["dialog"]["closed_by"], "agent");
+        let reason: Arc<str> = "why".into();
+        for event in [
+            supervisor::LogEvent::TabOpened { url: "http://a.test/".into(), opener: Some("O".into()) },
+            supervisor::LogEvent::TabClosed { reason: Some(Arc::clone(&reason)) },
+            supervisor::LogEvent::PopupBlocked { limit: Some(3) },
+            supervisor::LogEvent::Frame {
+                frame_id: "F".into(),
+                change: FrameChange::Attached,
+                parent: Some("P".into()),
+            },
+            supervisor::LogEvent::NavigationBlocked {
+                url: "http://a.test/".into(),
+                reason: Arc::clone(&reason),
+                frame_id: "F".into(),
+                main: true,
+            },
+            supervisor::LogEvent::FileChooser {
+                frame_id: "F".into(),
+                several: false,
+                answered: true,
+                files: vec!["a".to_owned()],
+                problem: None,
+            },
+            supervisor::LogEvent::Crashed { crashed: "T".into() },
+            supervisor::LogEvent::Responsiveness { state: PageState::Unresponsive },
+            supervisor::LogEvent::Resync { lost: 1 },
+            supervisor::LogEvent::Bridge { on: None, failed: Some(Arc::clone(&reason)) },
+            supervisor::LogEvent::Rescued { waiting: "A.b".into(), waited_ms: 1000 },
+            supervisor::LogEvent::Disconnected { reason: Arc::clone(&reason) },
+            supervisor::LogEvent::Reconnected { generation: 2 },
+            supervisor::LogEvent::ActionStarted(Action::new(1, "click")),
+            supervisor::LogEvent::ActionFinished {
+                action: Action::new(1, "click"),
+                outcome: "ok".into(),
+                settled: None,
+                duration_ms: 3,
+            },
+            supervisor::LogEvent::Ended { reason },
+        ] {
+            sent(event);
+        }
     }
 }

@@ -11,13 +11,14 @@
 //! | `act` | actions, raw CDP commands, dialogs, files |
 //! | `network` | routes for network requests |
 //! | `site_data` | cookies, storage, saved state, emulation |
-//! | `events` | the event stream |
+//! | `events`, `event_schema` | the event stream; the schema of its events |
 //! | `mcp` | tools over the Model Context Protocol |
 
 mod act;
 mod browser;
 mod call;
 mod dispatch;
+mod event_schema;
 mod events;
 mod mcp;
 mod network;
@@ -36,7 +37,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub(super) use call::Call;
-pub(super) use dispatch::{RouteMatch, answer, find};
+pub(super) use dispatch::{RouteMatch, answer, answer_locally, find};
+pub(super) use event_schema::event_schema;
 pub(super) use table::TABLE;
 
 use super::error::ApiError;
@@ -229,6 +231,13 @@ impl Route {
     /// Requires no token.
     fn open(self) -> Self {
         Self { open: true, ..self }
+    }
+
+    /// Whether it makes sense for one running browser without a server: it is about this browser, or describes the routes.
+    pub(super) fn is_local(&self) -> bool {
+        let starts_or_stops = self.method == Method::Post && matches!(self.path, "/start" | "/stop");
+        let of_browser = self.of_profile && !self.raw && !starts_or_stops;
+        self.media == "application/json" && (of_browser || self.path == "/openapi.json")
     }
 
     /// The names of its path parameters.

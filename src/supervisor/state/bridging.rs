@@ -12,9 +12,11 @@ use super::super::dialog_policy::BridgeMode;
 use super::super::log::LogEvent as Noted;
 use super::super::network_route::AbortReason;
 use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
-use super::effect::{Catch, Script};
+use super::effect::Catch;
+use super::routing;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
-use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::fetch;
+use crate::cdp::protocol::page::{AddScriptToEvaluateOnNewDocument, FrameId, SetBypassCsp};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{self, rt};
 
@@ -158,12 +160,14 @@ impl State {
     /// Installs the bridge in a session, before the scripts of its document run.
     pub(super) fn bridge_session(&mut self, session: &SessionKey) {
         let Some(bridge) = &self.bridging.bridge else { return };
-        let source = Script(Arc::clone(bridge.source()));
+        // Its source is a secret.
+        let mut script = AddScriptToEvaluateOnNewDocument::new(&**bridge.source());
+        script.run_immediately = Some(true);
         let Some(catch) = self.catching(session).map(Catch::command) else { return };
         let Some(rec) = self.sessions.get_mut(session).filter(|rec| rec.kind.has_frames()) else { return };
         rec.bridge = BridgeLife::Installing;
         self.dirty.bridge = true;
-        let steps = [Outgoing::BypassCsp, catch, Outgoing::AddScript { source }];
+        let steps: [Outgoing; 3] = [SetBypassCsp::new(true).into(), catch, script.into()];
         let last = steps.len() - 1;
         for (number, step) in steps.into_iter().enumerate() {
             let tag = self.expect(Waiting::Bridge { session: Arc::clone(session), last: number == last });
@@ -208,15 +212,14 @@ impl State {
                 tracing::debug!(%refused, "a request to the dialog bridge is refused");
                 self.bridging.view.refused += 1;
                 self.dirty.bridge = true;
-                self.send(Some(session), 0, Outgoing::RefuseCall { request: Arc::clone(&caught.request_id) });
+                self.send(Some(session), 0, routing::fail(&caught.request_id, AbortReason::AccessDenied));
                 return;
             }
         };
         let known = self.sessions.get(session).and_then(|rec| self.pages.iter().find(|page| page.target == rec.page));
         let Some(page) = known else {
             let answer = bridge.leave_to_browser(&call);
-            let request = Arc::clone(&caught.request_id);
-            self.send(Some(session), 0, Outgoing::AnswerCall { request, answer });
+            self.send(Some(session), 0, answered(&caught.request_id, &answer));
             return;
         };
         let (target, url) = (page.target.clone(), Arc::clone(&page.url));
@@ -248,7 +251,7 @@ impl State {
         let Ok(Begun { request_id }) = serde_json::from_slice(params) else { return };
         if self.page_of(session).is_some() {
             let reason = AbortReason::BlockedByClient;
-            self.send(Some(session), 0, Outgoing::FailRequest { request: request_id, reason });
+            self.send(Some(session), 0, routing::fail(&request_id, reason));
         }
     }
 
@@ -319,4 +322,14 @@ impl State {
             self.renew_fetch(&session);
         }
     }
+}
+
+/// The answer to a call.
+pub(super) fn answered(request: &str, answer: &Fulfil) -> fetch::FulfillRequest {
+    let request = fetch::RequestId::from(request);
+    let mut fulfil = fetch::FulfillRequest::new(request, i64::from(Fulfil::STATUS));
+    let header = |(name, value): &(&str, &str)| fetch::HeaderEntry::new(*name, *value);
+    fulfil.response_headers = Some(Fulfil::HEADERS.iter().map(header).collect());
+    fulfil.body = Some(rt::Base64::encode(answer.body().as_bytes()));
+    fulfil
 }

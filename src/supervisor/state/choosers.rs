@@ -15,10 +15,10 @@ use super::super::error::Error;
 use super::super::log::LogEvent as Noted;
 use super::pending_response::PendingResponse;
 use super::requests::Response;
-use super::{Now, Outgoing, SessionKey, State, Waiting};
+use super::{Now, SessionKey, State, Waiting};
 use crate::cdp;
-use crate::cdp::protocol::dom::BackendNodeId;
-use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::dom::{BackendNodeId, SetFileInputFiles};
+use crate::cdp::protocol::page::{FrameId, SetInterceptFileChooserDialog};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt;
 
@@ -76,7 +76,9 @@ impl State {
     fn send_chooser_mode(&mut self, session: &SessionKey) {
         let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
         let cancel = !self.choosers.armed.contains_key(&rec.page);
-        self.send(Some(session), 0, Outgoing::CatchChoosers { on: self.choosers.on, cancel });
+        let mut catch = SetInterceptFileChooserDialog::new(self.choosers.on);
+        catch.cancel = self.choosers.on.then_some(cancel);
+        self.send(Some(session), 0, catch);
     }
 
     fn chooser_mode_of(&mut self, page: &TargetId) {
@@ -138,7 +140,9 @@ impl State {
         } else if let Some(node) = event.backend_node_id {
             let chosen = ChosenFiles { frame_id: event.frame_id.clone(), files: armed.files.len(), several };
             let tag = self.expect(Waiting::Chooser { chosen, reply: armed.reply });
-            self.send(Some(session), tag, Outgoing::SetFiles { node, files: armed.files });
+            let mut set = SetFileInputFiles::new(armed.files.to_vec());
+            set.backend_node_id = Some(node);
+            self.send(Some(session), tag, set);
         }
         self.chooser_mode_of(&page);
     }

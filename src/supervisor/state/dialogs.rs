@@ -12,10 +12,13 @@ use super::super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::error::Error;
 use super::super::log::LogEvent as Noted;
 use super::super::snapshot::{ArmedDialogAnswer, ClosedBy, ClosedDialog, Dialog, DialogType};
-use super::bridging::AnswerPath;
+use super::bridging::{AnswerPath, answered};
+use super::navigation_checks::blank;
 use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
-use crate::cdp::protocol::page::{self, FrameId, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent};
+use crate::cdp::protocol::page::{
+    self, FrameId, HandleJavaScriptDialog, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent, Navigate,
+};
 use crate::cdp::protocol::target::TargetId;
 
 /// Number of closed dialogs kept.
@@ -291,12 +294,14 @@ impl State {
         let (session, command) = match &open.way {
             AnswerPath::Native => {
                 let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
-                (Arc::clone(&page.session), Outgoing::AnswerDialog { accept, text })
+                let mut answer = HandleJavaScriptDialog::new(accept);
+                answer.prompt_text = text;
+                (Arc::clone(&page.session), Outgoing::from(answer))
             }
             AnswerPath::Bridge { session, request, call } => {
                 let (session, request) = (Arc::clone(session), Arc::clone(request));
                 let Some(answer) = self.bridging.answer(call, accept, text.as_deref()) else { return };
-                (session, Outgoing::AnswerCall { request, answer })
+                (session, answered(&request, &answer).into())
             }
         };
         self.dirty.dialogs = true;
@@ -417,12 +422,12 @@ impl State {
         let (session, closing, top) = (Arc::clone(&page.session), page.closing, page.top.clone());
         if closing {
             let tag = self.expect(Waiting::Blanked { target: target.clone() });
-            self.send(Some(&session), tag, Outgoing::Blank { frame: None });
+            self.send(Some(&session), tag, blank(None));
             self.requests.blanking(&target, now);
             return;
         }
         if let Some(url) = top.and_then(|top| self.network.destination_of(&top)) {
-            self.send(Some(&session), 0, Outgoing::Navigate { url });
+            self.send(Some(&session), 0, Navigate::new(url));
             return;
         }
         let answering = self.dialogs.open[index].answering.take();

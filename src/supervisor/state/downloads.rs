@@ -14,8 +14,8 @@ use super::super::log::DownloadEnded;
 use super::super::log::LogEvent as Noted;
 use super::super::passive_queries::MovedDownload;
 use super::super::snapshot::{DownloadProgress, DownloadView};
-use super::{Now, Outgoing, State};
-use crate::cdp::protocol::browser::BrowserContextId;
+use super::{Now, State};
+use crate::cdp::protocol::browser::{BrowserContextId, SetDownloadBehavior, SetDownloadBehaviorBehavior};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::rt;
 
@@ -85,7 +85,9 @@ impl State {
         self.downloads.moved = moved;
         if self.downloads.folder.is_none() {
             for context in reported {
-                self.send(None, 0, Outgoing::LeaveDownloads { context });
+                let mut leave = SetDownloadBehavior::new(SetDownloadBehaviorBehavior::Default);
+                leave.browser_context_id = context;
+                self.send(None, 0, leave);
             }
             return;
         }
@@ -99,7 +101,11 @@ impl State {
     pub(super) fn catch_downloads_in(&mut self, context: Option<BrowserContextId>) {
         let Some(folder) = self.downloads.folder.clone() else { return };
         if self.downloads.reported.insert(context.clone()) {
-            self.send(None, 0, Outgoing::CatchDownloads { context, folder });
+            let mut catch = SetDownloadBehavior::new(SetDownloadBehaviorBehavior::AllowAndName);
+            catch.browser_context_id = context;
+            catch.download_path = Some(folder.to_string_lossy().into_owned());
+            catch.events_enabled = Some(true);
+            self.send(None, 0, catch);
         }
     }
 

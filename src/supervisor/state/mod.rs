@@ -38,13 +38,14 @@ use std::time::Instant;
 pub(super) use bridging::CALL;
 pub(super) use choosers::CHOOSER;
 pub(super) use downloads::{DOWNLOAD_PROGRESS, DOWNLOAD_WILL_BEGIN};
-pub(super) use effect::{Effect, LoginAnswer, Outgoing, SessionKey};
+pub(super) use effect::{Effect, SessionKey};
 pub(super) use network_events::{Head, NETWORK};
 pub(super) use persistent_commands::AUTH_REQUIRED;
 pub(super) use requests::{Request, Response};
 
 use super::log::{EventRecord, LogEvent as Noted};
 use super::options::{Pages, SupervisorOptions};
+use super::outgoing::Outgoing;
 use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{self, Event, RawReply};
@@ -170,7 +171,7 @@ impl State {
         self.begin_bridge(now);
         self.watch_network(self.options.network);
         let tag = self.expect(Waiting::Started);
-        self.send(None, tag, Outgoing::AttachPages { shared_workers: self.watches_shared_workers() });
+        self.send(None, tag, self.attach_pages());
         if let Pages::New { url, context } = self.options.pages.clone() {
             self.create_page(url, context, false, None);
         }
@@ -287,7 +288,7 @@ impl State {
                 Err(error) => self.end(&error.to_string(), now),
             },
             Some(Waiting::Prepared { session }) => self.shared_worker_ready(&session),
-            Some(Waiting::Caught { session }) => self.send(Some(&session), 0, Outgoing::Resume),
+            Some(Waiting::Caught { session }) => self.send(Some(&session), 0, sessions::resume()),
             Some(Waiting::Routed { change, page }) => self.route_confirmed(change, result.err().filter(|_| page)),
             Some(Waiting::Answered { session, request, bytes }) => {
                 self.route_answered(&session, request, bytes, result.err());
@@ -381,8 +382,8 @@ impl State {
         tag
     }
 
-    fn send(&mut self, session: Option<&SessionKey>, tag: u64, command: Outgoing) {
-        self.effects.push(Effect::Send { session: session.cloned(), tag, command });
+    fn send(&mut self, session: Option<&SessionKey>, tag: u64, command: impl Into<Outgoing>) {
+        self.effects.push(Effect::Send { session: session.cloned(), tag, command: command.into() });
     }
 
     fn note(&mut self, target: Option<&target::TargetId>, now: Now, event: Noted) {

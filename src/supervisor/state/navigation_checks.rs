@@ -14,6 +14,7 @@ use super::super::log::LogEvent as Noted;
 use super::super::navigation_policy::{
     BlockedNavigation, NavigationPolicy, Place, Refused, ResolvedName, Verdict, patterns_of, shown,
 };
+use super::super::persistent_commands::Throttle;
 use super::bridging::Caught;
 use super::effect::Effect;
 use super::network_events::Response as ResponseReceived;
@@ -24,6 +25,8 @@ use super::sessions::{SessionKind, SessionRec};
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
+use crate::cdp::protocol::{fetch, network, page};
+use crate::cdp::rt::Command as _;
 
 /// How long a resolved name is cached.
 const NAME_TTL: Duration = Duration::from_secs(30);
@@ -113,14 +116,13 @@ impl State {
         }
         match self.conditions(session) {
             Some(command) => {
-                if matches!(command, Outgoing::CutOff { .. }) {
+                if command.method() == network::EmulateNetworkConditionsByRule::METHOD {
                     self.navigation_checks.cut_off.insert(Arc::clone(session));
                 }
                 self.send(Some(session), 0, command);
             }
             None if self.navigation_checks.cut_off.contains(session) => {
-                let patterns = Arc::default();
-                self.send(Some(session), 0, Outgoing::CutOff { patterns, throttle: None });
+                self.send(Some(session), 0, cut_off(&[], None));
             }
             None => {}
         }
@@ -135,9 +137,9 @@ impl State {
             _ => self.socket_patterns(),
         };
         if patterns.is_empty() {
-            return throttle.map(|throttle| Outgoing::Throttle(Some(throttle)));
+            return throttle.map(|throttle| throttled(Some(throttle)));
         }
-        Some(Outgoing::CutOff { patterns: patterns.into(), throttle })
+        Some(cut_off(&patterns, throttle).into())
     }
 
     /// URL patterns of blocked WebSockets.
@@ -165,8 +167,7 @@ impl State {
     /// A document request is held.
     pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, frame: &FrameId, now: Now) {
         if self.is_refused(session) {
-            let request = caught.request();
-            self.send(Some(session), 0, Outgoing::RefuseDocument { request, main: true });
+            self.send(Some(session), 0, refuse(caught, true));
             return;
         }
         let (url, frame) = (caught.url().to_owned(), frame.clone());
@@ -250,8 +251,7 @@ impl State {
             }
             (CheckRequester::Request { session, caught, .. }, Err(refused)) => {
                 tracing::debug!(url = shown(url), reason = refused.reason, "request of a page blocked");
-                let request = caught.request();
-                self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main: false });
+                self.send(Some(&session), 0, refuse(&caught, false));
             }
             (CheckRequester::Document { session, caught, frame, met }, Ok(())) => {
                 self.passed(&session, &caught, Some(frame), met, now);
@@ -261,8 +261,7 @@ impl State {
             }
             (CheckRequester::Document { session, caught, frame, .. }, Err(refused)) => {
                 let main = self.is_top(&session, &frame);
-                let request = caught.request();
-                self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main });
+                self.send(Some(&session), 0, refuse(&caught, main));
                 self.blocked(&session, &frame, url, &refused, now);
             }
         }
@@ -308,7 +307,7 @@ impl State {
     fn send_away(&mut self, session: &SessionKey, frame: &FrameId, url: &str, refused: &Refused, now: Now) {
         let of_session = self.sessions.get(session).and_then(super::sessions::SessionRec::frame);
         let frame_in = (of_session.as_ref() != Some(frame)).then(|| frame.clone());
-        self.send(Some(session), 0, Outgoing::Blank { frame: frame_in });
+        self.send(Some(session), 0, blank(frame_in));
         self.blocked(session, frame, url, refused, now);
     }
 
@@ -371,6 +370,48 @@ impl Refused {
     pub(in crate::supervisor) fn error(self, url: &str) -> Error {
         Error::NavigationBlocked { url: shown(url), reason: self.reason }
     }
+}
+
+/// Fails a request that may not be sent: for the document of the main frame, or another one.
+fn refuse(caught: &Caught, main: bool) -> fetch::FailRequest {
+    // A page stays where it is; a frame says that something is missing.
+    let reason = if main { network::ErrorReason::Aborted } else { network::ErrorReason::BlockedByClient };
+    fetch::FailRequest::new(fetch::RequestId::from(&*caught.request()), reason)
+}
+
+/// A navigation to the empty document, of the session's own frame or another one of it.
+pub(super) fn blank(frame: Option<FrameId>) -> page::Navigate {
+    let mut blank = page::Navigate::new(BLANK);
+    blank.frame_id = frame;
+    blank
+}
+
+/// Requests that fit one of these URL patterns fail; the others are slowed down.
+fn cut_off(patterns: &[String], throttle: Option<Throttle>) -> network::EmulateNetworkConditionsByRule {
+    let cut = |url: &String| {
+        // Nothing else than being cut off: no latency, no limit of the throughput.
+        let mut rule = network::NetworkConditions::new(&**url, 0.0, -1.0, -1.0);
+        rule.offline = Some(true);
+        rule
+    };
+    let rest = throttle.map(|throttle| {
+        let (down, up) = (Throttle::wire(throttle.download_kbps), Throttle::wire(throttle.upload_kbps));
+        network::NetworkConditions::new("", throttle.latency_ms, down, up)
+    });
+    let rules = patterns.iter().map(cut).chain(rest).collect::<Vec<_>>();
+    let mut cut_off = network::EmulateNetworkConditionsByRule::new(rules);
+    // Deprecated. With it all rules cut off, without it Chromium 156 reads `offline` of each.
+    cut_off.offline = throttle.is_none().then_some(!patterns.is_empty());
+    cut_off
+}
+
+/// Requests are slowed down, or no longer.
+pub(super) fn throttled(throttle: Option<Throttle>) -> Outgoing {
+    let (down, up) = throttle.map_or((None, None), |limits| (limits.download_kbps, limits.upload_kbps));
+    let latency = throttle.map_or(0.0, |limits| limits.latency_ms);
+    #[expect(deprecated, reason = "older browsers have nothing else")]
+    let set = network::EmulateNetworkConditions::new(false, latency, Throttle::wire(down), Throttle::wire(up));
+    set.into()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::super::super::navigation_policy::{NavigationPolicy, ProtectedPorts};
 use super::super::super::options::{Pages, SupervisorOptions};
 use super::super::super::persistent_commands::Login;
-use super::super::effect::Catch;
 use super::*;
 use crate::cdp::protocol::target::TargetInfo;
 
@@ -27,13 +26,17 @@ fn attached_with(policy: NavigationPolicy) -> (State, SessionKey, Instant) {
     }))
     .unwrap();
     state.adopt_page(&session, &info, at(began, 0));
-    let caught = state.take_effects().into_iter().position(|effect| {
-        matches!(
-            effect,
-            Effect::Send { command: Outgoing::CatchCalls(Catch { documents: true, logins: false, .. }), .. }
-        )
+    let caught = state.take_effects().into_iter().find_map(|effect| match effect {
+        Effect::Send { command, .. } if command.method() == "Fetch.enable" => Some(command.params()),
+        _ => None,
     });
-    assert!(caught.is_some(), "documents are caught before the page goes on");
+    let caught = caught.unwrap_or_default();
+    let documents = |pattern: &serde_json::Value| {
+        pattern["urlPattern"] == "*" && matches!(pattern["resourceType"].as_str(), None | Some("Document"))
+    };
+    let is_caught = caught["patterns"].as_array().is_some_and(|patterns| patterns.iter().any(documents));
+    assert!(is_caught, "documents are caught before the page goes on: {caught}");
+    assert!(caught["handleAuthRequests"].is_null(), "{caught}");
     (state, session, began)
 }
 
@@ -53,11 +56,18 @@ fn ask_for(state: &mut State, session: &SessionKey, kind: &str, request: &str, u
 fn done(state: &mut State) -> Vec<String> {
     let outcome = state.take_effects().into_iter().filter_map(|effect| match effect {
         Effect::LookUp { host } => Some(format!("look up {host}")),
-        Effect::Send { command: Outgoing::LetPass { request }, .. } => Some(format!("{request} goes on")),
-        Effect::Send { command: Outgoing::RefuseDocument { request, .. }, .. } => Some(format!("{request} is refused")),
-        Effect::Send { command: Outgoing::StopLoading, .. } => Some("stop".to_owned()),
-        Effect::Send { command: Outgoing::ReleaseCalls, .. } => Some("release".to_owned()),
-        Effect::Send { command: Outgoing::CatchCalls(_), .. } => Some("catch".to_owned()),
+        Effect::Send { command, .. } => {
+            let params = command.params();
+            let request = params["requestId"].as_str().unwrap_or_default();
+            match command.method() {
+                "Fetch.continueRequest" => Some(format!("{request} goes on")),
+                "Fetch.failRequest" => Some(format!("{request} is refused")),
+                "Page.stopLoading" => Some("stop".to_owned()),
+                "Fetch.disable" => Some("release".to_owned()),
+                "Fetch.enable" => Some("catch".to_owned()),
+                _ => None,
+            }
+        }
         _ => None,
     });
     outcome.collect()

@@ -15,7 +15,8 @@ use super::super::request_detail::{RawHeaders, RequestDetail};
 use super::super::traffic::{Loading, NetworkRequest, Traffic};
 use super::network_events::{Failed, Finished, Head, Response, Sent, Socket};
 use super::network_extra::Extras;
-use super::{Now, Outgoing, SessionKey, State};
+use super::{Effect, Now, SessionKey, State};
+use crate::cdp::protocol::network as protocol;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
@@ -25,6 +26,9 @@ const OPEN: usize = 2048;
 const URL: usize = 2048;
 /// Maximum length of a `data:` URL, in bytes: the rest is content.
 const DATA_URL: usize = 64;
+/// Bytes of responses that a process keeps for us, all together and of one.
+const BODIES: i64 = 20 * 1024 * 1024;
+const BODY: i64 = 5 * 1024 * 1024;
 /// Size of an entry without its texts, in bytes.
 const ENTRY: usize = 256;
 /// Chromium's error for requests of a document that was left.
@@ -168,7 +172,7 @@ impl State {
             if on {
                 self.network_session(&session);
             } else if self.has_network(&session) {
-                self.send(Some(&session), 0, Outgoing::DisableNetwork);
+                self.send(Some(&session), 0, protocol::Disable::new());
             }
         }
         if !on {
@@ -184,7 +188,12 @@ impl State {
     /// Enables network events in a session, before its target is resumed.
     pub(super) fn network_session(&mut self, session: &SessionKey) {
         if self.network.on && self.has_network(session) {
-            self.send(Some(session), 0, Outgoing::EnableNetwork);
+            let mut enable = protocol::Enable::new();
+            enable.max_total_buffer_size = Some(BODIES);
+            enable.max_resource_buffer_size = Some(BODY);
+            enable.max_post_data_size = Some(1); // what is sent is never looked at
+            self.effects.push(Effect::HearNetwork);
+            self.send(Some(session), 0, enable);
         }
     }
 

@@ -9,10 +9,11 @@ use super::super::options::Pages;
 use super::super::snapshot::{PageState, PageView};
 use super::arrival::Arrival;
 use super::sessions::SessionKind;
-use super::{Now, Outgoing, SessionKey, State};
+use super::{Now, SessionKey, State};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::FrameId;
-use crate::cdp::protocol::target::{TargetId, TargetInfo};
+use crate::cdp::protocol::runtime::TerminateExecution;
+use crate::cdp::protocol::target::{CloseTarget, GetTargetInfo, TargetId, TargetInfo};
 
 /// A page of the task.
 #[derive(Debug)]
@@ -211,7 +212,9 @@ impl State {
         let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind == SessionKind::Page) else { return };
         let target = rec.target.clone();
         let tag = self.expect(super::Waiting::Info);
-        self.send(None, tag, Outgoing::Info { target });
+        let mut info = GetTargetInfo::new();
+        info.target_id = Some(target);
+        self.send(None, tag, info);
     }
 
     /// The browser's description of a page. Its URL is ignored: events report it earlier.
@@ -260,7 +263,7 @@ impl State {
         }
         if self.frames.count_on(target) > 1 && !crashed {
             let tag = self.expect(super::Waiting::Blanked { target: target.clone() });
-            self.send(Some(&session), tag, Outgoing::Blank { frame: None });
+            self.send(Some(&session), tag, super::navigation_checks::blank(None));
             self.requests.blanking(target, now);
         } else {
             self.close_now(target.clone(), now);
@@ -272,14 +275,14 @@ impl State {
         let here = self.sessions.iter().filter(|(_, s)| s.page == *target && s.kind.has_frames());
         let sessions: Vec<SessionKey> = here.map(|(key, _)| Arc::clone(key)).collect();
         for session in sessions {
-            self.send(Some(&session), 0, Outgoing::EndScript);
+            self.send(Some(&session), 0, TerminateExecution::new());
         }
     }
 
     pub(super) fn close_now(&mut self, target: TargetId, now: Now) {
         if self.requests.take_close(&target, now) {
             let tag = self.expect(super::Waiting::Closed { target: target.clone() });
-            self.send(None, tag, Outgoing::ClosePage { target });
+            self.send(None, tag, CloseTarget::new(target));
         }
     }
 }

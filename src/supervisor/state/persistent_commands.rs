@@ -11,13 +11,20 @@ use serde::Deserialize;
 use super::super::bridge::Bridge;
 use super::super::error::Error;
 use super::super::persistent_commands::{CPU, Login, OFFLINE, PersistentCommand, SessionScope, Throttle};
-use super::effect::{Catch, LoginAnswer};
+use super::effect::Catch;
+use super::navigation_checks::throttled;
 use super::pending_response::PendingResponse;
 use super::sessions::SessionKind;
 use super::{Now, Outgoing, SessionKey, State};
-use crate::cdp::protocol::page::ScriptIdentifier;
+use crate::cdp::protocol::browser::{PermissionDescriptor, PermissionSetting, SetPermission};
+use crate::cdp::protocol::fetch::{self, AuthChallengeResponseResponse as Choice};
+use crate::cdp::protocol::network::ResourceType;
+use crate::cdp::protocol::page::{RemoveScriptToEvaluateOnNewDocument, ScriptIdentifier, StopLoading};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt;
+
+/// Every address.
+const EVERYTHING: &str = "*";
 
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-authRequired>
 pub(in crate::supervisor) const AUTH_REQUIRED: &str = "Fetch.authRequired";
@@ -60,20 +67,20 @@ struct PageCommands {
 }
 
 impl PageCommands {
-    fn answer(&mut self, challenge: &AuthRequired) -> LoginAnswer {
-        let Some(login) = &self.login else { return LoginAnswer::Refused };
+    fn answer(&mut self, challenge: &AuthRequired) -> Option<Login> {
+        let Some(login) = &self.login else { return None };
         let bound = self.for_origin.get_or_insert_with(|| challenge.auth_challenge.origin.clone());
         if *bound != challenge.auth_challenge.origin {
-            return LoginAnswer::Refused; // the login is bound to another origin
+            return None; // the login is bound to another origin
         }
         if self.answered.contains(&challenge.request_id) {
-            return LoginAnswer::Refused; // requested again: the credentials were wrong
+            return None; // requested again: the credentials were wrong
         }
         self.answered.push_back(Arc::clone(&challenge.request_id));
         if self.answered.len() > MAX_AUTH_REQUESTS {
             self.answered.pop_front();
         }
-        LoginAnswer::With(login.clone())
+        Some(login.clone())
     }
 }
 
@@ -109,7 +116,7 @@ impl State {
         let others: Vec<SessionKey> =
             others.filter(|(_, rec)| applies_to(sessions, rec.kind)).map(|(key, _)| Arc::clone(key)).collect();
         for session in others {
-            self.send(Some(&session), 0, Outgoing::PersistentCommand(now.clone()));
+            self.send(Some(&session), 0, now.0.clone());
         }
         if !keep {
             // Resetting network conditions also resets the blocked URLs for ports.
@@ -129,9 +136,9 @@ impl State {
         let of_page = self.persistent.pages.get(&rec.page);
         let commands = of_page.iter().flat_map(|of_page| of_page.commands.values());
         let commands = commands.filter(|(sessions, _)| applies_to(*sessions, rec.kind));
-        let commands: Vec<PersistentCommand> = commands.map(|(_, command)| command.clone()).collect();
+        let commands: Vec<Outgoing> = commands.map(|(_, command)| command.0.clone()).collect();
         for command in commands {
-            self.send(Some(session), 0, Outgoing::PersistentCommand(command));
+            self.send(Some(session), 0, command);
         }
         // For sessions with frames, the bridge has already done so.
         if self.catching(session).is_some_and(|catch| !catch.is_empty())
@@ -154,7 +161,7 @@ impl State {
         let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
         for session in sessions {
             if let Some(command) = &cpu {
-                self.send(Some(&session), 0, Outgoing::PersistentCommand(command.clone()));
+                self.send(Some(&session), 0, command.0.clone());
             }
             if is_slow {
                 self.cut_off_session(&session);
@@ -190,7 +197,7 @@ impl State {
         let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
         let mut commands = Vec::new();
         for session in sessions.into_iter().filter(|_| had != throttle && !self.is_offline(page)) {
-            let command = self.conditions(&session).unwrap_or(Outgoing::Throttle(None));
+            let command = self.conditions(&session).unwrap_or_else(|| throttled(None));
             commands.push((session, command));
         }
         let undo = super::routing::Rollback::Throttle(page.clone(), had);
@@ -272,10 +279,10 @@ impl State {
         let Some(catch) = self.catching(session) else { return };
         let others = Catch { documents: false, ..catch } != Catch::default();
         if self.has_navigation_policy() && self.has_frames(session) {
-            self.send(Some(session), 0, Outgoing::StopLoading);
+            self.send(Some(session), 0, StopLoading::new());
         }
         if others {
-            self.send(Some(session), 0, Outgoing::ReleaseCalls);
+            self.send(Some(session), 0, fetch::Disable::new());
             self.set_fetch(session);
         }
     }
@@ -284,12 +291,20 @@ impl State {
     pub(super) fn login_requested(&mut self, session: &SessionKey, challenge: AuthRequired) {
         let of_page = self.page_of(session).and_then(|page| self.persistent.pages.get_mut(&page));
         let proxy = challenge.auth_challenge.source.as_deref() == Some("Proxy");
-        let answer = match of_page {
-            _ if proxy => LoginAnswer::OfProxy,
-            Some(of_page) => of_page.answer(&challenge),
-            None => LoginAnswer::Refused,
+        let login = of_page.filter(|_| !proxy).and_then(|of_page| of_page.answer(&challenge));
+        let answer = match login {
+            Some(login) => {
+                let mut answer = fetch::AuthChallengeResponse::new(Choice::ProvideCredentials);
+                (answer.username, answer.password) = (Some(login.username), Some(login.password));
+                answer
+            }
+            // What the browser does with a proxy that asks.
+            None if proxy => fetch::AuthChallengeResponse::new(Choice::Default),
+            // The page shows what the server says to that.
+            None => fetch::AuthChallengeResponse::new(Choice::CancelAuth),
         };
-        self.send(Some(session), 0, Outgoing::AnswerLogin { request: challenge.request_id, answer });
+        let request = fetch::RequestId::from(&*challenge.request_id);
+        self.send(Some(session), 0, fetch::ContinueWithAuth::new(request, answer));
     }
 
     pub(super) fn allow_location(&mut self, page: &TargetId, allowed: bool) -> Result<(), Error> {
@@ -318,7 +333,11 @@ impl State {
 
     fn send_location(&mut self, page: &TargetId, origin: String, allowed: bool) {
         let context = self.page_index(page).and_then(|index| self.pages[index].context.clone());
-        self.send(None, 0, Outgoing::AllowLocation { origin, context, allowed });
+        let setting = if allowed { PermissionSetting::Granted } else { PermissionSetting::Prompt };
+        let mut set = SetPermission::new(PermissionDescriptor::new("geolocation"), setting);
+        set.origin = Some(origin);
+        set.browser_context_id = context;
+        self.send(None, 0, set);
     }
 
     /// Registers a script for removal. One registered before for the same origin is removed at once.
@@ -358,7 +377,7 @@ impl State {
     fn remove_script(&mut self, page: &TargetId, script: ScriptIdentifier) {
         let session = self.page_index(page).map(|index| Arc::clone(&self.pages[index].session));
         if let Some(session) = session {
-            self.send(Some(&session), 0, Outgoing::RemoveScript { script });
+            self.send(Some(&session), 0, RemoveScriptToEvaluateOnNewDocument::new(script));
         }
     }
 
@@ -377,7 +396,50 @@ impl State {
 impl Catch {
     /// The command that sets up this interception.
     pub(super) fn command(self) -> Outgoing {
-        if self.is_empty() { Outgoing::ReleaseCalls } else { Outgoing::CatchCalls(self) }
+        if self.is_empty() {
+            return fetch::Disable::new().into(); // what is caught goes on, into nothing
+        }
+        let of = |url: &str| fetch::RequestPattern { url_pattern: Some(url.to_owned()), ..Default::default() };
+        let mut enable = fetch::Enable::new();
+        // With logins every address: Chromium 156 cancels those of requests that match no pattern, without an event.
+        enable.patterns = Some(if self.logins || self.all {
+            vec![of(EVERYTHING)]
+        } else {
+            let mut documents = self.documents.then(|| of(EVERYTHING));
+            if let Some(documents) = &mut documents {
+                documents.resource_type = Some(ResourceType::Document);
+            }
+            let patterns = self.bridge.as_deref().into_iter().chain(self.patterns.iter().map(|url| &**url));
+            let routes = self.routes.iter().map(|route| {
+                let mut pattern = of(&route.url);
+                pattern.resource_type = route.resource_type.as_deref().map(resource_type);
+                pattern
+            });
+            patterns.map(of).chain(documents).chain(routes).collect()
+        });
+        enable.handle_auth_requests = self.logins.then_some(true);
+        enable.into()
+    }
+}
+
+/// The type of `Fetch` for one in lower case.
+fn resource_type(kind: &str) -> ResourceType {
+    match kind {
+        "document" => ResourceType::Document,
+        "stylesheet" => ResourceType::Stylesheet,
+        "image" => ResourceType::Image,
+        "media" => ResourceType::Media,
+        "font" => ResourceType::Font,
+        "script" => ResourceType::Script,
+        "texttrack" => ResourceType::TextTrack,
+        // Chromium 156 calls requests of `fetch()` so here.
+        "fetch" | "xhr" => ResourceType::Xhr,
+        "eventsource" => ResourceType::EventSource,
+        "manifest" => ResourceType::Manifest,
+        "ping" => ResourceType::Ping,
+        "cspviolationreport" => ResourceType::CspViolationReport,
+        "prefetch" => ResourceType::Prefetch,
+        _ => ResourceType::OtherValue,
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::super::error::Error;
 use super::super::log::LogEvent as Noted;
 use super::super::snapshot::{PageState, Phase};
-use super::{Now, Outgoing, SessionKey, State, Waiting};
+use super::{Now, SessionKey, State, Waiting};
 use crate::cdp::protocol::target::{TargetId, TargetInfo};
 
 impl State {
@@ -57,7 +57,7 @@ impl State {
         self.dirty.phase = true;
         self.follow_again();
         let tag = self.expect(Waiting::Started);
-        self.send(None, tag, Outgoing::AttachPages { shared_workers: self.watches_shared_workers() });
+        self.send(None, tag, self.attach_pages());
     }
 
     /// Whether to reconnect after a lost connection.

@@ -20,11 +20,11 @@ use super::super::persistent_commands::{Login, PersistentCommand, SessionScope, 
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::super::url_glob::UrlGlob;
 use super::pending_response::PendingResponse;
-use super::{Now, Outgoing, SessionKey, State, Waiting};
+use super::{Now, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::browser::BrowserContextId;
-use crate::cdp::protocol::page::ScriptIdentifier;
-use crate::cdp::protocol::target::{CreateTargetReturns, TargetId, TargetInfo};
+use crate::cdp::protocol::page::{Navigate, ScriptIdentifier};
+use crate::cdp::protocol::target::{CreateTarget, CreateTargetReturns, TargetId, TargetInfo};
 
 /// Channel for the response to a request. It has room for the response, so that sending never waits.
 pub(in crate::supervisor) type Response<T> = Sender<Result<T, Error>>;
@@ -507,7 +507,10 @@ impl State {
         let url = if then.is_some() { BLANK.to_owned() } else { url };
         self.requests.opening.insert(request, Opening { reply, target: None, then });
         let tag = self.expect(Waiting::Created { request });
-        self.send(None, tag, Outgoing::CreatePage { url, context, behind });
+        let mut create = CreateTarget::new(url);
+        create.browser_context_id = context;
+        create.background = behind.then_some(true);
+        self.send(None, tag, create);
     }
 
     pub(super) fn page_created(&mut self, request: u64, created: Result<CreateTargetReturns, cdp::Error>, now: Now) {
@@ -601,7 +604,7 @@ impl State {
         for (target, url) in go_on {
             if let Some(index) = self.page_index(&target) {
                 let session = Arc::clone(&self.pages[index].session);
-                self.send(Some(&session), 0, Outgoing::Navigate { url });
+                self.send(Some(&session), 0, Navigate::new(url));
             }
         }
         for target in self.requests.stubborn(now) {

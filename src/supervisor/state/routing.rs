@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use super::super::error::Error;
 use super::super::interception::HandOver;
 use super::super::network_route::{
-    AbortReason, Encoded, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
+    AbortReason, Encoded, FulfilRequest, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer,
+    RouteRule,
 };
 use super::super::persistent_commands::Throttle;
 use super::super::url_glob::UrlGlob;
@@ -18,6 +19,7 @@ use super::navigation_checks::CheckRequester;
 use super::pending_response::PendingResponse;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
+use crate::cdp::protocol::fetch;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::redact::cover_header;
@@ -398,7 +400,7 @@ impl State {
         self.routing.bytes_in_flight = self.routing.bytes_in_flight.saturating_sub(bytes);
         if let Some(error @ cdp::Error::Protocol { .. }) = error {
             tracing::warn!(%error, "the browser rejected the changes of a route; the request fails");
-            self.send(Some(session), 0, Outgoing::FailRequest { request, reason: AbortReason::Failed });
+            self.send(Some(session), 0, fail(&request, AbortReason::Failed));
         }
     }
 
@@ -429,7 +431,7 @@ impl State {
     ) {
         let first = met.is_none();
         let Some(met) = met.or_else(|| self.meet(session, caught, u64::MAX)) else {
-            self.send(Some(session), 0, Outgoing::LetPass { request: caught.request() });
+            self.send(Some(session), 0, go_on(&caught.request()));
             return;
         };
         if met.hand.is_some() {
@@ -444,7 +446,7 @@ impl State {
         else {
             if full {
                 let reason = AbortReason::Failed;
-                self.send(Some(session), 0, Outgoing::FailRequest { request: caught.request(), reason });
+                self.send(Some(session), 0, fail(&caught.request(), reason));
             } else {
                 self.carry_out(session, caught, &met);
             }
@@ -514,19 +516,22 @@ impl State {
 
     fn carry_out(&mut self, session: &SessionKey, caught: &Caught, met: &MatchedRoute) {
         let request = caught.request();
-        let command = match &met.rule.action {
-            RouteAction::Abort(reason) => Outgoing::FailRequest { request, reason: *reason },
-            RouteAction::Fulfil(answer) => fulfilled(caught, answer, &met.body),
-            RouteAction::Continue { headers } if headers.is_empty() => Outgoing::LetPass { request },
+        let mut bytes = 0;
+        let command: Outgoing = match &met.rule.action {
+            RouteAction::Abort(reason) => fail(&request, *reason).into(),
+            RouteAction::Fulfil(answer) => {
+                let (answer, body) = fulfilled(caught, answer, &met.body);
+                bytes = body;
+                answer.into()
+            }
+            RouteAction::Continue { headers } if headers.is_empty() => go_on(&request).into(),
             RouteAction::Continue { headers } => {
                 let is_own = |name: &str| headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
                 let kept = caught.headers().into_iter().filter(|(name, _)| !is_own(name));
-                Outgoing::LetPassWith { request, headers: kept.chain(headers.iter().cloned()).collect() }
+                let mut changed = go_on(&request);
+                changed.headers = Some(kept.chain(headers.iter().cloned()).map(entry).collect());
+                changed.into()
             }
-        };
-        let bytes = match &command {
-            Outgoing::FulfilRequest { body, .. } => body.len(),
-            _ => 0,
         };
         self.routing.bytes_in_flight += bytes;
         let (session, request) = (Arc::clone(session), caught.request());
@@ -603,8 +608,8 @@ fn id_of(number: u64) -> String {
     format!("route{number}")
 }
 
-/// The response to a request. Pages of other origins are allowed to read it.
-fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>, body: &Encoded) -> Outgoing {
+/// The response to a request, and the size of its body. Pages of other origins are allowed to read it.
+fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>, body: &Encoded) -> (FulfilRequest, usize) {
     let sent: BTreeMap<String, String> =
         caught.headers().into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
     let own = |name: &str| answer.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
@@ -619,8 +624,8 @@ fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>, body: &Encoded) -> Outgo
         }
     }
     if caught.preflight_for().is_none() {
-        let (request, answer, body) = (caught.request(), Arc::clone(answer), body.clone());
-        return Outgoing::FulfilRequest { request, answer, more, body };
+        let headers = answer.headers.iter().cloned().chain(more).map(entry).collect();
+        return (FulfilRequest::new(caught.request(), answer.status, headers, body.clone()), body.len());
     }
     for (asked, allowed) in [
         ("access-control-request-method", "Access-Control-Allow-Methods"),
@@ -633,8 +638,23 @@ fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>, body: &Encoded) -> Outgo
     {
         more.push(allowed.clone());
     }
-    let answer = Arc::new(Fulfilment::new(204, Vec::new(), Vec::new()));
-    Outgoing::FulfilRequest { request: caught.request(), answer, more, body: Encoded::default() }
+    let (headers, empty) = (more.into_iter().map(entry).collect(), Encoded::default());
+    let bytes = empty.len();
+    (FulfilRequest::new(caught.request(), 204, headers, empty), bytes)
+}
+
+fn entry((name, value): (String, String)) -> fetch::HeaderEntry {
+    fetch::HeaderEntry::new(name, value)
+}
+
+/// A caught request goes on.
+fn go_on(request: &str) -> fetch::ContinueRequest {
+    fetch::ContinueRequest::new(fetch::RequestId::from(request))
+}
+
+/// A caught request fails.
+pub(super) fn fail(request: &str, reason: AbortReason) -> fetch::FailRequest {
+    fetch::FailRequest::new(fetch::RequestId::from(request), reason.wire())
 }
 
 #[cfg(test)]

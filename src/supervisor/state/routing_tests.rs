@@ -76,20 +76,26 @@ fn ask(state: &mut State, session: &SessionKey, request: &str, url: &str, now: N
 }
 
 fn done(state: &mut State) -> Vec<String> {
-    let outcome = state.take_effects().into_iter().filter_map(|effect| match effect {
-        Effect::Send { command: Outgoing::LetPass { request }, .. } => Some(format!("{request} goes on")),
-        Effect::Send { command: Outgoing::LetPassWith { request, headers }, .. } => {
-            Some(format!("{request} goes on with {headers:?}"))
+    let outcome = state.take_effects().into_iter().filter_map(|effect| {
+        let Effect::Send { command, .. } = effect else { return None };
+        let params = command.params();
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let request = text(&params["requestId"]);
+        let pairs = |list: &serde_json::Value| -> Vec<(String, String)> {
+            list.as_array().into_iter().flatten().map(|pair| (text(&pair["name"]), text(&pair["value"]))).collect()
+        };
+        match command.method() {
+            "Fetch.continueRequest" if params["headers"].is_null() => Some(format!("{request} goes on")),
+            "Fetch.continueRequest" => Some(format!("{request} goes on with {:?}", pairs(&params["headers"]))),
+            "Fetch.failRequest" => Some(format!("{request} fails")),
+            "Fetch.fulfillRequest" => Some(format!("{request} is answered {}", params["responseCode"])),
+            "Fetch.enable" => {
+                let patterns = params["patterns"].as_array().into_iter().flatten();
+                Some(format!("catch {:?}", patterns.map(|pattern| text(&pattern["urlPattern"])).collect::<Vec<_>>()))
+            }
+            "Fetch.disable" => Some("release".to_owned()),
+            _ => None,
         }
-        Effect::Send { command: Outgoing::FailRequest { request, .. }, .. } => Some(format!("{request} fails")),
-        Effect::Send { command: Outgoing::FulfilRequest { request, answer, .. }, .. } => {
-            Some(format!("{request} is answered {}", answer.status))
-        }
-        Effect::Send { command: Outgoing::CatchCalls(catch), .. } => {
-            Some(format!("catch {:?}", catch.routes.iter().map(|route| &*route.url).collect::<Vec<_>>()))
-        }
-        Effect::Send { command: Outgoing::ReleaseCalls, .. } => Some("release".to_owned()),
-        _ => None,
     });
     outcome.collect()
 }
@@ -210,11 +216,13 @@ fn the_policy_wins_over_every_route() {
     state.take_effects();
     let refused = |state: &mut State| -> Vec<String> {
         let effects = state.take_effects().into_iter().filter_map(|effect| match effect {
-            Effect::Send { command: Outgoing::RefuseDocument { request, .. }, .. } => {
-                Some(format!("{request} is refused"))
-            }
-            Effect::Send { command: Outgoing::FulfilRequest { request, .. }, .. } => {
-                Some(format!("{request} is answered"))
+            Effect::Send { command, .. } => {
+                let request = command.params()["requestId"].as_str().map(str::to_owned)?;
+                match command.method() {
+                    "Fetch.failRequest" => Some(format!("{request} is refused")),
+                    "Fetch.fulfillRequest" => Some(format!("{request} is answered")),
+                    _ => None,
+                }
             }
             Effect::LookUp { host } => Some(format!("look up {host}")),
             _ => None,
@@ -250,7 +258,11 @@ fn a_request_fails_whose_answer_the_browser_refuses() {
     assert!(outcome.try_recv().unwrap().is_ok());
     ask(&mut state, &session, "1", "http://a.test/x", at(began, 1));
     let effects = state.take_effects();
-    let [Effect::Send { tag, command: Outgoing::FulfilRequest { .. }, .. }] = &*effects else { panic!("{effects:?}") };
+    let [Effect::Send { tag, command, .. }] = &*effects else { panic!("{effects:?}") };
+    let sent = serde_json::json!({
+        "requestId": "1", "responseCode": 200, "responsePhrase": "OK", "responseHeaders": [], "body": "eA=="
+    });
+    assert_eq!((command.method(), command.params()), ("Fetch.fulfillRequest", sent));
     state.on_answer(*tag, refused_by_browser(), at(began, 2));
     assert_eq!(done(&mut state), ["1 fails"]);
 }
@@ -279,7 +291,7 @@ fn answers_wait_until_the_browser_has_taken_others() {
     for request in ["1", "2", "3", "4"] {
         ask(&mut state, &session, request, "http://a.test/x", at(began, 1));
         tags.extend(state.take_effects().into_iter().filter_map(|effect| match effect {
-            Effect::Send { tag, command: Outgoing::FulfilRequest { .. }, .. } => Some(tag),
+            Effect::Send { tag, command, .. } if command.method() == "Fetch.fulfillRequest" => Some(tag),
             _ => None,
         }));
     }

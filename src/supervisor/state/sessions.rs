@@ -13,6 +13,7 @@ use super::pages::Ownership;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
 use crate::cdp::protocol::target::{AttachedToTargetEvent, TargetId, TargetInfo};
+use crate::cdp::protocol::{network, page, runtime, target};
 use crate::cdp::{self, GoneReason, RawReply};
 
 /// A page that has not answered the attach within this time counts as unresponsive.
@@ -101,10 +102,22 @@ impl State {
         }
     }
 
+    /// The command that attaches to the pages, and to the workers that they share if they are watched.
+    pub(super) fn attach_pages(&self) -> target::SetAutoAttach {
+        let only = |kind: &str| target::FilterEntry { exclude: None, r#type: Some(kind.to_owned()) };
+        let workers = self.watches_shared_workers().then(|| only("shared_worker"));
+        let others = target::FilterEntry { exclude: Some(true), r#type: None };
+        let mut attach = auto_attach();
+        attach.filter = Some([only("page")].into_iter().chain(workers).chain([others]).collect());
+        attach
+    }
+
     /// Detaches from a target of another task. This resumes a paused target, but not the page that opened it.
     pub(super) fn let_go(&mut self, session: SessionKey) {
-        self.send(Some(&session), 0, Outgoing::Resume);
-        self.send(None, 0, Outgoing::Detach { session });
+        self.send(Some(&session), 0, resume());
+        let mut detach = target::DetachFromTarget::new();
+        detach.session_id = Some(target::SessionId::from(&*session));
+        self.send(None, 0, detach);
     }
 
     pub(super) fn adopt_page(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
@@ -143,7 +156,11 @@ impl State {
         // `Fetch` comes first and intercepts most requests; sometimes the worker's first requests precede it.
         self.send(Some(session), 0, catch.command());
         let tag = self.expect(Waiting::Prepared { session: Arc::clone(session) });
-        self.send(Some(session), tag, Outgoing::EnableConditions);
+        // For what is in effect in the target itself. Its events are of no use.
+        let mut enable = network::Enable::new();
+        (enable.max_total_buffer_size, enable.max_resource_buffer_size) = (Some(1), Some(1));
+        enable.max_post_data_size = Some(1);
+        self.send(Some(session), tag, enable);
     }
 
     /// A shared worker is ready for blocked URLs, and is resumed once they are set. Sent earlier, Chromium 156
@@ -153,7 +170,7 @@ impl State {
             return; // it has ended
         }
         let Some(conditions) = self.conditions(session) else {
-            self.send(Some(session), 0, Outgoing::Resume);
+            self.send(Some(session), 0, resume());
             return;
         };
         self.navigation_checks.cut_off.insert(Arc::clone(session));
@@ -162,13 +179,6 @@ impl State {
     }
 
     fn add_session(&mut self, session: &SessionKey, kind: SessionKind, info: &TargetInfo, page: TargetId, now: Now) {
-        let commands: &[Outgoing] = match kind {
-            SessionKind::Page | SessionKind::Iframe => {
-                &[Outgoing::EnablePage, Outgoing::EnableRuntime, Outgoing::AttachChildren, Outgoing::FrameTree]
-            }
-            SessionKind::Worker => &[Outgoing::EnableRuntime, Outgoing::AttachChildren],
-            SessionKind::Shared | SessionKind::Other => &[],
-        };
         let bridge = BridgeLife::Off;
         let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant, bridge };
         self.sessions.insert(Arc::clone(session), rec);
@@ -177,17 +187,23 @@ impl State {
         self.chooser_session(session);
         self.send_persistent_commands(session);
         if kind == SessionKind::Page && self.has_navigation_policy() && !self.options.prepared {
-            self.send(Some(session), 0, Outgoing::ForbidPrerendering);
+            self.send(Some(session), 0, page::SetPrerenderingAllowed::new(false));
         }
-        for command in commands {
-            let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
-            self.step(session, step, command.clone());
+        if kind.has_frames() {
+            self.step(session, Step::Plain, page::Enable::new());
+        }
+        if kind.has_frames() || kind == SessionKind::Worker {
+            self.step(session, Step::Plain, runtime::Enable::new());
+            self.step(session, Step::Plain, auto_attach());
+        }
+        if kind.has_frames() {
+            self.step(session, Step::FrameTree, page::GetFrameTree::new());
         }
         // Sent last; its answer is not needed.
-        self.send(Some(session), 0, Outgoing::Resume);
+        self.send(Some(session), 0, resume());
     }
 
-    fn step(&mut self, session: &SessionKey, step: Step, command: Outgoing) {
+    fn step(&mut self, session: &SessionKey, step: Step, command: impl Into<Outgoing>) {
         let tag = self.expect(Waiting::Step { session: Arc::clone(session), step });
         if let Some(rec) = self.sessions.get_mut(session) {
             rec.open_steps += 1;
@@ -197,7 +213,7 @@ impl State {
 
     /// Reads a session's frame tree again.
     pub(super) fn reseed(&mut self, session: &SessionKey) {
-        self.step(session, Step::Reseed, Outgoing::FrameTree);
+        self.step(session, Step::Reseed, page::GetFrameTree::new());
     }
 
     pub(super) fn step_done(
@@ -316,4 +332,17 @@ impl State {
         let stuck = attaching.filter_map(|p| self.sessions.get(&p.session)).map(|s| s.since + ATTACH_LIMIT).min();
         [stuck, self.requests.next_check(now)].into_iter().flatten().min()
     }
+}
+
+/// The command that lets a new target go on.
+pub(super) fn resume() -> runtime::RunIfWaitingForDebugger {
+    runtime::RunIfWaitingForDebugger::new()
+}
+
+/// Attaches to everything that belongs to a session. Paused on start: only a page that waits for us cannot open a dialog before
+/// we can see it. Without the pause, a click that calls `window.open` hangs for seconds (Chromium 156).
+fn auto_attach() -> target::SetAutoAttach {
+    let mut attach = target::SetAutoAttach::new(true, true);
+    attach.flatten = Some(true);
+    attach
 }

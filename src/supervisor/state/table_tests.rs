@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::dialog_policy::{BridgeMode, DialogPolicy};
 use super::super::options::{Pages, SupervisorOptions};
-use super::{Effect, Now, Outgoing, State};
+use super::{Effect, Now, State};
 use crate::cdp::Event;
 
 /// An event of the page's session.
@@ -26,8 +26,16 @@ fn now() -> Now {
 
 /// A page in session `S` whose own events are all that comes next.
 fn attached(policy: DialogPolicy) -> State {
+    let (mut state, sent) = attach(SupervisorOptions { policy, ..SupervisorOptions::task("table") });
+    assert!(sent.contains(&"S Runtime.runIfWaitingForDebugger".to_owned()), "a page that waits is let go: {sent:?}");
+    state.take_log();
+    state
+}
+
+/// A state machine with a page in session `S`, and what was sent for it.
+fn attach(options: SupervisorOptions) -> (State, Vec<String>) {
     let (bridge, pages) = (BridgeMode::Never, Pages::All);
-    let mut state = State::new(SupervisorOptions { policy, bridge, pages, ..SupervisorOptions::task("table") });
+    let mut state = State::new(SupervisorOptions { bridge, pages, ..options });
     state.begin(now());
     let info = json!({
         "targetId": "P", "type": "page", "title": "", "url": "http://a.test/", "attached": true, "canAccessOpener": false
@@ -35,25 +43,20 @@ fn attached(policy: DialogPolicy) -> State {
     let params = json!({ "sessionId": "S", "targetInfo": info, "waitingForDebugger": true });
     state.on_event(&Event::made_up("Target.attachedToTarget", None, &params), now());
     let sent = shown(state.take_effects());
-    assert!(sent.contains(&"S Resume".to_owned()), "a page that waits is let go: {sent:?}");
-    state.take_log();
-    state
+    (state, sent)
 }
 
 fn shown(effects: Vec<Effect>) -> Vec<String> {
     let one = |effect| match effect {
         Effect::Interrupt { session, dialog } => format!("{session} interrupted by {dialog}"),
+        Effect::HearNetwork => "hear the network".to_owned(),
         Effect::LookUp { host } => format!("look up {host}"),
         Effect::Follow { number, .. } => format!("subscriber {number} listens"),
         Effect::Unfollow { number } => format!("subscriber {number} ends"),
         Effect::Send { session, command, .. } => {
-            let command = match command {
-                Outgoing::AnswerDialog { accept, text } => format!("AnswerDialog({accept}, {text:?})"),
-                other => {
-                    let text = format!("{other:?}");
-                    text.split([' ', '(']).next().unwrap_or_default().to_owned()
-                }
-            };
+            let params = command.params();
+            let shown = if params == json!({}) { String::new() } else { format!(" {params}") };
+            let command = format!("{}{shown}", command.method());
             format!("{} {command}", session.as_deref().unwrap_or("browser"))
         }
     };
@@ -70,6 +73,40 @@ fn opening(kind: &str) -> Step {
 
 fn closed(result: bool) -> Step {
     ("Page.javascriptDialogClosed", json!({ "result": result, "userInput": "", "frameId": "P" }))
+}
+
+#[test]
+fn a_new_page_is_sent_these_commands_and_let_go_last() {
+    let (mut state, sent) = attach(SupervisorOptions { network: true, ..SupervisorOptions::task("table") });
+    let network =
+        r#"S Network.enable {"maxPostDataSize":1,"maxResourceBufferSize":5242880,"maxTotalBufferSize":20971520}"#;
+    let filter = r#"[{"type":"page"},{"exclude":true}]"#;
+    let expected = [
+        format!(
+            r#"browser Target.setAutoAttach {{"autoAttach":true,"filter":{filter},"flatten":true,"waitForDebuggerOnStart":true}}"#
+        ),
+        "hear the network".to_owned(),
+        network.to_owned(),
+        "S Page.enable".to_owned(),
+        "S Runtime.enable".to_owned(),
+        r#"S Target.setAutoAttach {"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}"#.to_owned(),
+        "S Page.getFrameTree".to_owned(),
+        "S Runtime.runIfWaitingForDebugger".to_owned(),
+    ];
+    assert_eq!(sent, expected);
+    state.watch_network(false);
+    assert_eq!(shown(state.take_effects()), ["S Network.disable"]);
+    state.watch_network(true);
+    assert_eq!(shown(state.take_effects()), ["hear the network", network]);
+}
+
+#[test]
+fn effects_do_not_show_what_their_commands_hold() {
+    let mut state = attached(DialogPolicy::AutoAccept);
+    let (method, params) = opening("prompt");
+    state.on_event(&Event::made_up(method, Some("S"), &params), now());
+    let shown = format!("{:?}", state.take_effects());
+    assert!(shown.contains("Page.handleJavaScriptDialog") && !shown.contains("Ada"), "{shown}");
 }
 
 #[test]
@@ -100,14 +137,14 @@ fn events_lead_to_these_effects() {
             name: "a policy dismisses",
             policy: DialogPolicy::AutoDismiss,
             events: vec![opening("confirm")],
-            effects: &["S AnswerDialog(false, None)"],
+            effects: &[r#"S Page.handleJavaScriptDialog {"accept":false}"#],
             log: &["DialogOpened"],
         },
         Row {
             name: "a policy accepts, a prompt with its own default",
             policy: DialogPolicy::AutoAccept,
             events: vec![opening("prompt")],
-            effects: &["S AnswerDialog(true, Some(\"Ada\"))"],
+            effects: &[r#"S Page.handleJavaScriptDialog {"accept":true,"promptText":"Ada"}"#],
             log: &["DialogOpened"],
         },
         Row {

@@ -1,0 +1,70 @@
+//! Requests of the HTTP API without HTTP: for `cdpilot supervise`, whose commands have the same shapes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::ServerContext;
+use super::home_tools::HomeTools;
+use super::routes::{RouteMatch, answer_locally, find};
+use super::tickets::Tickets;
+use crate::control::Control;
+use crate::http::{Lane, Request};
+
+/// A request of the HTTP API. `Debug` shows the method and the path only.
+#[derive(Clone)]
+pub(crate) struct LocalRequest(Arc<Request>);
+
+impl LocalRequest {
+    /// A request from its method, its path with the query as in a request line, and its body. The error says what is
+    /// malformed; whether there is such a route is only known by [`LocalApi::answer`].
+    pub(crate) fn new(method: &str, target: &str, body: Option<&Map<String, Value>>) -> Result<Self, String> {
+        let body = body.map(serde_json::to_vec).transpose().map_err(|problem| problem.to_string())?;
+        let request = Request::local(method, target, body.unwrap_or_default())?;
+        Ok(Self(Arc::new(request)))
+    }
+
+    /// Whether it is answered at once, without waiting for a page.
+    pub(crate) fn is_quick(&self) -> bool {
+        match find(&self.0) {
+            RouteMatch::Route(route, _) => route.lane == Lane::Control,
+            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => true,
+        }
+    }
+}
+
+impl PartialEq for LocalRequest {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |request: &Request| (request.method.clone(), request.path.clone(), request.query.clone());
+        parts(&self.0) == parts(&other.0) && self.0.body == other.0.body
+    }
+}
+
+impl fmt::Debug for LocalRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0.method, self.0.path)
+    }
+}
+
+/// The routes of the HTTP API for the browser of a [`Control`].
+pub(crate) struct LocalApi {
+    context: ServerContext,
+}
+
+impl LocalApi {
+    pub(crate) fn new(control: Arc<Control>) -> Self {
+        let tools = Arc::new(HomeTools::new(&control));
+        let secrets = control.secrets().clone();
+        let tickets = Arc::new(Tickets::default());
+        Self { context: ServerContext { control, tools, tickets, secrets, url: String::new() } }
+    }
+
+    /// Answers a request: the status and the body of the HTTP answer. Waits as long as the route allows.
+    pub(crate) fn answer(&self, request: &LocalRequest) -> (u16, Map<String, Value>) {
+        match answer_locally(&self.context, &request.0) {
+            Ok(body) => (200, body),
+            Err(failure) => (failure.status(), failure.body()),
+        }
+    }
+}
