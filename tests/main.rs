@@ -405,6 +405,9 @@ mod server_routes;
 #[path = "server/scope.rs"]
 mod server_scope;
 #[cfg(feature = "server")]
+#[path = "server/session_isolation.rs"]
+mod server_session_isolation;
+#[cfg(feature = "server")]
 #[path = "server/sessions.rs"]
 mod server_sessions;
 #[cfg(feature = "server")]

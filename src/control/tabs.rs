@@ -104,7 +104,7 @@ impl Profile {
         let outcome = handle.tab.act_as(act, self.session.actor(), deadline);
         self.acted(handle, act);
         if let Ok(outcome) = &outcome {
-            self.adopt(&running, outcome);
+            self.claim_new_tabs(&running, outcome);
         }
         if let Some(empty) = empty {
             match running.view().page(target.as_str()) {
@@ -117,7 +117,7 @@ impl Profile {
 
     /// Makes the session the owner of tabs that its action opened without an opener, with Control or the middle button for
     /// example.
-    fn adopt(&self, running: &Running, outcome: &Outcome) {
+    fn claim_new_tabs(&self, running: &Running, outcome: &Outcome) {
         let Some(key) = self.session.key() else { return };
         for opened in &outcome.new_tabs {
             let is_new = self.core.tab_index.lock().adopt(&self.session, &opened.target_id, &running.view().pages);

@@ -144,7 +144,7 @@ fn held(share: f64, outcome: fn(&Request) -> Action) -> Fake {
 
 /// The outcome of `held` when it was sent without a probe ahead.
 fn outcome_of_held(fake: &Fake, limit: Duration) -> Result<(Value, bool), Error> {
-    let options = SupervisorOptions { rescue_after: Duration::from_millis(100), ..SupervisorOptions::task("held") };
+    let options = SupervisorOptions::task("held").rescue_after(Duration::from_millis(100));
     let supervisor = supervise_with(fake, options);
     for _ in 0..ATTEMPTS {
         value(&supervisor, "1");
