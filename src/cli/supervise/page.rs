@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::failure::Failure;
 use crate::page::{
-    self, Act, Emulation, NewCookie, PdfOptions, PictureType, ScreenshotOptions, SnapshotOptions, Storage, Tab, Upload,
+    self, Act, Emulation, Locator, NewCookie, PdfOptions, PictureType, ScreenshotOptions, SnapshotOptions, Storage,
+    Tab, Upload,
 };
 use crate::supervisor::ConsoleLevel;
 use crate::sync::Deadline;
@@ -135,6 +136,8 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
     let (first, text) = rest.split_once(char::is_whitespace).map_or((rest, ""), |(a, b)| (a, b.trim_start()));
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let area = || serde_json::from_value(json!(first));
+    let at = Locator::by_ref(first);
+    let short = |word, act| Ok(OnTab::Act { word: Word(word), act: Box::new(act) });
     Some(match word {
         "see" => flags(word, rest, &["interactive", "compact", "urls", "fold", "diff"]),
         "screenshot" => flags(word, rest, &["full", "labels"]),
@@ -147,11 +150,11 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
         "click" | "hover" | "press" if first.is_empty() => usage(),
         "type" | "choose" if text.is_empty() => usage(),
         "body" | "upload" if rest.is_empty() => usage(),
-        "click" => act("click", json!({ "kind": "click", "ref": first })),
-        "hover" => act("hover", json!({ "kind": "hover", "ref": first })),
-        "type" => act("type", json!({ "kind": "type", "ref": first, "text": text })),
-        "press" => act("press", json!({ "kind": "press", "key": first })),
-        "choose" => act("choose", json!({ "kind": "select", "ref": first, "values": [text] })),
+        "click" => short("click", Act::click(at)),
+        "hover" => short("hover", Act::hover(at)),
+        "type" => short("type", Act::type_text(at, text)),
+        "press" => short("press", Act::press(first)),
+        "choose" => short("choose", Act::select(at, [text])),
         "text" => Ok(OnTab::Text { selector: some(rest), max_chars: None }),
         "requests" => Ok(OnTab::Requests { filter: some(rest), clear: false }),
         "body" => Ok(OnTab::Body { request: rest.to_owned(), max_bytes: None }),
@@ -183,14 +186,11 @@ fn flags(command: &str, words: &str, known: &[&str]) -> Result<OnTab, String> {
     read(command, map)
 }
 
-fn act(word: &'static str, value: Value) -> Result<OnTab, String> {
-    Act::parse(value).map(|act| OnTab::Act { word: Word(word), act: Box::new(act) }).map_err(|error| error.to_string())
-}
-
 /// Parses a command from its name and fields.
 fn read(name: &str, mut map: Map<String, Value>) -> Result<OnTab, String> {
     if name == "act" {
-        return act("act", Value::Object(map));
+        let act = Act::parse(Value::Object(map)).map_err(|error| error.to_string())?;
+        return Ok(OnTab::Act { word: Word("act"), act: Box::new(act) });
     }
     map.insert("cmd".to_owned(), name.into());
     serde_json::from_value(Value::Object(map)).map_err(|problem| problem.to_string())

@@ -66,21 +66,24 @@ mod tests {
 
     #[test]
     fn every_kind_that_there_is_has_its_fields() {
-        let least = json!({
-            "click": {}, "hover": {}, "focus": {}, "scrollIntoView": {}, "clickCoords": {"x": 1, "y": 2}, "mouse": {"events": []},
-            "type": {"text": ""}, "insertText": {"text": ""}, "press": {"key": "a"}, "drag": {}, "select": {"values": []},
-            "check": {}, "uncheck": {}, "fill": {"fields": []}, "scroll": {"direction": "up"}, "wait": {},
-            "resize": {"width": 1, "height": 1}, "close": {}, "evaluate": {"fn": "1"}, "batch": {"actions": []},
-        });
+        let value = |field: &FieldSpec| match field.value {
+            FieldType::Boolean => json!(true),
+            FieldType::Count | FieldType::Integer => json!(1),
+            FieldType::Number => json!(1.5),
+            FieldType::Choice(names) => json!(names[0]),
+            FieldType::List(_) => json!([]),
+            _ => json!("a"),
+        };
         for action in ACTIONS {
-            let mut act = least[action.kind].clone();
-            act["kind"] = action.kind.into();
+            let is_required = |field: &&FieldSpec| field.required && !matches!(field.value, FieldType::Element);
+            let mut act = json!({ "kind": action.kind });
+            for field in action.fields.iter().filter(is_required) {
+                act[field.name] = value(field);
+            }
             let parsed = Act::parse(act.clone()).unwrap();
             assert_eq!(parsed.kind.name(), action.kind);
             assert_eq!(serde_json::to_value(&parsed).unwrap(), act, "fields with their defaults are left out");
-            let required =
-                action.fields.iter().filter(|field| field.required && !matches!(field.value, FieldType::Element));
-            for field in required {
+            for field in action.fields.iter().filter(is_required) {
                 let mut without = act.clone();
                 without.as_object_mut().unwrap().remove(field.name);
                 assert!(Act::parse(without).is_err(), "{}: {}", action.kind, field.name);
@@ -89,8 +92,6 @@ mod tests {
                 assert!(name.chars().all(char::is_alphanumeric), "{}: {name} is not in camelCase", action.kind);
             }
         }
-        let all = least.as_object().unwrap().len();
-        assert_eq!(all, ACTIONS.len());
     }
 
     #[test]

@@ -25,8 +25,12 @@ pub struct ActionSpec {
 pub struct FieldSpec {
     /// The name in requests. Several fields for [`FieldType::Element`], which has no name of its own.
     pub name: &'static str,
-    /// The name in Rust, which is also that of the tool's argument.
-    pub rust_name: &'static str,
+    /// The name as an argument of a tool: in snake_case, and that of the field in Rust.
+    pub snake_name: &'static str,
+    /// The name as an option of a command: in kebab-case.
+    pub kebab_name: &'static str,
+    /// The name of a value in the help of a command: in upper case.
+    pub upper_name: &'static str,
     /// The type of the value.
     pub value: FieldType,
     /// Whether a request without the field is refused.
@@ -239,6 +243,36 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// A name in kebab-case.
+pub(super) const fn kebab<const N: usize>(snake: &str) -> [u8; N] {
+    let mut name = [0; N];
+    let mut at = 0;
+    while at < N {
+        name[at] = if snake.as_bytes()[at] == b'_' { b'-' } else { snake.as_bytes()[at] };
+        at += 1;
+    }
+    name
+}
+
+/// A name in upper case.
+pub(super) const fn upper<const N: usize>(name: &str) -> [u8; N] {
+    let mut upper = [0; N];
+    let mut at = 0;
+    while at < N {
+        upper[at] = name.as_bytes()[at].to_ascii_uppercase();
+        at += 1;
+    }
+    upper
+}
+
+/// Bytes as text, else another text.
+pub(super) const fn as_text(bytes: &'static [u8], otherwise: &'static str) -> &'static str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => otherwise,
+    }
+}
+
 /// A description in one line; its lines begin with a space.
 pub(super) const fn sentence(lines: &'static str) -> &'static str {
     lines.trim_ascii()
@@ -252,9 +286,14 @@ macro_rules! field {
     ) => {{
         #[allow(unused_imports)]
         use crate::page::act::spec::*;
+        const SNAKE: &str = stringify!($field);
+        const KEBAB: [u8; SNAKE.len()] = kebab(SNAKE);
+        const UPPER: [u8; SNAKE.len()] = upper(SNAKE);
         FieldSpec {
-            name: [$($json,)? stringify!($field)][0],
-            rust_name: stringify!($field),
+            name: [$($json,)? SNAKE][0],
+            snake_name: SNAKE,
+            kebab_name: as_text(&KEBAB, SNAKE),
+            upper_name: as_text(&UPPER, SNAKE),
             value: <$ty as Described>::TYPE,
             required: stringify!($($optional)?).is_empty(),
             description: sentence(concat!($($doc),+)),
@@ -407,9 +446,10 @@ macro_rules! actions {
                 match self { $( Self::$variant { .. } => $kind, )* }
             }
 
-            /// The element of the action, if it has one.
+            /// The element of the action, if it has one; the first field of a form.
+            #[must_use]
             #[allow(unused_variables)]
-            pub(in crate::page) fn locator(&self) -> Option<&Locator> {
+            pub fn locator(&self) -> Option<&Locator> {
                 match self { $(
                     Self::$variant $({ $($field),* })? $(($inner))? => None $($(.or_else(|| $field.element()))*)?,
                 )* }
@@ -417,7 +457,7 @@ macro_rules! actions {
 
             /// As [`locator`](Self::locator), mutable, and without the fields of a form.
             #[allow(unused_variables)]
-            pub(in crate::page) fn locator_mut(&mut self) -> Option<&mut Locator> {
+            pub fn locator_mut(&mut self) -> Option<&mut Locator> {
                 match self { $(
                     Self::$variant $({ $($field),* })? $(($inner))? => None $($(.or_else(|| $field.element_mut()))*)?,
                 )* }
