@@ -242,6 +242,23 @@ fn codes_are_compared_as_values() {
     assert!(wrong.is_empty(), "compare `kind()` or `Code::parse(…)`:\n{}", wrong.join("\n"));
 }
 
+/// How many names of actions a file may have as texts without being a list of them: `supervise` has four short commands.
+#[cfg(feature = "page")]
+const MOST_NAMES_OF_ACTIONS: usize = 4;
+
+#[cfg(feature = "page")]
+#[test]
+fn an_action_is_described_once() {
+    let names = |path: &PathBuf| {
+        let lines = code_of(path);
+        let is_named = |kind: &str| lines.iter().any(|(_, line)| line.contains(&format!("\"{kind}\"")));
+        cdpilot::page::ACTIONS.iter().filter(|action| is_named(action.kind)).count()
+    };
+    let lists: Vec<_> = sources("src").into_iter().filter(|path| names(path) > MOST_NAMES_OF_ACTIONS).collect();
+    let lists: Vec<String> = lists.iter().map(|path| shown(path)).collect();
+    assert_eq!(lists, ["src/page/act/kinds.rs"], "derive kinds, fields and arguments from `page::ACTIONS`");
+}
+
 #[test]
 fn every_error_code_in_use_is_listed() {
     let mut unknown = Vec::new();

@@ -57,9 +57,15 @@ impl Profile {
         self.handle(&running, &target)?;
         if OF_CONTEXT.contains(&&*call.method)
             && let Some(context) = running.view().page(target.as_str()).and_then(|page| page.context.clone())
+            && self.is_created_context(&running, context.as_str(), deadline)?
         {
-            // Without it Chromium uses the default context, also for a page of another one.
+            // Sent to a page, these commands use the default context, also for a page of another one.
             add_context(&mut call, context.as_str());
+            return Ok(self.core.shared.secrets.cover_json(supervisor.browser_raw(
+                &call.method,
+                &call.params,
+                deadline,
+            )?));
         }
         let page = match frame {
             None => FrameRef::TopOf(target),
@@ -72,6 +78,13 @@ impl Profile {
         let answer = supervisor.call_raw(&page, &call.method, &call.params, deadline)?;
         let result = answer.result.value().map_err(crate::supervisor::Error::from)?;
         Ok(self.core.shared.secrets.cover_json(result))
+    }
+
+    /// Whether a browser context was created by a command: the default one is not.
+    fn is_created_context(&self, running: &Running, id: &str, deadline: Deadline) -> Result<bool, Error> {
+        let created = running.supervisor().browser_raw("Target.getBrowserContexts", &Value::Null, deadline)?;
+        let ids = created.get("browserContextIds").and_then(Value::as_array);
+        Ok(ids.is_some_and(|ids| ids.iter().any(|known| known == id)))
     }
 
     /// Restricts a command to the tabs and browser contexts of the session. The default session has all of them.

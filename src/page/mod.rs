@@ -47,8 +47,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 pub use act::{
-    Act, ActKind, Button, Direction, Field, FieldValue, Input, LoadState, Locator, Modifier, MouseEvent, MouseKind,
-    Notice, NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
+    ACTIONS, Act, ActKind, ActionSpec, ArgumentSpec, Button, CommandSpec, Direction, Field, FieldSpec, FieldType,
+    FieldValue, Input, LoadState, Locator, Modifier, MouseEvent, MouseKind, Notice, NoticeKind, OpenedChooser,
+    OpenedTab, Outcome, Point, Settle, Settled, State, ToolArgumentSpec, ToolSpec, WaitFor,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub(crate) use data::clear_incoming;

@@ -1,5 +1,6 @@
 //! The request that each command of `cdpilot browser` sends, as in the contract.
 
+use cdpilot::page::{ACTIONS, ActionSpec, FieldType};
 use serde_json::{Value, json};
 
 use crate::cli_fake_server::{FakeServer, TOKEN, ok};
@@ -364,6 +365,41 @@ fn other_commands_send_their_requests() {
 }
 
 #[test]
+fn the_arguments_of_plain_actions_are_their_fields() {
+    let case = |action: &'static ActionSpec| -> Option<Case> {
+        let mut line = action.command?.name.to_owned();
+        let mut body = json!({ "kind": action.kind });
+        for field in action.fields {
+            let Some(argument) = field.argument else { continue };
+            let (typed, value) = match field.value {
+                FieldType::Element => ("e3", json!("e3")),
+                FieldType::Boolean => ("", json!(true)),
+                FieldType::Count | FieldType::Integer => ("2", json!(2)),
+                FieldType::Number => ("-1.5", json!(-1.5)),
+                // Not the first, which may be the default.
+                FieldType::Choice(names) => (names[1], json!(names[1])),
+                FieldType::List(FieldType::Choice(names)) => (names[1], json!([names[1]])),
+                _ => ("'a b'", json!("a b")),
+            };
+            let is_element = matches!(field.value, FieldType::Element);
+            let name = if is_element { "ref" } else { field.name };
+            let flag = if is_element { "ref" } else { field.kebab_name };
+            if argument.positional {
+                line = format!("{line} {typed}");
+            } else {
+                line = format!("{line} --{flag} {typed}");
+            }
+            body[name] = value;
+        }
+        let line: &'static str = Box::leak(line.into_boxed_str());
+        Some((line, "POST", "/act", body))
+    };
+    let cases: Vec<Case> = ACTIONS.iter().filter_map(case).collect();
+    assert!(cases.len() >= 10);
+    check(cases);
+}
+
+#[test]
 fn every_command_is_covered_by_a_request_test() {
     let program = crate::cli_run::Program::new();
     let help = program.run(&["browser", "--help"]).stdout;
@@ -372,8 +408,10 @@ fn every_command_is_covered_by_a_request_test() {
     let table: String = include_str!("browser_requests.rs").lines().map(str::trim).collect();
     // These are looked at elsewhere: two read or write files, one follows a stream, and those of `cli_find`.
     let elsewhere = ["upload", "events", "state", "back", "forward", "reload", "find", "get", "is"];
+    // Those whose arguments are the fields of an action are all run above.
+    let plain: Vec<&str> = ACTIONS.iter().filter_map(|action| Some(action.command?.name)).collect();
     let missing: Vec<&str> = names
-        .filter(|name| !elsewhere.contains(name))
+        .filter(|name| !elsewhere.contains(name) && !plain.contains(name))
         .filter(|name| {
             !["(\"", "(r#\"", "with(r#\""]
                 .iter()

@@ -1,70 +1,17 @@
-//! Commands for the mouse, scrolling, waiting and scripts.
+//! Commands with a syntax of their own: drags, waiting, scripts.
 
 use std::io::Read as _;
 
-use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{ActionOptions, Call, Element, OptionalElement, Selector, Tab, act, element, frame, named};
+use super::call::{ActionOptions, Call, Selector, Tab, element, frame, locator, request};
 use super::show;
+use crate::page::{Act, ActKind, LoadState, Locator, Point, State, WaitFor};
 
 /// Size limit for scripts and lists from stdin or a file, bytes: the server's limit for a request body.
 const MAX_INPUT: u64 = 1 << 20;
-
-#[derive(Debug, Args)]
-pub(in super::super) struct Click {
-    #[command(flatten)]
-    at: Element,
-    #[command(flatten)]
-    how: ClickOptions,
-    /// Comma-separated keys to hold: Alt, Control, ControlOrMeta, Meta, Shift
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = modifier)]
-    modifiers: Vec<String>,
-    #[command(flatten)]
-    acting: ActionOptions,
-}
-
-#[derive(Debug, Args)]
-pub(in super::super) struct ClickCoords {
-    /// Distance from the left edge of the viewport, CSS pixels
-    #[arg(allow_negative_numbers = true)]
-    x: f64,
-    /// Distance from the top edge of the viewport, CSS pixels
-    #[arg(allow_negative_numbers = true)]
-    y: f64,
-    #[command(flatten)]
-    how: ClickOptions,
-    #[command(flatten)]
-    acting: ActionOptions,
-}
-
-#[derive(Debug, Args)]
-struct ClickOptions {
-    /// Double-click
-    #[arg(long)]
-    double: bool,
-    /// Mouse button [default: left]
-    #[arg(long, value_enum, value_name = "BUTTON")]
-    button: Option<Button>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Button {
-    Left,
-    Right,
-    Middle,
-}
-
-/// Arguments of actions that take only an element.
-#[derive(Debug, Args)]
-pub(in super::super) struct ElementAction {
-    #[command(flatten)]
-    at: Element,
-    #[command(flatten)]
-    acting: ActionOptions,
-}
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Drag {
@@ -98,28 +45,6 @@ enum Place {
 }
 
 #[derive(Debug, Args)]
-pub(in super::super) struct Scroll {
-    /// Direction
-    #[arg(value_enum, value_name = "DIRECTION", default_value = "down")]
-    direction: Direction,
-    /// Distance, CSS pixels [default: most of the visible area]
-    #[arg(value_name = "PIXELS")]
-    pixels: Option<f64>,
-    #[command(flatten)]
-    at: OptionalElement,
-    #[command(flatten)]
-    acting: ActionOptions,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Direction {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-#[derive(Debug, Args)]
 #[command(after_help = "With several conditions, all must hold.")]
 pub(in super::super) struct Wait {
     /// Wait this many milliseconds
@@ -142,8 +67,8 @@ pub(in super::super) struct Wait {
     #[arg(long, value_name = "GLOB")]
     page_url: Option<String>,
     /// Wait until the page has reached this load state
-    #[arg(long, value_enum, value_name = "STATE", alias = "load-state")]
-    load: Option<Load>,
+    #[arg(long, value_parser = load_states(), value_name = "STATE", alias = "load-state")]
+    load: Option<LoadState>,
     /// Wait until this script returns a truthy value
     #[arg(long = "fn", value_name = "SCRIPT")]
     script: Option<String>,
@@ -151,34 +76,13 @@ pub(in super::super) struct Wait {
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     /// State to wait for, with --ref [default: visible]
-    #[arg(long, value_enum, value_name = "STATE", requires = "at")]
+    #[arg(long, value_parser = states(), value_name = "STATE", requires = "at")]
     state: Option<State>,
     /// Frame for --selector and --fn: frame id, or ref of the iframe [default: the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
     #[command(flatten)]
     tab: Tab,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Load {
-    #[value(name = "load")]
-    Whole,
-    #[value(name = "domcontentloaded")]
-    Parsed,
-    #[value(name = "networkidle")]
-    Quiet,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum State {
-    Visible,
-    Hidden,
-    Enabled,
-    Disabled,
-    Checked,
-    Unchecked,
-    Gone,
 }
 
 #[derive(Debug, Args)]
@@ -199,78 +103,63 @@ pub(in super::super) struct Evaluate {
     tab: Tab,
 }
 
-impl ClickOptions {
-    fn of(&self, request: Request) -> Request {
-        request.on("double", self.double).field("button", self.button.and_then(name))
-    }
-}
-
-impl Click {
-    pub(super) fn call(&self) -> Call {
-        let request = self.how.of(self.at.of(self.acting.act("click")));
-        let modifiers = (!self.modifiers.is_empty()).then(|| self.modifiers.clone());
-        Call::new(request.field("modifiers", modifiers), show::acted)
-    }
-}
-
-impl ClickCoords {
-    pub(super) fn call(&self) -> Call {
-        let request = self.acting.act("clickCoords").field("x", Some(self.x)).field("y", Some(self.y));
-        Call::new(self.how.of(request), show::acted)
-    }
-}
-
-impl ElementAction {
-    pub(super) fn call(&self, kind: &str) -> Call {
-        Call::new(self.at.of(self.acting.act(kind)), show::acted)
-    }
-}
-
 impl Drag {
     pub(super) fn call(&self) -> Call {
-        let request = self.acting.act("drag").field("startSelector", self.from_selector.clone());
-        let request = request.field("endSelector", self.to_selector.clone()).field("frameId", self.frame.clone());
-        let request = request.field("steps", self.steps);
-        let request = Place::of(self.from.as_ref(), request, ["startRef", "startLocator", "start"]);
-        Call::new(Place::of(self.to.as_ref(), request, ["endRef", "endLocator", "end"]), show::acted)
+        let (start_ref, start_locator, start) = Place::parts(self.from.as_ref());
+        let (end_ref, end_locator, end) = Place::parts(self.to.as_ref());
+        let kind = ActKind::Drag {
+            start_ref,
+            start_selector: self.from_selector.clone(),
+            start_locator,
+            start,
+            end_ref,
+            end_selector: self.to_selector.clone(),
+            end_locator,
+            end,
+            steps: self.steps,
+            frame_id: self.frame.clone(),
+        };
+        Call::new(self.acting.request(kind), show::acted)
     }
 }
 
 impl Place {
-    fn of(place: Option<&Self>, request: Request, [by_ref, by_locator, by_point]: [&str; 3]) -> Request {
+    /// A ref, a locator, a point: one of them.
+    fn parts(place: Option<&Self>) -> (Option<String>, Option<String>, Option<Point>) {
         match place {
-            None => request,
-            Some(Self::Ref(at)) if at.contains('=') => request.field(by_locator, Some(at.clone())),
-            Some(Self::Ref(at)) => request.field(by_ref, Some(at.clone())),
-            Some(Self::Point(x, y)) => request.field(by_point, Some(json!({ "x": x, "y": y }))),
+            None => (None, None, None),
+            Some(Self::Ref(at)) if at.contains('=') => (None, Some(at.clone()), None),
+            Some(Self::Ref(at)) => (Some(at.clone()), None, None),
+            Some(Self::Point(x, y)) => (None, None, Some(Point { x: *x, y: *y })),
         }
-    }
-}
-
-impl Scroll {
-    pub(super) fn call(&self) -> Call {
-        let request = self.at.of(self.acting.act("scroll")).field("direction", name(self.direction));
-        Call::new(request.field("pixels", self.pixels), show::acted)
     }
 }
 
 impl Wait {
     pub(super) fn call(&self) -> Result<Call, Failure> {
-        let texts = [&self.text, &self.text_gone, &self.selector, &self.page_url, &self.script, &self.at];
-        if self.millis.or(self.time).is_none() && self.load.is_none() && texts.iter().all(|text| text.is_none()) {
+        let Locator { reference, locator, .. } = locator(self.at.as_deref());
+        let wanted = WaitFor {
+            time_ms: self.millis.or(self.time),
+            text: self.text.clone(),
+            text_gone: self.text_gone.clone(),
+            selector: self.selector.clone(),
+            url: self.page_url.clone(),
+            load_state: self.load,
+            script: self.script.clone(),
+            reference,
+            locator,
+            nth: None,
+            state: None,
+            frame_id: None,
+        };
+        if wanted == WaitFor::default() {
             let problem =
                 "nothing to wait for; give MS, --text, --text-gone, --selector, --page-url, --load, --fn or --ref";
             return Err(Failure::usage(problem));
         }
-        let request =
-            act("wait", &self.tab).field("timeMs", self.millis.or(self.time)).field("text", self.text.clone());
-        let request = request.field("textGone", self.text_gone.clone()).field("selector", self.selector.clone());
-        let request = request.field("url", self.page_url.clone()).field("loadState", self.load.and_then(name));
-        let request = request.field("fn", self.script.clone());
-        let request = named(request, self.at.as_deref());
         let state = self.state.or(self.at.is_some().then_some(State::Visible));
-        let request = request.field("state", state.and_then(name)).field("frameId", self.frame.clone());
-        Ok(Call::new(request, show::acted))
+        let wanted = WaitFor { state, frame_id: self.frame.clone(), ..wanted };
+        Ok(Call::new(request(&Act::wait(wanted), &self.tab), show::acted))
     }
 }
 
@@ -281,8 +170,8 @@ impl Evaluate {
             Some(script) => script.to_owned(),
             None => String::new(),
         };
-        let request = named(act("evaluate", &self.tab).field("fn", Some(script)), self.at.as_deref());
-        Ok(Call::new(request.field("frameId", self.frame.clone()), show::evaluated))
+        let at = Locator { frame_id: self.frame.clone(), ..locator(self.at.as_deref()) };
+        Ok(Call::new(request(&Act::evaluate(script).on(at), &self.tab), show::evaluated))
     }
 }
 
@@ -325,21 +214,6 @@ pub(super) fn split(
     Ok((Some(at), given))
 }
 
-fn modifier(text: &str) -> Result<String, String> {
-    const KNOWN: [(&str, &[&str]); 5] = [
-        ("Alt", &["option"]),
-        ("Control", &["ctrl"]),
-        ("ControlOrMeta", &["mod"]),
-        ("Meta", &["cmd", "command"]),
-        ("Shift", &[]),
-    ];
-    let is = |other: &str| other.eq_ignore_ascii_case(text);
-    let found = KNOWN.iter().find(|(name, others)| is(name) || others.iter().any(|other| is(other)));
-    found
-        .map(|(name, _)| (*name).to_owned())
-        .ok_or_else(|| "give Alt, Control, ControlOrMeta, Meta or Shift".to_owned())
-}
-
 fn place(text: &str) -> Result<Place, String> {
     let is_locator = text.contains('=');
     if let Some((x, y)) = text.split_once(',').filter(|_| !is_locator) {
@@ -352,7 +226,12 @@ fn place(text: &str) -> Result<Place, String> {
     element(text).map(Place::Ref)
 }
 
-/// The name of an enum value as typed on the command line.
-fn name(value: impl ValueEnum) -> Option<Value> {
-    value.to_possible_value().map(|value| value.get_name().into())
+/// Parses how far a document has loaded.
+fn load_states() -> impl TypedValueParser<Value = LoadState> {
+    PossibleValuesParser::new(LoadState::NAMES).try_map(|name| LoadState::from_name(&name).ok_or("unknown load state"))
+}
+
+/// Parses the state of an element.
+fn states() -> impl TypedValueParser<Value = State> {
+    PossibleValuesParser::new(State::NAMES).try_map(|name| State::from_name(&name).ok_or("unknown state"))
 }

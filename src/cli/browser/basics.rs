@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::address::complete;
-use super::call::{ActionOptions, Call, Tab, act};
+use super::call::{Call, Tab, request};
 use super::show;
+use crate::page::{Act, ActKind};
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Start {
@@ -109,18 +110,6 @@ enum Until {
 }
 
 #[derive(Debug, Args)]
-pub(in super::super) struct Resize {
-    /// Width, CSS pixels
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    width: u32,
-    /// Height, CSS pixels
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    height: u32,
-    #[command(flatten)]
-    acting: ActionOptions,
-}
-
-#[derive(Debug, Args)]
 pub(in super::super) struct Profiles {
     #[command(subcommand)]
     what: Option<ProfilesWhat>,
@@ -197,7 +186,7 @@ impl Close {
     pub(super) fn call(&self) -> Call {
         match self.tab.as_ref().or(self.target.as_ref()) {
             Some(tab) => Call::new(Request::delete("/tabs").segment(tab), show::closed),
-            None => Call::new(act("close", &Tab { target: None }), show::closed),
+            None => Call::new(request(&Act::new(ActKind::Close {}), &Tab { target: None }), show::closed),
         }
     }
 }
@@ -213,13 +202,6 @@ impl Navigate {
     pub(super) fn call(&self) -> Call {
         let request = Request::post("/navigate").field("url", Some(self.url.clone()));
         Call::new(self.how.of(request), show::navigated)
-    }
-}
-
-impl Resize {
-    pub(super) fn call(&self) -> Call {
-        let request = self.acting.act("resize").field("width", Some(self.width)).field("height", Some(self.height));
-        Call::new(request, show::acted)
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::super::output::Out;
+use crate::page::{Act, ActKind, Input, Locator, Settle};
 
 /// Prints an answer as text.
 pub(super) type Printer = fn(&Value, &Out);
@@ -92,29 +93,30 @@ pub(super) struct ActionOptions {
     delta: bool,
     /// How long to wait for the page to settle: auto, none, or a limit in milliseconds [default: auto, except none for click-coords]
     #[arg(long, value_name = "WHEN", value_parser = settle)]
-    settle: Option<Value>,
+    settle: Option<Settle>,
 }
 
 impl ActionOptions {
     /// The request for an action with these options.
-    pub(super) fn act(&self, kind: &str) -> Request {
-        let input = self.synthetic.then_some("synthetic");
-        let request = act(kind, &self.tab).on("force", self.force).field("input", input).on("delta", self.delta);
-        request.field("settle", self.settle.clone())
+    pub(super) fn request(&self, kind: ActKind) -> Request {
+        let input = self.synthetic.then_some(Input::Synthetic);
+        let (force, delta, settle) = (self.force, self.delta, self.settle);
+        request(&Act { input, force, delta, settle, ..Act::new(kind) }, &self.tab)
     }
 }
 
-fn settle(text: &str) -> Result<Value, String> {
-    match (text, text.parse::<u64>()) {
-        ("auto" | "none", _) => Ok(text.into()),
-        (_, Ok(millis)) => Ok(serde_json::json!({ "maxMs": millis })),
+fn settle(text: &str) -> Result<Settle, String> {
+    match (text, text.parse()) {
+        ("auto", _) => Ok(Settle::Auto),
+        ("none", _) => Ok(Settle::None),
+        (_, Ok(millis)) => Ok(Settle::MaxMs(millis)),
         _ => Err("give auto, none or a number of milliseconds".to_owned()),
     }
 }
 
-/// The request for an action without options.
-pub(super) fn act(kind: &str, tab: &Tab) -> Request {
-    Request::post("/act").field("kind", Some(kind)).field("targetId", tab.target.clone())
+/// The request for an action.
+pub(super) fn request(act: &Act, tab: &Tab) -> Request {
+    Request::post("/act").object(act).field("targetId", tab.target.clone())
 }
 
 /// A required element: ref, locator or CSS selector.
@@ -142,23 +144,30 @@ pub(super) struct Selector {
 }
 
 impl Element {
-    pub(super) fn of(&self, request: Request) -> Request {
-        self.by.of(named(request, self.at.as_deref()))
+    pub(super) fn locator(&self) -> Locator {
+        self.by.locator(self.at.as_deref())
     }
 }
 
 /// Adds a ref or locator to the request.
 pub(super) fn named(request: Request, at: Option<&str>) -> Request {
-    match at {
-        Some(at) if number(at).is_none() => request.field("locator", Some(at)),
-        at => request.field("ref", at),
-    }
+    request.object(&locator(at))
 }
 
 impl Selector {
-    pub(super) fn of(&self, request: Request) -> Request {
-        let request = request.field("selector", self.selector.clone()).field("nth", self.nth);
-        request.field("frameId", self.frame.clone())
+    /// An element, by these options or by a ref or locator.
+    pub(super) fn locator(&self, at: Option<&str>) -> Locator {
+        let Self { selector, nth, frame } = self;
+        Locator { selector: selector.clone(), nth: *nth, frame_id: frame.clone(), ..locator(at) }
+    }
+}
+
+/// A ref or a locator.
+pub(super) fn locator(at: Option<&str>) -> Locator {
+    let at = at.map(str::to_owned);
+    match at.as_deref().and_then(number) {
+        Some(_) => Locator { reference: at, ..Locator::default() },
+        None => Locator { locator: at, ..Locator::default() },
     }
 }
 
@@ -173,8 +182,8 @@ pub(super) struct OptionalElement {
 }
 
 impl OptionalElement {
-    pub(super) fn of(&self, request: Request) -> Request {
-        self.by.of(named(request, self.at.as_deref()))
+    pub(super) fn locator(&self) -> Locator {
+        self.by.locator(self.at.as_deref())
     }
 }
 

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{ActionOptions, Call, Element, Tab, element, frame};
+use super::call::{ActionOptions, Call, Element, Tab, element, frame, locator};
 use super::show;
+use crate::page::{ActKind, Locator};
 
 #[derive(Debug, Args)]
 #[command(after_help = LOCATORS)]
@@ -156,7 +157,7 @@ impl Is {
 
 fn read(what: Option<clap::builder::PossibleValue>, at: &Element, tab: &Tab) -> Request {
     let request = Request::post("/get").field("what", what.map(|what| what.get_name().to_owned()));
-    at.of(request).field("targetId", tab.target.clone())
+    request.object(&at.locator()).field("targetId", tab.target.clone())
 }
 
 impl Focus {
@@ -168,8 +169,8 @@ impl Focus {
                 Call::new(Request::post("/tabs/focus").field("targetId", Some(tab.clone())), show::focused)
             }
             (_, at) => {
-                let request = super::call::named(self.acting.act("focus"), at.as_deref());
-                Call::new(request.field("selector", self.selector.clone()), show::acted)
+                let at = Locator { selector: self.selector.clone(), ..locator(at.as_deref()) };
+                Call::new(self.acting.request(ActKind::Focus { at }), show::acted)
             }
         }
     }

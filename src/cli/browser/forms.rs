@@ -1,12 +1,13 @@
-//! Commands for the keyboard and forms.
+//! Commands for text and forms with a syntax of their own.
 
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::super::failure::Failure;
 use super::act::{input, split};
-use super::call::{ActionOptions, Call, OptionalElement, Selector, Tab, act, element, json, named, reference};
+use super::call::{ActionOptions, Call, Selector, Tab, element, json, locator, reference, request};
 use super::show;
+use crate::page::{Act, ActKind, Field, FieldValue};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "cdpilot browser type [REF] <TEXT> [OPTIONS]\n       \
@@ -39,29 +40,6 @@ pub(in super::super) struct Type {
     /// Alternative to the positional REF
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
-    #[command(flatten)]
-    acting: ActionOptions,
-}
-
-#[derive(Debug, Args)]
-pub(in super::super) struct InsertText {
-    /// Text to insert
-    #[arg(value_name = "TEXT", allow_negative_numbers = true)]
-    text: String,
-    #[command(flatten)]
-    acting: ActionOptions,
-}
-
-#[derive(Debug, Args)]
-pub(in super::super) struct Press {
-    /// Key or key combination: Enter, Control+a, Shift+ArrowDown
-    #[arg(value_name = "KEY", allow_negative_numbers = true)]
-    key: String,
-    /// Press N times [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    repeat: Option<u32>,
-    #[command(flatten)]
-    at: OptionalElement,
     #[command(flatten)]
     acting: ActionOptions,
 }
@@ -140,9 +118,10 @@ impl Type {
             }
             _ => return Err(Failure::usage("the field is given twice; give only one of REF, --ref and --selector")),
         };
-        let request = self.by.of(named(self.acting.act("type"), at.as_deref())).field("text", Some(text.clone()));
-        let request = request.on("submit", self.submit).on("slowly", self.slowly).on("append", self.append);
-        Ok(Call::new(request, show::acted))
+        let at = self.by.locator(at.as_deref());
+        let (submit, slowly, append) = (self.submit, self.slowly, self.append);
+        let kind = ActKind::Type { at, text: text.clone(), submit, slowly, append };
+        Ok(Call::new(self.acting.request(kind), show::acted))
     }
 }
 
@@ -157,27 +136,14 @@ fn not_one(problem: String) -> Failure {
     Failure::usage(format!("{problem}; put text with spaces in quotes"))
 }
 
-impl InsertText {
-    pub(super) fn call(&self) -> Call {
-        Call::new(self.acting.act("insertText").field("text", Some(self.text.clone())), show::acted)
-    }
-}
-
-impl Press {
-    pub(super) fn call(&self) -> Call {
-        let request = self.at.of(self.acting.act("press")).field("key", Some(self.key.clone()));
-        Call::new(request.field("repeat", self.repeat), show::acted)
-    }
-}
-
 impl Select {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         let (at, values) = match &self.at {
             Some(at) => (Some(at.clone()), self.given.clone()),
             None => split(self.given.clone(), &self.by, 1, "the values to choose")?,
         };
-        let request = self.by.of(named(self.acting.act("select"), at.as_deref())).field("values", Some(values));
-        Ok(Call::new(request, show::acted))
+        let kind = ActKind::Select { at: self.by.locator(at.as_deref()), values };
+        Ok(Call::new(self.acting.request(kind), show::acted))
     }
 }
 
@@ -191,8 +157,9 @@ impl Fill {
         } else {
             self.pairs.chunks(2).map(pair).collect::<Result<Vec<_>, _>>()?
         };
-        let request = self.acting.act("fill").field("fields", Some(fields)).on("submit", self.submit);
-        Ok(Call::new(request, show::acted))
+        // Fields in JSON stay as they are: the server's errors name what is wrong in them.
+        let request = self.acting.request(ActKind::Fill { fields: Vec::new(), submit: self.submit });
+        Ok(Call::new(request.replace("fields", fields), show::acted))
     }
 }
 
@@ -203,12 +170,12 @@ fn pair(pair: &[String]) -> Result<Value, Failure> {
     };
     let at = element(at).map_err(not_one)?;
     let value = match value.as_str() {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
+        "true" => FieldValue::Flag(true),
+        "false" => FieldValue::Flag(false),
         text => text.into(),
     };
-    let name = if at.contains('=') { "locator" } else { "ref" };
-    Ok(serde_json::json!({ name: at, "value": value }))
+    let field = Field { at: locator(Some(&at)), value };
+    serde_json::to_value(field).map_err(|problem| Failure::internal(problem.to_string()))
 }
 
 impl Batch {
@@ -220,8 +187,8 @@ impl Batch {
             let fields = action.get_mut("fields").and_then(Value::as_array_mut);
             fields.into_iter().flatten().for_each(|field| refs(field, &["ref"]));
         }
-        let request = act("batch", &self.tab).field("actions", Some(actions));
-        Ok(Call::new(request.field("stopOnError", self.go_on.then_some(false)), show::batch))
+        let kind = ActKind::Batch { actions: Vec::new(), stop_on_error: self.go_on.then_some(false) };
+        Ok(Call::new(request(&Act::new(kind), &self.tab).replace("actions", actions), show::batch))
     }
 }
 

@@ -3,13 +3,16 @@
 //! | file | contents |
 //! |---|---|
 //! | `call` | the request of a command, and arguments that several commands share |
-//! | `basics`, `read`, `find`, `act`, `forms`, `page_data`, `route`, `upload`, `events` | the commands: their arguments and requests |
+//! | `action` | the commands of actions, from the table of actions |
+//! | `act`, `forms` | those with a syntax of their own |
+//! | `basics`, `read`, `find`, `page_data`, `route`, `upload`, `events` | the other commands: their arguments and requests |
 //! | `address` | completes URLs that are typed without a scheme |
 //! | `login` | saves and restores login states |
 //! | `save` | writes files from answers |
 //! | `show` | prints answers as text |
 
 mod act;
+mod action;
 mod address;
 mod basics;
 mod call;
@@ -73,8 +76,6 @@ pub(super) enum Command {
     Forward(basics::HistoryArgs),
     /// Reload the page
     Reload(basics::HistoryArgs),
-    /// Set the viewport size
-    Resize(basics::Resize),
     /// Print the page as an accessibility tree with refs for interactive elements
     Snapshot(read::Snapshot),
     /// Take a screenshot
@@ -101,43 +102,10 @@ pub(super) enum Command {
     Request(read::OneRequest),
     /// Highlight an element, or remove the highlight
     Highlight(read::Highlight),
-    /// Click an element
-    Click(act::Click),
-    /// Click at a position in the viewport
-    ClickCoords(act::ClickCoords),
-    /// Type text into a field
-    Type(forms::Type),
-    /// Insert text into the focused field without key events
-    InsertText(forms::InsertText),
-    /// Press a key or a key combination
-    #[command(alias = "key")]
-    Press(forms::Press),
-    /// Move the mouse over an element
-    Hover(act::ElementAction),
-    /// Drag from one element or position to another
-    Drag(act::Drag),
-    /// Select options of a list
-    Select(forms::Select),
-    /// Check a checkbox, radio button or switch
-    Check(act::ElementAction),
-    /// Uncheck a checkbox or switch
-    Uncheck(act::ElementAction),
-    /// Fill several form fields
-    Fill(forms::Fill),
+    #[command(flatten)]
+    Act(action::Action),
     /// Upload files to a file field or to the next file chooser
     Upload(upload::Upload),
-    /// Scroll the page or an element
-    Scroll(act::Scroll),
-    /// Scroll an element into view
-    #[command(alias = "scrollintoview")]
-    ScrollIntoView(act::ElementAction),
-    /// Wait for text, an element, a URL, a load state, a script or a time
-    Wait(act::Wait),
-    /// Run JavaScript in the page
-    #[command(alias = "eval")]
-    Evaluate(act::Evaluate),
-    /// Run several actions in one request
-    Batch(forms::Batch),
     /// Answer the open dialog, or arm an answer for the next one
     Dialog(page_data::Dialog),
     /// List open and recent dialogs
@@ -237,7 +205,8 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
 /// Refuses `--frame` beside a ref, which determines the frame. Scripts and waits take both.
 fn check_frame(command: &Command, request: &Request) -> Result<(), Failure> {
     let has = |name: &str| request.body.as_ref().is_some_and(|body| body.get(name).is_some());
-    if has("ref") && has("frameId") && !matches!(command, Command::Evaluate(_) | Command::Wait(_)) {
+    let takes_both = matches!(command, Command::Act(action) if action.takes_ref_and_frame());
+    if has("ref") && has("frameId") && !takes_both {
         return Err(Failure::usage(
             "--frame cannot be combined with a ref, which already determines the frame; leave --frame out, or use a \
              selector or locator",
@@ -276,7 +245,6 @@ fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result
         Command::Close(close) => close.call(),
         Command::Label(label) => label.call(),
         Command::Navigate(navigate) => navigate.call(),
-        Command::Resize(resize) => resize.call(),
         Command::Snapshot(snapshot) => snapshot.call(),
         Command::Screenshot(screenshot) => screenshot.call()?,
         Command::Pdf(pdf) => pdf.call(),
@@ -287,23 +255,8 @@ fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result
         Command::Requests(requests) => requests.call(),
         Command::Request(request) => request.call(),
         Command::Highlight(highlight) => highlight.call(),
-        Command::Click(click) => click.call(),
-        Command::ClickCoords(click) => click.call(),
-        Command::Type(typing) => typing.call()?,
-        Command::InsertText(text) => text.call(),
-        Command::Press(press) => press.call(),
-        Command::Hover(plain) => plain.call("hover"),
-        Command::Drag(drag) => drag.call(),
-        Command::Select(select) => select.call()?,
-        Command::Check(plain) => plain.call("check"),
-        Command::Uncheck(plain) => plain.call("uncheck"),
-        Command::Fill(fill) => fill.call()?,
+        Command::Act(action) => action.call()?,
         Command::Upload(upload) => upload.call(found, home)?,
-        Command::Scroll(scroll) => scroll.call(),
-        Command::ScrollIntoView(plain) => plain.call("scrollIntoView"),
-        Command::Wait(wait) => wait.call()?,
-        Command::Evaluate(evaluate) => evaluate.call()?,
-        Command::Batch(batch) => batch.call()?,
         Command::Dialog(dialog) => dialog.call(),
         Command::Dialogs(dialogs) => dialogs.call(),
         Command::Cookies(cookies) => cookies.call()?,

@@ -1,6 +1,7 @@
 //! A request to the server.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// HTTP method.
@@ -78,6 +79,24 @@ impl Request {
     pub(in super::super) fn field(mut self, name: &str, value: Option<impl Into<Value>>) -> Self {
         if let (Some(Value::Object(body)), Some(value)) = (&mut self.body, value) {
             body.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    /// The fields of an object, as fields of the body.
+    pub(in super::super) fn object(mut self, fields: &impl Serialize) -> Self {
+        if let (Some(Value::Object(body)), Ok(Value::Object(fields))) = (&mut self.body, serde_json::to_value(fields)) {
+            body.extend(fields);
+        }
+        self
+    }
+
+    /// Replaces a field that the body has.
+    pub(in super::super) fn replace(mut self, name: &str, value: impl Into<Value>) -> Self {
+        let field = self.body.as_mut().and_then(|body| body.get_mut(name));
+        debug_assert!(field.is_some(), "no field {name}");
+        if let Some(field) = field {
+            *field = value.into();
         }
         self
     }

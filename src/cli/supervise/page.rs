@@ -3,6 +3,7 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
+use crate::page::{Act, Locator};
 use crate::server::LocalRequest;
 
 /// Usage and description of each command, for `help`.
@@ -133,6 +134,7 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
         Err(format!("usage: {}", HELP.iter().find(of).map_or(word, |(usage, _)| usage)))
     };
     let (first, text) = rest.split_once(char::is_whitespace).map_or((rest, ""), |(a, b)| (a, b.trim_start()));
+    let at = || Locator::by_ref(first);
     Some(match word {
         "see" => flags(word, rest, &["interactive", "compact", "urls", "fold", "diff"]),
         "screenshot" => flags(word, rest, &["full", "labels"]),
@@ -146,11 +148,11 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
         "type" | "choose" if text.is_empty() => usage(),
         "body" | "upload" if rest.is_empty() => usage(),
         "storage" | "delete_storage" if !matches!(first, "local" | "session") => usage(),
-        "click" => act("click", json!({ "kind": "click", "ref": first })),
-        "hover" => act("hover", json!({ "kind": "hover", "ref": first })),
-        "type" => act("type", json!({ "kind": "type", "ref": first, "text": text })),
-        "press" => act("press", json!({ "kind": "press", "key": first })),
-        "choose" => act("choose", json!({ "kind": "select", "ref": first, "values": [text] })),
+        "click" => act("click", &Act::click(at())),
+        "hover" => act("hover", &Act::hover(at())),
+        "type" => act("type", &Act::type_text(at(), text)),
+        "press" => act("press", &Act::press(first)),
+        "choose" => act("choose", &Act::select(at(), [text])),
         "text" => of(word, json!({ "selector": given(rest) })),
         "requests" => of(word, json!({ "filter": given(rest) })),
         "body" => of(word, json!({ "request": rest })),
@@ -195,8 +197,8 @@ fn of(name: &str, fields: Value) -> Result<OnTab, String> {
 }
 
 /// An action under its own word.
-fn act(word: &'static str, fields: Value) -> Result<OnTab, String> {
-    of("act", fields).map(|command| OnTab { word, ..command })
+fn act(word: &'static str, act: &Act) -> Result<OnTab, String> {
+    of("act", serde_json::to_value(act).unwrap_or_default()).map(|command| OnTab { word, ..command })
 }
 
 /// Whether a JSON command belongs to this module.

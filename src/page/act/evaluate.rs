@@ -9,7 +9,7 @@
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
 use super::actionability::Needs;
-use super::{Act, ActKind, Locator, Performed};
+use super::{Locator, Performed};
 use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript, RemoteObjectId};
@@ -19,7 +19,7 @@ use crate::sync::Deadline;
 impl Tab {
     /// Runs a script in the page's own world of a frame, by its id or the ref of its `<iframe>`; `None`: the top frame. The
     /// script is an expression, a function that is called, or the body of an async function; promises are awaited. Neither
-    /// waits for a turn nor for the effects of the script: for those there is [`Act::evaluate`].
+    /// waits for a turn nor for the effects of the script: for those there is [`Act::evaluate`](super::Act::evaluate).
     ///
     /// # Errors
     /// [`Error::BadRequest`] for a script that is empty or does not parse, [`Error::Supervisor`] with `Script` for one that
@@ -38,25 +38,28 @@ impl Tab {
         self.evaluate_in(&frame, script, deadline)
     }
 
-    /// Runs [`ActKind::Evaluate`].
-    pub(super) fn evaluate_act(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        let ActKind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
-            return Err(Error::BadRequest { problem: "the action is not an evaluate".to_owned() });
-        };
+    /// Runs a script in a frame, or with an element.
+    pub(super) fn run_script(
+        &self,
+        script: &str,
+        reference: Option<&str>,
+        frame_id: Option<&str>,
+        force: bool,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
         if script.trim().is_empty() {
             return Err(Error::BadRequest {
                 problem: "fn is empty; give an expression, a function or a function body".to_owned(),
             });
         }
         let value = match reference {
-            Some(_) => {
-                let at = Locator { reference: reference.clone(), ..Locator::default() };
-                let ready = self.ready(&at, Needs::PRESENT, act.force, deadline)?;
+            Some(reference) => {
+                let ready = self.ready(&Locator::by_ref(reference), Needs::PRESENT, force, deadline)?;
                 self.evaluate_with(&ready.node, script, deadline)?
             }
             None => {
                 let frame = match frame_id {
-                    Some(id) => FrameId::from(id.as_str()),
+                    Some(id) => FrameId::from(id),
                     None => self.top()?,
                 };
                 self.evaluate_in(&frame, script, deadline)?

@@ -14,7 +14,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
 use super::typing::{Mode, Typing, gone, named, refusal};
-use super::{Act, ActKind, Button, Field, FieldValue, Input, Locator, Performed};
+use super::{Act, Field, FieldValue, Input, Locator, Performed};
 use crate::sync::Deadline;
 
 /// How long a page may take to show a changed checkbox.
@@ -61,18 +61,14 @@ struct EndReply {
 }
 
 impl Tab {
-    /// Runs [`ActKind::Select`], [`ActKind::Check`], [`ActKind::Uncheck`] and [`ActKind::Fill`].
-    pub(super) fn fill_in(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        match &act.kind {
-            ActKind::Select { at, values } => self.select(at, values, act.force, deadline),
-            ActKind::Check { at } => self.tick(at, true, act, deadline),
-            ActKind::Uncheck { at } => self.tick(at, false, act, deadline),
-            ActKind::Fill { fields, submit } => self.fill(fields, *submit, act, deadline),
-            _ => Err(Error::BadRequest { problem: "the action is not one on a form".to_owned() }),
-        }
-    }
-
-    fn select(&self, at: &Locator, values: &[String], force: bool, deadline: Deadline) -> Result<Performed, Error> {
+    /// Selects options of a `<select>`.
+    pub(super) fn select(
+        &self,
+        at: &Locator,
+        values: &[String],
+        force: bool,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
         let there = self.ready(at, Needs::PRESENT, force, deadline)?;
         if there.tag != "select" {
             return Err(not_actionable(at, "it is not a <select>; click it, then click one of its options"));
@@ -113,7 +109,7 @@ impl Tab {
         })
     }
 
-    fn tick(&self, at: &Locator, want: bool, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn tick(&self, at: &Locator, want: bool, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs::PRESENT, act.force, deadline)?;
         let look = || self.call_on_node::<TickReply>(&ready.node, "tick", &json!({ "id": ready.node.id }), deadline);
         let mut performed =
@@ -141,7 +137,8 @@ impl Tab {
                 return Err(gone(at));
             }
             let via = Node { id: tick.via.unwrap_or(tick.id), ..ready.node.clone() };
-            let clicked = self.point_at(&click(self.locator_of(via), act.input), deadline)?;
+            let click = Act { input: act.input, ..Act::click(self.locator_of(via)).force() };
+            let clicked = click.kind.perform(self, &click, deadline)?;
             performed.rescued |= clicked.rescued;
             performed.input = performed.input.or(clicked.input);
             let most = u64::try_from(CHECK_TIME.min(deadline.left()).as_millis()).unwrap_or(0);
@@ -168,7 +165,13 @@ impl Tab {
         Locator { reference: Some(format!("e{number}")), ..Locator::default() }
     }
 
-    fn fill(&self, fields: &[Field], submit: bool, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn fill(
+        &self,
+        fields: &[Field],
+        submit: bool,
+        act: &Act,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
         self.emulate_focus();
         let (mut performed, mut typed_in) = (Performed::default(), None);
         for (index, field) in fields.iter().enumerate() {
@@ -324,11 +327,6 @@ fn kind_of(ready: &Ready) -> Filled {
             _ => Filled::Text,
         },
     }
-}
-
-fn click(at: Locator, input: Option<Input>) -> Act {
-    let kind = ActKind::Click { at, double: false, button: Button::Left, modifiers: Vec::new() };
-    Act { kind, timeout_ms: None, input, force: true, delta: false, settle: None, redact: None }
 }
 
 fn not_actionable(at: &Locator, reason: &str) -> Error {

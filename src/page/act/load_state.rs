@@ -17,6 +17,15 @@ pub enum LoadState {
 }
 
 impl LoadState {
+    /// The names of the values in requests.
+    pub const NAMES: &'static [&'static str] = &["load", "domcontentloaded", "networkidle"];
+
+    /// The value with a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Load, Self::DomContentLoaded, Self::NetworkIdle].into_iter().find(|state| state.name() == name)
+    }
+
     /// The name in requests.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -26,6 +35,10 @@ impl LoadState {
             Self::NetworkIdle => "networkidle",
         }
     }
+}
+
+impl super::spec::Described for LoadState {
+    const TYPE: super::spec::FieldType = super::spec::FieldType::Choice(Self::NAMES);
 }
 
 #[cfg(test)]

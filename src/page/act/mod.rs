@@ -2,7 +2,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `request`, `parse`, `build` | the actions as callers describe them, read from JSON, and built in Rust |
+//! | `kinds`, `spec` | all actions, each described once, and how they are described |
+//! | `request`, `parse`, `build` | what actions have in common, read from JSON, and built in Rust |
 //! | `actionability` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
 //! | `input_probe` | whether trusted input has reached its element |
@@ -12,6 +13,9 @@
 //! | `outcome`, `notices` | the answer of an action; messages of the page after it |
 //! | `batch` | several actions in a row |
 //! | `action_log` | actions in the event log |
+
+#[macro_use]
+mod spec;
 
 mod action_log;
 mod actionability;
@@ -23,6 +27,7 @@ mod evaluate;
 mod forms;
 mod input_probe;
 mod keyboard;
+mod kinds;
 mod load_state;
 mod notices;
 mod outcome;
@@ -38,14 +43,16 @@ mod wait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use kinds::{ACTIONS, ActKind};
 pub use load_state::LoadState;
 pub use notices::{Notice, NoticeKind};
 pub use request::{
-    Act, ActKind, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Point, Settle,
-    State, WaitFor,
+    Act, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Point, Settle, State,
+    WaitFor,
 };
 pub(super) use settle::ActionRequests;
 pub use settled::Settled;
+pub use spec::{ActionSpec, ArgumentSpec, CommandSpec, FieldSpec, FieldType, ToolArgumentSpec, ToolSpec};
 
 use super::error::Shown;
 use super::{Download, Error, Tab};
@@ -231,26 +238,9 @@ impl Tab {
         outcome
     }
 
-    /// Performs an action without waiting for its effects.
-    pub(super) fn perform(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        match &act.kind {
-            ActKind::Click { .. } | ActKind::Hover { .. } | ActKind::ClickCoords { .. } | ActKind::Mouse { .. } => {
-                self.point_at(act, deadline)
-            }
-            ActKind::ScrollIntoView { .. } | ActKind::Scroll { .. } => self.scroll(act, deadline),
-            ActKind::Drag { .. } => self.drag(act, deadline),
-            ActKind::Type { .. } | ActKind::InsertText { .. } | ActKind::Press { .. } | ActKind::Focus { .. } => {
-                self.write(act, deadline)
-            }
-            ActKind::Select { .. } | ActKind::Check { .. } | ActKind::Uncheck { .. } | ActKind::Fill { .. } => {
-                self.fill_in(act, deadline)
-            }
-            ActKind::Wait { .. } => self.wait(act, deadline),
-            ActKind::Resize { .. } | ActKind::Close {} => self.whole_tab(act, deadline),
-            ActKind::Evaluate { .. } => self.evaluate_act(act, deadline),
-            ActKind::Batch { .. } => {
-                Err(Error::BadRequest { problem: "a batch cannot be done in one step".to_owned() })
-            }
-        }
+    /// The tab, with its page made to believe that it has the focus, as input needs it.
+    fn focused(&self) -> &Self {
+        self.emulate_focus();
+        self
     }
 }

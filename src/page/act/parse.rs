@@ -3,69 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::Error;
-use super::Act;
-
-/// Fields of every action.
-const COMMON: [&str; 6] = ["kind", "timeoutMs", "input", "force", "delta", "settle"];
-const LOCATOR: [&str; 5] = ["ref", "selector", "locator", "nth", "frameId"];
-
-/// All kinds, with their fields beside the common ones.
-const KINDS: [(&str, bool, &[&str]); 20] = [
-    // kind, whether it has a locator, fields
-    ("click", true, &["double", "button", "modifiers"]),
-    ("hover", true, &[]),
-    ("focus", true, &[]),
-    ("scrollIntoView", true, &[]),
-    ("clickCoords", false, &["x", "y", "double", "button"]),
-    ("mouse", false, &["events"]),
-    ("type", true, &["text", "submit", "slowly", "append"]),
-    ("insertText", false, &["text"]),
-    ("press", true, &["key", "repeat"]),
-    (
-        "drag",
-        false,
-        &[
-            "startRef",
-            "startSelector",
-            "startLocator",
-            "start",
-            "endRef",
-            "endSelector",
-            "endLocator",
-            "end",
-            "steps",
-            "frameId",
-        ],
-    ),
-    ("select", true, &["values"]),
-    ("check", true, &[]),
-    ("uncheck", true, &[]),
-    ("fill", false, &["fields", "submit"]),
-    ("scroll", true, &["direction", "pixels"]),
-    (
-        "wait",
-        false,
-        &[
-            "timeMs",
-            "text",
-            "textGone",
-            "selector",
-            "url",
-            "loadState",
-            "fn",
-            "ref",
-            "locator",
-            "nth",
-            "state",
-            "frameId",
-        ],
-    ),
-    ("resize", false, &["width", "height"]),
-    ("close", false, &[]),
-    ("evaluate", false, &["fn", "ref", "locator", "frameId"]),
-    ("batch", false, &["actions", "stopOnError"]),
-];
-const FIELD: [&str; 6] = ["ref", "selector", "locator", "nth", "frameId", "value"];
+use super::{ACTIONS, Act, Field, FieldSpec};
 
 impl Act {
     /// Reads an action from JSON.
@@ -85,20 +23,19 @@ impl Act {
 fn check(value: &Value, place: &str) -> Result<(), Error> {
     let bad = |problem: String| Error::BadRequest { problem };
     let map = value.as_object().ok_or_else(|| bad(format!("{place}an action must be a JSON object")))?;
-    let kinds = || KINDS.map(|(kind, ..)| kind).join(", ");
+    let kinds = || ACTIONS.iter().map(|action| action.kind).collect::<Vec<_>>().join(", ");
     let kind = map.get("kind").ok_or_else(|| bad(format!("{place}kind is missing; known kinds: {}", kinds())))?;
     let kind = kind.as_str().ok_or_else(|| bad(format!("{place}kind must be a string")))?;
-    let Some((_, located, own)) = KINDS.iter().find(|(known, ..)| *known == kind) else {
+    let Some(action) = ACTIONS.iter().find(|action| action.kind == kind) else {
         return Err(Error::UnknownKind { kind: kind.chars().take(40).collect(), known: kinds() });
     };
-    let located: &[&str] = if *located { &LOCATOR } else { &[] };
-    known(map, &[&COMMON, located, own], place, kind)?;
+    known(map, &[Act::FIELDS, action.fields], place, kind)?;
     for (index, action) in list(map, "actions").iter().enumerate() {
         check(action, &format!("{place}actions[{index}]."))?;
     }
     for (index, field) in list(map, "fields").iter().enumerate() {
         if let Some(field) = field.as_object() {
-            known(field, &[&FIELD], &format!("{place}fields[{index}]."), kind)?;
+            known(field, &[Field::FIELDS], &format!("{place}fields[{index}]."), kind)?;
         }
     }
     Ok(())
@@ -108,8 +45,8 @@ fn list<'a>(map: &'a Map<String, Value>, name: &str) -> &'a [Value] {
     map.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-fn known(map: &Map<String, Value>, fields: &[&[&str]], place: &str, kind: &str) -> Result<(), Error> {
-    let all = || fields.iter().flat_map(|part| part.iter().copied());
+fn known(map: &Map<String, Value>, fields: &[&[FieldSpec]], place: &str, kind: &str) -> Result<(), Error> {
+    let all = || fields.iter().copied().flatten().flat_map(FieldSpec::names);
     match map.keys().find(|key| !all().any(|field| field == key.as_str())) {
         None => Ok(()),
         Some(key) => Err(Error::UnknownField {
@@ -122,30 +59,39 @@ fn known(map: &Map<String, Value>, fields: &[&[&str]], place: &str, kind: &str) 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::super::FieldType;
+    use super::*;
 
     #[test]
     fn every_kind_that_there_is_has_its_fields() {
-        let least = json!({
-            "click": {}, "hover": {}, "focus": {}, "scrollIntoView": {}, "clickCoords": {"x": 1, "y": 2}, "mouse": {"events": []},
-            "type": {"text": ""}, "insertText": {"text": ""}, "press": {"key": "a"}, "drag": {}, "select": {"values": []},
-            "check": {}, "uncheck": {}, "fill": {"fields": []}, "scroll": {"direction": "up"}, "wait": {},
-            "resize": {"width": 1, "height": 1}, "close": {}, "evaluate": {"fn": "1"}, "batch": {"actions": []},
-        });
-        for (kind, located, fields) in KINDS {
-            let mut act = least[kind].clone();
-            act["kind"] = kind.into();
-            let parsed = Act::parse(act).unwrap();
-            let back = serde_json::to_value(&parsed).unwrap();
-            let mut known: Vec<&str> = COMMON.into_iter().chain(fields.iter().copied()).collect();
-            known.extend(if located { LOCATOR.as_slice() } else { &[] });
-            for key in back.as_object().unwrap().keys() {
-                assert!(known.contains(&key.as_str()), "{kind}: {key}");
+        let value = |field: &FieldSpec| match field.value {
+            FieldType::Boolean => json!(true),
+            FieldType::Count | FieldType::Integer => json!(1),
+            FieldType::Number => json!(1.5),
+            FieldType::Choice(names) => json!(names[0]),
+            FieldType::List(_) => json!([]),
+            _ => json!("a"),
+        };
+        for action in ACTIONS {
+            let is_required = |field: &&FieldSpec| field.required && !matches!(field.value, FieldType::Element);
+            let mut act = json!({ "kind": action.kind });
+            for field in action.fields.iter().filter(is_required) {
+                act[field.name] = value(field);
+            }
+            let parsed = Act::parse(act.clone()).unwrap();
+            assert_eq!(parsed.kind.name(), action.kind);
+            assert_eq!(serde_json::to_value(&parsed).unwrap(), act, "fields with their defaults are left out");
+            for field in action.fields.iter().filter(is_required) {
+                let mut without = act.clone();
+                without.as_object_mut().unwrap().remove(field.name);
+                assert!(Act::parse(without).is_err(), "{}: {}", action.kind, field.name);
+            }
+            for name in action.fields.iter().flat_map(FieldSpec::names) {
+                assert!(name.chars().all(char::is_alphanumeric), "{}: {name} is not in camelCase", action.kind);
             }
         }
-        let all = least.as_object().unwrap().len();
-        assert_eq!(all, KINDS.len());
     }
 
     #[test]

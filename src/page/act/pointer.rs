@@ -7,7 +7,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
 use super::input_probe::{LOST_AFTER_FRAMES, is_end};
-use super::{Act, ActKind, Button, Input, Locator, Modifier, MouseEvent, MouseKind, Performed, Point};
+use super::{Act, Button, Input, Locator, Modifier, MouseEvent, MouseKind, Performed, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
@@ -26,6 +26,15 @@ pub(super) struct Click<'a> {
     pub(super) button: Button,
     pub(super) count: i64,
     pub(super) modifiers: &'a [Modifier],
+}
+
+impl<'a> Click<'a> {
+    /// Only moves the mouse to the element.
+    pub(super) const HOVER: Self = Click { button: Button::Left, count: 0, modifiers: &[] };
+
+    pub(super) fn new(button: Button, double: bool, modifiers: &'a [Modifier]) -> Self {
+        Self { button, count: if double { 2 } else { 1 }, modifiers }
+    }
 }
 
 #[derive(Serialize)]
@@ -82,49 +91,29 @@ impl PressReport {
 }
 
 impl Tab {
-    /// Clicks, hovers and single mouse events.
-    pub(super) fn point_at(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        self.emulate_focus();
-        match &act.kind {
-            ActKind::Click { at, double, button, modifiers } => {
-                let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers };
-                let presses = if *double { 2 } else { 1 };
-                self.click(act, at, Needs { presses, ..Needs::CLICK }, click, deadline)
-            }
-            ActKind::Hover { at } => {
-                let click = Click { button: Button::Left, count: 0, modifiers: &[] };
-                self.click(act, at, Needs::HOVER, click, deadline)
-            }
-            ActKind::ClickCoords { x, y, double, button } => {
-                only_trusted(act, "clickCoords")?;
-                let at = Point { x: *x, y: *y };
-                self.check_point(at, deadline)?;
-                let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers: &[] };
-                let mut events = vec![moved(at, Buttons::default(), 0)];
-                events.extend(presses(at, click, 0));
-                performed(self.send_mouse(events, deadline)?)
-            }
-            ActKind::Mouse { events } => {
-                only_trusted(act, "mouse")?;
-                self.mouse_events(events, deadline)
-            }
-            _ => Err(Error::BadRequest { problem: "the action is not one of the mouse".to_owned() }),
-        }
+    /// Clicks at a point of the viewport.
+    pub(super) fn click_point(
+        &self,
+        act: &Act,
+        at: Point,
+        click: Click<'_>,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
+        only_trusted(act)?;
+        self.check_point(at, deadline)?;
+        let mut events = vec![moved(at, Buttons::default(), 0)];
+        events.extend(presses(at, click, 0));
+        performed(self.send_mouse(events, deadline)?)
     }
 
-    /// Sets the viewport's size, or closes the tab.
-    pub(super) fn whole_tab(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        match &act.kind {
-            ActKind::Resize { width, height } => self.resize(*width, *height, deadline),
-            ActKind::Close {} => {
-                self.supervisor.close_page(&self.target, deadline)?;
-                Ok(Performed::default())
-            }
-            _ => Err(Error::BadRequest { problem: "the action is not one on the whole tab".to_owned() }),
-        }
+    /// Closes the tab.
+    pub(super) fn close_tab(&self, deadline: Deadline) -> Result<Performed, Error> {
+        self.supervisor.close_page(&self.target, deadline)?;
+        Ok(Performed::default())
     }
 
-    fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Performed, Error> {
+    /// Sets the size of the viewport.
+    pub(super) fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Performed, Error> {
         for (side, name) in [(width, "width"), (height, "height")] {
             if !SIDES.contains(&side) {
                 let problem = format!("{name} is {side}; use {} to {}", SIDES.start(), SIDES.end());
@@ -154,14 +143,19 @@ impl Tab {
         Err(Error::BadRequest { problem })
     }
 
-    fn click(
+    /// Clicks or hovers an element.
+    pub(super) fn click(
         &self,
         act: &Act,
         at: &Locator,
-        needs: Needs,
         click: Click<'_>,
         deadline: Deadline,
     ) -> Result<Performed, Error> {
+        let needs = match click.count {
+            0 => Needs::HOVER,
+            1 => Needs { presses: 1, ..Needs::CLICK },
+            _ => Needs { presses: 2, ..Needs::CLICK },
+        };
         let mut astray = 0;
         loop {
             let ready = self.ready(at, needs, act.force, deadline)?;
@@ -336,7 +330,13 @@ impl Tab {
     }
 
     /// Sends the events of `mouse` one after the other.
-    fn mouse_events(&self, events: &[MouseEvent], deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn mouse_events(
+        &self,
+        act: &Act,
+        events: &[MouseEvent],
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
+        only_trusted(act)?;
         let (mut held, mut pressed_at, mut count) = (self.mouse.lock().buttons, None::<Point>, 0);
         let mut whole = Performed::default();
         for event in events {
@@ -376,12 +376,13 @@ impl Tab {
 }
 
 /// Refuses `input: synthetic` for an action without a synthetic form.
-fn only_trusted(act: &Act, kind: &str) -> Result<(), Error> {
+fn only_trusted(act: &Act) -> Result<(), Error> {
     if act.input != Some(Input::Synthetic) {
         return Ok(());
     }
     let problem = format!(
-        "{kind} has no synthetic form; leave out input, or use click, hover, type, press, select, fill, drag or scroll"
+        "{} has no synthetic form; leave out input, or use click, hover, type, press, select, fill, drag or scroll",
+        act.kind.name()
     );
     Err(Error::BadRequest { problem })
 }

@@ -9,7 +9,7 @@ use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::actionability::Needs;
 use super::input_probe::LOST_AFTER_FRAMES;
-use super::{Act, ActKind, Direction, Input, Locator, Performed};
+use super::{Act, Direction, Input, Locator, Performed};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
@@ -62,20 +62,14 @@ impl Direction {
 }
 
 impl Tab {
-    /// Scrolls, or brings an element into view.
-    pub(super) fn scroll(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        self.emulate_focus();
-        match &act.kind {
-            ActKind::ScrollIntoView { at } => {
-                let ready = self.ready(at, Needs::VIEW, act.force, deadline)?;
-                Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
-            }
-            ActKind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
-            _ => Err(Error::BadRequest { problem: "the action is not a scroll".to_owned() }),
-        }
+    /// Scrolls an element into view.
+    pub(super) fn scroll_into_view(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Performed, Error> {
+        let ready = self.ready(at, Needs::VIEW, force, deadline)?;
+        Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
     }
 
-    fn scroll_by(
+    /// Scrolls the page or a container.
+    pub(super) fn scroll_by(
         &self,
         act: &Act,
         at: &Locator,

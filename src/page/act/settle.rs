@@ -168,7 +168,7 @@ impl Tab {
         if matches!(act.kind, ActKind::Close {}) {
             // Even under a dialog: closing dismisses the tab's dialogs.
             let before = self.before();
-            let performed = self.perform(act, deadline)?;
+            let performed = act.kind.perform(self, act, deadline)?;
             return Ok(self.build_outcome(&before, performed, Settled::Done));
         }
         self.arrived(deadline)?;
@@ -197,7 +197,7 @@ impl Tab {
     fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {
         let waits = causes(&act.kind) && act.settles() != Settle::None;
         let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
-        let mut performed = match self.perform(act, deadline) {
+        let mut performed = match act.kind.perform(self, act, deadline) {
             // The condition did not come true.
             Err(error) if matches!(act.kind, ActKind::Wait(_)) => return Err(error),
             Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.view()) => {

@@ -18,7 +18,7 @@ use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
 use super::input_probe::is_end;
 use super::keyboard::FocusIn;
-use super::{Act, ActKind, Input, Locator, Performed};
+use super::{Input, Locator, Performed};
 use crate::sync::Deadline;
 
 /// The answer of the in-page call `focusField`.
@@ -92,23 +92,8 @@ pub(super) struct Typed {
 }
 
 impl Tab {
-    /// Runs [`ActKind::Type`], [`ActKind::InsertText`], [`ActKind::Focus`] and [`ActKind::Press`].
-    pub(super) fn write(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        self.emulate_focus();
-        match &act.kind {
-            ActKind::Type { at, text, submit, slowly, append } => {
-                let how =
-                    Typing { submit: *submit, slowly: *slowly, append: *append, force: act.force, watched: false };
-                self.type_text(at, text, how, act.input, deadline)
-            }
-            ActKind::InsertText { text } => self.insert(text, deadline),
-            ActKind::Focus { at } => self.focus_on(at, act.force, deadline),
-            ActKind::Press { at, key, repeat } => self.press(act, at, key, repeat.unwrap_or(1), deadline),
-            _ => Err(Error::BadRequest { problem: "the action is not one of the keyboard".to_owned() }),
-        }
-    }
-
-    fn type_text(
+    /// Types a text into a field, or into the focused one.
+    pub(super) fn type_text(
         &self,
         at: &Locator,
         text: &str,
@@ -152,7 +137,7 @@ impl Tab {
     }
 
     /// Moves the focus to an element.
-    fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs { enabled: true, ..Needs::FOCUS }, force, deadline)?;
         self.focus_field(&ready, at, Mode::Keep, deadline)?;
         Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })

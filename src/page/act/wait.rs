@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::conditions::{Condition, HoldsArgs, HoldsReply, Wait, check, is_true};
-use super::{Act, ActKind, LoadState, Locator, Performed, State, WaitFor};
+use super::{LoadState, Locator, Performed, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Phase, View};
@@ -59,15 +59,12 @@ impl Tab {
         }
     }
 
-    /// Runs [`ActKind::Wait`].
-    pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
-        let ActKind::Wait(wanted) = &act.kind else {
-            return Err(Error::BadRequest { problem: "the action is not a wait".to_owned() });
-        };
+    /// Waits until all conditions hold.
+    pub(super) fn wait(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Performed, Error> {
         if wanted.locator.is_some() {
-            return self.wait_located(wanted, deadline, |wanted, deadline| self.wait_for(wanted, act.force, deadline));
+            return self.wait_located(wanted, deadline, |wanted, deadline| self.wait_for(wanted, force, deadline));
         }
-        self.wait_for(wanted, act.force, deadline)
+        self.wait_for(wanted, force, deadline)
     }
 
     fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Performed, Error> {

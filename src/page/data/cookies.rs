@@ -5,6 +5,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
+use serde_json::{Value, json};
+
+use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::network::{self, CookieSameSite, DeleteCookies, SetCookie};
 use crate::cdp::protocol::storage::GetCookies;
 use crate::page::{Error, Tab};
@@ -301,10 +304,22 @@ impl Tab {
     }
 
     pub(in crate::page) fn all_cookies(&self, deadline: Deadline) -> Result<Vec<network::Cookie>, Error> {
-        let mut command = GetCookies::new();
-        // Without it Chromium reads the default context, also for a page of another one.
-        command.browser_context_id =
-            self.supervisor.view().page(self.target.as_str()).and_then(|page| page.context.clone());
-        Ok(self.supervisor.call(&self.page(), &command, deadline)?.result.cookies)
+        // Sent to a page, the command reads the default browser context, also for a page of another one; only the browser
+        // itself takes the id of a context, and only of those that were created by a command (Chromium 156).
+        let context = self.supervisor.view().page(self.target.as_str()).and_then(|page| page.context.clone());
+        let created = self.supervisor.browser_raw("Target.getBrowserContexts", &Value::Null, deadline)?;
+        let is_created = |context: &BrowserContextId| {
+            let ids = created.get("browserContextIds").and_then(Value::as_array);
+            ids.is_some_and(|ids| ids.iter().any(|id| *id == *context.as_str()))
+        };
+        let Some(context) = context.filter(is_created) else {
+            return Ok(self.supervisor.call(&self.page(), &GetCookies::new(), deadline)?.result.cookies);
+        };
+        let params = json!({ "browserContextId": context });
+        let result = self.supervisor.browser_raw("Storage.getCookies", &params, deadline)?;
+        let cookies = result.get("cookies").cloned().unwrap_or_default();
+        serde_json::from_value(cookies).map_err(|problem| Error::BadRequest {
+            problem: format!("the browser's cookies cannot be decoded: {problem}"),
+        })
     }
 }

@@ -1,239 +1,131 @@
-//! Tools that act: clicks, keys, forms, waits, scripts.
+//! Tools that act: clicks, keys, forms, waits, scripts. Names, descriptions and arguments come from the table of actions.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use super::super::{Outcome, Tool, ToolContext, ToolError};
+use super::super::tool::Handler;
+use super::super::{Outcome, Tool, ToolContext, ToolError, arguments};
 use super::{Browser, BrowserTools};
-use crate::page::Act;
+use crate::page::{ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, ToolArgumentSpec, ToolSpec, WaitFor};
 
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Click {
-    /// Ref from a snapshot: e12
-    r#ref: String,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Hover {
-    r#ref: String,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Type {
-    r#ref: String,
-    /// Replaces the field's content
-    text: String,
-    /// Press Enter afterwards
-    #[serde(default)]
-    submit: bool,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Press {
-    /// Enter, Tab, Control+a, …
-    key: String,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Direction {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Scroll {
-    direction: Direction,
-    /// Element to scroll [the page]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#ref: Option<String>,
-    /// Distance [500]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pixels: Option<u32>,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Select {
-    r#ref: String,
-    /// Values or labels of options
-    values: Vec<String>,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Drag {
-    #[serde(rename(serialize = "startRef"))]
-    start_ref: String,
-    #[serde(rename(serialize = "endRef"))]
-    end_ref: String,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-fn text_or_boolean(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": ["string", "boolean"] })
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Field {
-    r#ref: String,
-    /// Text; true or false for checkboxes; an option
-    #[schemars(schema_with = "text_or_boolean")]
-    value: Value,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Fill {
-    fields: Vec<Field>,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Wait {
-    /// Text that appears
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(rename(serialize = "textGone"), skip_serializing_if = "Option::is_none")]
-    text_gone: Option<String>,
-    /// CSS of a visible element
-    #[serde(skip_serializing_if = "Option::is_none")]
-    selector: Option<String>,
-    /// URL glob, as */done
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    #[serde(rename(serialize = "timeMs"), skip_serializing_if = "Option::is_none")]
-    time_ms: Option<u64>,
-    /// Time limit [20000]
-    #[serde(rename(serialize = "timeoutMs"), skip_serializing_if = "Option::is_none")]
-    timeout_ms: Option<u64>,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Evaluate {
-    /// Expression, statements with return, or function of the element
-    #[serde(rename(serialize = "fn"))]
-    script: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#ref: Option<String>,
-    /// Frame to run in
-    #[serde(rename(serialize = "frameId"), skip_serializing_if = "Option::is_none")]
-    frame_id: Option<String>,
-    #[serde(skip_serializing)]
-    target: Option<String>,
-}
+/// The argument that names a tab.
+const TARGET: &str = "target";
+/// The argument that limits the time of an action.
+const TIMEOUT: &str = "timeout_ms";
 
 /// Hint for a script without a result.
 const NO_RETURN: &str = "statements have no result without return; end the script with return VALUE";
 
-impl Evaluate {
-    /// Whether the script has statements but no `return`.
-    fn forgets_return(&self) -> bool {
-        let script = self.script.trim().trim_end_matches(';');
-        script.contains([';', '\n']) && !script.contains("return")
-    }
-}
-
-/// Arguments of an action.
-trait Acting: Serialize {
-    fn target(&self) -> Option<&str>;
-    fn describe(&self, outcome: Outcome) -> Outcome {
-        outcome
-    }
-}
-
-macro_rules! acting {
-    ($($kind:ty $(, |$acts:ident, $outcome:ident| $result:expr)?;)*) => { $(
-        impl Acting for $kind {
-            fn target(&self) -> Option<&str> {
-                self.target.as_deref()
-            }
-            $(fn describe(&self, $outcome: Outcome) -> Outcome {
-                let $acts = self;
-                $result
-            })?
-        }
-    )* };
-}
-
-acting! {
-    Click, |acts, outcome| outcome.with("clicked", acts.r#ref.as_str());
-    Hover, |acts, outcome| outcome.with("hovered", acts.r#ref.as_str());
-    Type, |acts, outcome| outcome.with("typed", typed(&acts.text)).with("element", acts.r#ref.as_str());
-    Press, |acts, outcome| outcome.with("pressed", acts.key.as_str());
-    Scroll, |acts, outcome| outcome.with("scrolled", json!(acts.direction));
-    Select;
-    Drag;
-    Fill;
-    Wait;
-    Evaluate;
-}
-
 pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
-    fn of<I>(browser: &BrowserTools, name: &str, kind: &'static str, description: &str) -> Tool
-    where
-        I: Acting + serde::de::DeserializeOwned + JsonSchema + 'static,
-    {
-        let browser = browser.clone();
-        Tool::of(name, description, move |call, acts: I| act(&browser.on(call), call, kind, &acts))
+    ACTIONS.iter().filter_map(|action| Some(tool(browser, action, action.tool?))).collect()
+}
+
+fn tool(browser: &BrowserTools, action: &'static ActionSpec, tool: ToolSpec) -> Tool {
+    let mut schema = object(action.fields);
+    let properties = &mut schema["properties"];
+    properties[TARGET] = json!({ "type": "string" });
+    if let Some(description) = tool.timeout {
+        properties[TIMEOUT] = typed(FieldType::Integer);
+        properties[TIMEOUT]["description"] = description.into();
     }
-    let (wait, evaluate) = (browser.clone(), browser.clone());
-    vec![
-        of::<Click>(browser, "browser_click", "click", "Click an element. Reports what changed."),
-        of::<Type>(browser, "browser_type", "type", "Replace the text of a field."),
-        of::<Press>(browser, "browser_press", "press", "Press a key in the focused element."),
-        of::<Scroll>(browser, "browser_scroll", "scroll", "Scroll the page, or the container of an element."),
-        of::<Hover>(browser, "browser_hover", "hover", "Move the mouse over an element."),
-        of::<Drag>(browser, "browser_drag", "drag", "Drag one element onto another."),
-        of::<Select>(browser, "browser_select", "select", "Select options of a dropdown."),
-        of::<Fill>(browser, "browser_fill", "fill", "Fill several form fields at once."),
-        Tool::of("browser_wait", "Wait until all conditions hold.", move |call, wanted: Wait| {
-            let for_what = [&wanted.text, &wanted.text_gone, &wanted.selector, &wanted.url];
-            if wanted.time_ms.is_none() && for_what.iter().all(|what| what.is_none()) {
+    let handler = Acting { browser: browser.clone(), action, schema: schema.clone() };
+    Tool::new(tool.name, tool.description, schema, Arc::new(handler))
+}
+
+/// The fields that are arguments, with the names of the arguments.
+fn arguments_of(
+    fields: &'static [FieldSpec],
+) -> impl Iterator<Item = (&'static str, &'static FieldSpec, ToolArgumentSpec)> {
+    let named = |field: &'static FieldSpec, argument: ToolArgumentSpec| match (argument.name, field.value) {
+        (Some(name), _) => name,
+        (None, FieldType::Element) => "ref",
+        (None, _) => field.snake_name,
+    };
+    fields.iter().filter_map(move |field| field.tool.map(|argument| (named(field, argument), field, argument)))
+}
+
+/// The schema of an object with these fields.
+fn object(fields: &'static [FieldSpec]) -> Value {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for (name, field, argument) in arguments_of(fields) {
+        let mut schema = typed(field.value);
+        if !argument.description.is_empty() {
+            schema["description"] = argument.description.into();
+        }
+        if matches!(field.value, FieldType::Boolean) && !argument.required {
+            schema["default"] = false.into();
+        }
+        if argument.required {
+            required.push(name);
+        }
+        properties.insert(name.to_owned(), schema);
+    }
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema
+}
+
+fn typed(value: FieldType) -> Value {
+    match value {
+        FieldType::Boolean => json!({ "type": "boolean" }),
+        // Models give distances in whole pixels.
+        FieldType::Integer | FieldType::Number => json!({ "type": "integer", "minimum": 0 }),
+        FieldType::Count => json!({ "type": "integer", "minimum": 1 }),
+        FieldType::Choice(names) => json!({ "type": "string", "enum": names }),
+        FieldType::FormValue => json!({ "type": ["string", "boolean"] }),
+        FieldType::List(items) => json!({ "type": "array", "items": typed(*items) }),
+        FieldType::Object(fields) => object(fields),
+        _ => json!({ "type": "string" }),
+    }
+}
+
+/// The fields of a request for arguments that fit the schema.
+fn fields_of(fields: &'static [FieldSpec], mut given: Map<String, Value>) -> Map<String, Value> {
+    let mut request = Map::new();
+    for (name, field, _) in arguments_of(fields) {
+        let Some(value) = given.remove(name) else { continue };
+        let field_name = if matches!(field.value, FieldType::Element) { name } else { field.name };
+        let value = match (field.value, value) {
+            (FieldType::List(FieldType::Object(inner)), Value::Array(all)) => {
+                let one = |one| if let Value::Object(map) = one { fields_of(inner, map).into() } else { one };
+                all.into_iter().map(one).collect()
+            }
+            (_, value) => value,
+        };
+        request.insert(field_name.to_owned(), value);
+    }
+    request
+}
+
+/// Performs an action.
+struct Acting {
+    browser: BrowserTools,
+    action: &'static ActionSpec,
+    schema: Value,
+}
+
+impl Handler for Acting {
+    fn call(&self, call: &ToolContext<'_>, given: Map<String, Value>) -> Result<Outcome, ToolError> {
+        let mut given: Map<String, Value> = arguments::read(&self.schema, given)?;
+        let target = given.remove(TARGET);
+        let timeout = given.remove(TIMEOUT);
+        let mut action = fields_of(self.action.fields, given);
+        action.insert("kind".to_owned(), self.action.kind.into());
+        let mut act = Act::parse(Value::Object(action))?;
+        act.timeout_ms = timeout.as_ref().and_then(Value::as_u64);
+        match &act.kind {
+            ActKind::Wait(wanted) if *wanted == WaitFor::default() => {
                 let message = "no condition; pass text, text_gone, selector, url or time_ms";
                 return Err(ToolError::new("BAD_REQUEST", message));
             }
-            act(&wait.on(call), call, "wait", &wanted)
-        }),
-        Tool::of("browser_evaluate", "Run JavaScript in the page.", move |call, acts: Evaluate| {
-            may_evaluate(&evaluate)?;
-            let outcome = act(&evaluate.on(call), call, "evaluate", &acts)?;
-            let is_nothing = outcome.fields.get("result").is_some_and(Value::is_null);
-            Ok(if is_nothing && acts.forgets_return() { outcome.with("hint", NO_RETURN) } else { outcome })
-        }),
-    ]
-}
-
-/// The length of typed text; the text may be a password.
-fn typed(text: &str) -> String {
-    format!("{} characters", text.chars().count())
+            ActKind::Evaluate { .. } => may_evaluate(&self.browser)?,
+            _ => {}
+        }
+        self::act(&self.browser.on(call), call, act, target.as_ref().and_then(Value::as_str))
+    }
 }
 
 /// Fails when `browser.evaluate_enabled` is false.
@@ -244,26 +136,47 @@ pub(super) fn may_evaluate(browser: &BrowserTools) -> Result<(), ToolError> {
     Err(crate::control::Error::EvaluateDisabled.into())
 }
 
-fn act(browser: &Browser<'_>, call: &ToolContext<'_>, kind: &str, acts: &impl Acting) -> Result<Outcome, ToolError> {
-    let internal = |problem: &dyn std::fmt::Display| {
-        ToolError::new("INTERNAL", format!("cannot encode the {kind} action: {problem}"))
-    };
-    let mut action = match serde_json::to_value(acts) {
-        Ok(Value::Object(action)) => action,
-        Ok(_) => Map::new(),
-        Err(problem) => return Err(internal(&problem)),
-    };
-    action.insert("kind".to_owned(), kind.into());
-    if !matches!(kind, "wait" | "evaluate") {
-        action.insert("delta".to_owned(), true.into());
-    }
-    let mut act = Act::parse(Value::Object(action))?;
+fn act(
+    browser: &Browser<'_>,
+    call: &ToolContext<'_>,
+    mut act: Act,
+    target: Option<&str>,
+) -> Result<Outcome, ToolError> {
+    act.delta = !matches!(act.kind, ActKind::Wait(_) | ActKind::Evaluate { .. });
     act.redact = Some(browser.secrets.clone());
-    let handle = browser.tab(acts.target())?;
+    let handle = browser.tab(target)?;
     let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline))?;
-    let mut outcome = browser.caused(acts.describe(Outcome::default()), &done);
+    let mut outcome = browser.caused(told(&act.kind), &done);
     if let Some(result) = done.result {
+        let is_nothing = result.is_null();
         outcome = browser.with_result(outcome, result)?;
+        if is_nothing && forgets_return(&act.kind) {
+            outcome = outcome.with("hint", NO_RETURN);
+        }
     }
     Ok(browser.finished(outcome))
+}
+
+/// What was done, in the terms of the arguments.
+fn told(kind: &ActKind) -> Outcome {
+    let outcome = Outcome::default();
+    let reference = kind.locator().and_then(|at| at.reference.as_deref()).unwrap_or_default();
+    match kind {
+        ActKind::Click { .. } => outcome.with("clicked", reference),
+        ActKind::Hover { .. } => outcome.with("hovered", reference),
+        // The text may be a password.
+        ActKind::Type { text, .. } => {
+            outcome.with("typed", format!("{} characters", text.chars().count())).with("element", reference)
+        }
+        ActKind::Press { key, .. } => outcome.with("pressed", key.as_str()),
+        ActKind::Scroll { direction, .. } => outcome.with("scrolled", json!(direction)),
+        _ => outcome,
+    }
+}
+
+/// Whether an action is a script with statements but without `return`.
+fn forgets_return(kind: &ActKind) -> bool {
+    let ActKind::Evaluate { script, .. } = kind else { return false };
+    let script = script.trim().trim_end_matches(';');
+    script.contains([';', '\n']) && !script.contains("return")
 }
