@@ -67,7 +67,7 @@ pub(super) fn register(
     let inputs = VisionInputs { client, media, background };
     let tool = Tool::when(
         NAME,
-        "ChatRequest a vision model a question about an image: a file or a URL.",
+        "Ask a vision model a question about an image: a file or a URL.",
         move |_| there,
         move |call, wanted| analyze(&inputs, call, &wanted),
     );

@@ -37,7 +37,8 @@ use table::Table;
 /// The toolset.
 const TERMINAL: &str = "terminal";
 /// Without which there is none.
-const NEEDS: &str = "tools.terminal.enabled: true in config.yaml, then a restart";
+const NEEDS: &str =
+    "tools.terminal.enabled: true in config.yaml, and then a restart of the server (cdpilot serve --stop)";
 
 /// What commands are run with.
 struct Shell {

@@ -121,14 +121,14 @@ pub(super) const MESSENGERS: &[&str] = &[
 ];
 
 const fn messenger(name: &'static str) -> Defined {
-    platform(name, "Messages from there: the same as cdpilot-cli.", EVERYTHING)
+    platform(name, "Default for messages from there: the same as cdpilot-cli.", EVERYTHING)
 }
 
 /// All of them, by name within their kind.
 pub const DEFINED: &[Defined] = &[
     core(
         "browser",
-        "A browser of its own: pages, tabs, frames, dialogs. With web_search for quick look-ups.",
+        "Drive a browser: pages, tabs, frames, dialogs; and search the web.",
         &[
             "browser_back",
             "browser_cdp",
@@ -154,14 +154,14 @@ pub const DEFINED: &[Defined] = &[
             "web_search",
         ],
     ),
-    core("clarify", "Asking the person.", &["clarify"]),
-    core("code_execution", "Scripts that call tools.", &["execute_code"]),
-    core("cronjob", "Tasks at set times.", &["cronjob"]),
-    core("delegation", "Handing a part of the task to another agent.", &["delegate_task"]),
-    core("feishu_doc", "Reading Feishu documents.", &["feishu_doc_read"]),
+    core("clarify", "Ask the user a question.", &["clarify"]),
+    core("code_execution", "Run scripts that call tools.", &["execute_code"]),
+    core("cronjob", "Run tasks on a schedule.", &["cronjob"]),
+    core("delegation", "Delegate a part of the task to another agent.", &["delegate_task"]),
+    core("feishu_doc", "Read Feishu documents.", &["feishu_doc_read"]),
     core(
         "feishu_drive",
-        "Comments in Feishu Drive.",
+        "Read and write comments in Feishu Drive.",
         &[
             "feishu_drive_add_comment",
             "feishu_drive_list_comment_replies",
@@ -171,21 +171,21 @@ pub const DEFINED: &[Defined] = &[
     ),
     core(
         "file",
-        "Files of the workspace: read, write, patch, search.",
+        "Read, write, patch and search files of the workspace.",
         &["patch", "read_file", "search_files", "write_file"],
     ),
     core(
         "homeassistant",
-        "A smart home.",
+        "Control a smart home (Home Assistant).",
         &["ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"],
     ),
-    core("image_gen", "Making pictures.", &["image_generate"]),
-    core("memory", "What is remembered from one session to the next.", &["memory"]),
-    core("messaging", "Sending messages elsewhere.", &["send_message"]),
-    core("moa", "What several models agree on.", &["mixture_of_agents"]),
+    core("image_gen", "Generate images.", &["image_generate"]),
+    core("memory", "Store facts for later sessions.", &["memory"]),
+    core("messaging", "Send messages to other services.", &["send_message"]),
+    core("moa", "Ask several models and merge their answers.", &["mixture_of_agents"]),
     core(
         "rl",
-        "Training by reinforcement.",
+        "Train models by reinforcement learning.",
         &[
             "rl_check_status",
             "rl_edit_config",
@@ -199,20 +199,29 @@ pub const DEFINED: &[Defined] = &[
             "rl_test_inference",
         ],
     ),
-    core("search", "Searching the web, without reading what is found.", &["web_search"]),
-    core("session_search", "Searching past sessions.", &["session_search"]),
-    core("skills", "Written-down skills.", &["skill_manage", "skill_view", "skills_list"]),
-    core("terminal", "Commands and background processes.", &["process", "terminal"]),
-    core("todo", "A list of what is to be done in this session.", &["todo"]),
-    core("tts", "Reading out.", &["text_to_speech"]),
-    core("vision", "Looking at pictures.", &["vision_analyze"]),
-    core("web", "Searching the web, and reading pages as text.", &["web_extract", "web_search"]),
+    core("search", "Search the web, without reading the results.", &["web_search"]),
+    core("session_search", "Search past sessions.", &["session_search"]),
+    core(
+        "skills",
+        "Read and write skills: instructions saved for later tasks.",
+        &["skill_manage", "skill_view", "skills_list"],
+    ),
+    core("terminal", "Run shell commands and background processes.", &["process", "terminal"]),
+    core("todo", "Keep a to-do list of the session.", &["todo"]),
+    core("tts", "Convert text to speech.", &["text_to_speech"]),
+    core("vision", "Ask a vision model about images.", &["vision_analyze"]),
+    core("web", "Search the web, and read pages as text.", &["web_extract", "web_search"]),
     composite("debugging", "Files, a terminal and the web.", &[], &["file", "terminal", "web"]),
-    composite("safe", "Looking only: no files, no terminal, no code.", &[], &["image_gen", "vision", "web"]),
+    composite(
+        "safe",
+        "Tools that change nothing: no files, no terminal, no code.",
+        &[],
+        &["image_gen", "vision", "web"],
+    ),
     Defined {
         name: "cdpilot-mcp",
         kind: Kind::Platform,
-        description: "Programs over the Model Context Protocol: the twelve that tabs, frames and dialogs need.",
+        description: "Default of MCP clients: twelve browser tools, to read pages, click, type, take screenshots, and handle tabs, frames and dialogs.",
         tools: &[
             "browser_click",
             "browser_dialog",
@@ -229,9 +238,9 @@ pub const DEFINED: &[Defined] = &[
         ],
         includes: &[],
     },
-    platform("cdpilot-cli", "The command line: everything.", EVERYTHING),
-    platform("cdpilot-acp", "Editors.", CODING),
-    platform("cdpilot-api-server", "Programs, with nobody to ask.", UNATTENDED),
+    platform("cdpilot-cli", "Default of the command line: everything.", EVERYTHING),
+    platform("cdpilot-acp", "Default of editors (Agent Client Protocol).", CODING),
+    platform("cdpilot-api-server", "Default of programs, without a user to ask.", UNATTENDED),
     messenger("cdpilot-telegram"),
     messenger("cdpilot-discord"),
     messenger("cdpilot-slack"),
@@ -250,7 +259,7 @@ pub const DEFINED: &[Defined] = &[
     messenger("cdpilot-weixin"),
     messenger("cdpilot-homeassistant"),
     messenger("cdpilot-webhook"),
-    platform("cdpilot-gateway", "Whatever messages come from: all that any of them has.", MESSENGERS),
+    platform("cdpilot-gateway", "All tools of all messengers.", MESSENGERS),
 ];
 
 /// The one of a name.
