@@ -114,6 +114,8 @@ impl From<page::Error> for Failure {
 
 impl From<config::Error> for Failure {
     fn from(error: config::Error) -> Self {
-        Self::new("INTERNAL", error.to_string())
+        let failure = Self::new("INTERNAL", error.to_string());
+        // An environment variable is wrong, as on the command line.
+        if matches!(error, config::Error::HomeIsFile { .. }) { failure.with(Exit::Usage) } else { failure }
     }
 }
