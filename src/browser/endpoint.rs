@@ -86,6 +86,8 @@ impl Endpoint {
         let whole = match text.contains("://") {
             true => text.to_owned(),
             false if text.bytes().all(|b| b.is_ascii_digit()) => format!("http://127.0.0.1:{text}"),
+            // A word alone is more likely a mistake than a host with port 80.
+            false if !text.contains(':') => return Err(bad("it has neither a scheme nor a port")),
             false => format!("http://{text}"),
         };
         let uri: Uri = whole.parse().map_err(|e| bad(&format!("it is not a valid URL ({e})")))?;

@@ -79,7 +79,7 @@ pub enum Error {
         problem: String,
     },
     /// Chromium refuses to run because its sandbox is not usable.
-    #[error("{}{}", sandbox_advice(*.root), quoted(.stderr))]
+    #[error("{}", sandbox(*.root, NO_SANDBOX, .stderr))]
     Sandbox {
         /// Whether the reason is that it runs as root.
         root: bool,
@@ -87,13 +87,13 @@ pub enum Error {
         stderr: String,
     },
     /// The browser needs a display for its window, and there is none.
-    #[error("the browser found no display for its window; set headless to true, or set DISPLAY or WAYLAND_DISPLAY{}", quoted(.stderr))]
+    #[error("{}", no_display(HEADLESS, .stderr))]
     NoDisplay {
         /// The end of its standard error, at most 2,000 characters.
         stderr: String,
     },
     /// The process ended while starting.
-    #[error("the browser ended while starting ({status}){}{}", if *.clean { "; it often ends like this when a browser that already runs has taken over the start: close that browser or choose another profile" } else { "; its output may show why" }, quoted(.stderr))]
+    #[error("the browser ended while starting ({status}){}{}", if *.clean { "; it often ends like this when a browser that already runs has taken over the start: close that browser or choose another profile" } else { "" }, quoted(.stderr))]
     Exited {
         /// Exit code or signal, in words.
         status: String,
@@ -201,6 +201,16 @@ impl Error {
         Self::System { what, problem: problem.to_string() }
     }
 
+    /// The message with other words for the options that turn the sandbox and the window off: the settings of a program
+    /// that has its own names for them.
+    pub(crate) fn message_with(&self, no_sandbox: &str, headless: &str) -> String {
+        match self {
+            Self::Sandbox { root, stderr } => sandbox(*root, no_sandbox, stderr),
+            Self::NoDisplay { stderr } => no_display(headless, stderr),
+            _ => self.to_string(),
+        }
+    }
+
     pub(super) fn no_cdp(backend: &Backend, reason: &'static str) -> Self {
         Self::NoCdp { endpoint: backend.to_string(), reason }
     }
@@ -296,14 +306,24 @@ fn hint(install: &Option<String>) -> String {
     install.as_ref().map(|command| format!(" (it runs `{command}`)")).unwrap_or_default()
 }
 
-fn sandbox_advice(root: bool) -> &'static str {
-    if root {
-        "Chromium does not run as root with its sandbox; run as a normal user, or set no_sandbox to true if you only visit trusted pages"
+/// The options in the terms of the library.
+const NO_SANDBOX: &str = "set no_sandbox to true";
+const HEADLESS: &str = "set headless to true";
+
+fn sandbox(root: bool, no_sandbox: &str, stderr: &str) -> String {
+    let what = if root {
+        "Chromium does not run as root with its sandbox; run as a normal user"
     } else {
-        "Chromium cannot use its sandbox here (no user namespaces, no setuid helper); allow unprivileged user namespaces, or set no_sandbox to true if you only visit trusted pages"
-    }
+        "Chromium cannot use its sandbox here (no user namespaces, no setuid helper); allow unprivileged user namespaces"
+    };
+    format!("{what}; or, if you only visit trusted pages, {no_sandbox}{}", quoted(stderr))
+}
+
+fn no_display(headless: &str, stderr: &str) -> String {
+    let what = "the browser found no display for its window";
+    format!("{what}; {headless}, or set DISPLAY or WAYLAND_DISPLAY{}", quoted(stderr))
 }
 
 fn quoted(stderr: &str) -> String {
-    if stderr.is_empty() { String::new() } else { format!(". Its output: {stderr}") }
+    if stderr.is_empty() { String::new() } else { format!(". Output: {stderr}") }
 }

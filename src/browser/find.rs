@@ -76,6 +76,9 @@ pub struct Sources<'a> {
     pub usable: &'a dyn Fn(&Path) -> Result<(), String>,
 }
 
+/// The source of a path that the caller gave, in [`Error::Executable`]; callers that know more replace it.
+pub(crate) const GIVEN: &str = "given";
+
 impl<'a> Sources<'a> {
     /// A search in all places of this family of systems.
     #[must_use]
@@ -105,7 +108,7 @@ pub fn find(explicit: Option<&Path>) -> Result<Found, Error> {
 /// As [`find`].
 pub fn search(sources: &Sources<'_>) -> Result<Found, Error> {
     if let Some(path) = sources.explicit {
-        return named(sources, path, Origin::Explicit, "given");
+        return named(sources, path, Origin::Explicit, GIVEN);
     }
     if let Some(value) = (sources.env)("CDPILOT_BROWSER").filter(|value| !value.is_empty()) {
         return named(sources, Path::new(&value), Origin::Environment, "from CDPILOT_BROWSER");

@@ -161,7 +161,10 @@ pub fn flags(options: &LaunchOptions, facts: &Facts<'_>) -> Result<Vec<OsString>
 }
 
 /// Refuses arguments that would break the control of the browser.
-fn check(arg: &str) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::Argument`].
+pub fn check(arg: &str) -> Result<(), Error> {
     let Some(name) = flag_name(arg) else { return Ok(()) };
     let refuse = |reason| Err(Error::Argument { argument: arg.to_owned(), reason });
     match name {
@@ -169,7 +172,9 @@ fn check(arg: &str) -> Result<(), Error> {
         "remote-allow-origins" if arg.ends_with('*') => {
             refuse("it would let any web page drive the browser; name the origins one by one")
         }
-        _ if name.starts_with("remote-debugging-") => refuse("the debugging channel is set by transport"),
+        _ if name.starts_with("remote-debugging-") => refuse(
+            "cdpilot sets the debugging channel itself; a port for other programs is opened by transport (port) and cdp_port",
+        ),
         "" => refuse("later arguments would no longer be read as switches"),
         _ => Ok(()),
     }

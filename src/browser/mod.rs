@@ -59,7 +59,7 @@ pub use context::Context;
 pub use disk_space::{DiskSpace, disk_space, is_disk_full};
 pub use endpoint::{Endpoint, Scheme};
 pub use error::{Error, Holder};
-pub use flags::{Facts, RESOLVER_RULES, flags};
+pub use flags::{Facts, RESOLVER_RULES, check as check_argument, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, UserAgent, container_sign};
 pub use profile::{clear_stale_lock, holder_of, is_suspended, recover, resume, resume_process};
 pub use reap::{Leftover, Reaped, reap};

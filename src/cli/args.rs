@@ -12,24 +12,25 @@ use crate::supervisor::{BridgeMode, DialogPolicy};
 
 const ENVIRONMENT: &str = "\
 Environment variables (flags take precedence):
-  CDPILOT_BROWSER           browser executable
-  CDPILOT_CDP_URL           browser to attach to instead of starting one
-  CDPILOT_HEADLESS          true, false or auto: run browsers without a window [default: auto]
+  CDPILOT_BROWSER           browser executable (*)
+  CDPILOT_CDP_URL           browser to attach to instead of starting one (*)
+  CDPILOT_HEADLESS          true, false or auto: run browsers without a window [default: auto] (*)
   CDPILOT_HOME              folder for settings, profiles and files [default: ~/.cdpilot]
   CDPILOT_LOG               log filter for stderr, for example info or cdpilot=debug
-  CDPILOT_NO_AUTOSTART      set to 1 for --no-autostart
+  CDPILOT_NO_AUTOSTART      true or false: same as --no-autostart
   CDPILOT_PROFILE           same as --profile
   CDPILOT_SESSION           same as --session
   CDPILOT_STATE_PASSPHRASE  passphrase of encrypted login states
   CDPILOT_TIMEOUT_MS        same as --timeout
   CDPILOT_TOKEN             token of the server [default: the file `token` in the home]
   CDPILOT_URL               same as --url
+(*) A server reads these when it starts; `cdpilot serve --stop` ends it, and the next command starts another.
 
 Exit status:
   0  success
-  1  the operation failed
-  2  usage error
-  3  no server or browser reachable, or wrong token
+  1  the operation failed, or a settings file is invalid
+  2  usage error: wrong command line or environment variable
+  3  no server reachable, no browser reachable or started, or wrong token
   4  blocked by an open dialog";
 
 /// Drive and supervise a browser over the Chrome DevTools Protocol.
@@ -89,7 +90,7 @@ pub(super) enum Command {
     Mcp(Mcp),
     /// Print a one-time URL of the web UI
     Ui,
-    /// Check that browsers work on this machine
+    /// Check that browsers work on this machine; when none is running, start one for a moment
     Doctor(Doctor),
     /// Install a browser with the system's package manager
     Install(Install),
@@ -160,7 +161,7 @@ Configuration of an MCP client:
   {\"mcpServers\": {\"cdpilot\": {\"command\": \"cdpilot\", \"args\": [\"mcp\"]}}}
 
 By default twelve browser tools are offered; --toolsets or tools.platforms.mcp in config.yaml
-change that. Logs go to stderr. MCP clients that use HTTP can connect to `cdpilot serve` instead:
+replaces them. Logs go to stderr. MCP clients that use HTTP can connect to `cdpilot serve` instead:
 http://127.0.0.1:18791/mcp, with the token of the home as bearer token.";
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::args::Global;
 use super::autostart;
 use super::client::{self, Answer, Client, NoAnswer, Request, ServerAddress, Source};
-use super::failure::{Exit, Failure};
+use super::failure::Failure;
 use super::output::{Out, WaitIndicator};
 use super::settings::env;
 use crate::config::{Home, Running};
@@ -27,7 +27,13 @@ pub(super) struct Connector {
 
 impl Connector {
     pub(super) fn new(global: &Global) -> Result<Self, Failure> {
-        let forbidden = env("CDPILOT_NO_AUTOSTART").is_some_and(|word| !matches!(word.as_str(), "0" | "false" | "no"));
+        let forbidden = match env("CDPILOT_NO_AUTOSTART").map(|word| word.to_ascii_lowercase()).as_deref() {
+            None | Some("0" | "false" | "no" | "off") => false,
+            Some("1" | "true" | "yes" | "on") => true,
+            Some(other) => {
+                return Err(Failure::usage(format!("CDPILOT_NO_AUTOSTART is {other:?}; give true or false")));
+            }
+        };
         Ok(Self {
             home: Home::find().ok(),
             url: global.url.clone(),
@@ -68,8 +74,23 @@ pub(super) fn ask(
     patience: Duration,
     out: &Out,
 ) -> Result<Answer, Failure> {
+    if let Source::Running(running) = &found.source {
+        warn_of_environment(running, out);
+    }
     let _waiting = WaitIndicator::start(out);
     reach(connector, found, starts, |client| client.send(request, patience))
+}
+
+/// Warns of environment variables that only a server reads, at its start, if the running one was started without them.
+pub(super) fn warn_of_environment(running: &Running, out: &Out) {
+    let ignored = running.ignored_environment();
+    if !ignored.is_empty() {
+        let (what, has) = (ignored.join(" and "), if ignored.len() == 1 { "has" } else { "have" });
+        out.aside(&format!(
+            "warning: {what} {has} no effect: the running server was started without this value; \
+             restart it with `cdpilot serve --stop`"
+        ));
+    }
 }
 
 /// Runs `ask` with a client of the server. When no server is running, one is started if that is allowed.
@@ -86,7 +107,7 @@ where
     let may_start = starts && connector.autostart && found.may_start();
     // When no server holds the lock of this home, another user's program may listen on the default port: it must not get
     // the token of the home. A token in CDPILOT_TOKEN is meant for the server on that port.
-    let straight = found.source == Source::Default && env("CDPILOT_TOKEN").is_none();
+    let straight = found.is_none_running();
     let mut found = found;
     let refused = if straight {
         String::new()
@@ -136,5 +157,5 @@ fn nobody(found: &ServerAddress, starts: bool, refused: &str) -> Failure {
         Source::Default => "the server of this home is not running".to_owned(),
         _ => refused.to_owned(),
     };
-    Failure::unreachable(format!("{what}; {hint}")).with(Exit::NoBrowser)
+    Failure::without_server(format!("{what}; {hint}"))
 }

@@ -9,13 +9,15 @@ use serde::Serialize;
 
 use super::args::{Doctor, Global};
 use super::client::{Client, NoAnswer, Request, ServerAddress, Source, of_answer};
-use super::connect::Connector;
+use super::connect::{Connector, warn_of_environment};
 use super::failure::{Exit, Failure};
 use super::output::{Out, WaitIndicator, clean};
 use super::settings::Settings;
+use super::tools::Catalog;
 use crate::browser::is_suspended;
 use crate::config::{Config, Home, Running};
 use crate::control::{Check, CheckStatus as Status, Control, Fixed, Overrides, doctor_of};
+use crate::server::settings_check;
 use crate::sync::Deadline;
 
 /// Time limit for all checks together.
@@ -34,7 +36,7 @@ pub(super) fn run(args: &Doctor, global: &Global, settings: &Settings, out: &Out
     let fixed = if args.fix { home.map(fix).unwrap_or_default() } else { Vec::new() };
     let checks = {
         let _waiting = WaitIndicator::start(out);
-        checks(&connector, settings)?
+        checks(&connector, settings, out)?
     };
     checks.iter().for_each(|check| print(check, out));
     for done in &fixed {
@@ -43,7 +45,7 @@ pub(super) fn run(args: &Doctor, global: &Global, settings: &Settings, out: &Out
     Ok(finish(checks, fixed, out))
 }
 
-fn checks(connector: &Connector, settings: &Settings) -> Result<Vec<Check>, Failure> {
+fn checks(connector: &Connector, settings: &Settings, out: &Out) -> Result<Vec<Check>, Failure> {
     let found = connector.find();
     // A server given by --url or CDPILOT_URL is asked directly.
     if let Ok(found) = &found
@@ -52,11 +54,21 @@ fn checks(connector: &Connector, settings: &Settings) -> Result<Vec<Check>, Fail
         return asked(found, connector, settings).map_err(Failure::from);
     }
     let alone = || match &connector.home {
-        Some(home) => doctor_of(home, Overrides::env(), settings.deadline(CHECKS_LIMIT)),
+        Some(home) => {
+            let mut checks = doctor_of(home, Overrides::env(), settings.deadline(CHECKS_LIMIT));
+            // Without the file there is nothing to check, and opening the catalog may create folders.
+            if home.config().is_file()
+                && let Some(catalog) = Config::of(home).ok().and_then(|config| Catalog::open(home, &config).ok())
+            {
+                settings_check::complete(&mut checks, home, &catalog.registry);
+            }
+            checks
+        }
         None => vec![check("home", "the home folder is unknown", "set CDPILOT_HOME to a writable folder")],
     };
     let serving = connector.home.as_ref().and_then(|home| Some((home, Running::of(home).ok().flatten()?)));
     let Some((home, running)) = serving else { return Ok(alone()) };
+    warn_of_environment(&running, out);
     let problem = match ServerAddress::running(running.clone())
         .map_err(NoAnswer::from)
         .and_then(|at| asked(&at, connector, settings))

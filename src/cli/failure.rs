@@ -56,6 +56,16 @@ impl Failure {
         Self::new("BROWSER_NOT_RUNNING", error).with(Exit::NoBrowser)
     }
 
+    /// No server is running at the address, and none was started.
+    pub(super) fn without_server(error: impl Into<String>) -> Self {
+        Self { details: Some(serde_json::json!({ "server": "not_running" })), ..Self::unreachable(error) }
+    }
+
+    /// Whether it is a failure [`without_server`](Self::without_server).
+    pub(super) fn is_without_server(&self) -> bool {
+        self.details.as_ref().is_some_and(|details| details["server"] == "not_running")
+    }
+
     pub(super) fn internal(error: impl Into<String>) -> Self {
         Self::new("INTERNAL", error)
     }
@@ -68,6 +78,12 @@ impl Failure {
 impl From<browser::Error> for Failure {
     fn from(error: browser::Error) -> Self {
         use browser::Error as E;
+        let error = match error {
+            E::Executable { path, origin: browser::find::GIVEN, problem } => {
+                E::Executable { path, origin: "--browser", problem }
+            }
+            error => error,
+        };
         let exit = match &error {
             E::Argument { .. } | E::ReservedPort { .. } | E::BadUrl { .. } => Exit::Usage,
             E::PortInUse { .. } | E::ProfileInUse { .. } | E::SessionLeft { .. } | E::System { .. } => Exit::Failed,
@@ -107,6 +123,8 @@ impl From<control::Error> for Failure {
 
 impl From<config::Error> for Failure {
     fn from(error: config::Error) -> Self {
-        Self::new("INTERNAL", error.to_string())
+        let failure = Self::new("INTERNAL", error.to_string());
+        // An environment variable is wrong, as on the command line.
+        if matches!(error, config::Error::HomeIsFile { .. }) { failure.with(Exit::Usage) } else { failure }
     }
 }

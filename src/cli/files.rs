@@ -49,7 +49,12 @@ fn write_with(path: &Path, readers: Readers, content: impl FnOnce(&mut File) -> 
         None => target(path)?,
     };
     let folder = path.parent().unwrap_or(&path);
-    let mut made = temporary(readers).tempfile_in(folder)?;
+    // Without the name of the temporary file, which the user did not give.
+    let mut made = temporary(readers).tempfile_in(folder).map_err(|problem| {
+        let text = problem.to_string();
+        let text = text.split(" at path ").next().unwrap_or_default();
+        io::Error::new(problem.kind(), format!("{text} in the folder {}", folder.display()))
+    })?;
     content(made.as_file_mut())?;
     made.as_file().sync_all()?;
     made.persist(&path)?;

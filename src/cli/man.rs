@@ -19,7 +19,10 @@ pub(super) fn run(folder: Option<&Path>, markdown: bool, out: &Out) -> Result<Ex
         #[serde(skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     }
-    let failed = |problem: std::io::Error| Failure::internal(format!("cannot write the manual pages: {problem}"));
+    let failed = |problem: std::io::Error| {
+        let folder = folder.map(|folder| format!(" to {}", folder.display())).unwrap_or_default();
+        Failure::internal(format!("cannot write the manual pages{folder}: {problem}"))
+    };
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder).map_err(failed)?;
         clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;

@@ -26,6 +26,7 @@ impl Settings {
             })?),
         };
         check_headless()?;
+        check_log()?;
         Ok(Self { timeout: millis.map(Duration::from_millis) })
     }
 
@@ -52,6 +53,16 @@ fn check_headless() -> Result<(), Failure> {
         Some(text) if !KNOWN.contains(&text.to_ascii_lowercase().as_str()) => {
             Err(Failure::usage(format!("CDPILOT_HEADLESS is {text:?}; give true, false or auto")))
         }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an invalid `CDPILOT_LOG`, which would otherwise be ignored silently.
+fn check_log() -> Result<(), Failure> {
+    match env("CDPILOT_LOG") {
+        Some(text) if EnvFilter::try_new(&text).is_err() => Err(Failure::usage(format!(
+            "CDPILOT_LOG is {text:?}, which is not a log filter; give a level or MODULE=LEVEL, such as info or cdpilot=debug"
+        ))),
         _ => Ok(()),
     }
 }

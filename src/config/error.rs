@@ -9,6 +9,12 @@ pub enum Error {
     /// No home folder is known.
     #[error("no home folder is known; set CDPILOT_HOME to a writable folder")]
     NoHome,
+    /// `CDPILOT_HOME` names a file.
+    #[error("CDPILOT_HOME is {}, which is a file; set it to a folder", path.display())]
+    HomeIsFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file or folder could not be read or created.
     #[error("cannot {doing} {}: {problem}", path.display())]
     File {
@@ -19,12 +25,22 @@ pub enum Error {
         /// The message of the operating system.
         problem: String,
     },
-    /// `config.yaml` is not YAML, or a value has the wrong type.
+    /// A file is not YAML or JSON.
+    #[error("{} is not valid {format}: {problem}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// `YAML` or `JSON`.
+        format: &'static str,
+        /// What is wrong, with line and column.
+        problem: String,
+    },
+    /// A value is invalid.
     #[error("{} is invalid at {at}: {problem}", path.display())]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// The key, or line and column.
+        /// The key.
         at: String,
         /// What is wrong.
         problem: String,

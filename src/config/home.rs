@@ -32,8 +32,11 @@ impl Home {
     /// Creates the folder for its owner only (mode 0700), and the folders below it that are always needed.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// [`Error::HomeIsFile`], [`Error::File`].
     pub fn prepare(&self) -> Result<(), Error> {
+        if self.root.exists() && !self.root.is_dir() {
+            return Err(Error::HomeIsFile { path: self.root.clone() });
+        }
         private(&self.root)?;
         for folder in [self.profiles(), self.media(), self.downloads(), self.uploads(), self.traces(), self.run()] {
             private(&folder)?;
@@ -147,7 +150,7 @@ impl Home {
 
 /// Creates a private folder, or makes an existing one private.
 fn private(folder: &Path) -> Result<(), Error> {
-    let failed = |problem: std::io::Error| Error::file("make", folder, &problem);
+    let failed = |problem: std::io::Error| Error::file("create", folder, &problem);
     #[cfg(unix)]
     {
         use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};

@@ -1,8 +1,10 @@
 //! The running server of a home: at most one, and its address.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,13 @@ pub struct Running {
     pub started_at: f64,
     /// The version of cdpilot.
     pub version: String,
+    /// The environment variables that set its browser, each with a hash of its value: a CDP URL is secret.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, u64>,
 }
+
+/// The environment variables that set the browser of a server. They are read when it starts.
+const OF_SERVER: [&str; 3] = ["CDPILOT_BROWSER", "CDPILOT_CDP_URL", "CDPILOT_HEADLESS"];
 
 /// The exclusive right to serve a home. It ends with the process, in any case.
 #[derive(Debug)]
@@ -46,6 +54,29 @@ pub enum Claimed {
 }
 
 impl Running {
+    /// The variables of this process that set the browser of a server, for [`Running::environment`].
+    #[must_use]
+    pub fn environment_now() -> BTreeMap<String, u64> {
+        let set = OF_SERVER.into_iter().filter_map(|name| {
+            let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+            // A background server gets the absolute path.
+            let is_path = name == "CDPILOT_BROWSER" && Path::new(&value).components().count() > 1;
+            let value =
+                if is_path { std::path::absolute(&value).map_or(value, PathBuf::into_os_string) } else { value };
+            let mut hash = DefaultHasher::new();
+            value.hash(&mut hash);
+            Some((name.to_owned(), hash.finish()))
+        });
+        set.collect()
+    }
+
+    /// The variables of this process that set a browser which the running server does not use.
+    #[must_use]
+    pub fn ignored_environment(&self) -> Vec<String> {
+        let now = Self::environment_now().into_iter();
+        now.filter(|(name, value)| self.environment.get(name) != Some(value)).map(|(name, _)| name).collect()
+    }
+
     /// The server that runs for the home at present. `None` when there is none: stale files are ignored, without a
     /// process scan.
     ///
@@ -182,7 +213,14 @@ mod tests {
     }
 
     fn running(pid: u32) -> Running {
-        Running { pid, port: 1, url: "http://127.0.0.1:1".into(), started_at: 1.0, version: "1".into() }
+        Running {
+            pid,
+            port: 1,
+            url: "http://127.0.0.1:1".into(),
+            started_at: 1.0,
+            version: "1".into(),
+            environment: BTreeMap::new(),
+        }
     }
 
     #[test]

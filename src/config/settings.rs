@@ -273,70 +273,94 @@ impl Config {
     /// # Errors
     /// [`Error::Wrong`], [`Error::UnknownKey`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        let not_yaml = |problem: String| Error::Syntax { path: path.to_owned(), format: "YAML", problem };
         let wrong = |at: &str, problem: String| Error::Wrong { path: path.to_owned(), at: at.to_owned(), problem };
         // By way of plain values, so that errors can name the key.
         let value: Value = match serde_saphyr::from_str(text) {
             Ok(value) => value,
-            Err(problem) => return Err(wrong("its YAML", first_line(&problem.to_string()))),
+            Err(problem) => return Err(not_yaml(first_line(&problem.to_string()))),
         };
         if value.is_null() {
             return Ok(Self::default());
         }
         if !value.is_object() {
-            return Err(wrong(
-                "its first line",
-                "it must contain keys and values, such as `toolsets: [file]`".to_owned(),
-            ));
+            let problem = "it has no keys; write keys and values, such as `toolsets: [file]`";
+            return Err(wrong("its first line", problem.to_owned()));
+        }
+        if let Some(at) = list_for_keys(&value) {
+            return Err(wrong(&at, "invalid type: a list, expected keys and values".to_owned()));
         }
         let config: Self = serde_path_to_error::deserialize(value).map_err(|problem| {
             let (at, text) = (problem.path().to_string(), problem.inner().to_string());
             unknown(&at, &text, path).unwrap_or_else(|| wrong(&at, in_words(&text)))
         })?;
-        config.check().map_err(|(at, problem)| wrong(at, problem))?;
+        config.check().map_err(|(at, problem)| wrong(&at, problem))?;
         Ok(config)
     }
 
     /// Checks what types cannot express.
-    fn check(&self) -> Result<(), (&'static str, String)> {
+    fn check(&self) -> Result<(), (String, String)> {
         let browser = &self.browser;
-        let ports = [("browser.cdp_port", Some(browser.cdp_port)), ("server.port", Some(self.server.port))];
-        let profiles = browser.profiles.values().map(|profile| ("browser.profiles.*.cdp_port", profile.cdp_port));
-        for (at, port) in ports.into_iter().chain(profiles) {
+        let own = |name: &String, key: &str| format!("browser.profiles.{name}.{key}");
+        let ports = [("browser.cdp_port", browser.cdp_port), ("server.port", self.server.port)];
+        let ports = ports.into_iter().map(|(at, port)| (at.to_owned(), Some(port)));
+        let profiles = browser.profiles.iter().map(|(name, profile)| (own(name, "cdp_port"), profile.cdp_port));
+        for (at, port) in ports.chain(profiles) {
             if port == Some(RESERVED_PORT) {
                 return Err((at, format!("port {RESERVED_PORT} is reserved for manual debugging; choose another one")));
             }
         }
-        for profile in browser.profiles.values() {
-            super::check_capabilities(&profile.capabilities)
-                .map_err(|problem| ("browser.profiles.*.capabilities", problem))?;
+        for (name, profile) in &browser.profiles {
+            super::check_capabilities(&profile.capabilities).map_err(|problem| (own(name, "capabilities"), problem))?;
         }
-        let colors = [("browser.color", Some(&browser.color))];
-        let profiles = browser.profiles.values().map(|profile| ("browser.profiles.*.color", profile.color.as_ref()));
+        let colors = [("browser.color".to_owned(), Some(&browser.color))];
+        let profiles = browser.profiles.iter().map(|(name, profile)| (own(name, "color"), profile.color.as_ref()));
         for (at, color) in colors.into_iter().chain(profiles) {
-            if color.is_some_and(|color| !is_color(color)) {
-                return Err((at, "a colour must have the form #RRGGBB".to_owned()));
+            if let Some(color) = color.filter(|color| !is_color(color)) {
+                return Err((at, format!("{color:?} is not a colour; give it as \"#RRGGBB\"")));
             }
         }
         let Viewport { width, height } = browser.viewport;
         for (at, pixels, least) in [("browser.viewport.width", width, 500), ("browser.viewport.height", height, 100)] {
             if !(least..=7680).contains(&pixels) {
-                return Err((at, format!("{pixels} is out of range; use {least} to 7680 pixels")));
+                return Err((at.to_owned(), format!("{pixels} is out of range; use {least} to 7680 pixels")));
             }
         }
         if let UserAgent::Text(text) = &browser.user_agent
             && (text.is_empty() || !text.chars().all(|letter| matches!(letter, ' '..='~')))
         {
             let problem = format!("{text:?} is not auto, native or a user agent of printable ASCII characters");
-            return Err(("browser.user_agent", problem));
+            return Err(("browser.user_agent".to_owned(), problem));
         }
         if browser.tabs.max == 0 {
-            return Err(("browser.tabs.max", "it must be 1 or more".to_owned()));
+            return Err(("browser.tabs.max".to_owned(), "0 is too small; give 1 or more".to_owned()));
         }
         if !browser.control_url.starts_with("http://") && !browser.control_url.starts_with("https://") {
-            return Err(("browser.control_url", "give http://host:port".to_owned()));
+            // It is not repeated if it may contain a password.
+            let given = Some(&browser.control_url).filter(|url| !url.contains('@'));
+            let given = given.map_or_else(|| "it".to_owned(), |url| format!("{url:?}"));
+            let problem = format!("{given} is not an HTTP address; give one such as http://127.0.0.1:18791");
+            return Err(("browser.control_url".to_owned(), problem));
         }
         Ok(())
     }
+}
+
+/// The key of a section that is a list instead of keys and values, which serde would accept as the values in order.
+fn list_for_keys(value: &Value) -> Option<String> {
+    fn find(value: &Value, usual: &Value, at: &str) -> Option<String> {
+        let keys = usual.as_object()?;
+        if value.is_array() {
+            return Some(at.to_owned());
+        }
+        let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+        value.as_object()?.iter().find_map(|(name, value)| find(value, keys.get(name)?, &below(name)))
+    }
+    let entries = ["browser.profiles", "tools.platforms", "mcp_servers"].iter().find_map(|at| {
+        let entries = at.split('.').try_fold(value, |value, name| value.get(name))?.as_object()?;
+        entries.iter().find(|(_, entry)| entry.is_array()).map(|(name, _)| format!("{at}.{name}"))
+    });
+    find(value, &serde_json::to_value(Config::default()).ok()?, "").or(entries)
 }
 
 fn is_color(text: &str) -> bool {
@@ -369,7 +393,8 @@ fn in_words(text: &str) -> String {
         "a sequence" => "a list",
         "a map" => "keys and values",
         "a boolean" => "true or false",
-        "usize" | "u64" | "u32" | "u16" => "a whole number, 0 or more",
+        "u16" => "a whole number from 0 to 65535",
+        "usize" | "u64" | "u32" => "a whole number, 0 or more",
         other if other.starts_with("struct ") => "keys and values",
         other => other,
     };
@@ -431,7 +456,21 @@ mod tests {
         let raw = message("browser: {raw_cdp_enabled: some}");
         assert!(raw.contains("browser.raw_cdp_enabled") && raw.contains("true, false, read, act or all"), "{raw}");
         assert!(message("browser: {navigation: {subresources: none}}").contains("browser.navigation.subresources"));
-        assert!(message("browser: [").contains("YAML"));
+        assert!(message("browser: [").starts_with("config.yaml is not valid YAML: line"), "{}", message("browser: ["));
+        assert!(message("server: {port: 70000}").ends_with("integer `70000`, expected a whole number from 0 to 65535"));
+        for (list, at) in [
+            ("browser: [1]", "browser"),
+            ("browser: {viewport: []}", "browser.viewport"),
+            ("browser: {profiles: {work: []}}", "browser.profiles.work"),
+            ("mcp_servers: {files: [npx]}", "mcp_servers.files"),
+        ] {
+            let message = message(list);
+            assert!(message.contains(&format!("at {at}: ")) && message.ends_with("expected keys and values"), "{told}");
+        }
+        assert!(message("browser: {profiles: {work: {color: red}}}").contains("browser.profiles.work.color: \"red\""));
+        assert!(message("browser: {tabs: {max: 0}}").contains("0 is too small"));
+        assert!(message("browser: {control_url: foo}").contains("\"foo\""));
+        assert!(!message("browser: {control_url: 'ftp://u:s3cret@h'}").contains("s3cret"));
         assert!(message("toolsets: file").ends_with("expected a list"));
         assert!(message("browser: 3").ends_with("expected keys and values"));
         assert!(message("- a").contains("keys and values"));

@@ -24,7 +24,7 @@ impl Token {
         let path = home.token();
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|problem| Error::File {
-            doing: "make",
+            doing: "create",
             path: path.clone(),
             problem: problem.to_string(),
         })?;

@@ -36,7 +36,7 @@ impl Check {
 
     /// A failed check from an error message; the part after the first semicolon is the hint.
     pub(super) fn failed(id: &'static str, error: &browser::Error) -> Self {
-        let text = error.to_string();
+        let text = super::Error::from(error.clone()).to_string();
         match text.split_once("; ") {
             Some((what, hint)) => Self::fail(id, what, hint),
             None => Self::new(id, CheckStatus::Fail, text, None),
@@ -75,6 +75,10 @@ pub(super) fn home(home: &Home) -> Check {
 pub(super) fn config(home: &Home) -> Check {
     let path = home.config();
     match Config::of(home) {
+        Ok(config) if super::shared::check(home, &config).is_err() => {
+            let problem = super::shared::check(home, &config).err().map(|problem| problem.to_string());
+            Check::fail("config", problem.unwrap_or_default(), "correct the file and restart the server")
+        }
         Ok(_) if path.is_file() => Check::pass("config", format!("{} is valid", path.display())),
         Ok(_) => Check::pass("config", format!("{} does not exist; defaults are used", path.display())),
         Err(problem) => Check::fail("config", problem.to_string(), "correct the file and restart the server"),
@@ -124,9 +128,14 @@ pub(super) fn browser(profile: &Profile) -> Check {
         return Check::pass("browser", "no browser is launched: the profile attaches to a remote one");
     }
     match find::find(profile.settings().executable.as_deref()) {
-        Err(error) => Check::failed("browser", &error),
+        Err(error) => Check::failed("browser", &profile.settings().explain(error)),
         Ok(found) => match browser::version_of(&found.path) {
             _ if cfg!(windows) => Check::pass("browser", format!("found {}", found.path.display())),
+            Some(version) if !is_chromium(&version) => Check::warn(
+                "browser",
+                format!("{} reports {version:?}, which is not a known Chromium-based browser", found.path.display()),
+                "set CDPILOT_BROWSER or browser.executable_path to a Chromium-based browser",
+            ),
             Some(version) => Check::pass("browser", format!("{version} ({})", found.path.display())),
             None => Check::warn(
                 "browser",
@@ -135,6 +144,12 @@ pub(super) fn browser(profile: &Profile) -> Check {
             ),
         },
     }
+}
+
+/// Whether a version is that of a Chromium-based browser, by its name.
+fn is_chromium(version: &str) -> bool {
+    let version = version.to_ascii_lowercase();
+    ["chrom", "brave", "edge", "opera", "vivaldi", "yandex", "headless"].iter().any(|name| version.contains(name))
 }
 
 /// Checks the CDP port of a profile.
@@ -184,7 +199,7 @@ pub(super) fn lock(profile: &Profile) -> Check {
 /// Checks for a display if browsers open windows.
 pub(super) fn display(profile: &Profile, config: &Config) -> Check {
     let around = Surroundings::read();
-    let decided = around.headless(profile.settings().headless, &config.browser.extra_args);
+    let decided = profile.settings().headless(&around, &config.browser.extra_args);
     if !decided.on && !around.display {
         let hint = "set browser.headless: true in config.yaml, or set DISPLAY or WAYLAND_DISPLAY";
         return Check::fail("display", "browsers are configured to open a window, but there is no display", hint);
@@ -196,14 +211,16 @@ pub(super) fn display(profile: &Profile, config: &Config) -> Check {
 /// Checks the browser sandbox.
 pub(super) fn sandbox(profile: &Profile, config: &Config) -> Check {
     let around = Surroundings::read();
-    let without = around.no_sandbox(profile.settings().no_sandbox, &config.browser.extra_args);
+    let without = profile.settings().no_sandbox(&around, &config.browser.extra_args);
     if without.on {
         let hint = "open trusted pages only, or run as a non-root user";
         return Check::warn("sandbox", format!("browsers start without a sandbox: {}", without.because), hint);
     }
     if around.root {
-        let hint = "Chromium cannot use its sandbox as root; run as a non-root user";
-        return Check::fail("sandbox", without.because, hint);
+        let hint =
+            "run as a non-root user; in a disposable container, browser.no_sandbox: true starts it without a sandbox";
+        let what = format!("{}, but Chromium cannot use its sandbox as root", without.because);
+        return Check::fail("sandbox", what, hint);
     }
     Check::pass("sandbox", format!("the sandbox is on: {}", without.because))
 }

@@ -64,7 +64,9 @@ pub fn doctor_of(home: &Home, overrides: Overrides, deadline: Deadline) -> Vec<C
         Err(problem) => {
             let profiles = Check::fail("profiles", problem.to_string(), "correct the settings of the home");
             let rest = [checks::home(home), checks::config(home), checks::token(home), checks::disk(home)];
-            [profiles].into_iter().chain(rest).collect()
+            // The check of the settings names the problem.
+            let is_known = rest.iter().any(|check| check.id == "config" && check.status == super::CheckStatus::Fail);
+            rest.into_iter().chain((!is_known).then_some(profiles)).collect()
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] config::Error),
     /// The browser did not start or could not be reached.
-    #[error(transparent)]
+    #[error("{}", in_settings(.0))]
     Browser(#[from] browser::Error),
     /// `browser.enabled` is false.
     #[error("Browser disabled in settings; set browser.enabled: true in config.yaml")]
@@ -109,13 +109,15 @@ pub enum Error {
         message: String,
     },
     /// `browser.evaluate_enabled` is false.
-    #[error("running scripts is disabled; set browser.evaluate_enabled: true in config.yaml")]
+    #[error("running scripts is disabled; set browser.evaluate_enabled: true in config.yaml and restart the server")]
     EvaluateDisabled,
     /// `browser.raw_cdp_enabled` is false.
-    #[error("raw CDP commands are disabled; set browser.raw_cdp_enabled: true in config.yaml")]
+    #[error("raw CDP commands are disabled; set browser.raw_cdp_enabled: true in config.yaml and restart the server")]
     RawCdpDisabled,
     /// `browser.raw_cdp_enabled` does not allow this command.
-    #[error("{method} requires browser.raw_cdp_enabled: {needed} in config.yaml; it is {set}")]
+    #[error(
+        "{method} requires browser.raw_cdp_enabled: {needed}; it is {set}; change it in config.yaml and restart the server"
+    )]
     RawLevel {
         /// The command.
         method: String,
@@ -152,6 +154,17 @@ pub enum Error {
         /// What prevents it, and what to do.
         problem: String,
     },
+}
+
+/// A browser's error in terms of `config.yaml`.
+fn in_settings(error: &browser::Error) -> String {
+    match error {
+        browser::Error::Argument { .. } => format!("{error} (browser.extra_args and browser.transport in config.yaml)"),
+        _ => error.message_with(
+            "set browser.no_sandbox: true in config.yaml and restart the server",
+            "set browser.headless: true in config.yaml and restart the server",
+        ),
+    }
 }
 
 fn article(kind: &str) -> String {
@@ -222,6 +235,8 @@ impl Error {
             }
             Self::Page(error) => error.details(),
             Self::NavigationBlocked { url, reason } => Some(json!({ "url": url, "reason": reason })),
+            // Tells a browser that did not start from a running one that failed to do something.
+            Self::Browser(_) | Self::Resting { .. } => Some(json!({ "stage": "start" })),
             Self::TabLimit { max, oldest } => Some(json!({ "max": max, "oldestIdle": oldest })),
             _ => None,
         }

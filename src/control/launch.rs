@@ -12,7 +12,7 @@ use super::settings::{Settings, check_folder};
 use super::shared::{BROWSER, Shared};
 use super::tab_index::TabIndex;
 use super::{Error, StartWith, events};
-use crate::browser::{self, AttachOptions, BrowserProcess, LaunchOptions, Switch, TransportKind};
+use crate::browser::{self, AttachOptions, BrowserProcess, LaunchOptions, Surroundings, Switch, TransportKind};
 use crate::config;
 use crate::page::{PageOptions, TabNames, Tabs};
 use crate::supervisor::{
@@ -65,7 +65,8 @@ pub(super) fn bring_up(
 ) -> Result<Running, BringUpError> {
     let (browser, facts, unreachable_ports) = match address(shared, settings)? {
         Some(url) => {
-            let (browser, facts) = attach(&url, capabilities(settings, with, &url)?, deadline)?;
+            let attached = attach(&url, capabilities(settings, with, &url)?, deadline);
+            let (browser, facts) = attached.map_err(|error| name_setting(error, settings))?;
             (browser, facts, Vec::new())
         }
         None => {
@@ -184,6 +185,20 @@ pub(super) fn check(shared: &Shared, settings: &Settings, with: &StartWith) -> R
     Ok(())
 }
 
+/// Names the setting with the address in an error about an unreachable browser.
+fn name_setting(error: Error, settings: &Settings) -> Error {
+    match error {
+        Error::Browser(browser::Error::Unreachable { endpoint, problem }) => {
+            let from = match settings.cdp_url {
+                Some(_) => settings.cdp_url_from.clone(),
+                None => format!("browser.attach_only: true with cdp_port {}", settings.cdp_port.unwrap_or_default()),
+            };
+            Error::Browser(browser::Error::Unreachable { endpoint: format!("{endpoint} ({from})"), problem })
+        }
+        error => error,
+    }
+}
+
 fn attach(url: &str, capabilities: Map<String, Value>, deadline: Deadline) -> Result<(BrowserProcess, Facts), Error> {
     let mut how = AttachOptions::default();
     how.webdriver.capabilities = capabilities;
@@ -255,6 +270,10 @@ fn launch(
                     notes.push(format!("port {wished} is in use by another program; using port {number}"));
                 }
                 let mut facts = facts(&browser);
+                if facts.no_sandbox == Some(true) {
+                    let decided = settings.no_sandbox(&Surroundings::read(), &shared.config.browser.extra_args);
+                    facts.notes.push(format!("the sandbox is off: {}", decided.because));
+                }
                 facts.transport = if options.transport.port().is_some() { "port" } else { "pipe" };
                 facts.notes.splice(0..0, notes);
                 return Ok((browser, facts, unreachable));
@@ -266,7 +285,7 @@ fn launch(
             }
             Err(error) => {
                 shared.ports.take_back(&settings.name);
-                return Err(BringUpError::Launch(error.into()));
+                return Err(BringUpError::Launch(settings.explain(error).into()));
             }
         }
     }
@@ -328,7 +347,6 @@ fn port(shared: &Shared, settings: &Settings, refused: &[u16]) -> Result<Option<
 pub(super) fn facts(browser: &BrowserProcess) -> Facts {
     let shown = |path: &std::path::Path| path.display().to_string();
     let no_sandbox = browser.no_sandbox();
-    let note = no_sandbox.filter(|decided| decided.on).map(|d| format!("the sandbox is off: {}", d.because));
     Facts {
         pid: browser.pid(),
         cdp_port: browser.endpoint().map(browser::Endpoint::port),
@@ -339,7 +357,7 @@ pub(super) fn facts(browser: &BrowserProcess) -> Facts {
         headless: browser.headless().map(|decided| decided.on),
         no_sandbox: no_sandbox.map(|decided| decided.on),
         transport: "pipe",
-        notes: note.into_iter().collect(),
+        notes: Vec::new(),
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn read(home: &Home) -> Result<All, Error> {
     };
     serde_json::from_str(&text).map_err(|problem| {
         let problem = format!("{problem}; correct the file or delete it (the data of the profiles is kept)");
-        Error::Config(config::Error::Wrong { path, at: "its JSON".to_owned(), problem })
+        Error::Config(config::Error::Syntax { path, format: "JSON", problem })
     })
 }
 

@@ -34,6 +34,7 @@ impl Profiles {
         if let Some(name) = browser.profiles.keys().find(|name| !names::is_profile(name)) {
             return Err(wrong_name(&shared.home, "browser.profiles", name));
         }
+        super::shared::check_urls(&shared.home, &shared.config)?;
         let stored = profile_file::read(&shared.home)?;
         let mut known = BTreeMap::new();
         for (name, profile) in stored.iter().filter(|(name, _)| names::is_profile(name)) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::profile_file::Stored;
 use super::{Error, Overrides};
-use crate::browser::{self, Surroundings, Switch};
+use crate::browser::{self, Decision, Surroundings, Switch};
 use crate::config::{self, AutoSwitch, Config, Home, Transport};
 
 /// How a profile is defined.
@@ -35,10 +35,16 @@ pub(super) struct Settings {
     port_is_written: bool,
     /// Secret: gives control of the browser.
     pub(super) cdp_url: Option<String>,
+    /// The setting with the URL, for messages.
+    pub(super) cdp_url_from: String,
     pub(super) capabilities: Map<String, Value>,
     pub(super) headless: Switch,
+    /// The setting of `headless`, for messages.
+    headless_from: String,
     pub(super) no_sandbox: Switch,
     pub(super) executable: Option<PathBuf>,
+    /// The setting with the executable, for messages.
+    executable_from: &'static str,
     pub(super) user_data_dir: PathBuf,
     /// Whether the folder lies below the home and may be removed.
     pub(super) owns_data: bool,
@@ -66,7 +72,27 @@ impl Settings {
             (true, None) => Some(own.cdp_port.unwrap_or(all.cdp_port)),
             (false, _) => own.cdp_port,
         };
-        let own_url = own.cdp_url.or_else(|| all.cdp_url.clone().filter(|_| is_default));
+        let key = |key: &str| match origin {
+            Origin::Stored => format!("the {key} of profile {name}"),
+            _ => format!("browser.profiles.{name}.{key} in config.yaml"),
+        };
+        let (env_url, own_url) = (overrides.cdp_url.clone().filter(|_| is_default), own.cdp_url);
+        let cdp_url_from = match (&env_url, &own_url) {
+            (Some(_), _) => "CDPILOT_CDP_URL".to_owned(),
+            (None, Some(_)) => key("cdp_url"),
+            (None, None) => "browser.cdp_url in config.yaml".to_owned(),
+        };
+        let executable_from = match (&overrides.executable, &own.executable_path) {
+            (Some(_), _) => "from CDPILOT_BROWSER",
+            (None, Some(_)) => "executable_path of the profile",
+            (None, None) => "browser.executable_path in config.yaml",
+        };
+        let headless_from = match (overrides.headless, own.headless) {
+            (Some(_), _) => "--headless or CDPILOT_HEADLESS".to_owned(),
+            (None, Some(_)) => key("headless"),
+            (None, None) => "browser.headless in config.yaml".to_owned(),
+        };
+        let own_url = own_url.or_else(|| all.cdp_url.clone().filter(|_| is_default));
         Self {
             name: name.to_owned(),
             origin,
@@ -75,10 +101,13 @@ impl Settings {
             cdp_port,
             port_is_written,
             port_is_asked: is_default && overrides.cdp_port.is_some_and(|port| port != 0),
-            cdp_url: overrides.cdp_url.clone().filter(|_| is_default).or(own_url),
+            cdp_url: env_url.or(own_url),
+            cdp_url_from,
             capabilities: own.capabilities,
             headless: headless(overrides.headless, own.headless.unwrap_or(all.headless)),
+            headless_from,
             no_sandbox: switch(all.no_sandbox),
+            executable_from,
             executable: overrides.executable.clone().or(own.executable_path).or_else(|| all.executable_path.clone()),
             owns_data: folder.is_none(),
             user_data_dir: folder.unwrap_or_else(|| home.profiles().join(name)),
@@ -93,6 +122,34 @@ impl Settings {
             Transport::Auto => self.port_is_written,
             Transport::Port => true,
             Transport::Pipe => false,
+        }
+    }
+
+    /// Whether its browser has no window, and the reason.
+    pub(super) fn headless(&self, around: &Surroundings, extra_args: &[String]) -> Decision {
+        let decided = around.headless(self.headless, extra_args);
+        match self.headless {
+            Switch::Auto => decided,
+            _ => Decision { because: format!("set by {}", self.headless_from), ..decided },
+        }
+    }
+
+    /// Whether its browser has no sandbox, and the reason.
+    pub(super) fn no_sandbox(&self, around: &Surroundings, extra_args: &[String]) -> Decision {
+        let decided = around.no_sandbox(self.no_sandbox, extra_args);
+        match self.no_sandbox {
+            Switch::Auto => decided,
+            _ => Decision { because: format!("browser.no_sandbox is {} in config.yaml", decided.on), ..decided },
+        }
+    }
+
+    /// Names the setting with the executable in an error about it.
+    pub(super) fn explain(&self, error: browser::Error) -> browser::Error {
+        match error {
+            browser::Error::Executable { path, origin: browser::find::GIVEN, problem } => {
+                browser::Error::Executable { path, origin: self.executable_from, problem }
+            }
+            error => error,
         }
     }
 

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::ports::Ports;
 use super::{Error, Files, Overrides};
-use crate::browser::Endpoint;
+use crate::browser::{self, Backend, Endpoint};
 use crate::config::{self, Config, Home, Subresources, Token};
 use crate::supervisor::{NavigationPolicy, ProtectedPort, ProtectedPorts, Secrets, Supervisor};
 use crate::sync::Deadline;
@@ -52,13 +52,8 @@ impl Shared {
         let urls = urls.chain(config.browser.profiles.values().filter_map(|profile| profile.cdp_url.clone()));
         let secrets = Secrets::new(token.into_iter().chain(urls));
         let rules = &config.browser.navigation;
-        let navigation = NavigationPolicy::new(&rules.allow, &rules.block, rules.private_addresses, rules.file_urls);
         let protected = ProtectedPorts::default();
-        let navigation = navigation.map_err(|bad| config::Error::Wrong {
-            path: home.config(),
-            at: "browser.navigation".to_owned(),
-            problem: bad.to_string(),
-        })?;
+        let navigation = navigation_policy(&home, &config)?;
         let navigation =
             navigation.protecting(protected.clone()).with_requests(rules.subresources == Subresources::Same);
         let always = known_ports(&config, &overrides).map(|port| protected.protect(port, BROWSER)).collect();
@@ -109,6 +104,41 @@ impl Shared {
     pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::SeqCst)
     }
+}
+
+/// The navigation policy of the settings.
+fn navigation_policy(home: &Home, config: &Config) -> Result<NavigationPolicy, Error> {
+    let rules = &config.browser.navigation;
+    let policy = NavigationPolicy::new(&rules.allow, &rules.block, rules.private_addresses, rules.file_urls);
+    policy.map_err(|bad| wrong(home, "browser.navigation", bad.to_string()))
+}
+
+/// Checks settings that `config` cannot check, because it does not know browsers: all that keep the server or a browser from
+/// starting.
+pub(super) fn check(home: &Home, config: &Config) -> Result<(), Error> {
+    navigation_policy(home, config)?;
+    check_urls(home, config)?;
+    for arg in &config.browser.extra_args {
+        browser::check_argument(arg).map_err(|problem| wrong(home, "browser.extra_args", problem.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Checks the URLs of browsers.
+pub(super) fn check_urls(home: &Home, config: &Config) -> Result<(), Error> {
+    let browser = &config.browser;
+    let urls = [("browser.cdp_url".to_owned(), &browser.cdp_url)].into_iter();
+    let own = browser.profiles.iter().map(|(name, own)| (format!("browser.profiles.{name}.cdp_url"), &own.cdp_url));
+    for (at, url) in urls.chain(own) {
+        if let Some(Err(problem)) = url.as_deref().map(Backend::parse) {
+            return Err(wrong(home, &at, problem.to_string()));
+        }
+    }
+    Ok(())
+}
+
+fn wrong(home: &Home, at: &str, problem: String) -> Error {
+    Error::Config(config::Error::Wrong { path: home.config(), at: at.to_owned(), problem })
 }
 
 /// Owner of protected CDP ports in error messages.

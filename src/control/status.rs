@@ -54,8 +54,8 @@ impl Profile {
             status.notes.extend(facts.notes);
         } else if !remote {
             let around = Surroundings::read();
-            let no_sandbox = around.no_sandbox(settings.no_sandbox, &browser.extra_args);
-            status.headless = Some(around.headless(settings.headless, &browser.extra_args).on);
+            let no_sandbox = settings.no_sandbox(&around, &browser.extra_args);
+            status.headless = Some(settings.headless(&around, &browser.extra_args).on);
             status.no_sandbox = no_sandbox.on;
             let found = find::find(settings.executable.as_deref());
             status.executable_path = found.ok().map(|found| found.path.display().to_string());

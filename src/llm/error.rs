@@ -16,6 +16,14 @@ pub enum Error {
         /// The reason.
         problem: String,
     },
+    /// `llm.json` is not JSON.
+    #[error("{} is not valid JSON: {problem}; see docs/configuration.md", .path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The reason, with line and column.
+        problem: String,
+    },
     /// `llm.json` is invalid.
     #[error("{} is invalid at {at}: {problem}; see docs/configuration.md", .path.display())]
     Wrong {

@@ -109,7 +109,7 @@ impl Models {
     /// The models of a home; none without `llm.json`.
     ///
     /// # Errors
-    /// [`Error::File`], [`Error::Wrong`].
+    /// [`Error::File`], [`Error::Syntax`], [`Error::Wrong`].
     pub fn of(home: &Home) -> Result<Self, Error> {
         let path = home.root().join("llm.json");
         let text = match home.read(&path) {
@@ -119,7 +119,7 @@ impl Models {
         };
         let value: Value = match serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)) {
             Ok(value) => value,
-            Err(problem) => return Err(Error::Wrong { path, at: "its JSON".to_owned(), problem: problem.to_string() }),
+            Err(problem) => return Err(Error::Syntax { path, problem: problem.to_string() }),
         };
         if let Some((at, problem)) = unknown_field(&value) {
             return Err(Error::Wrong { path, at, problem });

@@ -165,7 +165,7 @@ pub enum Error {
         problem: String,
     },
     /// A cookie cannot be set.
-    #[error("cookie {index} cannot be set: {problem}")]
+    #[error("cookie number {} cannot be set: {problem}", .index + 1)]
     BadCookie {
         /// The index of the cookie in the request, from 0.
         index: usize,

@@ -180,10 +180,16 @@ impl Auth {
                     }
                     Ok(())
                 }
-                _ => Err(unauthorized(
-                    "the token is wrong or the web UI's session has expired; programs: send the content of the file \
-                     `token` in the server's home; web UI: run `cdpilot ui` for a new address",
+                _ if from_us => Err(unauthorized(
+                    "the web UI's session has expired, or the token is wrong; run `cdpilot ui` for a new address",
                 )),
+                None => Err(unauthorized(
+                    "the Authorization header has another scheme than Bearer; send `Authorization: Bearer TOKEN` with \
+                     the content of the file `token` in the server's home",
+                )),
+                Some(_) => {
+                    Err(unauthorized("the token is wrong; send the content of the file `token` in the server's home"))
+                }
             };
         }
         if ui::is_root(head) {

@@ -6,9 +6,10 @@ use parking_lot::Mutex;
 
 use crate::config::Config;
 use crate::control::{self, Control};
+use crate::llm::Models;
 use crate::mcp::client::Servers;
 use crate::mcp::server::{INSTRUCTIONS, ToolServer};
-use crate::tools::toolsets::Problem;
+use crate::tools::toolsets::{Problem, setting_problems};
 use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled};
 
 /// Name of the MCP entry point in the settings.
@@ -105,6 +106,12 @@ impl HomeTools {
         drop(state); // outside of the lock: processes end with it
     }
 
+    /// Problems with the names of tools and toolsets in these settings.
+    pub(super) fn setting_problems(&self, config: &Config) -> Vec<String> {
+        let opened = self.open();
+        opened.map(|opened| setting_problems(config, opened.toolbox.registry())).unwrap_or_default()
+    }
+
     fn open(&self) -> Result<Arc<Opened>, OfferError> {
         match &*self.state.lock() {
             State::Closed => return Err(OfferError::Ending),
@@ -114,6 +121,9 @@ impl HomeTools {
         let toolbox = Toolbox::open(&self.control, &ToolboxOptions::default())?;
         // First, because the settings may name their toolsets.
         let servers = Servers::attach(&toolbox);
+        if let Err(problem) = Models::of(self.control.home()) {
+            tracing::warn!("tools that need a model are off: {problem}");
+        }
         for problem in toolbox.enabled(PLATFORM, &[]).names(toolbox.toolsets()).1 {
             tracing::warn!(%problem, "config.yaml names a wrong toolset for MCP");
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `auth` | authentication: host, origin, token |
 //! | `tickets`, `ui` | the web UI: sign-in and page |
+//! | `settings_check` | the part of `doctor` about the server and the tools |
 //! | `start` | starting and stopping the server of a home |
 //! | `routes` | the routes |
 //! | `home_tools` | the tools offered over MCP |
@@ -20,6 +21,7 @@ mod local;
 mod openapi;
 mod params;
 mod routes;
+pub(crate) mod settings_check;
 mod start;
 mod status;
 mod tickets;

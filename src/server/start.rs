@@ -74,7 +74,9 @@ pub enum Error {
         bind: String,
     },
     /// The address is invalid.
-    #[error("server.bind {bind:?} is not an IP address; use an address of this machine, or 0.0.0.0 for all of them")]
+    #[error(
+        "{bind:?} is not an IP address; give an address of this machine, or 0.0.0.0 for all of them (--bind, or server.bind in config.yaml)"
+    )]
     NotAnAddress {
         /// The given text.
         bind: String,
@@ -166,7 +168,8 @@ impl Server {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let server = Self { context, token, http: Some(http), address, claim: Some(claim) };
         if let Some(claim) = &server.claim {
-            claim.announce(&Running { pid: std::process::id(), port: address.port(), url, started_at, version })?;
+            let (pid, port, environment) = (std::process::id(), address.port(), Running::environment_now());
+            claim.announce(&Running { pid, port, url, started_at, version, environment })?;
         }
         Ok(server)
     }
@@ -261,15 +264,15 @@ impl fmt::Debug for Server {
 }
 
 /// Parses `server.bind`. Addresses other than loopback require `allowed_hosts`.
-fn bind_address(bind: &str, allowed_hosts: &[String]) -> Result<IpAddr, Error> {
+pub(super) fn bind_address(bind: &str, allowed_hosts: &[String]) -> Result<IpAddr, Error> {
     let bare = bind.trim().trim_start_matches('[').trim_end_matches(']');
     let address = if bare.eq_ignore_ascii_case("localhost") { "127.0.0.1" } else { bare };
     let address: Option<IpAddr> = address.parse().ok();
     match address {
+        None => Err(Error::NotAnAddress { bind: bind.to_owned() }),
         Some(address) if address.is_loopback() => Ok(address),
         _ if !allowed_hosts.iter().any(|host| Auth::is_host(host)) => Err(Error::NotLoopback { bind: bind.to_owned() }),
         Some(address) => Ok(address),
-        None => Err(Error::NotAnAddress { bind: bind.to_owned() }),
     }
 }
 
@@ -344,7 +347,7 @@ mod tests {
             assert!(loopback_of(bound).is_loopback() && loopback_of(bound).is_ipv4() == bound.is_ipv4(), "{other}");
         }
         for bad in ["example.com", "", "0.0.0.0:1"] {
-            assert!(matches!(bind_address(bad, &[]), Err(Error::NotLoopback { .. })), "{bad}");
+            assert!(matches!(bind_address(bad, &[]), Err(Error::NotAnAddress { .. })), "{bad}");
             assert!(matches!(bind_address(bad, &hosts), Err(Error::NotAnAddress { .. })), "{bad}");
         }
     }

@@ -181,7 +181,7 @@ fn models(home: &Home) -> (Models, Option<String>) {
     match Models::of(home) {
         Ok(models) => (models, None),
         Err(problem) => {
-            tracing::warn!(%problem, "tools that need a model are off until llm.json is corrected");
+            tracing::debug!(%problem, "tools that need a model are off until llm.json is corrected");
             (Models::default(), Some(format!("a correct llm.json: {problem}")))
         }
     }

@@ -21,7 +21,6 @@ fn error_codes_have_an_exit_status_and_advice() {
     for (code, status, exit) in [
         ("BAD_REQUEST", 400, 2),
         ("UNKNOWN_FIELD", 400, 2),
-        ("UNAUTHORIZED", 401, 3),
         ("TAB_NOT_FOUND", 404, 1),
         ("NAVIGATION_BLOCKED", 403, 1),
         ("STALE_REF", 409, 1),
@@ -46,6 +45,31 @@ fn error_codes_have_an_exit_status_and_advice() {
         response["error"] = failure(code)["error"].clone();
         assert_eq!((object.code, response), (Some(exit), failure(code)), "{object:?}");
         assert!(object.stderr.is_empty(), "{object:?}");
+    }
+}
+
+#[test]
+fn a_refused_token_is_told_in_terms_of_the_command_line() {
+    let server = FakeServer::always(401, failure("UNAUTHORIZED"));
+    let ran = server.program().run(&["browser", "tabs"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("CDPILOT_TOKEN") && ran.stderr.contains("the file `token` in the home"), "{ran:?}");
+    assert!(!ran.stderr.contains("it went wrong"), "{ran:?}");
+}
+
+#[test]
+fn a_browser_that_does_not_start_is_none() {
+    let mut answer = failure("BROWSER_ERROR");
+    answer["details"] = json!({ "stage": "start" });
+    assert_eq!(FakeServer::always(502, answer).program().run(&["browser", "start"]).code, Some(3));
+}
+
+#[test]
+fn invalid_variables_are_refused() {
+    for (name, value) in [("CDPILOT_LOG", "foo=bar=baz"), ("CDPILOT_NO_AUTOSTART", "maybe"), ("CDPILOT_URL", "foo")] {
+        let ran = program().env(name, value).run(&["browser", "status"]);
+        assert_eq!(ran.code, Some(2), "{name} {ran:?}");
+        assert!(ran.stderr.contains(name), "{ran:?}");
     }
 }
 
@@ -165,8 +189,7 @@ fn an_unreachable_server_is_status_3_and_starts_nothing() {
     }
     // Where nothing runs there is nothing to stop.
     let ran = forbidden.run(&["browser", "stop"]);
-    assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("cdpilot browser start"), "{ran:?}");
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "nothing to stop: no server is running\n"), "{ran:?}");
     let ran = forbidden.env("CDPILOT_NO_AUTOSTART", "1").run(&["browser", "click", "1"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
 }

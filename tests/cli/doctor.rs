@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use serde_json::Value;
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::has_browser;
+use crate::cli_run::{Program, has_browser};
 use crate::support::api::Api;
 
 /// Ids and statuses, in order.
@@ -70,4 +70,45 @@ fn the_configured_port_is_tested() {
     let response = at.run(&["doctor", "--json"]).json();
     let server = check(&response, "server");
     assert!(server["status"] == "pass" && server["summary"].as_str().unwrap().contains(&port.to_string()), "{server}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_not_valid() {
+    for (text, status, words) in [
+        ("server: {bind: 0.0.0.0}", "fail", "server.bind"),
+        ("server: {bind: foo}", "fail", "not an IP address"),
+        ("browser: {navigation: {allow: [':::']}}", "fail", "browser.navigation"),
+        ("browser: {extra_args: [--remote-debugging-port=9333]}", "fail", "browser.extra_args"),
+        ("browser: {cdp_url: foo}", "fail", "browser.cdp_url"),
+        ("toolsets: [nope]", "warn", "toolsets: unknown toolset or tool \"nope\""),
+        ("custom_toolsets: {a: [b], b: [a]}", "warn", "includes itself"),
+        ("tools: {disabled: [browser_clik]}", "warn", "did you mean \"browser_click\"?"),
+        ("tools: {platforms: {foo: {}}}", "warn", "tools.platforms.foo"),
+        ("tools: {workspace: /nope}", "warn", "/nope is not a folder"),
+    ] {
+        let program = Program::new();
+        let folder = program.temp.path().join("home");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("config.yaml"), format!("{text}\n")).unwrap();
+        // Without an executable no browser is started.
+        let program = program.env("CDPILOT_HOME", folder.to_str().unwrap()).env("CDPILOT_BROWSER", "/nope");
+        let told = program.run(&["doctor", "--json"]).json();
+        let config = check(&told, "config");
+        assert_eq!(config["status"], status, "{text}: {config}");
+        assert!(config["summary"].as_str().unwrap().contains(words), "{text}: {config}");
+    }
+}
+
+#[test]
+fn variables_that_only_a_server_reads_are_told_where_it_does_not_use_them() {
+    let mut at = AtHome::new("");
+    let told =
+        |at: &AtHome, command: &str| at.run(&["browser", command]).stderr.contains("CDPILOT_CDP_URL has no effect");
+    assert!(!told(&at, "status"), "the server gets the variables of the command that starts it");
+    assert!(!told(&at, "status"));
+    at.set_env("CDPILOT_CDP_URL", "http://127.0.0.1:1");
+    assert!(told(&at, "status") && told(&at, "tabs"));
+    at.run(&["serve", "--stop"]);
+    assert!(!told(&at, "status"), "another server");
+    assert!(!told(&at, "status"));
 }

@@ -74,7 +74,7 @@ fn cookies_can_be_imported_by_route_and_command() {
             .env("CDPILOT_TOKEN", &api.token);
         let ran = program.run(&["browser", "cookies", "import", file.to_str().unwrap()]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert!(ran.stdout.contains("line 2: it has 1 fields") && ran.stdout.contains("set 1 cookie,"), "{ran:?}");
+        assert!(ran.stdout.contains("line 2: it has 1 field,") && ran.stdout.contains("set 1 cookie,"), "{ran:?}");
         fs::write(&file, "[{\"name\": 1}]").unwrap();
         let mut command = program.command(&["browser", "cookies", "import", "-", "--format", "json"]);
         let ran = command.stdin(fs::File::open(&file).unwrap()).output().unwrap();

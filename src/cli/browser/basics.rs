@@ -129,7 +129,7 @@ enum ProfilesWhat {
         /// Attach to this browser instead of starting one: ws://…, wss://… or http://host:port
         #[arg(long, value_name = "URL")]
         cdp_url: Option<String>,
-        /// CDP port of its browser [default: the next free port]
+        /// CDP port to open for other programs [default: none; with browser.transport: port, the next free port]
         #[arg(long, value_name = "PORT")]
         cdp_port: Option<u16>,
         /// Run its browser without a window: true or false [default: browser.headless in config.yaml]

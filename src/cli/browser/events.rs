@@ -1,6 +1,7 @@
 //! `cdpilot browser events`: follows the server's event stream.
 
 use std::io::{BufRead, BufReader};
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::Value;
@@ -9,12 +10,37 @@ use super::super::client::{Client, NoAnswer, Request, of_answer};
 use super::super::failure::{Exit, Failure};
 use super::super::output::Out;
 use super::show;
+use crate::sync::Deadline;
+
+/// The types of events.
+const TYPES: [&str; 22] = [
+    "tab_opened",
+    "tab_closed",
+    "popup_blocked",
+    "frame",
+    "navigated",
+    "navigation_blocked",
+    "dialog_opened",
+    "dialog_closed",
+    "console",
+    "file_chooser",
+    "download",
+    "crashed",
+    "responsiveness",
+    "resync",
+    "bridge",
+    "rescued",
+    "disconnected",
+    "reconnected",
+    "action_started",
+    "action_finished",
+    "ended",
+    "reset",
+];
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Prints one line per event; with --json one object per event. Ends after --count events, when the server \
-                        stops, or with Ctrl-C."
-)]
+#[command(after_help = "Prints one line per event; with --json one object per event. Ends after --count events, \
+                  after --timeout, when the server stops, or with Ctrl-C.")]
 pub(in super::super) struct Events {
     /// Start after this event, given by its eventId or seq, if the server still has it; 0: all stored events [default:
     /// only new events]
@@ -23,8 +49,8 @@ pub(in super::super) struct Events {
     /// Exit after N events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Show only events of this type, for example navigated; repeatable
-    #[arg(long = "type", value_name = "TYPE")]
+    /// Show only events of this type; repeatable [default: all]
+    #[arg(long = "type", value_name = "TYPE", value_parser = TYPES)]
     kinds: Vec<String>,
     /// Show only events of this tab: id (t1), label, target id or unique prefix of the target id
     #[arg(long, value_name = "TAB")]
@@ -36,8 +62,16 @@ impl Events {
         Request::get("/events").query("targetId", self.target.clone()).query("since", self.since.clone())
     }
 
-    pub(super) fn follow(&self, client: &Client, request: &Request, out: &Out) -> Result<Exit, NoAnswer> {
-        let stream = match client.follow(request)? {
+    /// Prints events until --count, the end of the stream or `limit`.
+    pub(super) fn follow(
+        &self,
+        client: &Client,
+        request: &Request,
+        limit: Option<Duration>,
+        out: &Out,
+    ) -> Result<Exit, NoAnswer> {
+        let until = limit.map(Deadline::after);
+        let stream = match client.follow(request, limit)? {
             Ok(stream) => BufReader::new(stream),
             Err(answer) => {
                 let unknown = || {
@@ -50,6 +84,9 @@ impl Events {
         };
         let (mut reading, mut seen) = (Reading::default(), 0);
         for line in stream.split(b'\n') {
+            if until.is_some_and(|until| until.passed()) {
+                break;
+            }
             let Ok(line) = line else { break };
             let Some((name, mut value)) = reading.line(&String::from_utf8_lossy(&line)) else { continue };
             if !self.kinds.is_empty() && !self.kinds.contains(&name) {
@@ -68,6 +105,15 @@ impl Events {
             if self.count == Some(seen) {
                 return Ok(Exit::Done);
             }
+        }
+        if until.is_some_and(|until| until.passed()) {
+            return match self.count {
+                None => Ok(Exit::Done),
+                Some(count) => {
+                    let text = format!("only {seen} of {count} events happened before --timeout");
+                    Err(NoAnswer::Failed(Failure::new("TIMEOUT", text)))
+                }
+            };
         }
         let ended = "the server closed the event stream; check it with `cdpilot browser status`";
         Err(NoAnswer::Failed(Failure::unreachable(ended)))

@@ -52,7 +52,8 @@ struct Save {
     /// Save only this origin, for example `https://example.com`; repeatable [default: all origins]
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<String>,
-    /// Encrypt the file; the passphrase is read from --passphrase-file, CDPILOT_STATE_PASSPHRASE or the terminal
+    /// Encrypt the file; --passphrase-file implies this. The passphrase is read from --passphrase-file,
+    /// CDPILOT_STATE_PASSPHRASE or the terminal
     #[arg(long)]
     encrypt: bool,
     /// Overwrite a file that is not a saved state
@@ -66,7 +67,7 @@ struct Save {
 
 #[derive(Debug, Args)]
 struct Secret {
-    /// Read the passphrase from the first line of this file; `state save` then always encrypts
+    /// Read the passphrase from the first line of this file
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
@@ -170,7 +171,10 @@ fn text_of(file: &Path) -> Result<String, Failure> {
     let failed = |problem: &dyn std::fmt::Display| refused(file, &problem.to_string());
     let opened = File::open(file).map_err(|problem| failed(&problem))?;
     let mut text = String::new();
-    let length = opened.take(MOST + 1).read_to_string(&mut text).map_err(|problem| failed(&problem))?;
+    let length = opened.take(MOST + 1).read_to_string(&mut text).map_err(|problem| match problem.kind() {
+        io::ErrorKind::InvalidData => refused(file, "it is not a text file"),
+        _ => failed(&problem),
+    })?;
     if length as u64 > MOST {
         return Err(refused(file, "it is larger than 96 MiB, the limit for saved states"));
     }

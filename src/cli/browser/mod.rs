@@ -142,7 +142,9 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     if let Command::Events(events) = command {
         let found = connector.find()?;
         let request = connector.with_session(connector.with_profile(events.request()));
-        return reach(&connector, found, true, |client| events.follow(client, &request, out));
+        return reach(&connector, found, true, |client| {
+            events.follow(client, &request, settings.millis().map(Duration::from_millis), out)
+        });
     }
     let found = connector.find()?;
     let call = call(command, &found, connector.home.as_ref())?;
@@ -159,8 +161,16 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     let patience = millis.map_or(SERVER_LIMIT, Duration::from_millis).min(SERVER_LIMIT) + SLACK;
     let reason =
         call.waits_for.map(|why| WaitReason::start(out, format!("{why}, at most {}", seconds(patience - SLACK))));
+    let is_here = found.may_start();
     let answer = ask(&connector, found, call.starts, &request, patience, out);
     drop(reason);
+    if let (Command::Stop, true, Err(failure)) = (command, is_here, &answer)
+        && failure.is_without_server()
+    {
+        out.line("nothing to stop: no server is running");
+        out.object(&serde_json::json!({ "ok": true, "running": false }));
+        return Ok(Exit::Done);
+    }
     let answer = answer?;
     if let Some(mut failure) = client::of_answer(&answer) {
         if out.json {

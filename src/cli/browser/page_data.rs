@@ -173,7 +173,7 @@ pub(in super::super) struct Emulate {
     /// Emulate a device, for example "iPhone 15"
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// Viewport size, CSS pixels, for example 1280x720
+    /// Viewport size, CSS pixels, 1 to 10000 each, for example 1280x720
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     viewport: Option<(u32, u32)>,
     /// Device pixels per CSS pixel, with --viewport, at most 10 [default: 1]
@@ -373,6 +373,7 @@ fn import_text(file: &Path) -> Result<String, Failure> {
     match read {
         Ok(length) if length as u64 > MOST_IMPORTED => Err(refused("it is larger than 6 MiB, the limit; split it")),
         Ok(_) => Ok(text),
+        Err(problem) if problem.kind() == io::ErrorKind::InvalidData => Err(refused("it is not a text file")),
         Err(problem) => Err(refused(&problem.to_string())),
     }
 }
@@ -519,9 +520,10 @@ impl Cdp {
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
-    let read = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
+    let read = |text: &str| text.trim().parse::<u32>().ok();
     let sides = text.split_once(['x', 'X', '×']).and_then(|(width, height)| Some((read(width)?, read(height)?)));
-    sides.ok_or_else(|| "give a size such as 1280x720".to_owned())
+    let sides = sides.filter(|(width, height)| (1..=10_000).contains(width) && (1..=10_000).contains(height));
+    sides.ok_or_else(|| "give WIDTHxHEIGHT, each 1 to 10000, for example 1280x720".to_owned())
 }
 
 fn geolocation(text: &str) -> Result<Value, String> {

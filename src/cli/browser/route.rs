@@ -40,6 +40,24 @@ enum What {
     Clear,
 }
 
+/// The network errors of `--abort`.
+const REASONS: [&str; 14] = [
+    "failed",
+    "aborted",
+    "timedout",
+    "accessdenied",
+    "connectionclosed",
+    "connectionreset",
+    "connectionrefused",
+    "connectionaborted",
+    "connectionfailed",
+    "namenotresolved",
+    "internetdisconnected",
+    "addressunreachable",
+    "blockedbyclient",
+    "blockedbyresponse",
+];
+
 const PATTERN: &str = "\
 In a pattern, * matches anything except /, and ** matches anything:
   '**/api/*.json'         match the whole URL
@@ -54,13 +72,14 @@ struct Add {
     /// URL pattern, for example '**/api/*.json'
     #[arg(value_name = "PATTERN")]
     pattern: String,
-    /// Fail the request with this reason, for example --abort=timedout [default reason: failed]
+    /// Fail the request with this error, for example --abort=timedout [default: failed]
     #[arg(
         long,
         value_name = "REASON",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "failed",
+        value_parser = REASONS,
         conflicts_with_all = ["fulfil", "status", "header", "request_header", "content_type"]
     )]
     abort: Option<String>,
@@ -131,7 +150,7 @@ impl Add {
         let Some(path) = &self.fulfil else { return Ok(None) };
         let failed = |why: String| Failure::new("PATH_REFUSED", format!("--fulfil {}: {why}", path.display()));
         let file = match home {
-            Some(home) => upload::allowed(path, home)?,
+            Some(home) => upload::usable(path, home).map_err(failed)?,
             None => path.clone(),
         };
         let bytes = fs::metadata(&file).map_err(|problem| failed(problem.to_string()))?.len();

@@ -49,23 +49,27 @@ fn refused(file: &Path, why: &str) -> Failure {
     Failure::new("PATH_REFUSED", format!("cannot upload {}: {why}", file.display()))
 }
 
-/// Resolves links and checks that the file may be uploaded.
-pub(super) fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
-    let real = fs::canonicalize(file).map_err(|problem| {
-        let text = file.to_str().unwrap_or_default();
-        let is_element = super::call::element(text).is_ok();
-        let hint = if is_element { "to name the file field, use --ref" } else { "give an existing file" };
-        refused(file, &format!("{problem}; {hint}"))
-    })?;
-    let meta = fs::metadata(&real).map_err(|problem| refused(file, &problem.to_string()))?;
+/// Like [`usable`], for a file to upload.
+fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
+    usable(file, home).map_err(|why| {
+        let is_element = !file.exists() && super::call::element(file.to_str().unwrap_or_default()).is_ok();
+        let hint = if is_element { "; to name the file field, use --ref" } else { "" };
+        refused(file, &format!("{why}{hint}"))
+    })
+}
+
+/// Resolves links and checks that the file may be given to pages. The error is the reason, as part of a sentence.
+pub(super) fn usable(file: &Path, home: &Home) -> Result<PathBuf, String> {
+    let real = fs::canonicalize(file).map_err(|problem| problem.to_string())?;
+    let meta = fs::metadata(&real).map_err(|problem| problem.to_string())?;
     if !meta.is_file() {
-        return Err(refused(file, "it is not a regular file; folders and devices cannot be uploaded"));
+        return Err("it is not a regular file; give a file".to_owned());
     }
-    let ours = fs::canonicalize(home.root()).map_err(|problem| refused(file, &problem.to_string()))?;
+    let ours = fs::canonicalize(home.root()).map_err(|problem| problem.to_string())?;
     let own = [home.uploads(), home.downloads(), home.media()];
     let open = own.iter().filter_map(|folder| fs::canonicalize(folder).ok()).any(|folder| real.starts_with(folder));
     if (real.starts_with(&ours) && !open) || is_secret(&meta, home) {
-        return Err(refused(file, "it belongs to cdpilot (settings, token, profiles) and is never given to pages"));
+        return Err("it belongs to cdpilot (settings, token, profiles) and is never given to pages".to_owned());
     }
     Ok(real)
 }

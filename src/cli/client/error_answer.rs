@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::failure::{Exit, Failure};
 use super::super::output::clean;
+use super::super::settings::env;
 use super::Answer;
 use crate::code::Code;
 
@@ -28,8 +29,29 @@ pub(in super::super) fn of_answer(answer: &Answer) -> Option<Failure> {
     let error = text("error").unwrap_or_else(|| format!("the server answered with HTTP status {}", answer.status));
     let exit = exit_of(&code);
     let details = answer.value.get("details").filter(|details| !details.is_null()).cloned();
-    let error = for_cli(&code, &clean(&error));
+    let error = match Code::parse(&code) {
+        Some(Code::Unauthorized) => wrong_token(&answer.server),
+        _ => for_cli(&code, &clean(&error)),
+    };
+    // The browser did not start: none is reachable.
+    let exit = match details.as_ref().and_then(|details| details["stage"].as_str()) {
+        Some("start") if exit == Exit::Failed => Exit::NoBrowser,
+        _ => exit,
+    };
     Some(Failure { error, code: code.into(), details, exit })
+}
+
+/// The error for a token that the server refuses.
+fn wrong_token(server: &str) -> String {
+    let file = "the file `token` in the home of that server";
+    match env("CDPILOT_TOKEN") {
+        Some(_) => format!("CDPILOT_TOKEN is not the token of {server}; set it to the content of {file}"),
+        None => {
+            format!(
+                "{server} has another token than the home of this command; set CDPILOT_TOKEN to the content of {file}"
+            )
+        }
+    }
 }
 
 /// What to do next in terms of commands, by code. Replaces advice that names routes.
@@ -38,7 +60,6 @@ fn advice(code: &str) -> Option<&'static str> {
         Code::BrowserNotRunning => "start it with `cdpilot browser start`",
         Code::TabNotFound => "`cdpilot browser tabs` lists the tabs, `cdpilot browser open URL` opens one",
         Code::TabGone => "choose another tab with --target; `cdpilot browser tabs` lists the tabs",
-        Code::Unauthorized => "set CDPILOT_TOKEN to the content of the file `token` in the home of that server",
         _ => return None,
     })
 }
@@ -78,7 +99,7 @@ const FIELDS: [(&str, &str); 19] = [
 ];
 
 /// Fields that errors name within a sentence.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 10] = [
     ("dismissDialogs (--dismiss-dialogs)", "--dismiss-dialogs"),
     ("(timeoutMs)", "(--timeout)"),
     ("with targetId", "with --target"),
@@ -88,6 +109,7 @@ const WORDS: [(&str, &str); 9] = [
     ("null clears it", "--reset removes it"),
     ("or null to clear it", "or remove it with --reset"),
     ("--abort: true, or a reason", "--abort: give a reason"),
+    ("in config.yaml and restart the server", "in config.yaml, then run `cdpilot serve --stop`"),
 ];
 
 /// A message of the server in terms of commands and flags.
@@ -95,10 +117,7 @@ fn for_cli(code: &str, error: &str) -> String {
     let names_route = |clause: &&str| ROUTES.iter().any(|(route, _)| clause.contains(route));
     let advice = advice(code);
     let mut text = match advice {
-        Some(advice)
-            if Code::parse(code) == Some(Code::Unauthorized)
-                || error.split("; ").any(|clause| names_route(&clause)) =>
-        {
+        Some(advice) if error.split("; ").any(|clause| names_route(&clause)) => {
             let kept = error.split("; ").filter(|clause| !names_route(clause));
             kept.chain([advice]).collect::<Vec<_>>().join("; ")
         }

@@ -40,6 +40,21 @@ impl Source {
     }
 }
 
+impl Source {
+    /// What to do about a wrong address.
+    pub(super) fn correction(&self) -> &'static str {
+        match self {
+            Self::Flag => "give the address of a cdpilot server with --url",
+            Self::Environment => "correct CDPILOT_URL",
+            Self::Settings => "correct browser.control_url in config.yaml",
+            Self::Running(_) => "restart the server with `cdpilot serve --stop`",
+            Self::Default => {
+                "another program uses the port of cdpilot: stop it, or set browser.control_url and server.port in config.yaml"
+            }
+        }
+    }
+}
+
 impl ServerAddress {
     /// Parses `http://host:port` or `host:port`.
     fn new(text: &str, source: Source) -> Result<Self, Failure> {
@@ -70,6 +85,10 @@ impl ServerAddress {
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             return Err(bad("has a path or query after the port; give only the address"));
         }
+        // A word alone is more likely a mistake than a host with port 80.
+        if !text.contains("://") && url.port().is_none() {
+            return Err(bad("has neither a scheme nor a port; give the address of a cdpilot server"));
+        }
         let port = url.port_or_known_default().unwrap_or(80);
         Ok(Self { near: is_loopback(host), url: format!("http://{host}:{port}"), source })
     }
@@ -85,6 +104,11 @@ impl ServerAddress {
             Source::Running(running) => Some(running.pid),
             _ => None,
         }
+    }
+
+    /// Whether it is known that no server runs: none has the home, and no address was given.
+    pub(in super::super) fn is_none_running(&self) -> bool {
+        self.source == Source::Default && env("CDPILOT_TOKEN").is_none()
     }
 
     /// Whether the server is on this machine.
@@ -150,7 +174,9 @@ mod tests {
         assert_eq!(base("http://[::1]:5"), ("http://[::1]:5".into(), true));
         assert_eq!(base("http://box.example"), ("http://box.example:80".into(), false));
         assert_eq!(base("http://10.0.0.7:9"), ("http://10.0.0.7:9".into(), false));
-        for bad in ["", "ftp://h:1", "https://h:1", "http://u:secret@h:1", "http://h:1/x", "http://h:1/?a", "h:x"] {
+        for bad in
+            ["", "ftp://h:1", "https://h:1", "http://u:secret@h:1", "http://h:1/x", "http://h:1/?a", "h:x", "foo"]
+        {
             let error = ServerAddress::new(bad, Source::Flag).unwrap_err().error;
             assert!(error.contains("http://host:port") && !error.contains("secret"), "{bad}: {error}");
         }

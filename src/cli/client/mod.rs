@@ -39,6 +39,8 @@ pub(super) struct Client {
     agent: Agent,
     base: String,
     shown: String,
+    /// How to correct the address.
+    correct: &'static str,
     token: Option<Token>,
     /// Process id of the server, if known.
     process: Option<u32>,
@@ -51,6 +53,8 @@ pub(super) struct Answer {
     /// The body as received.
     pub(super) text: String,
     pub(super) value: Value,
+    /// The address of the server, for messages.
+    pub(super) server: String,
 }
 
 /// Why a request got no answer.
@@ -102,7 +106,8 @@ impl Client {
         let config = if found.is_near() { config.proxy(None) } else { config };
         let shown = format!("{}{}", found.base(), found.source.suffix());
         let agent = Agent::with_parts(config.build(), DefaultConnector::new(), resolve::Addresses::default());
-        Ok(Self { agent, base: found.base().to_owned(), shown, token, process })
+        let correct = found.source.correction();
+        Ok(Self { agent, base: found.base().to_owned(), shown, correct, token, process })
     }
 
     /// Sends a request and reads the whole answer.
@@ -125,15 +130,18 @@ impl Client {
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         if !ours(&value) {
             let what = format!("the program at {} is not a cdpilot server (HTTP status {status})", self.shown);
-            let hint = "give the address of a cdpilot server with --url or CDPILOT_URL";
-            return Err(NoAnswer::Failed(Failure::unreachable(format!("{what}; {hint}"))));
+            return Err(NoAnswer::Failed(Failure::unreachable(format!("{what}; {}", self.correct))));
         }
-        Ok(Answer { status, text, value })
+        Ok(Answer { status, text, value, server: self.shown.clone() })
     }
 
-    /// Opens the event stream; the inner error is an answer of another kind.
-    pub(super) fn follow(&self, request: &Request) -> Result<Result<ureq::BodyReader<'static>, Answer>, NoAnswer> {
-        let mut response = self.ask(request, None, true)?;
+    /// Opens the event stream, which ends after `limit`; the inner error is an answer of another kind.
+    pub(super) fn follow(
+        &self,
+        request: &Request,
+        limit: Option<Duration>,
+    ) -> Result<Result<ureq::BodyReader<'static>, Answer>, NoAnswer> {
+        let mut response = self.ask(request, limit, true)?;
         let status = response.status().as_u16();
         if status == 200 {
             return Ok(Ok(response.into_body().into_reader()));
@@ -141,7 +149,7 @@ impl Client {
         let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
         let text = text.map_err(|problem| self.no_answer(&problem, REMOTE_CONNECT_LIMIT))?;
         let value = serde_json::from_str(&text).unwrap_or_default();
-        Ok(Err(Answer { status, text, value }))
+        Ok(Err(Answer { status, text, value, server: self.shown.clone() }))
     }
 
     fn ask(
@@ -207,7 +215,8 @@ impl Client {
             Error::HostNotFound => refused("unknown host"),
             Error::ConnectionFailed => refused("it does not accept connections"),
             Error::Protocol(_) => NoAnswer::Failed(Failure::unreachable(format!(
-                "the program at {shown} is not a cdpilot server (invalid HTTP response); give the address of a cdpilot server with --url"
+                "the program at {shown} is not a cdpilot server (invalid HTTP response); {}",
+                self.correct
             ))),
             Error::BadUri(_) | Error::Http(_) => {
                 NoAnswer::Failed(Failure::usage(format!("{shown} is not a server address; give http://host:port")))

@@ -239,10 +239,9 @@ impl Demo<'_> {
     fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, StepOutput), Failure> {
         let picture = self.supervisor.screenshot(&FrameRef::Top, self.settings.deadline(STEP_TIME))?;
         let path = save(&picture, wish).map_err(|problem| {
-            Failure::new(
-                "INTERNAL",
-                format!("cannot write the screenshot: {problem}; choose another file with --screenshot"),
-            )
+            let path = wish.map(|path| format!(" to {}", path.display())).unwrap_or_default();
+            let why = format!("cannot write the screenshot{path}: {problem}; choose another file with --screenshot");
+            Failure::new("INTERNAL", why)
         })?;
         let output = StepOutput::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
         Ok((path, output))

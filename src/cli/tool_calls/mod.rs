@@ -56,7 +56,7 @@ pub(super) struct Tool {
 }
 
 pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    let Some(name) = &tool.name else { return listed(out) };
+    let Some(name) = &tool.name else { return listed(&tool.toolsets, out) };
     let client = ToolClient::new(global, settings, &tool.toolsets, out)?;
     let known = local(name);
     if tool.schema {
@@ -69,6 +69,7 @@ pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) 
     }
     let arguments = arguments(tool.arguments.as_deref(), name, known.as_ref())?;
     let home = client.home().cloned();
+    super::tools::warn_of_models(out);
     if let Some(home) = &home {
         let local_tools = LocalTools::new(home, "cli", &tool.toolsets, &["todo"], TerminalUser::at_terminal())?;
         let arguments = Value::Object(arguments.clone());
@@ -126,8 +127,8 @@ fn arguments(
     }
 }
 
-/// Lists the tools that are on for the platform cli.
-fn listed(out: &Out) -> Result<Exit, Failure> {
+/// Lists the tools that are on for the platform cli, or those of toolsets.
+fn listed(toolsets: &[String], out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
     struct Output {
         ok: bool,
@@ -140,7 +141,9 @@ fn listed(out: &Out) -> Result<Exit, Failure> {
         available: bool,
     }
     let (catalog, config) = catalog()?;
-    let rows = catalog.callable(&config);
+    catalog.check(&config, toolsets)?;
+    super::tools::warn_of_models(out);
+    let rows = catalog.callable(&config, toolsets);
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
     for row in &rows {
         let told = row.availability.explanation();

@@ -43,10 +43,6 @@ pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) 
     };
     let code = text("code").unwrap_or_else(|| "INTERNAL".to_owned());
     let error = text("error").unwrap_or_else(|| "the tool failed without a message".to_owned());
-    told.remove("success");
-    if !told.is_empty() {
-        print(&told, out);
-    }
     Err(Failure { exit, ..Failure::new(code, error) })
 }
 

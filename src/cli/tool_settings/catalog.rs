@@ -51,7 +51,7 @@ impl Availability {
         match self {
             Self::Available => "",
             Self::Conditional(why) => why,
-            Self::External => "not built in; an MCP server or plugin can provide it",
+            Self::External => "not built in; an MCP server can provide it",
             Self::McpServer => "MCP server, started when used",
         }
     }
@@ -149,7 +149,7 @@ impl Catalog {
     }
 
     /// Checks that all names are tools or toolsets.
-    pub(super) fn check(&self, config: &Config, names: &[String]) -> Result<(), Failure> {
+    pub(in super::super) fn check(&self, config: &Config, names: &[String]) -> Result<(), Failure> {
         let Some(name) = names.iter().find(|name| !self.is_toolset(config, name) && !self.is_tool(name)) else {
             return Ok(());
         };
@@ -227,9 +227,13 @@ impl Catalog {
         reached.contains(toolset) || enabled.toolsets.iter().any(|set| names.contains(&set.as_str()))
     }
 
-    /// The tools that `cdpilot tool` can call: on for `cli` and built in.
-    pub(in super::super) fn callable(&self, config: &Config) -> Vec<Row> {
+    /// The tools that `cdpilot tool` can call: built in, and in these toolsets; without toolsets, those that are on for `cli`.
+    pub(in super::super) fn callable(&self, config: &Config, toolsets: &[String]) -> Vec<Row> {
         let mut rows = self.rows(config, CLI);
+        if !toolsets.is_empty() {
+            let on = enabled(config, &self.toolsets, CLI, toolsets).names(&self.toolsets).0;
+            rows.iter_mut().for_each(|row| row.on = on.contains(&row.name));
+        }
         rows.retain(|row| row.on && matches!(row.availability, Availability::Available | Availability::Conditional(_)));
         rows
     }
@@ -238,7 +242,13 @@ impl Catalog {
     pub(in super::super) fn why_not(&self, config: &Config, name: &str) -> Option<String> {
         let row = self.rows(config, CLI).into_iter().find(|row| row.name == name)?;
         Some(match row.on {
-            false => format!("it is off for cli; `cdpilot tools enable {name}` turns it on"),
+            false => {
+                let problems = self.enabled(config, CLI).names(&self.toolsets).1;
+                match problems.first() {
+                    Some(problem) => format!("it is off for cli; correct config.yaml, which names an {problem}"),
+                    None => format!("it is off for cli; `cdpilot tools enable {name}` turns it on"),
+                }
+            }
             true if row.availability == Availability::Available => {
                 "the running server has other settings; restart it with `cdpilot serve --stop`".to_owned()
             }

@@ -73,7 +73,7 @@ pub(super) fn tools(catalog: &Catalog, layers: &Layers, platform: &str, out: &Ou
     for (on, word) in [(true, "on "), (false, "off")] {
         let names: Vec<&str> = elsewhere.iter().filter(|row| row.on == on).map(|row| row.name.as_str()).collect();
         if !names.is_empty() {
-            out.line(&format!("{word}  {}", out.style.dim("not built in; an MCP server or plugin can provide them:")));
+            out.line(&format!("{word}  {}", out.style.dim("not built in; an MCP server can provide them:")));
             wrapped(&names).iter().for_each(|line| out.line(&format!("     {line}")));
         }
     }
@@ -174,12 +174,13 @@ pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: 
     problems.iter().for_each(|problem| out.aside(&format!("config.yaml: {problem}")));
     let width = sets.iter().map(|set| set.name.len()).max().unwrap_or_default();
     let mut last = "";
+    out.line(&format!("Toolsets; on: number of tools that are on for {platform}, available: that can be called now."));
     for set in &sets {
         if set.kind != last {
-            out.line(&out.style.bold(&format!("{} (tools: on for {platform} / available / total)", set.kind)));
+            out.line(&out.style.bold(&format!("{:1$}  on  available  tools", set.kind, width + 2)));
             last = set.kind;
         }
-        let counts = format!("{:>2} / {:>2} / {:>2}", set.on, set.available, set.tools);
+        let counts = format!("{:>2}  {:>9}  {:>5}", set.on, set.available, set.tools);
         out.line(&format!("  {:width$}  {counts}  {}", set.name, out.style.dim(&one_line(&set.description))));
     }
     out.object(&Output { ok: true, platform, problems, toolsets: sets });

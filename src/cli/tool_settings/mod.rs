@@ -22,6 +22,7 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::Settings;
 use crate::config::{Config, Home, Layers, Running};
+use crate::llm::Models;
 pub(super) use catalog::Catalog;
 use change::Toggle;
 
@@ -45,9 +46,9 @@ enum Command {
     /// List tools: on or off, and what unavailable ones need
     List(List),
     /// Turn tools or toolsets on
-    Enable(Turn),
+    Enable(Enable),
     /// Turn tools or toolsets off
-    Disable(Turn),
+    Disable(Disable),
 }
 
 #[derive(Debug, Args)]
@@ -64,13 +65,29 @@ struct List {
 }
 
 #[derive(Debug, Args)]
-struct Turn {
-    /// Tools and toolsets to turn on or off
+struct Enable {
+    /// Tools and toolsets to turn on
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// Change only this platform [default: `disable` applies to all platforms; `enable` reverts that and turns on for cli]
+    /// Turn them on for this platform only [default: turn them on for cli, and undo `tools disable` without a platform]
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct Disable {
+    /// Tools and toolsets to turn off
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Turn them off for this platform only [default: for all platforms]
+    #[arg(long, value_name = "NAME")]
+    platform: Option<String>,
+}
+
+/// The tools to turn on or off, and the platform.
+struct Turn<'a> {
+    names: &'a [String],
+    platform: Option<&'a str>,
 }
 
 pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
@@ -78,6 +95,7 @@ pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit,
     match &tools.command {
         None => screen::run(&home, out),
         Some(Command::List(list)) => {
+            warn_of_models(out);
             let layers = Layers::of(&home)?;
             let config = layers.config();
             let platform = Catalog::platform(&config, list.platform.as_deref().unwrap_or(catalog::CLI))?;
@@ -91,12 +109,23 @@ pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit,
             }
             Ok(Exit::Done)
         }
-        Some(Command::Enable(turn)) => turned(&home, turn, Toggle::On, settings, out),
-        Some(Command::Disable(turn)) => turned(&home, turn, Toggle::Off, settings, out),
+        Some(Command::Enable(Enable { names, platform })) => {
+            turned(&home, &Turn { names, platform: platform.as_deref() }, Toggle::On, settings, out)
+        }
+        Some(Command::Disable(Disable { names, platform })) => {
+            turned(&home, &Turn { names, platform: platform.as_deref() }, Toggle::Off, settings, out)
+        }
     }
 }
 
-fn turned(home: &Home, turn: &Turn, toggle: Toggle, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+/// Warns of an invalid `llm.json`.
+pub(super) fn warn_of_models(out: &Out) {
+    if let Some(Err(problem)) = Home::find().ok().map(|home| Models::of(&home)) {
+        out.aside(&format!("warning: {problem}; tools that need a model are off"));
+    }
+}
+
+fn turned(home: &Home, turn: &Turn<'_>, toggle: Toggle, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
     struct Output<'a> {
         ok: bool,
@@ -111,12 +140,12 @@ fn turned(home: &Home, turn: &Turn, toggle: Toggle, settings: &Settings, out: &O
     let config = Config::of(home)?;
     let catalog = Catalog::open(home, &config)?;
     // An unknown name may be a tool of an MCP server.
-    if !config.mcp_servers.is_empty() && catalog.check(&config, &turn.names).is_err() {
+    if !config.mcp_servers.is_empty() && catalog.check(&config, turn.names).is_err() {
         catalog.load(settings.deadline(LOADING), out);
     }
     let (platform, done) = save::change(home, |config| {
-        let platform = turn.platform.as_deref().map(|typed| Catalog::platform(config, typed)).transpose()?;
-        let done = change::turn(&catalog, config, platform.as_deref(), &turn.names, toggle)?;
+        let platform = turn.platform.map(|typed| Catalog::platform(config, typed)).transpose()?;
+        let done = change::turn(&catalog, config, platform.as_deref(), turn.names, toggle)?;
         Ok((done.config.clone(), (platform, done)))
     })?;
     let word = if toggle == Toggle::On { "on" } else { "off" };

@@ -108,7 +108,11 @@ impl Backend for ToolServer {
     fn call(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
         let params = &request.params;
         let bad = |problem: String| Fault::new(Fault::INVALID_PARAMS, problem);
-        let name = params.get("name").and_then(Value::as_str).ok_or_else(|| bad("name must be a string".to_owned()))?;
+        let name = match params.get("name") {
+            Some(Value::String(name)) => name.as_str(),
+            Some(_) => return Err(bad("params.name must be a string".to_owned())),
+            None => return Err(bad("params.name is missing; give the name of a tool".to_owned())),
+        };
         let arguments = match params.get("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
@@ -116,6 +120,12 @@ impl Backend for ToolServer {
         };
         let deadline = Deadline::after(CALL);
         if let Err(failed) = self.find(name, peer.cancel) {
+            if self.registry.get(name).is_some() {
+                return Err(bad(format!(
+                    "{name} is not enabled here; add it with --toolsets of `cdpilot mcp`, ?toolsets= of POST /mcp, or \
+                     tools.platforms.mcp in config.yaml"
+                )));
+            }
             // The tool may belong to a toolset that failed to load.
             return match failed.into_iter().next() {
                 Some((toolset, problem)) => {

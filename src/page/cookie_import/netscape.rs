@@ -35,9 +35,10 @@ fn cookie(line: &str, http_only: bool) -> Result<NewCookie, String> {
         // An empty value at the end of a line is easily lost.
         [domain, subdomains, path, secure, expires, name] => (domain, subdomains, path, secure, expires, name, ""),
         _ => {
+            let count = fields.len();
+            let word = if count == 1 { "field" } else { "fields" };
             return Err(format!(
-                "it has {} fields, not 7: domain, subdomains, path, secure, expiry, name, value, separated by tabs",
-                fields.len()
+                "it has {count} {word}, not 7: domain, subdomains, path, secure, expiry, name, value, separated by tabs"
             ));
         }
     };
@@ -113,7 +114,7 @@ mod tests {
         let faulty: Vec<usize> = read.rejected.iter().map(|faulty| faulty.line).collect();
         assert_eq!(faulty, [1, 3, 4, 5, 6, 7, 8, 9]);
         for (at, words) in
-            ["1 fields", "TRUE nor FALSE", "Unix seconds", "no domain", "begin with `/`", "expired", "milli", "secure"]
+            ["1 field,", "TRUE nor FALSE", "Unix seconds", "no domain", "begin with `/`", "expired", "milli", "secure"]
                 .iter()
                 .enumerate()
         {

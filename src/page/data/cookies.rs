@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +173,8 @@ impl NewCookie {
         } else if self.url.as_deref().is_some_and(|url| !is_web(url)) {
             "its `url` is not an http or https URL"
         } else if self.domain.as_deref().is_some_and(|domain| !is_host(domain)) {
-            "its `domain` is not a host name; give it without scheme, port and path"
+            let domain: String = self.domain.iter().flat_map(|domain| domain.chars()).take(200).collect();
+            return Some(format!("its `domain` {domain:?} is not a host name; give it without scheme, port and path"));
         } else if self.path.as_deref().is_some_and(|path| !path.starts_with('/') || forbidden(path)) {
             "its `path` must begin with `/`"
         } else if self.expires.is_some_and(|time| !time.is_finite() || time < -1.0) {
@@ -269,6 +271,12 @@ impl Tab {
         }
         let wrong = cookies.iter().enumerate().find_map(|(index, cookie)| Some((index, cookie.problem()?)));
         if let Some((index, problem)) = wrong {
+            return Err(Error::BadCookie { index, problem });
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let expired = |cookie: &NewCookie| cookie.expires.filter(|time| *time >= 0.0 && *time <= now);
+        if let Some((index, time)) = cookies.iter().enumerate().find_map(|(at, cookie)| Some((at, expired(cookie)?))) {
+            let problem = format!("its `expires` {time} is in the past; give a later time in Unix seconds");
             return Err(Error::BadCookie { index, problem });
         }
         for (index, cookie) in cookies.iter().enumerate() {

@@ -243,7 +243,14 @@ impl Tab {
         }
         if let Some(zone) = &change.timezone {
             let set = SetTimezoneOverride::new(zone.clone().unwrap_or_default());
-            self.stand("timezone", SessionScope::Frames, set, zone.is_some(), deadline).map_err(refused("timezone"))?;
+            let refused = |error| match (error, zone) {
+                (Error::Supervisor(supervisor::Error::Cdp(cdp::Error::Protocol { .. })), Some(zone)) => {
+                    let zone: String = zone.chars().take(60).collect();
+                    bad("timezone", &format!("{zone:?} is not a time zone; give one such as Europe/Berlin"))
+                }
+                (error, _) => error,
+            };
+            self.stand("timezone", SessionScope::Frames, set, zone.is_some(), deadline).map_err(refused)?;
         }
         if let Some(locale) = &change.locale {
             let mut set = SetLocaleOverride::new();

@@ -8,9 +8,11 @@ use http::header::{CACHE_CONTROL, HeaderValue};
 use super::super::auth;
 use super::super::error::ApiError;
 use super::super::openapi;
+use super::super::settings_check;
 use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
 use super::super::types::{Doctor, Health, NoFields, Ticket, UiSecret};
 use super::{Call, Reply};
+use crate::config::Config;
 use crate::http::Answer;
 
 // All handlers have the same signature.
@@ -21,7 +23,13 @@ pub(super) fn health(_: &Call<'_>, _: NoFields) -> Result<Health, ApiError> {
 
 #[allow(clippy::unnecessary_wraps)]
 pub(super) fn doctor(call: &Call<'_>, _: NoFields) -> Result<Doctor, ApiError> {
-    Ok(Doctor { checks: call.context.control.doctor(call.deadline) })
+    let control = &call.context.control;
+    let mut checks = control.doctor(call.deadline);
+    if let Ok(config) = Config::of(control.home()) {
+        let problems = call.context.tools.setting_problems(&config);
+        settings_check::complete_with(&mut checks, control.home(), &config, problems);
+    }
+    Ok(Doctor { checks })
 }
 
 #[allow(clippy::unnecessary_wraps)]

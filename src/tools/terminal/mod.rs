@@ -39,7 +39,8 @@ use table::Table;
 /// The toolset.
 const TERMINAL: &str = "terminal";
 /// What the tools require while they are disabled.
-const NEEDS: &str = "tools.terminal.enabled: true in config.yaml, then a restart";
+const NEEDS: &str =
+    "tools.terminal.enabled: true in config.yaml, and then a restart of the server (cdpilot serve --stop)";
 
 /// Settings shared by the tools.
 struct Shell {

@@ -122,14 +122,14 @@ pub(super) const MESSENGERS: &[&str] = &[
 ];
 
 const fn messenger(name: &'static str) -> Defined {
-    platform(name, "A messenger: the same tools as cdpilot-cli.", EVERYTHING)
+    platform(name, "Default for messages from there: the same as cdpilot-cli.", EVERYTHING)
 }
 
 /// All predefined toolsets, by name within each kind.
 pub const DEFINED: &[Defined] = &[
     core(
         "browser",
-        "Control a browser: pages, tabs, frames, dialogs. Includes web_search.",
+        "Drive a browser: pages, tabs, frames, dialogs; and search the web.",
         &[
             "browser_back",
             "browser_cdp",
@@ -157,8 +157,8 @@ pub const DEFINED: &[Defined] = &[
     ),
     core("clarify", "Ask the user a question.", &["clarify"]),
     core("code_execution", "Run scripts that call tools.", &["execute_code"]),
-    core("cronjob", "Schedule tasks.", &["cronjob"]),
-    core("delegation", "Delegate part of the task to another agent.", &["delegate_task"]),
+    core("cronjob", "Run tasks on a schedule.", &["cronjob"]),
+    core("delegation", "Delegate a part of the task to another agent.", &["delegate_task"]),
     core("feishu_doc", "Read Feishu documents.", &["feishu_doc_read"]),
     core(
         "feishu_drive",
@@ -172,18 +172,18 @@ pub const DEFINED: &[Defined] = &[
     ),
     core(
         "file",
-        "Read, write, patch and search files in the workspace.",
+        "Read, write, patch and search files of the workspace.",
         &["patch", "read_file", "search_files", "write_file"],
     ),
     core(
         "homeassistant",
-        "Control smart home devices.",
+        "Control a smart home (Home Assistant).",
         &["ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"],
     ),
     core("image_gen", "Generate images.", &["image_generate"]),
-    core("memory", "Remember facts across sessions.", &["memory"]),
-    core("messaging", "Send messages.", &["send_message"]),
-    core("moa", "Combine the answers of several models.", &["mixture_of_agents"]),
+    core("memory", "Store facts for later sessions.", &["memory"]),
+    core("messaging", "Send messages to other services.", &["send_message"]),
+    core("moa", "Ask several models and merge their answers.", &["mixture_of_agents"]),
     core(
         "rl",
         "Train models by reinforcement learning.",
@@ -200,20 +200,29 @@ pub const DEFINED: &[Defined] = &[
             "rl_test_inference",
         ],
     ),
-    core("search", "Search the web without reading pages.", &["web_search"]),
+    core("search", "Search the web, without reading the results.", &["web_search"]),
     core("session_search", "Search past sessions.", &["session_search"]),
-    core("skills", "Use and manage skills.", &["skill_manage", "skill_view", "skills_list"]),
+    core(
+        "skills",
+        "Read and write skills: instructions saved for later tasks.",
+        &["skill_manage", "skill_view", "skills_list"],
+    ),
     core("terminal", "Run shell commands and background processes.", &["process", "terminal"]),
-    core("todo", "Keep a to-do list for the session.", &["todo"]),
+    core("todo", "Keep a to-do list of the session.", &["todo"]),
     core("tts", "Convert text to speech.", &["text_to_speech"]),
-    core("vision", "Analyse images.", &["vision_analyze"]),
-    core("web", "Search the web and read pages as text.", &["web_extract", "web_search"]),
+    core("vision", "Ask a vision model about images.", &["vision_analyze"]),
+    core("web", "Search the web, and read pages as text.", &["web_extract", "web_search"]),
     composite("debugging", "Files, a terminal and the web.", &[], &["file", "terminal", "web"]),
-    composite("safe", "Tools without access to files, terminal or code.", &[], &["image_gen", "vision", "web"]),
+    composite(
+        "safe",
+        "Tools that change nothing: no files, no terminal, no code.",
+        &[],
+        &["image_gen", "vision", "web"],
+    ),
     Defined {
         name: "cdpilot-mcp",
         kind: Kind::Platform,
-        description: "MCP clients: the twelve browser tools for tabs, frames and dialogs.",
+        description: "Default of MCP clients: twelve browser tools, to read pages, click, type, take screenshots, and handle tabs, frames and dialogs.",
         tools: &[
             "browser_click",
             "browser_dialog",
@@ -230,9 +239,9 @@ pub const DEFINED: &[Defined] = &[
         ],
         includes: &[],
     },
-    platform("cdpilot-cli", "The command line: all tools.", EVERYTHING),
-    platform("cdpilot-acp", "Editors.", CODING),
-    platform("cdpilot-api-server", "Programs without a user to ask.", UNATTENDED),
+    platform("cdpilot-cli", "Default of the command line: everything.", EVERYTHING),
+    platform("cdpilot-acp", "Default of editors (Agent Client Protocol).", CODING),
+    platform("cdpilot-api-server", "Default of programs, without a user to ask.", UNATTENDED),
     messenger("cdpilot-telegram"),
     messenger("cdpilot-discord"),
     messenger("cdpilot-slack"),
@@ -251,7 +260,7 @@ pub const DEFINED: &[Defined] = &[
     messenger("cdpilot-weixin"),
     messenger("cdpilot-homeassistant"),
     messenger("cdpilot-webhook"),
-    platform("cdpilot-gateway", "All messengers: every tool of any of them.", MESSENGERS),
+    platform("cdpilot-gateway", "All tools of all messengers.", MESSENGERS),
 ];
 
 /// The predefined toolset of a name.

@@ -212,6 +212,12 @@ fn place(value: &Value) -> String {
 
 /// Prints an event on one line.
 pub(in super::super) fn event(name: &str, value: &Value, out: &Out) {
+    if name == "reset" {
+        return out.aside(match value["reason"].as_str() {
+            Some("other_start") => "the event given by --since is not stored; all stored events follow",
+            _ => "events were lost; all stored events follow",
+        });
+    }
     let mut rest = value.clone();
     if let Some(map) = rest.as_object_mut() {
         ["seq", "ts", "type"].iter().for_each(|name| drop(map.remove(*name)));

@@ -36,6 +36,13 @@ pub(in super::super) fn added(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn imported(value: &Value, out: &Out) {
+    let is_other = value["added"] == 0 && value["format"] == "netscape";
+    if let (true, Some(first)) = (is_other, list(value, "rejected").first()) {
+        let (line, why) = (count(&first["line"]), word(first, "reason"));
+        return out.warning(&format!(
+            "error: no cookie was found; give a cookie file (Netscape), a curl command or JSON; line {line}: {why}"
+        ));
+    }
     for faulty in list(value, "rejected") {
         note(&format!("line {}: {}", count(&faulty["line"]), word(faulty, "reason")), out);
     }
