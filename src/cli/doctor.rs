@@ -13,7 +13,7 @@ use super::connect::{Connector, warn_of_environment};
 use super::failure::{Exit, Failure};
 use super::output::{Out, WaitIndicator, clean};
 use super::settings::Settings;
-use super::tools::Catalog;
+use super::tool_settings::Catalog;
 use crate::browser::is_suspended;
 use crate::config::{Config, Home, Running};
 use crate::control::{Check, CheckStatus as Status, Control, Fixed, Overrides, doctor_of};

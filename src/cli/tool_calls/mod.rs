@@ -69,7 +69,7 @@ pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) 
     }
     let arguments = arguments(tool.arguments.as_deref(), name, known.as_ref())?;
     let home = client.home().cloned();
-    super::tools::warn_of_models(out);
+    super::tool_settings::warn_of_models(out);
     if let Some(home) = &home {
         let local_tools = LocalTools::new(home, "cli", &tool.toolsets, &["todo"], TerminalUser::at_terminal())?;
         let arguments = Value::Object(arguments.clone());
@@ -142,7 +142,7 @@ fn listed(toolsets: &[String], out: &Out) -> Result<Exit, Failure> {
     }
     let (catalog, config) = catalog()?;
     catalog.check(&config, toolsets)?;
-    super::tools::warn_of_models(out);
+    super::tool_settings::warn_of_models(out);
     let rows = catalog.callable(&config, toolsets);
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
     for row in &rows {
