@@ -56,7 +56,7 @@ pub enum Error {
         known: String,
     },
     /// There is no such tab.
-    #[error("no tab {wanted:?}{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", meant(nearest.as_deref()))]
+    #[error("no tab {wanted:?} in this session{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", meant(nearest.as_deref()))]
     NoTab {
         /// The name that was given.
         wanted: String,
@@ -160,7 +160,7 @@ fn quoted(message: &str) -> String {
 
 /// Names the tab that has been idle longest, if known.
 fn idle(oldest: Option<&str>) -> String {
-    oldest.map(|oldest| format!(", idle longest: {oldest}")).unwrap_or_default()
+    oldest.map(|oldest| format!(", for example {oldest}, which was idle longest")).unwrap_or_default()
 }
 
 fn meant(nearest: Option<&str>) -> String {

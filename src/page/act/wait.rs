@@ -30,6 +30,8 @@ const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// The load state without network activity, and how long there must have been none.
 const NETWORK_IDLE: &str = "networkidle";
 const QUIET_NETWORK: Duration = Duration::from_millis(500);
+/// A wait shorter than this cannot tell a page that does not respond from one whose answer was cut off.
+const UNRESPONSIVE: Duration = Duration::from_secs(1);
 /// Time reserved before the deadline for the answer.
 const RESERVED: Duration = Duration::from_millis(100);
 
@@ -120,7 +122,7 @@ impl Tab {
             };
             if deadline.left() <= RESERVED {
                 let names: Vec<String> = missing.iter().map(|what| wait.describe(*what)).collect();
-                let silent = if wait.silent { " (the page did not respond at the end)" } else { "" };
+                let silent = if wait.silent && began.elapsed() > UNRESPONSIVE { " (the page did not respond at the end)" } else { "" };
                 return Err(timeout(names.join(" and ") + silent));
             }
             let step = Deadline::after(deadline.left().saturating_sub(RESERVED));

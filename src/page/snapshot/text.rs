@@ -193,7 +193,7 @@ pub(super) fn cut(text: String, max: usize, skipped: usize) -> (String, bool) {
     let (mut kept, mut used, mut end) = (0, 0, 0);
     for line in text.split_inclusive('\n') {
         used += line.chars().count();
-        if used > room {
+        if used > room && kept > 0 {
             break;
         }
         kept += 1;
@@ -209,6 +209,10 @@ pub(super) fn cut(text: String, max: usize, skipped: usize) -> (String, bool) {
 pub(super) fn after(text: String, lines: usize) -> String {
     match lines {
         0 => text,
+        _ if lines >= text.lines().count() => {
+            let all = text.lines().count();
+            format!("[offset {lines} is beyond the end ({all} lines)]")
+        }
         _ => text.split_inclusive('\n').skip(lines).collect(),
     }
 }

@@ -90,8 +90,8 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
             };
         }
         RouteMatch::NotFound(near) => {
-            let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            let error = format!("no route {}{meant} GET /openapi.json lists all routes", params::shown(&request.path));
+            let meant = near.map(|near| format!("; did you mean {near}")).unwrap_or_default();
+            let error = format!("no route {}{meant}; GET /openapi.json lists all routes", params::shown(&request.path));
             return written(&ApiError::new("NOT_FOUND", error));
         }
     };
@@ -116,7 +116,11 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
                 {
                     let (kind, message) = (dialog.kind.as_str(), params::shown(&dialog.message));
                     let answer = "answer it with POST /hooks/dialog first";
-                    failure.error = format!("the tab shows a dialog ({kind}, {message}); {answer}");
+                    failure.error = if message.is_empty() {
+                        format!("the tab shows a dialog ({kind}); {answer}")
+                    } else {
+                        format!("the tab shows a dialog ({kind}, {message}); {answer}")
+                    };
                 }
                 failure = failure.with("pending_dialogs", &dialogs);
             }

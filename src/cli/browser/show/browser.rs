@@ -85,6 +85,10 @@ fn tab(value: &Value) -> String {
 
 pub(in super::super) fn opened(value: &Value, out: &Out) {
     out.line(&tab(value));
+    for download in list(value, "downloads") {
+        let file = super::acts::downloaded(download);
+        note(&format!("a download started: {}; the tab is empty", file.trim_start_matches("downloaded ")), out);
+    }
     pending(value, out);
 }
 

@@ -84,7 +84,7 @@ pub(in super::super) fn found(value: &Value, out: &Out) {
 pub(in super::super) fn got(value: &Value, out: &Out) {
     match &value["value"] {
         Value::String(text) => whole(text, out),
-        Value::Null => out.aside("none"),
+        Value::Null => out.aside("no value: the element does not have it"),
         Value::Object(fields) => {
             for (name, value) in fields {
                 out.line(&format!("{name}: {value}"));
