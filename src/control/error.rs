@@ -102,7 +102,7 @@ pub enum Error {
     /// The tab to navigate shows a dialog.
     #[error(
         "the tab shows {} dialog{}; answer it first, or navigate with dismissDialogs \
-         (--dismiss-dialogs) to dismiss it",
+         to dismiss it",
         article(kind),
         quoted(message)
     )]

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::page::{Download, self, WaitUntil};
+use crate::page::{self, Download, WaitUntil};
 use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 
 /// Overrides of `config.yaml`, from flags and environment variables.

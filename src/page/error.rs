@@ -281,9 +281,11 @@ impl Error {
             Self::StaleRef { .. } | Self::DocumentGone { .. } => Code::StaleRef,
             Self::RefChanged { .. } => Code::RefChanged,
             Self::AmbiguousLocator { .. } => Code::AmbiguousLocator,
-            Self::NoMatch { .. } | Self::NoneLocated { .. } | Self::NoNthMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => {
-                Code::NotFound
-            }
+            Self::NoMatch { .. }
+            | Self::NoneLocated { .. }
+            | Self::NoNthMatch { .. }
+            | Self::NoRequest { .. }
+            | Self::NoBody { .. } => Code::NotFound,
             Self::NoStorage { .. } => Code::Conflict,
             Self::NotActionable { .. } => Code::NotActionable,
             Self::Busy { .. } => Code::PageBusy,
@@ -354,7 +356,11 @@ fn or_whole(locator: Option<&str>) -> String {
 pub(super) const UNKNOWN_REF: &str = "no snapshot of this tab contains it";
 
 fn stale(reference: &str, why: &str) -> String {
-    if why == UNKNOWN_REF { format!("unknown ref {reference}: {why}") } else { format!("ref {reference} is stale: {why}") }
+    if why == UNKNOWN_REF {
+        format!("unknown ref {reference}: {why}")
+    } else {
+        format!("ref {reference} is stale: {why}")
+    }
 }
 
 fn listed(matches: &[Match], total: usize) -> String {

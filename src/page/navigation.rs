@@ -186,7 +186,8 @@ impl Tab {
     pub(crate) fn downloads_of(&self, before: &BeforeNavigation, deadline: Deadline) -> Vec<Download> {
         let new = || self.downloads().into_iter().filter(|download| download.number > before.download);
         let time = deadline.within(DOWNLOAD);
-        while !time.passed() && new().all(|download| download.state == DownloadState::InProgress || download.path.is_none())
+        while !time.passed()
+            && new().all(|download| download.state == DownloadState::InProgress || download.path.is_none())
         {
             pause(DOWNLOAD_POLL.min(time.left()));
         }

@@ -300,7 +300,7 @@ pub(super) fn input(path: &str) -> Result<String, Failure> {
             Err(Failure::usage(format!("{shown} is larger than 1 MiB, the limit; give less")))
         }
         Ok(_) => Ok(text),
-        Err(problem) => Err(Failure::usage(format!("cannot read {shown}: {problem}"))),
+        Err(problem) => Err(Failure::new("PATH_REFUSED", format!("cannot read {shown}: {problem}"))),
     }
 }
 

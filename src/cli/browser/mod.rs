@@ -138,7 +138,7 @@ pub(super) enum Command {
     Evaluate(act::Evaluate),
     /// Run several actions in one request
     Batch(forms::Batch),
-    /// Answer the open dialog, or arm an answer for the next one
+    /// Answer the open dialog, or give the answer to the next one in advance
     Dialog(page_data::Dialog),
     /// List open and recent dialogs
     Dialogs(page_data::Dialogs),
@@ -204,8 +204,8 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         }
         explain(&mut failure);
         if let Some(profile) = &global.profile {
-            let start = format!("`cdpilot --profile {} browser start`", one_line(profile));
-            failure.error = failure.error.replace("`cdpilot browser start`", &start);
+            let start = format!("`cdpilot --profile {} start`", one_line(profile));
+            failure.error = failure.error.replace("`cdpilot start`", &start);
         }
         return Err(failure);
     }

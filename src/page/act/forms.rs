@@ -168,6 +168,9 @@ impl Tab {
     }
 
     fn fill(&self, fields: &[Field], submit: bool, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
+        if fields.is_empty() {
+            return Err(Error::BadRequest { problem: "fields is empty; give at least one field".to_owned() });
+        }
         self.emulate_focus();
         let (mut performed, mut typed_in) = (Performed::default(), None);
         for (index, field) in fields.iter().enumerate() {
@@ -372,9 +375,7 @@ fn in_field(error: Error, index: usize, fields: &[Field]) -> Error {
         (Some(filled), Error::NotActionable { what, reason, covered_by }) => {
             Error::NotActionable { what, reason: format!("{reason}; {filled}"), covered_by }
         }
-        (Some(filled), Error::BadRequest { problem }) => {
-            Error::BadRequest { problem: format!("{problem}; {filled}") }
-        }
+        (Some(filled), Error::BadRequest { problem }) => Error::BadRequest { problem: format!("{problem}; {filled}") },
         (Some(filled), Error::InField { number, name, error, .. }) => {
             Error::InField { number, name, error, filled: format!("; {filled}") }
         }

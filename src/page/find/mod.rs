@@ -365,7 +365,7 @@ impl Tab {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
         match (&at.locator, at.nth) {
             (None, None) => Ok(Cow::Borrowed(at)),
-            (None, Some(_)) => bad("nth needs a locator; a selector always uses its first match"),
+            (None, Some(_)) => bad("nth needs a locator: a ref names one element, and a selector uses its first match"),
             (Some(_), _) if at.reference.is_some() || at.selector.is_some() => {
                 bad("give only one of ref, selector and locator")
             }

@@ -55,7 +55,7 @@ const ADVICE: [(&str, &str); 7] = [
     ("see POST /hooks/file-chooser", "use browser_upload"),
     ("with targetId, or the frame with frameId", "with target_id, or the frame with frame_id"),
     (
-        "answer it first, or navigate with dismissDialogs (--dismiss-dialogs) to dismiss it",
+        "answer it first, or navigate with dismissDialogs to dismiss it",
         "answer it with browser_dialog, or call browser_navigate with dismiss_dialogs: true",
     ),
     ("or give this action more time (timeoutMs)", "or take a browser_snapshot and retry later"),

@@ -60,8 +60,8 @@ fn chosen(chooser: &Value) -> String {
         (false, _) => format!("file chooser opened, but the files were not set: {problem}"),
         (true, false) => format!("file chooser opened, files set: {}", files.join(", ")),
         (true, true) => {
-            "a file chooser opened and was closed without files; give files with `cdpilot browser upload FILE --ref REF` \
-            (ref of the file field), or with `cdpilot browser upload FILE` before the click"
+            "a file chooser opened and was closed without files; give files with `cdpilot upload FILE --ref REF` \
+            (ref of the file field), or with `cdpilot upload FILE` before the click"
                 .to_owned()
         }
     }
