@@ -163,7 +163,7 @@ fn nobody_there_is_code_3_and_nothing_is_started() {
     // Where nothing runs there is nothing to stop.
     let ran = forbidden.run(&["browser", "stop"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("cdpilot browser start"), "{ran:?}");
+    assert!(ran.stderr.contains("cdpilot start"), "{ran:?}");
     let ran = forbidden.env("CDPILOT_NO_AUTOSTART", "1").run(&["browser", "click", "1"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
 }
@@ -206,7 +206,6 @@ fn wrong_usage_is_told_before_anything_is_asked() {
         ("fill --fields []", "empty"),
         ("fill --fields [1]", "objects"),
         ("click 3 --frame e1", "--frame"),
-        ("batch --actions-file /nonexistent/x", "/nonexistent/x"),
         ("dialog", "--accept"),
         ("dialog --accept --dismiss", "--dismiss"),
         ("dialog --dismiss --prompt x", "--prompt"),
@@ -233,6 +232,9 @@ fn wrong_usage_is_told_before_anything_is_asked() {
         let object = program.run(&[&args[..], &["--json"]].concat());
         assert_eq!((object.code, &object.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{line} {object:?}");
     }
+    // A file that cannot be read is a failed operation.
+    let ran = program.run(&["browser", "batch", "--actions-file", "/nonexistent/x"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("/nonexistent/x"), "{ran:?}");
     assert!(server.asked().is_empty());
 }
 

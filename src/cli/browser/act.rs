@@ -122,7 +122,7 @@ enum Direction {
 #[derive(Debug, Args)]
 #[command(after_help = "With several conditions, all must hold.")]
 pub(in super::super) struct Wait {
-    /// Wait this many milliseconds
+    /// Wait this many milliseconds, at most 30000; for longer waits give a condition and --timeout
     #[arg(value_name = "MS")]
     millis: Option<u64>,
     /// Alternative to the positional argument
