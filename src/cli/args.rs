@@ -61,7 +61,7 @@ pub(super) struct Global {
     /// Browser profile to use [default: CDPILOT_PROFILE, else browser.default_profile in config.yaml]
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) profile: Option<String>,
-    /// Session to use: a client with its own current tab, tabs and armed answers [default: CDPILOT_SESSION, else the
+    /// Session to use: a client with its own current tab, tabs and dialog answers given in advance [default: CDPILOT_SESSION, else the
     /// default session]
     #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) session: Option<String>,

@@ -151,7 +151,7 @@ fn nobody(found: &ServerAddress, starts: bool, refused: &str) -> Failure {
             "start a server there with `cdpilot serve`, or give another address"
         }
         (_, true) => "start one with `cdpilot serve`, or remove --no-autostart and CDPILOT_NO_AUTOSTART",
-        (_, false) => "`cdpilot browser start` starts it and the browser",
+        (_, false) => "`cdpilot start` starts it and the browser",
     };
     let what = match found.source {
         Source::Default => "the server of this home is not running".to_owned(),

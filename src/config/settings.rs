@@ -465,7 +465,10 @@ mod tests {
             ("mcp_servers: {files: [npx]}", "mcp_servers.files"),
         ] {
             let message = message(list);
-            assert!(message.contains(&format!("at {at}: ")) && message.ends_with("expected keys and values"), "{message}");
+            assert!(
+                message.contains(&format!("at {at}: ")) && message.ends_with("expected keys and values"),
+                "{message}"
+            );
         }
         assert!(message("browser: {profiles: {work: {color: red}}}").contains("browser.profiles.work.color: \"red\""));
         assert!(message("browser: {tabs: {max: 0}}").contains("0 is too small"));

@@ -57,7 +57,7 @@ pub enum Error {
         known: String,
     },
     /// There is no such tab.
-    #[error("no tab {wanted:?}{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", did_you_mean(nearest.as_deref()))]
+    #[error("no tab {wanted:?} in this session{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", did_you_mean(nearest.as_deref()))]
     NoTab {
         /// The name that was given.
         wanted: String,
@@ -101,7 +101,12 @@ pub enum Error {
         reason: String,
     },
     /// The tab to navigate shows a dialog.
-    #[error("the tab shows {} dialog{}", article(kind), quoted(message))]
+    #[error(
+        "the tab shows {} dialog{}; answer it first, or navigate with dismissDialogs \
+         to dismiss it",
+        article(kind),
+        quoted(message)
+    )]
     DialogOpen {
         /// Type of the dialog.
         kind: &'static str,
@@ -177,7 +182,7 @@ fn quoted(message: &str) -> String {
 
 /// Names the tab that has been idle longest, if known.
 fn idle(oldest: Option<&str>) -> String {
-    oldest.map(|oldest| format!(", idle longest: {oldest}")).unwrap_or_default()
+    oldest.map(|oldest| format!(", for example {oldest}, which was idle longest")).unwrap_or_default()
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {

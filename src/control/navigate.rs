@@ -49,7 +49,11 @@ impl Profile {
         let before = handle.tab.before_navigation();
         prepare_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
         let navigation = handle.tab.go(&url, to.wait_until, late, deadline)?;
-        Ok(self.arrived(&running, &target, &before, handle.info, &navigation, deadline))
+        let downloads = match navigation.stayed && !navigation.blocked_by_dialog {
+            true => handle.tab.downloads_of(&before, deadline),
+            false => Vec::new(),
+        };
+        Ok(Navigated { downloads, ..self.arrived(&running, &target, &before, handle.info, &navigation, deadline) })
     }
 
     /// Goes back or forward in the history of a tab, or reloads it. Dialogs, and pages that are still loading at the
@@ -126,6 +130,7 @@ impl Profile {
             blocked_by_dialog: navigation.blocked_by_dialog,
             pending_dialogs: now.dialogs_of(target.as_str()).cloned().collect(),
             dismissed_dialogs: before.dismissed(&now),
+            downloads: Vec::new(),
             rescued: navigation.rescued,
             loading: navigation.loading,
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
 use crate::code::Code;
-use crate::page::Late;
+use crate::page::{Download, Late};
 use crate::supervisor::TargetId;
 use crate::sync::{Cancel, Deadline};
 
@@ -21,6 +21,8 @@ pub(crate) struct Opened {
     pub(crate) is_loading: bool,
     /// HTTP status of its document, if it was loaded over HTTP.
     pub(crate) status: Option<u16>,
+    /// Downloads that the URL started instead of showing a document.
+    pub(crate) downloads: Vec<Download>,
 }
 
 /// Counts a tab as being opened until it is dropped.
@@ -65,12 +67,18 @@ impl Profile {
         let running = self.ensure(deadline)?;
         self.may_go(&running, &url, deadline)?;
         let (target, is_new) = self.page_for(&running, new.background, deadline)?;
-        let (mut is_loading, mut status) = (false, None);
+        let (mut is_loading, mut status, mut downloads) = (false, None, Vec::new());
         if url != "about:blank" {
             let tab = running.tabs.tab(&target)?;
+            let before = tab.before_navigation();
             let navigation = tab.go(&url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
             match navigation.map_err(Error::from) {
-                Ok(navigation) => status = navigation.status,
+                Ok(navigation) => {
+                    status = navigation.status;
+                    if navigation.stayed && !navigation.blocked_by_dialog {
+                        downloads = tab.downloads_of(&before, deadline);
+                    }
+                }
                 Err(error) if error.kind() == Code::Timeout && (may_be_late || !deadline.passed()) => is_loading = true,
                 // The tab stays, and goes on loading.
                 Err(error) if error.kind() == Code::Timeout => return Err(error),
@@ -96,7 +104,7 @@ impl Profile {
             index.label(&self.session, &target, label);
         }
         drop(index);
-        Ok(Opened { tab: self.tab_info(&running, &target)?, is_loading, status })
+        Ok(Opened { tab: self.tab_info(&running, &target)?, is_loading, status, downloads })
     }
 
     /// An empty page owned by the session, and whether it is a new one.

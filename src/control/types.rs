@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::page::{self, WaitUntil};
+use crate::page::{self, Download, WaitUntil};
 use crate::setters::setters;
 use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 
@@ -336,6 +336,9 @@ pub struct Navigated {
     /// page was left.
     #[serde(rename = "dismissed_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub dismissed_dialogs: Vec<ClosedDialog>,
+    /// Downloads that the navigation started instead of showing a document.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<Download>,
     /// Whether a running script of the page was terminated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rescued: bool,

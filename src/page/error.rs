@@ -33,7 +33,7 @@ pub enum Error {
         text: String,
     },
     /// The element of the ref no longer exists.
-    #[error("ref {reference} is stale: {why}; take a new snapshot and use a ref from it")]
+    #[error("{}; take a new snapshot and use a ref from it", stale(reference, why))]
     StaleRef {
         /// The ref.
         reference: String,
@@ -118,6 +118,28 @@ pub enum Error {
         reason: String,
         /// The element that covers it, if that is the reason.
         covered_by: Option<String>,
+    },
+    /// A field of a form could not be filled.
+    #[error("field {number} ({name}): {error}{filled}")]
+    InField {
+        /// The number of the field, from 1.
+        number: usize,
+        /// The field, as the caller addressed it.
+        name: String,
+        /// Why it could not be filled.
+        error: Box<Error>,
+        /// The fields that are filled already, as a clause; empty for none.
+        filled: String,
+    },
+    /// A locator has matches, but not the requested one.
+    #[error("'{locator}' has {total} {}; nth {nth} does not exist{}", matches_of(*.total), or_use(*.total))]
+    NoNthMatch {
+        /// The locator without its nth.
+        locator: String,
+        /// The requested match.
+        nth: i32,
+        /// The number of matches.
+        total: usize,
     },
     /// Another action is running on the tab.
     #[error(
@@ -253,15 +275,18 @@ impl Error {
     pub fn kind(&self) -> Code {
         match self {
             Self::Supervisor(error) => error.kind(),
+            Self::InField { error, .. } => error.kind(),
             Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => Code::BadRequest,
             Self::UnknownKind { .. } => Code::UnknownKind,
             Self::UnknownField { .. } => Code::UnknownField,
             Self::StaleRef { .. } | Self::DocumentGone { .. } => Code::StaleRef,
             Self::RefChanged { .. } => Code::RefChanged,
             Self::AmbiguousLocator { .. } => Code::AmbiguousLocator,
-            Self::NoMatch { .. } | Self::NoneLocated { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => {
-                Code::NotFound
-            }
+            Self::NoMatch { .. }
+            | Self::NoneLocated { .. }
+            | Self::NoNthMatch { .. }
+            | Self::NoRequest { .. }
+            | Self::NoBody { .. } => Code::NotFound,
             Self::NoStorage { .. } => Code::Conflict,
             Self::NotActionable { .. } => Code::NotActionable,
             Self::Busy { .. } => Code::PageBusy,
@@ -283,6 +308,7 @@ impl Error {
     #[must_use]
     pub fn details(&self) -> Option<Value> {
         match self {
+            Self::InField { error, .. } => error.details(),
             Self::RefChanged { reference, was, now } => Some(json!({ "ref": reference, "was": was, "now": now })),
             Self::StaleRef { reference, .. } => Some(json!({ "ref": reference })),
             Self::AmbiguousLocator { matches, total, .. } => Some(json!({ "matches": matches, "total": total })),
@@ -303,6 +329,20 @@ impl Error {
     }
 }
 
+fn matches_of(total: usize) -> &'static str {
+    if total == 1 { "match" } else { "matches" }
+}
+
+/// The values of nth that exist.
+fn or_use(total: usize) -> String {
+    match total {
+        0 => String::new(),
+        1 => " (use 0)".to_owned(),
+        2 => " (use 0 or 1)".to_owned(),
+        _ => format!(" (use 0 to {})", total - 1),
+    }
+}
+
 /// ` (waited 7.9 s)`; empty below half a second.
 fn waited_for(time: Duration) -> String {
     if time < Duration::from_millis(500) { String::new() } else { format!(" (waited {:.1} s)", time.as_secs_f64()) }
@@ -311,6 +351,17 @@ fn waited_for(time: Duration) -> String {
 /// Suggests the locator that matches whole texts only.
 fn or_whole(locator: Option<&str>) -> String {
     locator.map(|locator| format!("; `{locator}` matches the whole text only")).unwrap_or_default()
+}
+
+/// Why a ref in a [snapshot](super::Tab::snapshot) was never given out.
+pub(super) const UNKNOWN_REF: &str = "no snapshot of this tab contains it";
+
+fn stale(reference: &str, why: &str) -> String {
+    if why == UNKNOWN_REF {
+        format!("unknown ref {reference}: {why}")
+    } else {
+        format!("ref {reference} is stale: {why}")
+    }
 }
 
 fn listed(matches: &[Match], total: usize) -> String {

@@ -6,15 +6,19 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::act::{Act, ActKind, LoadState, WaitFor};
-use super::{Error, Tab};
+use super::{Download, DownloadState, Error, Tab};
 use crate::code::Code;
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogType, FrameRef, Supervisor, TargetId};
-use crate::sync::Deadline;
+use crate::sync::{Deadline, pause};
 
 /// How long a navigation that is not waited for may take to start its request.
 const UNDER_WAY: Duration = Duration::from_secs(2);
 /// How long to wait for the HTTP status after the document is shown.
 const STATUS: Duration = Duration::from_millis(500);
+
+/// How long a download may take to end before it is reported as it is then, and how often its state is read.
+const DOWNLOAD: Duration = Duration::from_millis(500);
+const DOWNLOAD_POLL: Duration = Duration::from_millis(20);
 
 /// When a navigation counts as complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -72,6 +76,8 @@ pub(crate) struct BeforeNavigation {
     /// Ids of the dialogs that had already closed.
     closed: Vec<Arc<str>>,
     document: Arc<str>,
+    /// The newest download.
+    download: u64,
 }
 
 impl BeforeNavigation {
@@ -157,6 +163,7 @@ impl Tab {
             dialogs: now.dialogs.iter().map(|dialog| dialog.id.clone()).collect(),
             closed: now.recent.iter().map(|closed| closed.dialog.id.clone()).collect(),
             document: document(&now, &self.target),
+            download: self.downloads().last().map_or(0, |download| download.number),
         }
     }
 
@@ -173,6 +180,18 @@ impl Tab {
         let left =
             left.map(|done| Navigation { stayed: done.is_download == Some(true), ..Navigation::left(done.rescued) });
         self.until_there(&before, left, until, late, deadline)
+    }
+
+    /// Downloads that a navigation started, after a moment in which small ones end.
+    pub(crate) fn downloads_of(&self, before: &BeforeNavigation, deadline: Deadline) -> Vec<Download> {
+        let new = || self.downloads().into_iter().filter(|download| download.number > before.download);
+        let time = deadline.within(DOWNLOAD);
+        while !time.passed()
+            && new().all(|download| download.state == DownloadState::InProgress || download.path.is_none())
+        {
+            pause(DOWNLOAD_POLL.min(time.left()));
+        }
+        new().collect()
     }
 
     /// Waits for the document of a started navigation; `left` is the outcome of leaving the previous one.

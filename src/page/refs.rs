@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::error::{Error, Shown};
+use super::error::{Error, Shown, UNKNOWN_REF};
 use super::world::{Doc, Node};
 use crate::cdp::protocol::page::FrameId;
 
@@ -57,7 +57,7 @@ impl Refs {
         let number = parse(text)?;
         let stale = |why| Error::StaleRef { reference: format!("e{number}"), why };
         if number > self.last {
-            return Err(stale("no snapshot of this tab contains it"));
+            return Err(stale(UNKNOWN_REF));
         }
         self.shown.get(&number).cloned().ok_or_else(|| stale("its frame now shows another document"))
     }

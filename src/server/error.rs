@@ -58,8 +58,16 @@ impl ApiError {
     }
 }
 
+/// The message for a page whose process is gone.
+const CRASHED: &str = "the page crashed; load it again with POST /reload";
+
 impl From<control::Error> for ApiError {
     fn from(error: control::Error) -> Self {
+        if let control::Error::Page(page::Error::Supervisor(inner)) = &error
+            && inner.is_crash()
+        {
+            return Self::new(inner.code(), CRASHED);
+        }
         let api = match &error {
             control::Error::Page(busy @ page::Error::Busy { .. }) => return busy.clone().into(),
             control::Error::RawRefused { method, refusal } => {
@@ -106,6 +114,11 @@ fn alternative(refusal: &control::Refusal) -> String {
 
 impl From<page::Error> for ApiError {
     fn from(error: page::Error) -> Self {
+        if let page::Error::Supervisor(inner) = &error
+            && inner.is_crash()
+        {
+            return Self::new(inner.code(), CRASHED);
+        }
         let api = Self::of(error.code(), &error, error.details());
         match error {
             page::Error::Busy { .. } => {

@@ -75,7 +75,9 @@ fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
         ("string", Value::String(text)) => match schema["enum"].as_array() {
             Some(words) => {
                 let same = |word: &&Value| word.as_str().is_some_and(|word| word.eq_ignore_ascii_case(text.trim()));
-                words.iter().find(same).cloned().map_or_else(|| wrong(&Value::String(text)), Ok)
+                let shown: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
+                let unknown = || Err(format!("{at} {shown:?} is unknown; use {}", listed(words)));
+                words.iter().find(same).cloned().map_or_else(unknown, Ok)
             }
             None => Ok(Value::String(text)),
         },
@@ -164,6 +166,16 @@ fn described(schema: &Value) -> String {
     match schema["description"].as_str() {
         Some(about) => format!("{kinds} ({about})"),
         None => kinds,
+    }
+}
+
+/// `list, open or close`.
+fn listed(words: &[Value]) -> String {
+    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        None => String::new(),
     }
 }
 

@@ -232,7 +232,6 @@ fn usage_errors_are_reported_before_any_request() {
         ("fill --fields []", "empty"),
         ("fill --fields [1]", "objects"),
         ("click 3 --frame e1", "--frame"),
-        ("batch --actions-file /nonexistent/x", "/nonexistent/x"),
         ("dialog", "--accept"),
         ("dialog --accept --dismiss", "--dismiss"),
         ("dialog --dismiss --prompt x", "--prompt"),
@@ -259,6 +258,9 @@ fn usage_errors_are_reported_before_any_request() {
         let object = program.run(&[&args[..], &["--json"]].concat());
         assert_eq!((object.code, &object.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{line} {object:?}");
     }
+    // A file that cannot be read is a failed operation.
+    let ran = program.run(&["browser", "batch", "--actions-file", "/nonexistent/x"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("/nonexistent/x"), "{ran:?}");
     assert!(server.requested().is_empty());
 }
 

@@ -160,7 +160,7 @@ fn a_click_reports_a_file_chooser() {
     at.does(&format!("navigate {}", site.url("a", "/")));
     let clicked = at.does("click --selector #f");
     assert!(clicked.contains("a file chooser opened and was closed without files"), "{clicked}");
-    assert!(clicked.contains("cdpilot browser upload FILE --ref"), "{clicked}");
+    assert!(clicked.contains("cdpilot upload FILE --ref"), "{clicked}");
     let file = at.program.temp.path().join("sample.bin");
     fs::write(&file, b"1234").unwrap();
     let ran = at.run(&["upload", file.to_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! `cdpilot browser state`: login states in files.
+//! `cdpilot state`: login states in files.
 
 use std::fs;
 use std::path::Path;

@@ -59,7 +59,10 @@ fn tabs_are_labelled_found_limited_and_closed() {
     event(&profile, before, EventKind::TabOpened, &tabs[2].target_id);
     let url = home.site.url("a", "/");
     let full = profile.open_tab(NewTab::new(url.clone()), soon()).unwrap_err();
-    assert!(full.code() == "TAB_LIMIT" && full.to_string().contains("idle longest: main"), "{full}");
+    assert!(
+        full.code() == "TAB_LIMIT" && full.to_string().contains("for example main, which was idle longest"),
+        "{full}"
+    );
     assert_eq!(full.details().unwrap()["oldestIdle"], "main");
     let params = serde_json::json!({ "url": url });
     let raw = cdpilot::control::RawCall::new("Target.createTarget").params(params);

@@ -239,3 +239,17 @@ fn an_expired_wait_reports_locator_and_total_time() {
     let Error::Timeout { what, after_ms } = &error else { panic!("{error}") };
     assert!(what.contains("never there") && *after_ms >= 1000, "{what} {after_ms}");
 }
+
+#[test]
+fn an_nth_beyond_the_matches_and_a_misspelt_role_are_named() {
+    let Some(page) = TestTab::showing("find-nth", "<button>Save</button><button>Save</button>") else { return };
+    let get = |at: Locator| {
+        page.tab.get(ElementProperty::Text, None, &at, Deadline::after_millis(400)).unwrap_err().to_string()
+    };
+    let by = |locator: &str, nth: Option<i32>| Locator { locator: Some(locator.to_owned()), nth, ..Locator::default() };
+    let expected = "'text=Save' has 2 matches; nth 9 does not exist (use 0 or 1)";
+    assert_eq!(get(by("text=Save", Some(9))), expected);
+    assert_eq!(get(by("text=Save >> nth=9", None)), expected);
+    assert!(get(by("text=none", Some(9))).contains("no element matches"));
+    assert!(get(by("role=buton", None)).contains("did you mean button?"));
+}

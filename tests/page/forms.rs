@@ -45,7 +45,7 @@ fn an_impossible_selection_reports_the_reason() {
         staged.try_by(act, Deadline::after_millis(1500)).unwrap_err()
     };
     let unknown = refused("s", &["pear"]);
-    assert_eq!(unknown.code(), "BAD_REQUEST");
+    assert_eq!(unknown.code(), "NOT_ACTIONABLE");
     assert!(unknown.to_string().contains("\"b\" (Big pear)"), "{unknown}");
     assert_eq!(refused("s", &["a", "b"]).code(), "BAD_REQUEST");
     assert_eq!(refused("s", &[]).code(), "BAD_REQUEST");
@@ -222,7 +222,7 @@ fn a_rejected_value_is_reported_with_its_field() {
         ("ro", json!("x"), "NOT_ACTIONABLE", "read-only"),
         ("file", json!("/etc/passwd"), "NOT_ACTIONABLE", "upload"),
         ("p", json!("x"), "NOT_ACTIONABLE", "not editable"),
-        ("sel", json!("z"), "BAD_REQUEST", "\"x\" (Ex)"),
+        ("sel", json!("z"), "NOT_ACTIONABLE", "\"x\" (Ex)"),
         ("sel", json!(true), "BAD_REQUEST", "list of options"),
         ("box", json!("yes"), "BAD_REQUEST", "true or false"),
         ("mail", json!(true), "BAD_REQUEST", "text field"),
@@ -245,4 +245,26 @@ fn fill_accepts_refs_and_stops_at_dialogs() {
     assert!(response.blocked_by_dialog);
     staged.supervisor().respond(None, crate::support::chrome::ACCEPT, crate::support::chrome::soon()).unwrap();
     assert_eq!(staged.eval_value("[a.value, c.value]"), json!(["1", ""]));
+}
+
+#[test]
+fn a_fill_that_fails_names_the_fields_that_are_filled() {
+    let Some(staged) = InputStage::alone("fill-partly", "<input id=a><input id=b><select id=s><option>x</select>")
+    else {
+        return;
+    };
+    let fill = |fields: Value| {
+        staged.try_by(json!({ "kind": "fill", "fields": fields }), Deadline::after_millis(1500)).unwrap_err()
+    };
+    let error = fill(json!([{ "selector": "#a", "value": "Ada" }, { "ref": "e999", "value": "x" }]));
+    assert_eq!(error.code(), "STALE_REF");
+    let text = error.to_string();
+    assert!(text.starts_with("field 2 (e999): unknown ref e999"), "{text}");
+    assert!(text.contains("field 1 (the element \"#a\") is already filled"), "{text}");
+    assert_eq!(staged.eval_value("a.value"), "Ada");
+    let both = [("#a", "1"), ("#b", "2"), ("#s", "none")].map(|(at, value)| json!({ "selector": at, "value": value }));
+    let error = fill(json!(both));
+    assert_eq!(error.code(), "NOT_ACTIONABLE");
+    assert!(error.to_string().contains("fields 1 to 2 ("), "{error}");
+    assert_eq!(fill(json!([])).code(), "BAD_REQUEST");
 }

@@ -55,3 +55,18 @@ fn a_download_under_way_is_reported_without_path() {
     let event = events.next_of("download").1;
     assert_eq!((&event["state"], &event["path"]), (&ended["state"], &ended["path"]), "{event}");
 }
+
+#[test]
+fn a_navigation_that_leads_to_a_download_reports_it() {
+    let Some(served) = TestServer::browsing() else { return };
+    let api = &served.api;
+    served.site.put("/file", attachment("report.bin", vec![7; 500]));
+    served.show("<p>stays</p>");
+    let folder = served.home.downloads().canonicalize().unwrap();
+    let url = served.site.url("a", "/file");
+    let gone = api.post("/navigate", &json!({ "url": url })).ok();
+    assert_eq!((&gone["navigated"], &gone["downloads"][0]["path"]), (&json!(false), &json!(folder.join("report.bin"))));
+    let opened = api.post("/tabs/open", &json!({ "url": url })).ok();
+    assert_eq!(opened["downloads"][0]["path"], json!(folder.join("report (1).bin")), "{opened}");
+    assert_eq!(opened["url"], "about:blank");
+}

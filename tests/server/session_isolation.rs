@@ -111,7 +111,8 @@ fn raw_commands_do_not_reach_tabs_and_contexts_of_other_sessions() {
     assert_eq!(contexts["result"]["browserContextIds"], json!([]), "{contexts}");
     // A tab that an isolated session creates is in its context.
     alone.raw("Target.createTarget", &json!({ "url": url })).ok();
-    assert_eq!(all().iter().filter(|info| info["browserContextId"] == context).count(), 2);
+    let in_context: Vec<Value> = all().into_iter().filter(|info| info["browserContextId"] == context).collect();
+    assert_eq!(in_context.len(), 2, "{in_context:?}");
     assert_eq!((alone.targets().len(), other.targets().len()), (2, 0));
 }
 
@@ -127,7 +128,13 @@ fn tabs_opened_with_modifier_keys_belong_to_the_session() {
             let click = json!({ "kind": "click", "selector": "a", "modifiers": [modifier] });
             let outcome = client.post("/act", &click).ok();
             let opened = outcome["newTabs"][0]["targetId"].as_str().unwrap_or_else(|| panic!("{outcome}"));
-            assert!(client.targets().contains(opened), "{} {modifier}", client.header);
+            assert!(
+                client.targets().contains(opened),
+                "{} {modifier} {outcome} {:?} {}",
+                client.header,
+                client.targets(),
+                server.api.get("/tabs").ok()
+            );
             assert!(other.targets().is_empty(), "{} {modifier}", client.header);
         }
         assert_eq!(client.targets().len(), 3);

@@ -47,7 +47,7 @@ enum Place {
 #[derive(Debug, Args)]
 #[command(after_help = "With several conditions, all must hold.")]
 pub(in super::super) struct Wait {
-    /// Wait this many milliseconds
+    /// Wait this many milliseconds, at most 30000; for longer waits give a condition and --timeout
     #[arg(value_name = "MS")]
     millis: Option<u64>,
     /// Alternative to the positional argument
@@ -189,7 +189,7 @@ pub(super) fn input(path: &str) -> Result<String, Failure> {
             Err(Failure::usage(format!("{shown} is larger than 1 MiB, the limit; give less")))
         }
         Ok(_) => Ok(text),
-        Err(problem) => Err(Failure::usage(format!("cannot read {shown}: {problem}"))),
+        Err(problem) => Err(Failure::new("PATH_REFUSED", format!("cannot read {shown}: {problem}"))),
     }
 }
 

@@ -50,7 +50,7 @@ pub(in super::super) struct HistoryArgs {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Close {
-    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the last used tab]
+    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the current tab]
     #[arg(value_name = "TAB")]
     tab: Option<String>,
     /// Alternative to the positional argument

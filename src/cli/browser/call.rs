@@ -72,7 +72,7 @@ impl Call {
 /// The `--target` option.
 #[derive(Debug, Args)]
 pub(super) struct Tab {
-    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the last used tab]
+    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the current tab]
     #[arg(long, value_name = "TAB")]
     pub(super) target: Option<String>,
 }
@@ -198,7 +198,7 @@ pub(super) fn element(text: &str) -> Result<String, String> {
     reference(text).map_err(|_| {
         let word: String = text.chars().take(60).collect();
         format!(
-            "{word:?} is neither a ref nor a locator; refs look like e12 and come from `cdpilot browser snapshot`, locators look \
+            "{word:?} is neither a ref nor a locator; refs look like e12 and come from `cdpilot snapshot`, locators look \
              like 'text={word}', label=…, placeholder=…, testid=…, css=… or role=button[name=\"Save\"]; --selector takes CSS"
         )
     })
@@ -208,7 +208,7 @@ pub(super) fn element(text: &str) -> Result<String, String> {
 pub(super) fn reference(text: &str) -> Result<String, String> {
     match number(text) {
         Some(digits) => Ok(format!("e{digits}")),
-        None => Err("refs look like e12 and come from `cdpilot browser snapshot`; --selector takes CSS".to_owned()),
+        None => Err("refs look like e12 and come from `cdpilot snapshot`; --selector takes CSS".to_owned()),
     }
 }
 

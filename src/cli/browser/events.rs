@@ -1,4 +1,4 @@
-//! `cdpilot browser events`: follows the server's event stream.
+//! `cdpilot events`: follows the server's event stream.
 
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
@@ -115,7 +115,7 @@ impl Events {
                 }
             };
         }
-        let ended = "the server closed the event stream; check it with `cdpilot browser status`";
+        let ended = "the server closed the event stream; check it with `cdpilot status`";
         Err(NoAnswer::Failed(Failure::unreachable(ended)))
     }
 }

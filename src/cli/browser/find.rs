@@ -123,7 +123,7 @@ impl Get {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         if (self.what == What::Attribute) != self.name.is_some() {
             return Err(Failure::usage(
-                "`get attribute` and --name belong together, for example `cdpilot browser get attribute e5 --name href`",
+                "`get attribute` and --name belong together, for example `cdpilot get attribute e5 --name href`",
             ));
         }
         let request = read(self.what.to_possible_value(), &self.at, &self.tab);

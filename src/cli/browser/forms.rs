@@ -111,6 +111,12 @@ impl Type {
         let read = self.text_file.as_deref().map(first_line).transpose()?;
         let given: Vec<&String> = self.given.iter().chain(&read).collect();
         let (at, text) = match (&self.at, given.as_slice()) {
+            (None, [text]) if self.text_file.is_none() && self.by.selector.is_none() && is_ref(text) => {
+                return Err(Failure::usage(format!(
+                    "{text:?} looks like a ref and the text is missing; give `type {text} TEXT`, or `insert-text {text}` to \
+                     insert these characters into the focused element"
+                )));
+            }
             (at, [text]) => (at.clone(), *text),
             (None, [at, text]) if self.by.selector.is_none() => (Some(element(at).map_err(not_one)?), *text),
             (_, [_, _, _]) => {
@@ -123,6 +129,11 @@ impl Type {
         let kind = ActKind::Type { at, text: text.clone(), submit, slowly, append };
         Ok(Call::new(self.acting.request(kind), show::acted))
     }
+}
+
+/// Whether a text is written as a ref with its letter: `e12` or `@e12`.
+fn is_ref(text: &str) -> bool {
+    text.trim_start_matches('@').starts_with('e') && reference(text).is_ok()
 }
 
 /// The first line of a file, without the line break.

@@ -1,4 +1,4 @@
-//! `cdpilot browser state`: saves cookies and storage of all origins to a file, and restores them.
+//! `cdpilot state`: saves cookies and storage of all origins to a file, and restores them.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Read as _};
@@ -87,10 +87,7 @@ impl State {
                 let text = text_of(file)?;
                 let json = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
                 let refused = || {
-                    refused(
-                        file,
-                        "not a saved state (not a JSON object); give a file written by `cdpilot browser state save`",
-                    )
+                    refused(file, "not a saved state (not a JSON object); give a file written by `cdpilot state save`")
                 };
                 let mut state = json(&text).ok_or_else(refused)?;
                 if state["format"] == SEALED {

@@ -106,7 +106,7 @@ pub(super) enum Command {
     Act(action::Action),
     /// Upload files to a file field or to the next file chooser
     Upload(upload::Upload),
-    /// Answer the open dialog, or arm an answer for the next one
+    /// Answer the open dialog, or give the answer to the next one in advance
     Dialog(page_data::Dialog),
     /// List open and recent dialogs
     Dialogs(page_data::Dialogs),
@@ -155,6 +155,7 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     let millis = settings.millis();
     let request = if call.of_profile { connector.with_profile(call.request) } else { call.request };
     let mut request = connector.with_session(request);
+    let wants_synthetic = request.body.as_ref().is_some_and(|body| body["input"] == "synthetic");
     if let (true, Some(millis)) = (call.timed, millis) {
         request = timed(request, millis);
     }
@@ -181,12 +182,15 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         }
         explain(&mut failure);
         if let Some(profile) = &global.profile {
-            let start = format!("`cdpilot --profile {} browser start`", one_line(profile));
-            failure.error = failure.error.replace("`cdpilot browser start`", &start);
+            let start = format!("`cdpilot --profile {} start`", one_line(profile));
+            failure.error = failure.error.replace("`cdpilot start`", &start);
         }
         return Err(failure);
     }
     let (mut value, mut text) = (answer.value, answer.text);
+    if wants_synthetic && let Some(fields) = value.as_object_mut() {
+        fields.remove("input"); // only a fallback is worth a line
+    }
     if let Some(path) = &call.file {
         save::file(&mut value, path)?;
         text = value.to_string();
@@ -347,7 +351,7 @@ pub(super) fn disambiguate(cli: &clap::Command, args: impl Iterator<Item = OsStr
 /// Top-level names that never stand for a browser command.
 const RESERVED: [&str; 6] = ["help", "chat", "eval", "record", "routine", "secrets"];
 /// Global options that take a value.
-const WITH_VALUE: [&str; 3] = ["--timeout", "--profile", "--url"];
+const WITH_VALUE: [&str; 4] = ["--timeout", "--profile", "--session", "--url"];
 
 /// Whether no top-level command has or reserves this name.
 fn is_free(cli: &clap::Command, name: &str) -> bool {
@@ -403,6 +407,8 @@ mod tests {
         for (short, full) in [
             ("cdpilot open a.test", "cdpilot browser open a.test"),
             ("cdpilot --json --profile open click e1", "cdpilot --json --profile open browser click e1"),
+            ("cdpilot --session alice open a.test", "cdpilot --session alice browser open a.test"),
+            ("cdpilot --session tabs tabs", "cdpilot --session tabs browser tabs"),
             ("cdpilot help click", "cdpilot help browser click"),
             ("cdpilot evaluate 1", "cdpilot browser evaluate 1"),
             ("cdpilot wait --url **/done", "cdpilot browser wait --page-url **/done"),

@@ -30,7 +30,7 @@ pub(in super::super) struct Dialog {
     /// Text to enter into a prompt [default: the prompt's default text]
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["dismiss", "disarm"], allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// Answer the dialog with this id, from `cdpilot browser dialogs`
+    /// Answer the dialog with this id, from `cdpilot dialogs`
     #[arg(long, value_name = "ID", alias = "dialog-id")]
     id: Option<String>,
     #[command(flatten)]
@@ -127,7 +127,7 @@ pub(in super::super) struct Storage {
     area: Area,
     #[command(subcommand)]
     what: Option<StorageWhat>,
-    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the last used tab]
+    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the current tab]
     #[arg(long, value_name = "TAB", global = true)]
     target: Option<String>,
 }

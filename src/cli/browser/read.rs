@@ -147,7 +147,7 @@ pub(in super::super) struct Console {
     #[arg(long, value_name = "LEVEL", value_parser = LEVELS, hide_possible_values = true)]
     level: Option<String>,
     /// Show the last N messages
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Clear the messages afterwards
     #[arg(long)]
@@ -159,7 +159,7 @@ pub(in super::super) struct Console {
 #[derive(Debug, Args)]
 pub(in super::super) struct Errors {
     /// Show the last N exceptions
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Clear the exceptions afterwards
     #[arg(long)]
@@ -174,7 +174,7 @@ pub(in super::super) struct Requests {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
     /// Show the last N requests
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Clear the requests afterwards
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `cdpilot browser route`: aborts, answers, changes or delays network requests.
+//! `cdpilot route`: aborts, answers, changes or delays network requests.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `cdpilot browser upload`: gives local files to a page. The server accepts files from `uploads/` of its home, so they
+//! `cdpilot upload`: gives local files to a page. The server accepts files from `uploads/` of its home, so they
 //! are copied there first. Files of the home itself, such as the token, are refused.
 
 use std::fs::{self, File};

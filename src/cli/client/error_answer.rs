@@ -57,22 +57,25 @@ fn wrong_token(server: &str) -> String {
 /// What to do next in terms of commands, by code. Replaces advice that names routes.
 fn advice(code: &str) -> Option<&'static str> {
     Some(match Code::parse(code)? {
-        Code::BrowserNotRunning => "start it with `cdpilot browser start`",
-        Code::TabNotFound => "`cdpilot browser tabs` lists the tabs, `cdpilot browser open URL` opens one",
-        Code::TabGone => "choose another tab with --target; `cdpilot browser tabs` lists the tabs",
+        Code::BrowserNotRunning => "start it with `cdpilot start`",
+        Code::TabNotFound => "`cdpilot tabs` lists the tabs, `cdpilot open URL` opens one",
+        Code::TabGone => "choose another tab with --target; `cdpilot tabs` lists the tabs",
         _ => return None,
     })
 }
 
 /// Routes, and the commands that send requests to them.
-const ROUTES: [(&str, &str); 7] = [
-    ("POST /start", "`cdpilot browser start`"),
-    ("POST /stop", "`cdpilot browser stop`"),
-    ("POST /tabs/open", "`cdpilot browser open URL`"),
-    ("GET /tabs", "`cdpilot browser tabs`"),
-    ("POST /wait/download", "`cdpilot browser download`"),
-    ("POST /hooks/file-chooser", "`cdpilot browser upload`"),
-    ("POST /act", "`cdpilot browser drag`"),
+const ROUTES: [(&str, &str); 10] = [
+    ("POST /profiles", "`cdpilot profiles create NAME`"),
+    ("POST /hooks/dialog", "`cdpilot dialog`"),
+    ("POST /reload", "`cdpilot reload`"),
+    ("POST /start", "`cdpilot start`"),
+    ("POST /stop", "`cdpilot stop`"),
+    ("POST /tabs/open", "`cdpilot open URL`"),
+    ("GET /tabs", "`cdpilot tabs`"),
+    ("POST /wait/download", "`cdpilot download`"),
+    ("POST /hooks/file-chooser", "`cdpilot upload`"),
+    ("POST /act", "`cdpilot drag`"),
 ];
 
 /// Fields of requests whose flag has another name.
@@ -99,8 +102,10 @@ const FIELDS: [(&str, &str); 19] = [
 ];
 
 /// Fields that errors name within a sentence.
-const WORDS: [(&str, &str); 10] = [
-    ("dismissDialogs (--dismiss-dialogs)", "--dismiss-dialogs"),
+const WORDS: [(&str, &str); 12] = [
+    ("with dismissDialogs", "with --dismiss-dialogs"),
+    ("X-Cdpilot-Session: ", "--session: "),
+    ("`sameSite: None` needs `secure: true`", "--same-site None needs --secure"),
     ("(timeoutMs)", "(--timeout)"),
     ("with targetId", "with --target"),
     ("with frameId", "with --frame"),
@@ -147,15 +152,15 @@ mod tests {
         for (code, error, expected) in [
             (
                 "BROWSER_NOT_RUNNING",
-                "the browser of profile a is not running; start it with `cdpilot browser start` or POST /start",
-                "the browser of profile a is not running; start it with `cdpilot browser start`",
+                "the browser of profile a is not running; start it with `cdpilot start` or POST /start",
+                "the browser of profile a is not running; start it with `cdpilot start`",
             ),
             (
                 "TAB_NOT_FOUND",
-                "no tab \"t9\"; did you mean t1?; `cdpilot browser tabs` or GET /tabs lists them",
-                "no tab \"t9\"; did you mean t1?; `cdpilot browser tabs` lists the tabs, `cdpilot browser open URL` opens one",
+                "no tab \"t9\"; did you mean t1?; `cdpilot tabs` or GET /tabs lists them",
+                "no tab \"t9\"; did you mean t1?; `cdpilot tabs` lists the tabs, `cdpilot open URL` opens one",
             ),
-            ("FORBIDDEN", "stop the browser with POST /stop", "stop the browser with `cdpilot browser stop`"),
+            ("FORBIDDEN", "stop the browser with POST /stop", "stop the browser with `cdpilot stop`"),
             ("BAD_REQUEST", "resourceType: \"a\" is unknown", "--type: \"a\" is unknown"),
             ("BAD_REQUEST", "`geolocation`: latitude is -90 to 90", "--geo: latitude is -90 to 90"),
             ("BROWSER_NOT_RUNNING", "the browser has ended", "the browser has ended"),

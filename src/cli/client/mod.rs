@@ -209,7 +209,7 @@ impl Client {
                 )
             })),
             Error::Io(problem) if went_away(problem.kind()) => NoAnswer::Failed(Failure::unreachable(format!(
-                "the server at {shown} stopped before it answered; check it with `cdpilot browser status`"
+                "the server at {shown} stopped before it answered; check it with `cdpilot status`"
             ))),
             Error::Io(problem) => refused(&problem.to_string()),
             Error::HostNotFound => refused("unknown host"),
@@ -222,7 +222,7 @@ impl Client {
                 NoAnswer::Failed(Failure::usage(format!("{shown} is not a server address; give http://host:port")))
             }
             other => NoAnswer::Failed(Failure::unreachable(format!(
-                "no answer from the server at {shown}: {other}; check it with `cdpilot browser status`"
+                "no answer from the server at {shown}: {other}; check it with `cdpilot status`"
             ))),
         }
     }

@@ -22,11 +22,8 @@ fn below(tree: &FrameTree, parent: &FrameView, indent: &str, style: Style, rows:
             true => (style.pick("└─ ", "`- "), "   "),
             false => (style.pick("├─ ", "|- "), style.pick("│  ", "|  ")),
         };
-        let what = if child.is_oopif {
-            style.yellow("own process (OOPIF)")
-        } else {
-            "same process as its parent frame".to_owned()
-        };
+        let what =
+            if child.is_oopif { style.yellow("own process") } else { "same process as its parent frame".to_owned() };
         rows.push((format!("{indent}{branch}{}", child.url), what));
         below(tree, child, &format!("{indent}{next}"), style, rows);
     }

@@ -244,7 +244,11 @@ impl Tab {
             return Err(asked.stale("its element was removed from the document"));
         }
         if let Some(problem) = answer.bad {
-            return Err(Error::BadRequest { problem: format!("the selector is not valid CSS: {problem}") });
+            let shown = match asked {
+                Requested::Selector { selector, .. } => selector.chars().take(200).collect(),
+                Requested::Ref { .. } => problem,
+            };
+            return Err(Error::BadRequest { problem: format!("the selector {shown:?} is not valid CSS") });
         }
         if let (Some(now), Requested::Ref { reference, shown, .. }) = (answer.changed, asked) {
             let now = Shown { role: now.role, name: now.name };

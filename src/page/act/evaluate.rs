@@ -6,6 +6,8 @@
 //! that parses runs, and nothing runs twice. Promises are awaited. With a ref, all three forms see the element as
 //! `element`.
 
+use std::time::Instant;
+
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
 use super::actionability::Needs;
@@ -72,7 +74,7 @@ impl Tab {
     pub(super) fn evaluate_in(&self, frame: &FrameId, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
         let at = FrameRef::Id(frame.clone());
         let run = |text: &str| self.supervisor.evaluate(&at, text, deadline);
-        self.first_that_parses(&at, &expressions(script), run, deadline)
+        self.first_that_parses(&at, &expressions(script), script, run, deadline)
     }
 
     /// Runs a script in the main world of a node's frame, with the node as `element`.
@@ -88,7 +90,7 @@ impl Tab {
             call.user_gesture = Some(true);
             self.supervisor.call_function(&at, &call, deadline)
         };
-        let outcome = self.first_that_parses(&at, &functions(script), run, deadline);
+        let outcome = self.first_that_parses(&at, &functions(script), script, run, deadline);
         self.release(&node.frame, element);
         outcome
     }
@@ -97,9 +99,11 @@ impl Tab {
         &self,
         at: &FrameRef,
         forms: &[String],
+        script: &str,
         run: impl Fn(&str) -> Result<Done<Value>, supervisor::Error>,
         deadline: Deadline,
     ) -> Result<Done<Value>, Error> {
+        let began = Instant::now();
         let mut refused = Error::BadRequest { problem: "fn is not valid JavaScript".to_owned() };
         for form in forms {
             match run(form) {
@@ -112,10 +116,29 @@ impl Tab {
                     refused = supervisor::Error::Script(supervisor::ScriptError { line, ..thrown }).into();
                 }
                 // An awaited script is cut off when its frame navigates.
+                Err(supervisor::Error::Cdp(error)) if error.is_timeout() => {
+                    let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    let what = "the script's promise to settle; allow more time".to_owned();
+                    return Err(Error::Timeout { what, after_ms });
+                }
                 outcome => return outcome.map_err(|error| gone_in(at, error)),
             }
         }
-        Err(refused)
+        Err(self.syntax_error(at, script, deadline).unwrap_or(refused))
+    }
+
+    /// The syntax error of a script by itself: that of a wrapped form may name characters of the wrapper. `None` when the
+    /// script is only invalid outside a function.
+    fn syntax_error(&self, at: &FrameRef, script: &str, deadline: Deadline) -> Option<Error> {
+        let compile = CompileScript::new(script.to_owned(), "", false);
+        let details = self.supervisor.session_call(at, &compile, deadline).ok()?.result.exception_details?;
+        let message = details.exception.and_then(|thrown| thrown.description).unwrap_or(details.text);
+        let message = message.lines().next().unwrap_or_default().to_owned();
+        if message.contains("Illegal return") || message.contains("await") {
+            return None;
+        }
+        let (line, column) = (details.line_number, details.column_number);
+        Some(supervisor::Error::Script(supervisor::ScriptError { message, line, column }).into())
     }
 
     fn parses(&self, at: &FrameRef, form: &str, deadline: Deadline) -> Result<bool, Error> {

@@ -92,8 +92,7 @@ impl Tab {
             return Err(Error::BadRequest { problem });
         }
         if let Some(value) = &chosen.unknown {
-            let problem = format!("{} has no option {value:?}; its options: {}", named(at), listed(&chosen));
-            return Err(Error::BadRequest { problem });
+            return Err(not_actionable(at, &format!("it has no option {value:?}; its options: {}", listed(&chosen))));
         }
         if let Some(value) = &chosen.disabled {
             return Err(not_actionable(at, &format!("its option {value:?} is disabled")));
@@ -172,10 +171,13 @@ impl Tab {
         act: &Act,
         deadline: Deadline,
     ) -> Result<Performed, Error> {
+        if fields.is_empty() {
+            return Err(Error::BadRequest { problem: "fields is empty; give at least one field".to_owned() });
+        }
         self.emulate_focus();
         let (mut performed, mut typed_in) = (Performed::default(), None);
         for (index, field) in fields.iter().enumerate() {
-            let place = |error: Error| in_field(error, index + 1, &field.at);
+            let place = |error: Error| in_field(error, index, fields);
             let filled = self.fill_one(field, act, deadline).map_err(place)?;
             performed.rescued |= filled.0.rescued;
             performed.input = performed.input.or(filled.0.input);
@@ -344,15 +346,42 @@ fn listed(chosen: &ChooseReply) -> String {
     if options.is_empty() { "none".to_owned() } else { options.join(", ") }
 }
 
-/// Adds the number of the field to an error.
-fn in_field(error: Error, number: usize, at: &Locator) -> Error {
-    match error {
+/// Adds the number of the field to an error, and the fields that are filled already.
+fn in_field(error: Error, index: usize, fields: &[Field]) -> Error {
+    if error.is_blocked_by_dialog() {
+        return error;
+    }
+    let (number, at) = (index + 1, &fields[index].at);
+    let filled: Vec<String> = fields[..index].iter().map(|field| called(&field.at)).collect();
+    let filled = match filled.as_slice() {
+        [] => None,
+        [one] => Some(format!("field 1 ({one}) is already filled")),
+        several => Some(format!("fields 1 to {index} ({}) are already filled", several.join(", "))),
+    };
+    let error = match error {
         Error::NotActionable { what, reason, covered_by } => {
             Error::NotActionable { what: format!("field {number} ({what})"), reason, covered_by }
         }
         Error::BadRequest { problem } => {
-            Error::BadRequest { problem: format!("field {number} ({}): {problem}", named(at)) }
+            Error::BadRequest { problem: format!("field {number} ({}): {problem}", called(at)) }
         }
-        other => other,
+        other if fields.len() == 1 => return other,
+        other => Error::InField { number, name: called(at), error: Box::new(other), filled: String::new() },
+    };
+    match (filled, error) {
+        (None, error) => error,
+        (Some(filled), Error::NotActionable { what, reason, covered_by }) => {
+            Error::NotActionable { what, reason: format!("{reason}; {filled}"), covered_by }
+        }
+        (Some(filled), Error::BadRequest { problem }) => Error::BadRequest { problem: format!("{problem}; {filled}") },
+        (Some(filled), Error::InField { number, name, error, .. }) => {
+            Error::InField { number, name, error, filled: format!("; {filled}") }
+        }
+        (Some(_), error) => error,
     }
+}
+
+/// A field as the caller addressed it.
+fn called(at: &Locator) -> String {
+    at.locator.clone().unwrap_or_else(|| named(at))
 }

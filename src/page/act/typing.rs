@@ -150,7 +150,10 @@ impl Tab {
             ("select", _) => Err(not_typed(at, "choice")),
             ("input", "checkbox" | "radio") => Err(not_typed(at, "ticked")),
             ("input", "file") => Err(not_typed(at, "file")),
-            ("input", "button" | "submit" | "reset" | "image" | "hidden") => Err(not_typed(at, "other")),
+            ("input", "button" | "submit" | "reset" | "image" | "hidden") | ("button" | "a" | "img", _) => {
+                Err(not_typed(at, "other"))
+            }
+            ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", _) if !ready.editable => Err(not_typed(at, "other")),
             _ => Ok(()),
         }
     }

@@ -29,6 +29,8 @@ const SCRIPT: Duration = Duration::from_millis(100);
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// How long there must have been no network activity for [`LoadState::NetworkIdle`].
 const QUIET_NETWORK: Duration = Duration::from_millis(500);
+/// A wait shorter than this cannot tell a page that does not respond from one whose answer was cut off.
+const UNRESPONSIVE: Duration = Duration::from_secs(1);
 /// Time reserved before the deadline for the answer.
 const RESERVED: Duration = Duration::from_millis(100);
 
@@ -116,7 +118,11 @@ impl Tab {
             };
             if deadline.left() <= RESERVED {
                 let names: Vec<String> = missing.iter().map(|what| wait.describe(*what)).collect();
-                let silent = if wait.silent { " (the page did not respond at the end)" } else { "" };
+                let silent = if wait.silent && began.elapsed() > UNRESPONSIVE {
+                    " (the page did not respond at the end)"
+                } else {
+                    ""
+                };
                 return Err(timeout(names.join(" and ") + silent));
             }
             let step = Deadline::after(deadline.left().saturating_sub(RESERVED));
@@ -301,8 +307,9 @@ impl Tab {
             };
             wait.rescued |= done.rescued;
             let holds = done.result;
-            if let Some(problem) = holds.bad {
-                return Err(Error::BadRequest { problem: format!("the selector is not valid CSS: {problem}") });
+            if holds.bad.is_some() {
+                let selector: String = wanted.selector.as_deref().unwrap_or_default().chars().take(200).collect();
+                return Err(Error::BadRequest { problem: format!("the selector {selector:?} is not valid CSS") });
             }
             text |= holds.text == Some(true);
             text_gone &= holds.text_gone != Some(false);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::act::Locator;
+use super::super::error::UNKNOWN_REF;
 use super::super::{Error, Tab};
 use super::Match;
 use crate::sync::Deadline;
@@ -104,7 +105,8 @@ impl Tab {
             }
         }
         match self.get(ElementProperty::State, None, at, deadline) {
-            Err(Error::StaleRef { .. } | Error::NoMatch { .. } | Error::NoneLocated { .. }) => Ok(absent()),
+            Err(Error::StaleRef { why, .. }) if why != UNKNOWN_REF => Ok(absent()),
+            Err(Error::NoMatch { .. } | Error::NoneLocated { .. }) => Ok(absent()),
             outcome => outcome,
         }
     }

@@ -11,6 +11,108 @@ const MAX_STEPS: usize = 20;
 /// Attributes of roles, besides `name`.
 const STATES: [&str; 7] = ["checked", "disabled", "expanded", "level", "pressed", "selected", "required"];
 
+/// The roles of ARIA, and those that snapshots have besides.
+const ROLES: &[&str] = &[
+    "alert",
+    "alertdialog",
+    "application",
+    "article",
+    "audio",
+    "banner",
+    "blockquote",
+    "button",
+    "canvas",
+    "caption",
+    "cell",
+    "checkbox",
+    "code",
+    "columnheader",
+    "combobox",
+    "comment",
+    "complementary",
+    "contentinfo",
+    "definition",
+    "deletion",
+    "dialog",
+    "directory",
+    "document",
+    "embed",
+    "emphasis",
+    "feed",
+    "figure",
+    "form",
+    "generic",
+    "grid",
+    "gridcell",
+    "group",
+    "heading",
+    "iframe",
+    "img",
+    "insertion",
+    "label",
+    "legend",
+    "link",
+    "list",
+    "listbox",
+    "listitem",
+    "log",
+    "main",
+    "mark",
+    "marquee",
+    "math",
+    "menu",
+    "menubar",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "meter",
+    "navigation",
+    "none",
+    "note",
+    "object",
+    "option",
+    "paragraph",
+    "presentation",
+    "progressbar",
+    "radio",
+    "radiogroup",
+    "region",
+    "row",
+    "rowgroup",
+    "rowheader",
+    "scrollbar",
+    "search",
+    "searchbox",
+    "separator",
+    "slider",
+    "spinbutton",
+    "status",
+    "strong",
+    "subscript",
+    "suggestion",
+    "superscript",
+    "svg",
+    "switch",
+    "tab",
+    "table",
+    "tablist",
+    "tabpanel",
+    "term",
+    "text",
+    "textbox",
+    "time",
+    "timer",
+    "toolbar",
+    "tooltip",
+    "tree",
+    "treegrid",
+    "treeitem",
+    "video",
+    "summary",
+    "details",
+    "file",
+];
+
 /// One step of a locator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
@@ -61,6 +163,13 @@ pub(super) fn whole(locator: &str) -> Option<String> {
     let is_part = matches!(last.engine, Engine::Text | Engine::Label | Engine::Placeholder) && !last.exact;
     let before = locator.strip_suffix(&last.text).filter(|_| is_part && !last.text.contains('"'))?;
     Some(format!("{before}\"{}\"", last.text))
+}
+
+/// A locator without the `nth` at its end, and that `nth`.
+pub(super) fn without_nth(locator: &str) -> Option<(String, i32)> {
+    let Some(Step::Nth(nth)) = parse(locator).ok()?.pop() else { return None };
+    let before = locator.rsplit_once(">>")?.0.trim_end();
+    Some((before.to_owned(), nth))
 }
 
 /// Whether a text starts like a locator. Anything else may be a CSS selector.
@@ -127,6 +236,12 @@ fn step(part: &str) -> Result<Step, String> {
         return Err(format!("{part:?} has no value after the equals sign; {HELP}"));
     }
     let plain = |engine| {
+        if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\''))
+            && (value.len() == 1 || !value.ends_with(quote))
+            && quote == '"'
+        {
+            return Err(format!("the quote of {part:?} is not closed; end it with {quote}, or leave both quotes out"));
+        }
         let (text, exact) = unquoted(value);
         Ok(Step::Match(Matcher { engine, text, exact, attributes: Vec::new() }))
     };
@@ -148,6 +263,26 @@ fn step(part: &str) -> Result<Step, String> {
     }
 }
 
+/// The known role that an unknown one is a misspelling of. Other unknown roles are searched for: pages may have any.
+fn misspelt(role: &str) -> Option<&'static str> {
+    if ROLES.contains(&role) {
+        return None;
+    }
+    ROLES.iter().copied().find(|known| known.len() > 3 && is_one_edit_apart(role.as_bytes(), known.as_bytes()))
+}
+
+/// Whether two texts differ by one character that was added, left out, replaced or swapped with the next one.
+fn is_one_edit_apart(one: &[u8], other: &[u8]) -> bool {
+    let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[start..], &other[start..]);
+    let end = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    match (&one[..one.len() - end], &other[..other.len() - end]) {
+        ([] | [_], [_]) | ([_], []) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
+}
+
 /// `button[name="Save"][checked]`.
 fn role(value: &str) -> Result<Step, String> {
     let (role, mut rest) = value.split_at(value.find('[').unwrap_or(value.len()));
@@ -158,13 +293,18 @@ fn role(value: &str) -> Result<Step, String> {
     if role.is_empty() || !role.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return Err(format!("{role:?} is not a role; roles are those of a snapshot, such as button, link or textbox"));
     }
+    if let Some(near) = misspelt(&role) {
+        return Err(format!("{role:?} is not a role; did you mean {near}?"));
+    }
     let mut attributes = Vec::new();
     while !rest.trim().is_empty() {
         let open = rest
             .trim_start()
             .strip_prefix('[')
             .ok_or_else(|| format!("{rest:?} is not of the form [attribute=value]"))?;
-        let end = closing(open).ok_or_else(|| format!("the bracket of {rest:?} is not closed"))?;
+        let end = closing(open).ok_or_else(|| {
+            format!("the bracket of {rest:?} is not closed; end it with ], as in role=button[name=\"Save\"]")
+        })?;
         attributes.push(attribute(&open[..end])?);
         rest = &open[end + 1..];
     }
@@ -227,6 +367,20 @@ mod tests {
             Step::Match(matcher) => matcher,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn misspelt_roles_and_open_quotes_are_refused() {
+        for (text, near) in [("role=buton", "button"), ("role=lnik", "link"), ("role=dialogg[name=a]", "dialog")] {
+            assert!(parse(text).unwrap_err().contains(&format!("did you mean {near}?")), "{text}");
+        }
+        for text in ["role=button", "role=gizmo", "role=tab", "role=img", "role=image"] {
+            assert!(parse(text).is_ok(), "{text}");
+        }
+        assert!(parse("text=\"Save").unwrap_err().contains("is not closed"));
+        assert!(parse("role=button[name=Save").unwrap_err().contains("end it with ]"));
+        assert_eq!(without_nth("css=p >> text=Save >> nth=9"), Some(("css=p >> text=Save".to_owned(), 9)));
+        assert_eq!(without_nth("text=Save"), None);
     }
 
     #[test]

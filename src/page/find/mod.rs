@@ -43,6 +43,9 @@ const WAIT_SLICE: Duration = Duration::from_millis(500);
 /// Time reserved before the deadline for the answer.
 const RESERVED: Duration = Duration::from_millis(100);
 
+/// Time for counting the matches of a locator whose nth does not exist.
+const COUNT_TIME: Duration = Duration::from_millis(500);
+
 /// An element that matches a locator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -307,10 +310,26 @@ impl Tab {
                 Err(Error::Supervisor(supervisor::Error::Unresponsive { .. })) if has_looked => {
                     return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
                 }
-                Ok(None) => return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() }),
+                Ok(None) => return Err(self.none_located(at, began.elapsed())),
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The error for a locator without a match: an nth beyond the matches is named.
+    fn none_located(&self, at: &Locator, waited: Duration) -> Error {
+        let locator = at.locator.clone().unwrap_or_default();
+        let named = match at.nth {
+            Some(nth) => Some((locator.clone(), nth)),
+            None => grammar::without_nth(&locator),
+        };
+        if let Some((before, nth)) = named
+            && let Ok(found) = self.matches_of(&before, None, at.frame_id.as_deref(), 0, Deadline::after(COUNT_TIME))
+            && found.total > 0
+        {
+            return Error::NoNthMatch { locator: before, nth, total: found.total };
+        }
+        Error::NoneLocated { locator, waited }
     }
 
     /// The one element that matches a locator now.
@@ -346,7 +365,7 @@ impl Tab {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
         match (&at.locator, at.nth) {
             (None, None) => Ok(Cow::Borrowed(at)),
-            (None, Some(_)) => bad("nth needs a locator; a selector always uses its first match"),
+            (None, Some(_)) => bad("nth needs a locator: a ref names one element, and a selector uses its first match"),
             (Some(_), _) if at.reference.is_some() || at.selector.is_some() => {
                 bad("give only one of ref, selector and locator")
             }

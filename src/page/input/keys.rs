@@ -249,7 +249,12 @@ fn unknown(name: &str) -> String {
     let all = named.chain(KEYPAD.iter().map(|(code, ..)| *code)).chain(ALIASES.iter().map(|(alias, _)| *alias));
     let mut near: Vec<(usize, &str)> = all.map(|key| (distance(&lower, &key.to_ascii_lowercase()), key)).collect();
     near.sort_by_key(|(distance, _)| *distance);
-    let near: Vec<&str> = near.into_iter().filter(|(far, _)| *far <= 3).take(3).map(|(_, key)| key).collect();
+    let near: Vec<&str> = near
+        .into_iter()
+        .filter(|(far, key)| *far <= 3 && far * 2 <= key.len().max(lower.len()))
+        .take(3)
+        .map(|(_, key)| key)
+        .collect();
     let hint = if near.is_empty() { "Enter, Escape, ArrowDown, F5 or a".to_owned() } else { near.join(", ") };
     let kind = if near.is_empty() { "use a name such as" } else { "similar names:" };
     let more = if name.chars().count() == 1 { "; use insertText or type for a character without a key" } else { "" };

@@ -93,7 +93,7 @@ impl LoginState {
             (None, _) if is_object && read.cookies.is_some() && read.origins.is_some() => {}
             _ => {
                 let what = "the state is neither a login state of cdpilot nor a storageState of Playwright";
-                return Err(bad(format!("{what}; `cdpilot browser state save` writes one")));
+                return Err(bad(format!("{what}; `cdpilot state save` writes one")));
             }
         }
         let (cookies, origins) = (read.cookies.unwrap_or_default(), read.origins.unwrap_or_default());

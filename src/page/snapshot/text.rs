@@ -181,6 +181,9 @@ fn breaks_lines(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
+/// A first line of at most this length is kept whatever the limit, so that reading on always makes progress.
+const FIRST_LINE: usize = 400;
+
 /// Cuts at whole lines to at most `max` characters including the last line, which reports it. Returns whether something
 /// was cut.
 pub(super) fn cut(text: String, max: usize, skipped: usize) -> (String, bool) {
@@ -193,7 +196,7 @@ pub(super) fn cut(text: String, max: usize, skipped: usize) -> (String, bool) {
     let (mut kept, mut used, mut end) = (0, 0, 0);
     for line in text.split_inclusive('\n') {
         used += line.chars().count();
-        if used > room {
+        if used > room && (kept > 0 || used > FIRST_LINE) {
             break;
         }
         kept += 1;
@@ -209,6 +212,10 @@ pub(super) fn cut(text: String, max: usize, skipped: usize) -> (String, bool) {
 pub(super) fn after(text: String, lines: usize) -> String {
     match lines {
         0 => text,
+        _ if lines >= text.lines().count() => {
+            let all = text.lines().count();
+            format!("[offset {lines} is beyond the end ({all} lines)]")
+        }
         _ => text.split_inclusive('\n').skip(lines).collect(),
     }
 }

@@ -80,8 +80,8 @@ fn find_or_fail(request: &Request) -> Found {
             Err((ApiError::new("METHOD_NOT_ALLOWED", error), methods))
         }
         RouteMatch::NotFound(near) => {
-            let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            let error = format!("no route {}{meant} GET /openapi.json lists all routes", params::shown(&request.path));
+            let meant = near.map(|near| format!("; did you mean {near}")).unwrap_or_default();
+            let error = format!("no route {}{meant}; GET /openapi.json lists all routes", params::shown(&request.path));
             Err((ApiError::new("NOT_FOUND", error), Vec::new()))
         }
     }
@@ -152,7 +152,11 @@ fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec
                 {
                     let (kind, message) = (dialog.kind.as_str(), params::shown(&dialog.message));
                     let answer = "answer it with POST /hooks/dialog first";
-                    failure.error = format!("the tab shows a dialog ({kind}, {message}); {answer}");
+                    failure.error = if message.is_empty() {
+                        format!("the tab shows a dialog ({kind}); {answer}")
+                    } else {
+                        format!("the tab shows a dialog ({kind}, {message}); {answer}")
+                    };
                 }
                 failure = failure.with("pending_dialogs", &dialogs);
             }

@@ -109,10 +109,15 @@ pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, ApiErr
     let tab = call.tab_to_read()?.tab;
     // Reads more than is returned, so that a secret at the end is read completely.
     let (most, offset) = (query.max_chars.unwrap_or(PageText::CHARS), query.offset.unwrap_or(0));
+    // 0: no limit, as for snapshots.
     let read = if most == 0 { 0 } else { most.saturating_add(offset).saturating_add(SECRET) };
     let mut page = tab.text_in(query.frame.as_deref(), query.selector.as_deref(), Some(read), call.deadline)?;
     if !query.raw {
         page.text = call.context.secrets.cover(&page.text).into_owned();
+    }
+    if offset > 0 && !page.loading && page.text.chars().nth(offset).is_none() {
+        let all = page.text.chars().count();
+        return Err(ApiError::bad(format!("offset: {offset} is beyond the end of the text ({all} characters)")));
     }
     if offset > 0 {
         page.text = page.text.chars().skip(offset).collect();

@@ -1,7 +1,7 @@
 //! Tabs and navigation.
 
 use super::super::error::ApiError;
-use super::super::types::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, Tabs};
+use super::super::types::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, TabOpened, Tabs};
 use super::Call;
 use crate::control::{Navigate, Navigated, NewTab, TabInfo, Travel};
 
@@ -10,9 +10,10 @@ pub(super) fn list(call: &Call<'_>, _: NoFields) -> Result<Tabs, ApiError> {
     Ok(Tabs { running: profile.status().running, tabs: profile.tabs() })
 }
 
-pub(super) fn open(call: &Call<'_>, open: OpenTab) -> Result<TabInfo, ApiError> {
+pub(super) fn open(call: &Call<'_>, open: OpenTab) -> Result<TabOpened, ApiError> {
     let new = NewTab { url: open.url, label: open.label, background: open.background };
-    Ok(call.profile()?.open_tab(new, call.deadline)?)
+    let opened = call.profile()?.open(new, call.deadline)?;
+    Ok(TabOpened { tab: opened.tab, downloads: opened.downloads })
 }
 
 pub(super) fn focus(call: &Call<'_>, focus: FocusTab) -> Result<TabInfo, ApiError> {

@@ -61,6 +61,16 @@ pub(in crate::server) struct Tabs {
     pub(in crate::server) tabs: Vec<TabInfo>,
 }
 
+/// `POST /tabs/open`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct TabOpened {
+    #[serde(flatten)]
+    pub(in crate::server) tab: TabInfo,
+    /// Downloads that the URL started; the tab is then empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::server) downloads: Vec<Download>,
+}
+
 /// `GET /snapshot`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct SnapshotAnswer {

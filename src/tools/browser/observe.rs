@@ -153,6 +153,10 @@ fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
     let mut outcome = Outcome::default()
         .with_covered("snapshot", capped.noted(&format!("call again with offset {next}")))
         .with("element_count", seen.refs.len());
+    let lines = text.lines().count();
+    if offset > 0 && offset >= lines && !text.is_empty() {
+        outcome = outcome.with("note", format!("offset {offset} is beyond the end ({lines} lines)"));
+    }
     if let Some(frames) = frames(&seen.frame_tree) {
         outcome = outcome.with("frame_tree", frames);
     }

@@ -94,7 +94,12 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
         (None, Some(HistoryAction::Back)) => (String::new(), Some(Travel::Back)),
         (None, Some(HistoryAction::Forward)) => (String::new(), Some(Travel::Forward)),
         (None, Some(HistoryAction::Reload)) => (String::new(), Some(Travel::Reload)),
-        _ => return Err(ToolError::new("BAD_REQUEST", "pass either url or action (back, forward, reload), not both")),
+        (None, None) => {
+            return Err(ToolError::new("BAD_REQUEST", "url is missing; pass url, or action (back, forward or reload)"));
+        }
+        (Some(_), Some(_)) => {
+            return Err(ToolError::new("BAD_REQUEST", "pass either url or action (back, forward, reload), not both"));
+        }
     };
     let url = if way.is_none() { with_scheme(&url)? } else { url };
     let is_new = way.is_none() && target.is_none() && profile.needs_tab();

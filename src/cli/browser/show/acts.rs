@@ -60,8 +60,8 @@ fn chosen(chooser: &Value) -> String {
         (false, _) => format!("file chooser opened, but the files were not set: {problem}"),
         (true, false) => format!("file chooser opened, files set: {}", files.join(", ")),
         (true, true) => {
-            "a file chooser opened and was closed without files; give files with `cdpilot browser upload FILE --ref REF` \
-            (ref of the file field), or with `cdpilot browser upload FILE` before the click"
+            "a file chooser opened and was closed without files; give files with `cdpilot upload FILE --ref REF` \
+            (ref of the file field), or with `cdpilot upload FILE` before the click"
                 .to_owned()
         }
     }
@@ -149,11 +149,20 @@ pub(in super::super) fn result(value: &Value, out: &Out) {
 
 pub(in super::super) fn navigated(value: &Value, out: &Out) {
     if value["navigated"].as_bool() == Some(false) && is(value, "blockedByDialog") {
-        out.warning(&format!("not navigated, still at {}: a dialog is open", word(value, "url")));
+        let asks = list(value, "pending_dialogs").iter().any(|dialog| dialog["type"] == "beforeunload");
+        let why = if asks {
+            "a beforeunload dialog keeps the page; `cdpilot dialog --accept` leaves it"
+        } else {
+            "a dialog is open"
+        };
+        out.warning(&format!("not navigated, still at {}: {why}", word(value, "url")));
         return in_the_way(value, out);
     }
     if value["navigated"].as_bool() == Some(false) {
-        out.line(&format!("still at {}", word(value, "url")));
+        for download in list(value, "downloads") {
+            out.line(&format!("a download started: {}", downloaded(download).trim_start_matches("downloaded ")));
+        }
+        out.line(&format!("the page stays at {}", word(value, "url")));
     } else {
         out.line(&format!("done: {}", went(value)));
         let title = word(value, "title");
@@ -196,7 +205,7 @@ pub(in super::super) fn batch(value: &Value, out: &Out) {
     pending(value, out);
 }
 
-fn downloaded(download: &Value) -> String {
+pub(super) fn downloaded(download: &Value) -> String {
     let place = [word(download, "path"), word(download, "suggestedFilename")].into_iter().find(|text| !text.is_empty());
     let state = Some(word(download, "state")).filter(|state| state != "completed");
     let state = state.map(|state| format!(" ({state})")).unwrap_or_default();

@@ -40,9 +40,9 @@ pub(in super::super) fn status(value: &Value, out: &Out) {
         out,
     );
     if !running && enabled {
-        out.aside("`cdpilot browser start` or `cdpilot browser open URL` starts it");
+        out.aside("`cdpilot start` or `cdpilot open URL` starts it");
     } else if value["pendingDialogs"].as_u64().is_some_and(|count| count > 0) {
-        out.aside("a dialog is open: `cdpilot browser dialogs` shows it");
+        out.aside("a dialog is open: `cdpilot dialogs` shows it");
     }
 }
 
@@ -61,7 +61,7 @@ pub(in super::super) fn tabs(value: &Value, out: &Out) {
     let tabs = list(value, "tabs");
     if tabs.is_empty() {
         let what = if is(value, "running") { "no open tabs" } else { "the browser is not running" };
-        note(&format!("{what}; `cdpilot browser open URL` opens one"), out);
+        note(&format!("{what}; `cdpilot open URL` opens one"), out);
         return;
     }
     let row = |tab: &Value| {
@@ -85,6 +85,10 @@ fn tab(value: &Value) -> String {
 
 pub(in super::super) fn opened(value: &Value, out: &Out) {
     out.line(&tab(value));
+    for download in list(value, "downloads") {
+        let file = super::acts::downloaded(download);
+        note(&format!("a download started: {}; the tab is empty", file.trim_start_matches("downloaded ")), out);
+    }
     pending(value, out);
 }
 

@@ -9,7 +9,7 @@ use super::{is, list, note, word};
 pub(in super::super) fn pending(value: &Value, out: &Out) {
     let open = list(value, "pending_dialogs");
     if open.is_empty() && is(value, "blockedByDialog") {
-        out.line("a dialog is open; `cdpilot browser dialogs` shows it");
+        out.line("a dialog is open; `cdpilot dialogs` shows it");
     }
     open.iter().for_each(|dialog| out.line(&line(dialog)));
     if !open.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn in_the_way(value: &Value, out: &Out) {
 pub(in super::super) fn answer_with(open: &[Value]) -> String {
     let prompt = if open.iter().any(|dialog| dialog["type"] == "prompt") { " [--prompt TEXT]" } else { "" };
     let several = if open.len() > 1 { "; choose one with --id ID" } else { "" };
-    format!("answer with `cdpilot browser dialog --accept{prompt}` or `--dismiss`{several}")
+    format!("answer with `cdpilot dialog --accept{prompt}` or `--dismiss`{several}")
 }
 
 /// The question of a dialog.
@@ -92,7 +92,7 @@ pub(in super::super) fn answered(value: &Value, out: &Out) {
         let time = value["armed_for_ms"].as_u64().or(value["armedForMs"].as_u64());
         let time = time.map(|time| format!(" for {} s", time.div_ceil(1000))).unwrap_or_default();
         note(&format!("no open dialog; armed{time}: the next dialog of the tab gets this answer"), out);
-        note("`cdpilot browser dialog --disarm` removes it, `cdpilot browser dialogs` shows it", out);
+        note("`cdpilot dialog --disarm` removes it, `cdpilot dialogs` shows it", out);
     } else {
         note("answered", out);
     }

@@ -25,6 +25,12 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
     if is(value, "truncated") && !value["snapshot"].as_str().unwrap_or_default().ends_with(" lines]") {
         out.aside("truncated: there is more beyond the limits (see --limit, --max-chars, --depth)");
     }
+    let note = value["snapshot"].as_str().and_then(|text| text.lines().last()?.strip_prefix("[truncated: "));
+    if let Some((shown, _)) = note.filter(|_| is(value, "truncated")).and_then(|note| note.split_once(" of ")) {
+        out.aside(&format!(
+            "{shown} lines shown; --offset continues after lines already read, --max-chars 0 shows all"
+        ));
+    }
     loading(value, out);
     beside(value, out);
 }
@@ -84,7 +90,7 @@ pub(in super::super) fn found(value: &Value, out: &Out) {
 pub(in super::super) fn got(value: &Value, out: &Out) {
     match &value["value"] {
         Value::String(text) => whole(text, out),
-        Value::Null => out.aside("none"),
+        Value::Null => out.aside("no value: the element does not have it"),
         Value::Object(fields) => {
             for (name, value) in fields {
                 out.line(&format!("{name}: {value}"));
