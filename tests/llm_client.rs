@@ -255,7 +255,7 @@ fn every_model_field_is_read_and_unknown_ones_are_reported() {
         assert!(error.contains(&format!("invalid at {at}:")) && error.contains(meant), "{error}");
     }
     std::fs::write(folder.path().join("llm.json"), "{").unwrap();
-    assert!(matches!(Models::of(&home), Err(Error::Wrong { .. })));
+    assert!(matches!(Models::of(&home), Err(Error::Syntax { .. })));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Answering dialogs on request.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::dialog_policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
@@ -7,6 +8,7 @@ use super::error::Error;
 use super::handle::Supervisor;
 use super::snapshot::ClosedDialog;
 use super::state::Request;
+use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
 
 /// Time limit for the supervisor's thread to apply a setting.
@@ -80,6 +82,23 @@ impl Supervisor {
             anew: true,
             reply,
         })
+    }
+
+    /// Tells which client acts on a page until [`end_acting`](Self::end_acting), if any client has armed an answer: the answer
+    /// of another client is not used meanwhile. Returns whether it was told.
+    pub(crate) fn begin_acting(&self, page: &TargetId, client: Option<&str>, deadline: Deadline) -> bool {
+        let is_armed = self.view().armed.iter().any(|armed| armed.when.client.is_some());
+        is_armed && self.tell_acting(page, Some(client.map(Arc::from)), deadline)
+    }
+
+    /// Ends what [`begin_acting`](Self::begin_acting) began.
+    pub(crate) fn end_acting(&self, page: &TargetId) {
+        self.tell_acting(page, None, Deadline::after(SETTING));
+    }
+
+    fn tell_acting(&self, page: &TargetId, client: Option<Option<Arc<str>>>, deadline: Deadline) -> bool {
+        let page = page.clone();
+        self.ask("telling who acts", deadline, |reply| Request::Acting { page, client, reply }).is_ok()
     }
 
     /// Disarms all answers.

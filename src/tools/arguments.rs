@@ -75,8 +75,8 @@ fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
         ("string", Value::String(text)) => match schema["enum"].as_array() {
             Some(words) => {
                 let same = |word: &&Value| word.as_str().is_some_and(|word| word.eq_ignore_ascii_case(text.trim()));
-                let shown: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
-                let unknown = || Err(format!("{at} {shown:?} is unknown; use {}", listed(words)));
+                // Without the value: it may be a password in the wrong argument.
+                let unknown = || Err(format!("{at}: unknown value; use {}", listed(words)));
                 words.iter().find(same).cloned().map_or_else(unknown, Ok)
             }
             None => Ok(Value::String(text)),

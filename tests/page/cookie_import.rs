@@ -114,7 +114,13 @@ fn invalid_lines_are_listed_up_to_a_limit_and_counted() {
             .env("CDPILOT_TOKEN", &api.token);
         let ran = program.run(&["browser", "cookies", "import", file.to_str().unwrap()]);
         assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.stdout.contains("line 100:") && !ran.stdout.contains("line 101:"), "{ran:?}");
+        let first = "no cookie was found; give a cookie file (Netscape), a curl command or JSON; line 1:";
+        assert!(ran.stderr.contains(first) && !ran.stderr.contains("line 2:"), "{ran:?}");
+        // With one cookie among them, the lines that were skipped are listed.
+        let cookie = format!("a.localhost\tFALSE\t/\tFALSE\t0\tname\tvalue\n{}", "x\n".repeat(300));
+        fs::write(&file, cookie).unwrap();
+        let ran = program.run(&["browser", "cookies", "import", file.to_str().unwrap()]);
+        assert!(ran.stdout.contains("line 101:") && !ran.stdout.contains("line 102:"), "{ran:?}");
         assert!(ran.stdout.contains("skipped 300 lines, of which 100 are listed"), "{ran:?}");
     }
 }

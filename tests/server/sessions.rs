@@ -117,6 +117,14 @@ fn popups_labels_dialogs_and_armed_answers_belong_to_a_session() {
     }
     served.api.ask("DELETE", &format!("/hooks/dialog?targetId={shared}"), None, &first.header).ok();
     assert_eq!(second.get("/dialogs").ok()["armed_answers"].as_array().unwrap().len(), 1);
+    // The session that acts gets its own answer, although another one was armed before.
+    first.post("/hooks/dialog", &json!({ "accept": true, "targetId": shared })).ok();
+    second.post("/hooks/dialog", &json!({ "accept": false, "targetId": shared })).ok();
+    for (client, accept) in [(&second, "false"), (&first, "true")] {
+        client.post("/act", &json!({ "kind": "click", "selector": "button", "targetId": shared })).ok();
+        let title = json!({ "kind": "evaluate", "fn": "document.title", "targetId": shared });
+        assert_eq!(client.post("/act", &title).ok()["result"], accept);
+    }
     // A dialog of one session is none of another's: neither seen nor answered by it.
     let asking = second.post("/act", &json!({ "kind": "click", "selector": "button", "targetId": two })).ok();
     let id = asking["pending_dialogs"][0]["id"].clone();

@@ -424,7 +424,7 @@ fn arguments_are_coerced_from_the_forms_that_models_send() {
         (json!({ "text": "t", "lines": "hunter2" }), "lines: expected a whole number, 0 or more, got a string"),
         (json!({ "text": "t", "lines": -1 }), "lines: expected a whole number, 0 or more"),
         (json!({ "text": "t", "lines": 1.5 }), "lines: expected a whole number, 0 or more, got a number"),
-        (json!({ "text": "t", "way": "hunter2" }), "way: expected up or down, got a string"),
+        (json!({ "text": "t", "way": "hunter2" }), "way: unknown value; use up or down"),
         (json!({ "text": "t", "parts": [{ "on": true }] }), "parts[0].ref is missing; expected a string"),
         (
             json!({ "text": "t", "parts": [{ "ref": "e1", "onn": true }] }),

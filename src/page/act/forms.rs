@@ -92,7 +92,8 @@ impl Tab {
             return Err(Error::BadRequest { problem });
         }
         if let Some(value) = &chosen.unknown {
-            return Err(not_actionable(at, &format!("it has no option {value:?}; its options: {}", listed(&chosen))));
+            let problem = format!("{} has no option {value:?}; its options: {}", named(at), listed(&chosen));
+            return Err(Error::BadRequest { problem });
         }
         if let Some(value) = &chosen.disabled {
             return Err(not_actionable(at, &format!("its option {value:?} is disabled")));

@@ -566,7 +566,7 @@ pub(in crate::server) struct AddRoute {
     #[schemars(length(min = 1, max = 2048))]
     pub(in crate::server) pattern: String,
     /// Only requests of this tab, its frames and workers, by target id, tab id (`t1`), label, or a unique prefix of the target
-    /// id. Default: all tabs, later ones included.
+    /// id. Default: all tabs of the session, later ones included; for the default session, the tabs of all sessions.
     pub(in crate::server) target_id: Option<String>,
     /// Fail the request: true, or the reason (`failed`, `timedout`, `connectionrefused`, …, as in `NetworkRoute`).
     pub(in crate::server) abort: Option<Abort>,

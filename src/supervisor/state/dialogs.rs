@@ -139,11 +139,15 @@ impl Dialogs {
         self.open.iter().map(|o| o.dialog.id.to_string()).collect()
     }
 
-    /// Uses one of the oldest matching armed answer.
-    fn take_armed(&mut self, index: usize, now: Now) -> Option<DialogAnswer> {
+    /// Uses one of the oldest matching armed answer. While a client acts on the page, its own answer is preferred, and that of
+    /// another named client is not used.
+    fn take_armed(&mut self, index: usize, acting: Option<&Option<Arc<str>>>, now: Now) -> Option<DialogAnswer> {
         let open = &self.open[index];
-        let matches = |a: &Armed| a.until > now.instant && a.armed.when.holds(&open.dialog, &open.message);
-        let found = self.armed.iter().position(|a| a.armed.times > 0 && matches(a))?;
+        let matches =
+            |a: &&Armed| a.armed.times > 0 && a.until > now.instant && a.armed.when.holds(&open.dialog, &open.message);
+        let is_own = |a: &Armed| acting.is_none_or(|client| a.armed.when.client == *client);
+        let own = self.armed.iter().position(|a| matches(&a) && is_own(a));
+        let found = own.or_else(|| self.armed.iter().position(|a| matches(&a) && a.armed.when.client.is_none()))?;
         self.armed[found].armed.times -= 1;
         if self.armed[found].armed.times == 0 {
             return self.armed.remove(found).map(|used| used.armed.answer);
@@ -263,7 +267,9 @@ impl State {
     /// set.
     fn answer_at_once(&mut self, id: &str, now: Now) -> bool {
         let Some(index) = self.dialogs.index(id) else { return false };
-        if let Some(answer) = self.dialogs.take_armed(index, now) {
+        let page = &self.dialogs.open[index].dialog.target_id;
+        let acting = self.pages.iter().find(|rec| rec.target == *page).and_then(|rec| rec.acting.clone());
+        if let Some(answer) = self.dialogs.take_armed(index, acting.as_ref(), now) {
             let (accept, text) = answer.parts();
             self.answer(id, Answering::Armed, accept, text, now);
             return true;

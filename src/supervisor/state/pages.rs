@@ -28,6 +28,8 @@ pub(super) struct PageRec {
     pub(super) context: Option<BrowserContextId>,
     /// The client that it is assigned to.
     pub(super) client: Option<Arc<str>>,
+    /// The client that acts on it at the moment; the default client has no name. Known only while answers are armed.
+    pub(super) acting: Option<Option<Arc<str>>>,
     pub(super) own: bool,
     /// A dialog that was open when the connection was lost.
     pub(super) lost_dialog: Option<Arc<str>>,
@@ -125,6 +127,7 @@ impl State {
                 .as_ref()
                 .and_then(|opener| self.page_index(opener))
                 .and_then(|at| self.pages[at].client.clone()),
+            acting: None,
             own,
             lost_dialog: None,
             was_there,

@@ -48,6 +48,8 @@ pub(in crate::supervisor) enum Request {
     MayVisit { url: String, reply: Response<()> },
     /// Assign a page to a client.
     AssignPage { page: TargetId, client: Option<Arc<str>>, reply: Response<()> },
+    /// A client begins to act on a page, or has ended (`None`); the default client has no name.
+    Acting { page: TargetId, client: Option<Option<Arc<str>>>, reply: Response<()> },
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
     /// Dismiss the bridged dialogs of a page before a navigation.
@@ -147,6 +149,7 @@ impl Request {
             | Self::Intercepted { .. }
             | Self::RemoveRoutes { .. }
             | Self::AssignPage { .. }
+            | Self::Acting { .. }
             | Self::Location { .. }
             | Self::Choosers { .. }
             | Self::Downloads { .. }
@@ -386,6 +389,12 @@ impl State {
             }
             Request::Disarm { when, reply } => {
                 self.disarm(when.as_ref());
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
+            }
+            Request::Acting { page, client, reply } => {
+                if let Some(at) = self.page_index(&page) {
+                    self.pages[at].acting = client;
+                }
                 self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::AssignPage { page, client, reply } => {
@@ -715,6 +724,7 @@ fn refuse(request: Request, error: Error) {
         | Request::PortsChanged { reply }
         | Request::Arm { reply, .. }
         | Request::AssignPage { reply, .. }
+        | Request::Acting { reply, .. }
         | Request::Disarm { reply, .. }
         | Request::Network { reply, .. }
         | Request::Reserve { reply: Some(reply), .. }
