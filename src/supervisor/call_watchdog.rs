@@ -124,7 +124,7 @@ impl<'a> CallWatchdog<'a> {
         if is_script && watch.is_on() {
             watch.own_runs = false;
             watch.presumed_own = !route.brief && watch.is_page_idle();
-            if !watch.presumed_own && !(route.brief && supervisor.liveness.answered_lately(&route.session)) {
+            if !(watch.presumed_own || route.brief && supervisor.liveness.answered_lately(&route.session)) {
                 if !route.brief && supervisor.liveness.measure(&route.session) {
                     PageScripts::enable(&route.connection, &route.session, Deadline::after(PROBE_POLL_INTERVAL));
                 }
@@ -389,6 +389,7 @@ struct WatchedCall<'a> {
 }
 
 /// One of several calls.
+#[expect(clippy::large_enum_variant, reason = "lives on the stack of one call")]
 enum Slot<'a> {
     Open(WatchedCall<'a>),
     Answered(Done<RawReply>),

@@ -45,7 +45,7 @@ fn an_impossible_selection_reports_the_reason() {
         staged.try_by(act, Deadline::after_millis(1500)).unwrap_err()
     };
     let unknown = refused("s", &["pear"]);
-    assert_eq!(unknown.code(), "NOT_ACTIONABLE");
+    assert_eq!(unknown.code(), "BAD_REQUEST");
     assert!(unknown.to_string().contains("\"b\" (Big pear)"), "{unknown}");
     assert_eq!(refused("s", &["a", "b"]).code(), "BAD_REQUEST");
     assert_eq!(refused("s", &[]).code(), "BAD_REQUEST");
@@ -222,7 +222,7 @@ fn a_rejected_value_is_reported_with_its_field() {
         ("ro", json!("x"), "NOT_ACTIONABLE", "read-only"),
         ("file", json!("/etc/passwd"), "NOT_ACTIONABLE", "upload"),
         ("p", json!("x"), "NOT_ACTIONABLE", "not editable"),
-        ("sel", json!("z"), "NOT_ACTIONABLE", "\"x\" (Ex)"),
+        ("sel", json!("z"), "BAD_REQUEST", "\"x\" (Ex)"),
         ("sel", json!(true), "BAD_REQUEST", "list of options"),
         ("box", json!("yes"), "BAD_REQUEST", "true or false"),
         ("mail", json!(true), "BAD_REQUEST", "text field"),
@@ -264,7 +264,7 @@ fn a_fill_that_fails_names_the_fields_that_are_filled() {
     assert_eq!(staged.eval_value("a.value"), "Ada");
     let both = [("#a", "1"), ("#b", "2"), ("#s", "none")].map(|(at, value)| json!({ "selector": at, "value": value }));
     let error = fill(json!(both));
-    assert_eq!(error.code(), "NOT_ACTIONABLE");
+    assert_eq!(error.code(), "BAD_REQUEST");
     assert!(error.to_string().contains("fields 1 to 2 ("), "{error}");
     assert_eq!(fill(json!([])).code(), "BAD_REQUEST");
 }
