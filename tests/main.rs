@@ -179,6 +179,7 @@ mod handle;
 #[cfg(feature = "page")]
 #[path = "supervisor/interception.rs"]
 mod interception;
+#[cfg(feature = "server")]
 mod llm_client;
 #[cfg(feature = "server")]
 #[path = "page/login_state.rs"]

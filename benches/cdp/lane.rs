@@ -107,7 +107,7 @@ impl Lane {
         latency: Latency,
         body: impl FnOnce(&Arc<Supervisor>) -> Result<T>,
     ) -> Result<T> {
-        let options = SupervisorOptions { pages: self.pages(), ..SupervisorOptions::task("bench") };
+        let options = SupervisorOptions::task("bench").pages(self.pages());
         let supervisor = Arc::new(Supervisor::over(self.connect(latency)?, options)?);
         let out = body(&supervisor)?;
         supervisor.stop(patience());

@@ -50,7 +50,7 @@ fn address(fake: &Fake) -> String {
 }
 
 fn trusting() -> ConnectOptions {
-    ConnectOptions { tls_roots: vec![ROOT.to_vec()], ..ConnectOptions::default() }
+    ConnectOptions::default().tls_roots(vec![ROOT.to_vec()])
 }
 
 fn connect(fake: &Fake) -> Connection {
@@ -125,7 +125,7 @@ fn partial_tls_writes_are_completed() {
 fn a_root_certificate_in_der_is_accepted() {
     let fake = browser();
     let der = CertificateDer::from_pem_slice(ROOT).unwrap().to_vec();
-    let options = ConnectOptions { tls_roots: vec![der], ..ConnectOptions::default() };
+    let options = ConnectOptions::default().tls_roots(vec![der]);
     call(&Connection::connect(&address(&fake), &options).unwrap(), "Test.echo");
 }
 
@@ -184,7 +184,7 @@ fn an_invalid_root_certificate_is_reported() {
     let fake = browser();
     for root in [b"nothing".to_vec(), Vec::new(), b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_vec()]
     {
-        let options = ConnectOptions { tls_roots: vec![root], ..ConnectOptions::default() };
+        let options = ConnectOptions::default().tls_roots(vec![root]);
         let problem = problem(&address(&fake), &options);
         assert!(problem.contains("root certificate"), "{problem}");
     }
@@ -208,7 +208,7 @@ fn a_peer_without_tls_is_reported() {
 #[test]
 fn a_silent_handshake_ends_at_the_deadline() {
     let fake = Fake::silent_handshake();
-    let options = ConnectOptions { connect_timeout: std::time::Duration::from_millis(200), ..trusting() };
+    let options = trusting().connect_timeout(std::time::Duration::from_millis(200));
     let error = Connection::connect(&address(&fake), &options).unwrap_err();
     assert!(matches!(error, Error::Timeout { kind: TimeoutKind::Handshake, .. }), "{error:?}");
 }
