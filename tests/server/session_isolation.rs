@@ -5,51 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::support::api::{ApiResponse, TestServer};
+use crate::support::session_client::SessionClient as Client;
 
-/// One client of the server.
-struct Client<'a> {
-    server: &'a TestServer,
-    header: String,
-}
-
-impl<'a> Client<'a> {
-    fn new(server: &'a TestServer, name: &str) -> Self {
-        Self { server, header: format!("X-Cdpilot-Session: {name}\r\n") }
-    }
-
-    fn get(&self, path: &str) -> ApiResponse {
-        self.server.api.ask("GET", path, None, &self.header)
-    }
-
-    fn post(&self, path: &str, body: &Value) -> ApiResponse {
-        self.server.api.ask("POST", path, Some(&body.to_string()), &self.header)
-    }
-
-    fn delete(&self, path: &str) -> ApiResponse {
-        self.server.api.ask("DELETE", path, None, &self.header)
-    }
-
-    fn open(&self, url: &str) -> String {
-        self.post("/tabs/open", &json!({ "url": url })).ok()["targetId"].as_str().unwrap().to_owned()
-    }
-
-    fn evaluate(&self, script: &str) -> Value {
-        self.post("/act", &json!({ "kind": "evaluate", "fn": script })).ok()["result"].clone()
-    }
-
-    fn raw(&self, method: &str, params: &Value) -> ApiResponse {
-        self.post("/cdp", &json!({ "method": method, "params": params }))
-    }
-
-    fn targets(&self) -> BTreeSet<String> {
-        let tabs = self.get("/tabs").ok();
-        tabs["tabs"].as_array().unwrap().iter().map(|tab| tab["targetId"].as_str().unwrap().to_owned()).collect()
-    }
-}
-
-fn isolated<'a>(server: &'a TestServer, name: &str) -> Client<'a> {
-    server.api.post("/sessions", &json!({ "name": name, "isolated": true })).ok();
-    Client::new(server, name)
+fn raw(client: &Client<'_>, method: &str, params: &Value) -> ApiResponse {
+    client.post("/cdp", &json!({ "method": method, "params": params }))
 }
 
 #[test]
@@ -57,7 +16,7 @@ fn cookies_and_saved_state_are_those_of_the_browser_context() {
     let Some(server) = TestServer::browsing() else { return };
     server.site.page("/", "<title>page</title>");
     let url = server.site.url("a", "/");
-    let (alone, beside) = (isolated(&server, "alone"), Client::new(&server, "beside"));
+    let (alone, beside) = (Client::isolated(&server, "alone"), Client::new(&server, "beside"));
     for (client, name) in [(&beside, "shared"), (&alone, "own")] {
         client.open(&url);
         client.post("/cookies", &json!({ "cookies": [{ "name": name, "value": "1", "url": url }] })).ok();
@@ -84,17 +43,17 @@ fn raw_commands_do_not_reach_tabs_and_contexts_of_other_sessions() {
     server.site.page("/", "<title>page</title>");
     let url = server.site.url("a", "/");
     let (alone, beside, other) =
-        (isolated(&server, "alone"), Client::new(&server, "beside"), Client::new(&server, "other"));
+        (Client::isolated(&server, "alone"), Client::new(&server, "beside"), Client::new(&server, "other"));
     let (own, theirs) = (alone.open(&url), beside.open(&url));
     for method in ["Target.closeTarget", "Target.getTargetInfo", "Target.activateTarget", "Browser.getWindowForTarget"]
     {
         for target in [&own, &theirs] {
-            other.raw(method, &json!({ "targetId": target })).fails(404, "TAB_NOT_FOUND");
+            raw(&other, method, &json!({ "targetId": target })).fails(404, "TAB_NOT_FOUND");
         }
     }
-    let listed = other.raw("Target.getTargets", &json!({})).ok();
+    let listed = raw(&other, "Target.getTargets", &json!({})).ok();
     assert_eq!(listed["result"]["targetInfos"], json!([]), "{listed}");
-    let listed = beside.raw("Target.getTargets", &json!({})).ok();
+    let listed = raw(&beside, "Target.getTargets", &json!({})).ok();
     assert_eq!(listed["result"]["targetInfos"].as_array().unwrap().len(), 1, "{listed}");
     // The default session sees all of them.
     let all = || {
@@ -104,13 +63,13 @@ fn raw_commands_do_not_reach_tabs_and_contexts_of_other_sessions() {
     let context = all().iter().find(|info| info["targetId"] == own).unwrap()["browserContextId"].clone();
     for method in ["Target.createTarget", "Target.disposeBrowserContext"] {
         let params = json!({ "browserContextId": context, "url": "about:blank" });
-        other.raw(method, &params).fails(400, "BAD_REQUEST");
+        raw(&other, method, &params).fails(400, "BAD_REQUEST");
     }
-    alone.raw("Target.disposeBrowserContext", &json!({ "browserContextId": context })).fails(400, "BAD_REQUEST");
-    let contexts = other.raw("Target.getBrowserContexts", &json!({})).ok();
+    raw(&alone, "Target.disposeBrowserContext", &json!({ "browserContextId": context })).fails(400, "BAD_REQUEST");
+    let contexts = raw(&other, "Target.getBrowserContexts", &json!({})).ok();
     assert_eq!(contexts["result"]["browserContextIds"], json!([]), "{contexts}");
     // A tab that an isolated session creates is in its context.
-    alone.raw("Target.createTarget", &json!({ "url": url })).ok();
+    raw(&alone, "Target.createTarget", &json!({ "url": url })).ok();
     let in_context: Vec<Value> =
         all().into_iter().filter(|info| info["type"] == "page" && info["browserContextId"] == context).collect();
     assert_eq!(in_context.len(), 2, "{in_context:?}");
@@ -124,7 +83,7 @@ fn tabs_opened_with_modifier_keys_belong_to_the_session() {
     server.site.page("/", "<title>page</title><a href=/next>Next</a>");
     server.site.page("/next", "<title>next</title>");
     let other = Client::new(&server, "other");
-    for client in [isolated(&server, "alone"), Client::new(&server, "named")] {
+    for client in [Client::isolated(&server, "alone"), Client::new(&server, "named")] {
         client.open(&server.site.url("a", "/"));
         for modifier in ["Control", "Shift"] {
             let click = json!({ "kind": "click", "selector": "a", "modifiers": [modifier] });

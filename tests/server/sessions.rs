@@ -5,41 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::api::{ApiResponse, TestServer};
+use crate::support::api::TestServer;
+use crate::support::session_client::SessionClient as Client;
 use crate::support::site::Answer;
-
-/// One client of the server.
-struct Client<'a> {
-    served: &'a TestServer,
-    header: String,
-}
-
-impl<'a> Client<'a> {
-    fn new(served: &'a TestServer, name: &str) -> Self {
-        Self { served, header: format!("X-Cdpilot-Session: {name}\r\n") }
-    }
-
-    fn get(&self, path: &str) -> ApiResponse {
-        self.served.api.ask("GET", path, None, &self.header)
-    }
-
-    fn post(&self, path: &str, body: &Value) -> ApiResponse {
-        self.served.api.ask("POST", path, Some(&body.to_string()), &self.header)
-    }
-
-    fn open(&self, url: &str) -> String {
-        self.post("/tabs/open", &json!({ "url": url })).ok()["targetId"].as_str().unwrap().to_owned()
-    }
-
-    fn title(&self) -> Value {
-        self.post("/act", &json!({ "kind": "evaluate", "fn": "document.title" })).ok()["result"].clone()
-    }
-
-    fn targets(&self) -> BTreeSet<String> {
-        let tabs = self.get("/tabs").ok();
-        tabs["tabs"].as_array().unwrap().iter().map(|tab| tab["targetId"].as_str().unwrap().to_owned()).collect()
-    }
-}
 
 #[test]
 fn reads_do_not_change_the_current_tab_of_a_session() {
@@ -53,12 +21,12 @@ fn reads_do_not_change_the_current_tab_of_a_session() {
     let one = first.open(&url("one"));
     second.get("/snapshot").fails(404, "TAB_NOT_FOUND");
     let two = second.post("/navigate", &json!({ "url": url("two") })).ok()["targetId"].clone();
-    assert_eq!((first.title(), second.title()), (json!("one"), json!("two")));
+    assert_eq!((first.evaluate("document.title"), second.evaluate("document.title")), (json!("one"), json!("two")));
     assert_ne!(two, one);
     // The default session behaves as without them: it sees and controls every tab.
     let three = served.open("/three");
     assert_eq!(served.api.eval("document.title"), "three");
-    assert_eq!((first.title(), second.title()), (json!("one"), json!("two")));
+    assert_eq!((first.evaluate("document.title"), second.evaluate("document.title")), (json!("one"), json!("two")));
     let all = served.api.get("/tabs").ok();
     let active: Vec<&Value> = all["tabs"].as_array().unwrap().iter().filter(|tab| tab["active"] == true).collect();
     assert!(active.len() == 1 && active[0]["targetId"] == three, "{all}");
@@ -69,10 +37,10 @@ fn reads_do_not_change_the_current_tab_of_a_session() {
     // Reads of another tab do not move the current one, actions do.
     for path in ["/snapshot", "/text", "/console", "/requests", "/frames", "/dialogs", "/storage/local"] {
         first.get(&format!("{path}?targetId={three}")).ok();
-        assert_eq!(first.title(), "one", "{path}");
+        assert_eq!(first.evaluate("document.title"), "one", "{path}");
     }
     first.post("/act", &json!({ "kind": "hover", "selector": "button", "targetId": three })).ok();
-    assert_eq!((first.title(), second.title()), (json!("three"), json!("two")));
+    assert_eq!((first.evaluate("document.title"), second.evaluate("document.title")), (json!("three"), json!("two")));
     // A name that is none is refused, and nothing is done.
     for header in ["X-Cdpilot-Session: two words\r\n", "X-Cdpilot-Session: a\r\nX-Cdpilot-Session: b\r\n"] {
         let response =
@@ -106,7 +74,7 @@ fn popups_labels_dialogs_and_armed_answers_belong_to_a_session() {
     assert!(first.get("/dialogs").ok()["armed_answers"].is_null());
     assert_eq!(second.get("/dialogs").ok()["armed_answers"].as_array().unwrap().len(), 1);
     second.post("/act", &json!({ "kind": "click", "selector": "button" })).ok();
-    assert_eq!(second.title(), "true");
+    assert_eq!(second.evaluate("document.title"), "true");
     // Of one shared tab, each session arms its own answer.
     let shared = served.open("/ask");
     first.post("/hooks/dialog", &json!({ "accept": true, "targetId": shared })).ok();
@@ -131,7 +99,7 @@ fn popups_labels_dialogs_and_armed_answers_belong_to_a_session() {
     assert_eq!(first.get("/dialogs").ok()["pending_dialogs"], json!([]));
     first.post("/hooks/dialog", &json!({ "accept": true, "dialogId": id })).fails(404, "DIALOG_NOT_FOUND");
     second.post("/hooks/dialog", &json!({ "accept": false, "dialogId": id })).ok();
-    assert_eq!(second.title(), "false");
+    assert_eq!(second.evaluate("document.title"), "false");
 }
 
 #[test]
@@ -180,19 +148,19 @@ fn a_session_can_be_isolated_and_ended() {
     served.api.post("/sessions", &json!({ "name": "alone" })).fails(409, "CONFLICT");
     let (alone, beside) = (Client::new(&served, "alone"), Client::new(&served, "beside"));
     beside.open(&url);
-    assert_eq!(beside.title(), "none");
+    assert_eq!(beside.evaluate("document.title"), "none");
     beside.open(&url);
-    assert_eq!(beside.title(), "who=x");
+    assert_eq!(beside.evaluate("document.title"), "who=x");
     // Its cookies are its own, and it sees no tab but its own.
     let own = alone.open(&url);
-    assert_eq!((alone.title(), alone.targets()), (json!("none"), BTreeSet::from([own.clone()])));
+    assert_eq!((alone.evaluate("document.title"), alone.targets()), (json!("none"), BTreeSet::from([own.clone()])));
     served.open("/");
     assert_eq!(alone.targets(), BTreeSet::from([own]));
     let cookies = alone.get("/cookies").ok();
     assert_eq!(cookies["cookies"].as_array().unwrap().len(), 1, "{cookies}");
-    alone.served.api.ask("DELETE", "/cookies", None, &alone.header).ok();
+    alone.server.api.ask("DELETE", "/cookies", None, &alone.header).ok();
     beside.post("/reload", &json!({})).ok();
-    assert_eq!(beside.title(), "who=x");
+    assert_eq!(beside.evaluate("document.title"), "who=x");
 
     let listed = served.api.get("/sessions").ok();
     let names: Vec<&Value> = listed["sessions"].as_array().unwrap().iter().map(|session| &session["name"]).collect();

@@ -45,6 +45,8 @@ pub(crate) mod raw;
 pub(crate) mod renderers;
 #[cfg(feature = "server")]
 pub(crate) mod schema;
+#[cfg(feature = "server")]
+pub(crate) mod session_client;
 #[cfg(feature = "page")]
 pub(crate) mod settle_tab;
 pub(crate) mod site;
