@@ -59,7 +59,7 @@ impl Backend {
         if self.has_cdp() { &[] } else { &Surface::ALL }
     }
 
-    /// The address.
+    /// Where the backend is reached.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         match self {
@@ -68,7 +68,7 @@ impl Backend {
     }
 }
 
-/// Redacted.
+/// Without user name, password and secret path.
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = match self {
@@ -101,7 +101,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All features.
+    /// All features, in the order of the variants.
     pub const ALL: [Self; 5] = [Self::Dialogs, Self::Frames, Self::Console, Self::Events, Self::RawCdp];
 }
 

@@ -164,7 +164,7 @@ impl Endpoint {
         headers
     }
 
-    /// The scheme.
+    /// The scheme: how the address is connected to.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         self.scheme

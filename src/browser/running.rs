@@ -52,7 +52,7 @@ pub struct Version {
     pub product: String,
     /// Protocol version, such as `1.3`.
     pub protocol: String,
-    /// Source revision.
+    /// Revision of the source that the browser was built from, such as `@1a2b3c`.
     pub revision: String,
     /// User agent.
     pub user_agent: String,

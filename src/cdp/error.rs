@@ -16,7 +16,7 @@ pub enum Error {
     /// See <https://www.jsonrpc.org/specification#error_object>.
     #[error("{method} failed: {message} (code {code}){}", detail(.data))]
     Protocol {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
         /// The JSON-RPC error code; `-32000` for most errors of Chromium.
         code: i64,
@@ -38,7 +38,7 @@ pub enum Error {
     /// The connection has ended; all further calls on it fail.
     #[error("{method}: the connection is closed ({reason}); open a new connection")]
     Closed {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
         /// Why it ended.
         reason: CloseReason,
@@ -46,7 +46,7 @@ pub enum Error {
     /// The session of the call is gone; the connection is not affected.
     #[error("{method}: the session is gone ({reason}); attach to the target again")]
     SessionGone {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
         /// The reason.
         reason: GoneReason,
@@ -54,7 +54,7 @@ pub enum Error {
     /// The owner of the connection ended the wait because the answer is blocked.
     #[error("{method} was interrupted ({})", .causes.join(", "))]
     Interrupted {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
         /// Ids of what blocks the answer, as given by the owner of the connection.
         causes: Vec<String>,
@@ -74,7 +74,7 @@ pub enum Error {
     /// The parameters cannot be serialised.
     #[error("{method}: the parameters cannot be written as JSON: {problem}")]
     Encode {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
         /// The problem.
         problem: String,
@@ -84,7 +84,7 @@ pub enum Error {
         "{method}: the message has {bytes} bytes, more than the {limit} that the browser accepts; send less at a time"
     )]
     TooLarge {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
         /// Its size in bytes.
         bytes: usize,

@@ -124,7 +124,7 @@ pub enum Error {
         "{method} requires browser.raw_cdp_enabled: {needed}; it is {set}; change it in config.yaml and restart the server"
     )]
     RawLevel {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: String,
         /// The level that the command requires.
         needed: &'static str,
@@ -134,7 +134,7 @@ pub enum Error {
     /// The command is never sent.
     #[error("{method} is not allowed: {refusal}")]
     RawRefused {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: String,
         /// The reason.
         refusal: Refusal,

@@ -29,7 +29,7 @@ const PORT_TRIES: usize = 4;
 pub(super) struct Facts {
     pub(super) pid: Option<u32>,
     pub(super) cdp_port: Option<u16>,
-    /// Redacted.
+    /// The CDP URL without its secret path.
     pub(super) cdp_url: Option<String>,
     pub(super) product: String,
     pub(super) executable: Option<String>,

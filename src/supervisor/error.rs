@@ -81,7 +81,7 @@ pub enum Error {
          of its <iframe>"
     )]
     NotAFrameCommand {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: String,
         /// The requested frame id.
         frame: String,
@@ -137,7 +137,7 @@ pub enum Error {
     /// A dialog is open on the page, so the call cannot be answered before the dialog is.
     #[error("the page is blocked by an open dialog ({}); answer it first", .dialogs.join(", "))]
     BlockedByDialog {
-        /// The command.
+        /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
         /// Ids of the dialogs that block it.
         dialogs: Vec<String>,

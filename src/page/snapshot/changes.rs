@@ -71,11 +71,11 @@ impl Tab {
         };
         let (lines, _) = text::cut(lines, most, 0);
         // Reported nodes count as shown; the others keep the role and name they were shown with.
-        let told: HashSet<&str> = lines.lines().filter_map(|line| own_ref(line.strip_prefix("+ ")?)).collect();
+        let added_refs: HashSet<&str> = lines.lines().filter_map(|line| own_ref(line.strip_prefix("+ ")?)).collect();
         let mut refs = self.refs.lock();
         for (node, item) in items.iter().filter_map(|item| Some((item.node.as_ref()?, item))) {
-            let is_told = refs.number(node).is_some_and(|number| told.contains(format!("e{number}").as_str()));
-            if item.has_ref && is_told {
+            let is_added = refs.number(node).is_some_and(|number| added_refs.contains(format!("e{number}").as_str()));
+            if item.has_ref && is_added {
                 refs.show(node.clone(), shown_as(item));
             }
         }
@@ -151,9 +151,9 @@ mod tests {
     fn a_line_that_is_still_there_is_shown_once() {
         let before = "- button \"Buy (2)\" [ref=e1]\n- paragraph: old\n- link \"Gone\" [ref=e2]";
         let after = "- button \"Buy (3)\" [ref=e1]\n- paragraph: new";
-        let told = brief(&Diff::between(before, after));
+        let text = brief(&Diff::between(before, after));
         assert_eq!(
-            told,
+            text,
             "- - paragraph: old\n- - link \"Gone\" [ref=e2]\n+ - button \"Buy (3)\" [ref=e1]\n+ - paragraph: new"
         );
     }

@@ -128,14 +128,14 @@ impl Tab {
     fn adopt_closed(&self, at: &FrameRef, frames: &[FrameId], deadline: Deadline) -> bool {
         let mut whole = GetFlattenedDocument::new();
         (whole.depth, whole.pierce) = (Some(-1), Some(true));
-        let told = self.supervisor.session_call(at, &whole, deadline);
+        let reply = self.supervisor.session_call(at, &whole, deadline);
         // Otherwise the browser would report every change of the listed nodes.
         self.supervisor.post(at, &Disable::new());
         self.supervisor.post(at, &Enable::new());
-        let Ok(told) = told else { return false };
+        let Ok(reply) = reply else { return false };
         let mut by_frame: HashMap<FrameId, Vec<BackendNodeId>> = HashMap::new();
         let own = self.outermost(frames);
-        for (root, frame) in closed_roots(&told.result.nodes) {
+        for (root, frame) in closed_roots(&reply.result.nodes) {
             if let Some(frame) = frame.or_else(|| own.clone()) {
                 by_frame.entry(frame).or_default().push(root);
             }

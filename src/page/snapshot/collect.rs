@@ -217,8 +217,9 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Vec<Option<u32>>, Error> {
         let ask = |child: &&FrameId| (FrameRef::Id(parent.clone()), GetFrameOwner::new((*child).clone()));
-        let told = self.supervisor.session_calls(children.iter().map(ask).collect(), deadline);
-        let backends: Vec<_> = told.into_iter().map(|told| told.ok().map(|done| done.result.backend_node_id)).collect();
+        let replies = self.supervisor.session_calls(children.iter().map(ask).collect(), deadline);
+        let backends: Vec<_> =
+            replies.into_iter().map(|reply| reply.ok().map(|done| done.result.backend_node_id)).collect();
         let there: Vec<_> = backends.iter().flatten().copied().collect();
         let mut numbers = self.numbers(parent, &there, deadline)?.into_iter();
         Ok(backends.into_iter().map(|backend| backend.and_then(|_| numbers.next().flatten())).collect())
@@ -250,9 +251,9 @@ impl Tab {
         let object = self.object(owner, deadline)?;
         let mut describe = DescribeNode::new();
         describe.object_id = Some(object.clone());
-        let told = self.supervisor.session_call(&FrameRef::Id(owner.frame.clone()), &describe, deadline);
+        let reply = self.supervisor.session_call(&FrameRef::Id(owner.frame.clone()), &describe, deadline);
         self.release(&owner.frame, object);
-        let holds = told?.result.node.frame_id;
+        let holds = reply?.result.node.frame_id;
         holds.ok_or_else(|| Error::BadRequest {
             problem: "this ref is not that of a frame; use the ref of an iframe".to_owned(),
         })

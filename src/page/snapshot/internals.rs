@@ -99,10 +99,10 @@ impl Tab {
             ask.fetch_relatives = Some(false);
             (FrameRef::Id(frame.clone()), ask)
         };
-        let told = self.supervisor.session_calls(objects.iter().map(|(_, object)| ask(object)).collect(), deadline);
+        let replies = self.supervisor.session_calls(objects.iter().map(|(_, object)| ask(object)).collect(), deadline);
         let mut internals = Vec::new();
-        for ((id, object), told) in objects.into_iter().zip(told) {
-            let node = told.ok().and_then(|done| done.result.nodes.into_iter().next());
+        for ((id, object), reply) in objects.into_iter().zip(replies) {
+            let node = reply.ok().and_then(|done| done.result.nodes.into_iter().next());
             internals.extend(node.map(|node| internal(id, &node)));
             self.release(frame, object);
         }

@@ -87,9 +87,9 @@ impl Tab {
         // Includes shadow roots, but not frames of the same process: a node that is resolved in the world of another
         // document than its own keeps the types of that world permanently.
         (get.depth, get.pierce) = (Some(-1), Some(!self.has_frames_inside(frame)));
-        let told = self.supervisor.session_call(&FrameRef::Id(frame.clone()), &get, deadline)?.result.listeners;
+        let listeners = self.supervisor.session_call(&FrameRef::Id(frame.clone()), &get, deadline)?.result.listeners;
         let mut types: HashMap<BackendNodeId, HashSet<String>> = HashMap::new();
-        for listener in told {
+        for listener in listeners {
             if let Some(node) = listener.backend_node_id {
                 types.entry(node).or_default().insert(listener.r#type);
             }

@@ -371,8 +371,8 @@ impl Tab {
         let text = text::after(text, options.offset);
         let (text, cut) = text::cut(text, options.max_chars, options.offset);
         if cut || options.diff || options.offset > 0 {
-            let told: HashSet<&str> = text::refs(&text).collect();
-            shown.refs.retain(|reference, _| told.contains(reference.as_str()));
+            let shown_refs: HashSet<&str> = text::refs(&text).collect();
+            shown.refs.retain(|reference, _| shown_refs.contains(reference.as_str()));
         }
         if let Some(secrets) = &options.redact {
             cover_names(shown, secrets);

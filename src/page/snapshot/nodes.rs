@@ -94,9 +94,9 @@ impl Tab {
                 describe.object_id = Some(Clone::clone(object));
                 (FrameRef::Id(frame.clone()), describe)
             };
-            let told = self.supervisor.session_calls(objects.iter().map(|(_, o)| describe(o)).collect(), deadline);
-            for ((id, _), told) in objects.iter().zip(told) {
-                let backend: Option<BackendNodeId> = told.ok().map(|done| done.result.node.backend_node_id);
+            let replies = self.supervisor.session_calls(objects.iter().map(|(_, o)| describe(o)).collect(), deadline);
+            for ((id, _), reply) in objects.iter().zip(replies) {
+                let backend: Option<BackendNodeId> = reply.ok().map(|done| done.result.node.backend_node_id);
                 if let Some(backend) = backend {
                     let node = Node { frame: frame.clone(), doc: doc.clone(), id: *id };
                     found.insert(node, backend);
