@@ -33,12 +33,15 @@
 //!
 //! Unstable modules may change in any release. A module uses only the modules below it: `cli` → `server` → `mcp` → `tools` →
 //! `control` → `page` → `supervisor` → `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. The
-//! handles of the crate root use `page`; settings (`config`) and models (`llm`) stand beside `control`.
+//! handles of the crate root use `page`; settings (`config`) and models (`llm`) stand beside `control`; `server` and `cli` share
+//! the types of the HTTP API (`api`).
 // What only upper modules use is unused in a build without them; the full build checks it.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "page"), allow(rustdoc::broken_intra_doc_links))]
 
+#[cfg(feature = "server")]
+mod api;
 pub mod browser;
 pub mod cdp;
 #[doc(hidden)]

@@ -8,7 +8,7 @@ use std::process::Command;
 use cdpilot::code::Code;
 
 /// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 18] = [
+const MODULES: [(&str, &[&str]); 19] = [
     ("sync", &[]),
     ("code", &[]),
     ("text", &[]),
@@ -25,15 +25,31 @@ const MODULES: [(&str, &[&str]); 18] = [
     ("llm", &["config", "code", "text", "sync"]),
     ("tools", &["control", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
+    ("api", &["control", "page", "supervisor", "code"]),
     // Entry points: what they need of the protocol, the modules between offer.
     (
         "server",
-        &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "http", "redact", "code", "text", "sync"],
+        &[
+            "api",
+            "mcp",
+            "tools",
+            "llm",
+            "control",
+            "page",
+            "supervisor",
+            "config",
+            "http",
+            "redact",
+            "code",
+            "text",
+            "sync",
+        ],
     ),
     (
         "cli",
         &[
             "server",
+            "api",
             "mcp",
             "tools",
             "llm",

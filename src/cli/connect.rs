@@ -8,8 +8,8 @@ use super::client::{self, Answer, Client, NoAnswer, Request, ServerAddress, Sour
 use super::failure::Failure;
 use super::output::{Out, WaitIndicator};
 use super::settings::env;
+use crate::api::SESSION_HEADER;
 use crate::config::{Home, Running};
-use crate::server::SESSION_HEADER;
 use crate::sync::{Deadline, pause};
 
 /// How long a `run/server.json` whose server refuses connections is trusted: the server may just be restarting.

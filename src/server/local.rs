@@ -9,6 +9,7 @@ use super::ServerContext;
 use super::home_tools::HomeTools;
 use super::routes::{RouteMatch, answer_locally, find};
 use super::tickets::Tickets;
+use crate::api::Method;
 use crate::control::Control;
 use crate::http::{Lane, Request};
 
@@ -19,9 +20,9 @@ pub(crate) struct LocalRequest(Arc<Request>);
 impl LocalRequest {
     /// A request from its method, its path with the query as in a request line, and its body. The error says what is
     /// malformed; whether there is such a route is only known by [`LocalApi::answer`].
-    pub(crate) fn new(method: &str, target: &str, body: Option<&Map<String, Value>>) -> Result<Self, String> {
+    pub(crate) fn new(method: Method, target: &str, body: Option<&Map<String, Value>>) -> Result<Self, String> {
         let body = body.map(serde_json::to_vec).transpose().map_err(|problem| problem.to_string())?;
-        let request = Request::local(method, target, body.unwrap_or_default())?;
+        let request = Request::local(method.name(), target, body.unwrap_or_default())?;
         Ok(Self(Arc::new(request)))
     }
 

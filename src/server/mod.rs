@@ -9,7 +9,6 @@
 //! | `routes` | the routes |
 //! | `home_tools` | the tools offered over MCP |
 //! | `local` | the same requests without HTTP |
-//! | `types` | types of requests and answers |
 //! | `params` | parsing of queries and bodies |
 //! | `error`, `status` | error answers and their HTTP statuses |
 //! | `openapi` | `openapi.json`, generated from routes and types |
@@ -25,7 +24,6 @@ pub(crate) mod settings_check;
 mod start;
 mod status;
 mod tickets;
-mod types;
 mod ui;
 
 use std::sync::Arc;
@@ -38,9 +36,6 @@ pub use tickets::Tickets;
 use crate::control::Control;
 use crate::redact::Secrets;
 pub use home_tools::{HomeTools, OfferError};
-
-/// The request header that names a session of the profile.
-pub(crate) const SESSION_HEADER: &str = "X-Cdpilot-Session";
 
 /// State shared by all requests.
 struct ServerContext {

@@ -6,11 +6,10 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::SESSION_HEADER;
 use super::params::ParamType;
-use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Method, Route, TABLE, event_schema};
+use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Route, TABLE, event_schema};
 use super::status::statuses;
-use super::types::Failed;
+use crate::api::{Failed, SESSION_HEADER};
 use crate::tools::without_null;
 
 /// The document.
@@ -97,7 +96,7 @@ fn operation(
         parameters.extend(in_query(&input));
         let schema = json!({ "type": "object", "description": "A JSON-RPC 2.0 message." });
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
-    } else if route.method == Method::Post {
+    } else if route.method.has_body() {
         if route.of_profile {
             parameters.push(parameter("profile", ParamType::Text));
         }
@@ -279,7 +278,7 @@ fn may_be(route: &Route, status: u16) -> bool {
     match status {
         499 => false,
         401 => !route.open,
-        413 | 415 => route.method == Method::Post,
+        413 | 415 => route.method.has_body(),
         422 => matches!(route.path, "/act" | "/cdp"),
         502 | 504 => route.of_profile || route.path.starts_with("/profiles"),
         _ => true,
@@ -373,7 +372,7 @@ mod tests {
             let operation = &DOCUMENT["paths"][templated(route).0][route.method.name().to_lowercase()];
             assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{}", route.path);
             assert!(operation["responses"]["200"].is_object(), "{}", route.path);
-            assert_eq!(operation["requestBody"].is_object(), route.method == Method::Post, "{}", route.path);
+            assert_eq!(operation["requestBody"].is_object(), route.method.has_body(), "{}", route.path);
         }
         let mut found = Vec::new();
         references(&DOCUMENT, &mut found);

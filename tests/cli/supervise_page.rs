@@ -215,10 +215,11 @@ fn requests_of_the_http_api_are_commands() {
         "{\"id\":26,\"GET\":\"/tabs\",\"limit\":1}\n",
         "{\"id\":27,\"DELETE\":\"/act\"}\n",
         "{\"id\":28,\"GET\":\"/events\"}\n",
-        "{\"id\":29,\"GET\":\"/tabs\"}",
+        "{\"id\":29,\"GET\":\"/tabs\"}\n",
+        "{\"id\":30,\"PATCH\":\"/tabs\",\"body\":{}}",
     ));
     let mut answers = std::collections::BTreeMap::new();
-    while answers.len() < 9 {
+    while answers.len() < 10 {
         let line = session.next(|line| line["type"] == "answer" && line["id"].is_number());
         answers.insert(line["id"].as_u64().unwrap(), body_of(&line));
     }
@@ -231,6 +232,7 @@ fn requests_of_the_http_api_are_commands() {
         (26, "BAD_REQUEST", "`limit`"),
         (27, "METHOD_NOT_ALLOWED", "POST"),
         (28, "NOT_FOUND", "GET /events"),
+        (30, "METHOD_NOT_ALLOWED", "/tabs does not support PATCH; supported methods: GET"),
     ];
     for (id, wanted, part) in wanted {
         assert_eq!(code(&answers[&id]), wanted, "{}", answers[&id]);

@@ -69,6 +69,10 @@ fn missing_objects_are_reported_with_the_existing_ones() {
     let response = api.call("PUT", "/cookies", Some("{}"));
     assert_eq!(allowed(&response), "get, post, delete, head");
     response.fails(405, "METHOD_NOT_ALLOWED");
+    let response = api.call("PATCH", "/act", Some("{}"));
+    assert_eq!(allowed(&response), "post");
+    let error = response.fails(405, "METHOD_NOT_ALLOWED")["error"].to_string();
+    assert!(error.contains("/act does not support PATCH; supported methods: POST"), "{error}");
     // A fixed path is not taken for a tab of that name.
     let response = api.delete("/tabs/open");
     assert_eq!(allowed(&response), "post");

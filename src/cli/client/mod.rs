@@ -21,6 +21,7 @@ use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error, Timeout};
 
 use super::failure::Failure;
+use crate::api::Method;
 use crate::browser::is_suspended;
 use crate::config::{Home, Token};
 pub(super) use error_answer::{exit_of, of_answer};
@@ -187,7 +188,7 @@ impl Client {
         };
         asked.map_err(|problem| match self.no_answer(&problem, limit) {
             // A request that changes nothing is safe to retry with the next server.
-            NoAnswer::Failed(failure) if request.method == request::Method::Get && has_gone(&problem) => {
+            NoAnswer::Failed(failure) if request.method == Method::Get && has_gone(&problem) => {
                 NoAnswer::Refused(failure.error)
             }
             none => none,

@@ -4,23 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// HTTP method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Method {
-    Get,
-    Post,
-    Delete,
-}
-
-impl Method {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Delete => "DELETE",
-        }
-    }
-}
+use crate::api::Method;
 
 /// A request to one of the routes.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::super::client::ServerAddress;
 use super::super::failure::Failure;
 use super::super::settings::env;
+use crate::api::{Method, SESSION_HEADER};
 use crate::config::{Home, Token};
 use crate::control::Session;
 use crate::http::client::{self, Tcp, exchange};
 use crate::mcp::server::http::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::mcp::server::is_modern;
 use crate::mcp::{Fault, MODERN, Request};
-use crate::server::SESSION_HEADER;
 use crate::sync::{Cancel, Deadline};
 
 /// Time limit for connecting to a server.
@@ -101,7 +101,8 @@ impl HttpBackend {
         let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
         let uri = self.uri(&format!("/mcp{query}"))?;
         let (headers, body) = (self.headers(request, session), Some(body.as_bytes()));
-        let asked = client::Request { method: "POST", uri: &uri, headers: &headers, body, max_answer: MAX_ANSWER };
+        let asked =
+            client::Request { method: Method::Post.name(), uri: &uri, headers: &headers, body, max_answer: MAX_ANSWER };
         let (status, body) = exchange(&self.connect(&uri, deadline, Some(cancel))?, &asked).map_err(no_answer)?;
         let body = serde_json::from_slice(&body).map_err(|_| other_server())?;
         Ok(Reply { status, body })

@@ -1,6 +1,7 @@
 //! Commands on stdin: a word and its arguments, or a JSON object: a request of the HTTP API, or the fields of a word.
 
 use super::page::{self, OnTab};
+use crate::api::Method;
 use crate::server::LocalRequest;
 use crate::supervisor::{DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 use serde::Deserialize;
@@ -187,8 +188,7 @@ fn from_json(line: &str) -> Result<Request, InvalidLine> {
 
 /// Parses a request of the HTTP API: the path under its method, and the body.
 fn from_request(mut map: Map<String, Value>) -> Result<Command, String> {
-    const METHODS: [&str; 3] = ["GET", "POST", "DELETE"];
-    let mut targets = METHODS.iter().filter_map(|method| Some((*method, map.remove(*method)?)));
+    let mut targets = Method::ALL.into_iter().filter_map(|method| Some((method, map.remove(method.name())?)));
     let (first, second) = (targets.next(), targets.next());
     let (method, target) = match (first, second) {
         (Some((method, Value::String(target))), None) => (method, target),
@@ -208,8 +208,8 @@ fn from_request(mut map: Map<String, Value>) -> Result<Command, String> {
         Some(_) => return Err("body must be a JSON object".to_owned()),
     };
     if let Some(field) = map.keys().next() {
-        let known = "a request has id, body and one of GET, POST, DELETE; all other fields belong into the body, or into the \
-                     query of the path";
+        let known = "a request has id, body and one of GET, POST, PATCH, DELETE; all other fields belong into the body, or \
+                     into the query of the path";
         return Err(format!("unknown field `{}`; {known}", shown(field)));
     }
     let path = target.split('?').next().unwrap_or_default();

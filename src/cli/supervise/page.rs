@@ -3,6 +3,7 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
+use crate::api::Method::{self, Delete, Get, Post};
 use crate::page::{Act, Locator};
 use crate::server::LocalRequest;
 
@@ -35,26 +36,26 @@ pub(super) const HELP: [(&str, &str); 24] = [
 ];
 
 /// The route of each command that is not an action. A part of the path that begins with a colon is a field of the command.
-const ROUTES: [(&str, &str, &str); 19] = [
-    ("see", "GET", "/snapshot"),
-    ("act", "POST", "/act"),
-    ("screenshot", "POST", "/screenshot"),
-    ("pdf", "POST", "/pdf"),
-    ("text", "GET", "/text"),
-    ("console", "GET", "/console"),
-    ("errors", "GET", "/errors"),
-    ("requests", "GET", "/requests"),
-    ("body", "GET", "/requests/:request/body"),
-    ("cookies", "GET", "/cookies"),
-    ("set_cookies", "POST", "/cookies"),
-    ("delete_cookies", "DELETE", "/cookies"),
-    ("storage", "GET", "/storage/:area"),
-    ("set_storage", "POST", "/storage/:area"),
-    ("delete_storage", "DELETE", "/storage/:area"),
-    ("emulate", "POST", "/emulate"),
-    ("download", "POST", "/wait/download"),
-    ("upload", "POST", "/hooks/file-chooser"),
-    ("highlight", "POST", "/highlight"),
+const ROUTES: [(&str, Method, &str); 19] = [
+    ("see", Get, "/snapshot"),
+    ("act", Post, "/act"),
+    ("screenshot", Post, "/screenshot"),
+    ("pdf", Post, "/pdf"),
+    ("text", Get, "/text"),
+    ("console", Get, "/console"),
+    ("errors", Get, "/errors"),
+    ("requests", Get, "/requests"),
+    ("body", Get, "/requests/:request/body"),
+    ("cookies", Get, "/cookies"),
+    ("set_cookies", Post, "/cookies"),
+    ("delete_cookies", Delete, "/cookies"),
+    ("storage", Get, "/storage/:area"),
+    ("set_storage", Post, "/storage/:area"),
+    ("delete_storage", Delete, "/storage/:area"),
+    ("emulate", Post, "/emulate"),
+    ("download", Post, "/wait/download"),
+    ("upload", Post, "/hooks/file-chooser"),
+    ("highlight", Post, "/highlight"),
 ];
 
 /// A command to one page: a request of the HTTP API without its tab.
@@ -62,7 +63,7 @@ const ROUTES: [(&str, &str, &str); 19] = [
 pub(super) struct OnTab {
     /// The word of the command.
     pub(super) word: &'static str,
-    method: &'static str,
+    method: Method,
     path: String,
     fields: Map<String, Value>,
 }
@@ -99,9 +100,10 @@ impl OnTab {
             if let Some(millis) = timeout_ms {
                 fields.insert("timeoutMs".to_owned(), millis.into());
             }
-            match self.method {
-                "POST" => LocalRequest::new(self.method, &self.path, Some(&fields)),
-                _ => LocalRequest::new(self.method, &format!("{}?{}", self.path, query(&fields)?), None),
+            if self.method.has_body() {
+                LocalRequest::new(self.method, &self.path, Some(&fields))
+            } else {
+                LocalRequest::new(self.method, &format!("{}?{}", self.path, query(&fields)?), None)
             }
         };
         let request = build(None)?;

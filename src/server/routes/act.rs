@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::super::error::ApiError;
-use super::super::types::{
+use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT};
+use crate::api::{
     Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Disarmed, Downloaded, NoFields, RawCommand,
     RawResult, Uploaded, WaitDownload,
 };
-use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT};
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
 use crate::page::{Act, ActKind, Outcome, Upload};
 use crate::supervisor::Supervisor;

@@ -4,9 +4,9 @@ use http::header::AUTHORIZATION;
 use serde_json::Value;
 
 use super::super::error::ApiError;
-use super::super::types::{NewSession, NoFields, OneProfile, OneSession, Profiles, RootQuery, Sessions, Start};
 use super::super::ui;
 use super::{Call, Reply};
+use crate::api::{NewSession, NoFields, OneProfile, OneSession, Profiles, RootQuery, Sessions, Start};
 use crate::control::{NewProfile, StartWith, Status};
 
 pub(super) fn root(call: &Call<'_>, _: RootQuery) -> Result<Reply, ApiError> {

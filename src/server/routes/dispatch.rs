@@ -6,11 +6,11 @@ use http::StatusCode;
 use http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value};
 
-use super::super::SESSION_HEADER;
 use super::super::ServerContext;
 use super::super::error::ApiError;
 use super::super::params::{self, ParamType};
-use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Method, Reply, Route, TABLE};
+use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Reply, Route, TABLE};
+use crate::api::{Method, SESSION_HEADER};
 use crate::config::nearest;
 use crate::control::Session;
 use crate::http::{Answer, Body, Head, Request};
@@ -21,7 +21,7 @@ pub(in crate::server) enum RouteMatch {
     /// The route, with the values of its path parameters.
     Route(&'static Route, Vec<String>),
     /// The path exists with other methods: these.
-    OtherMethods(Vec<&'static str>),
+    OtherMethods(Vec<Method>),
     /// No such path; the most similar one.
     NotFound(Option<&'static str>),
 }
@@ -34,14 +34,14 @@ pub(in crate::server) fn find(head: &Head) -> RouteMatch {
     let fixed = here.iter().any(|(_, names)| names.is_empty());
     let here: Vec<_> = here.into_iter().filter(|(_, names)| !fixed || names.is_empty()).collect();
     let wanted = match head.method.as_str() {
-        "HEAD" => "GET",
-        method => method,
+        "HEAD" => Some(Method::Get),
+        name => Method::parse(name),
     };
     if here.is_empty() {
         return RouteMatch::NotFound(nearest(&head.path, TABLE.iter().map(|route| route.path)));
     }
-    let methods = here.iter().map(|(route, _)| route.method.name()).collect();
-    match here.into_iter().find(|(route, _)| route.method.name() == wanted) {
+    let methods = here.iter().map(|(route, _)| route.method).collect();
+    match here.into_iter().find(|(route, _)| Some(route.method) == wanted) {
         Some((route, names)) => RouteMatch::Route(route, names),
         None => RouteMatch::OtherMethods(methods),
     }
@@ -69,13 +69,13 @@ fn in_path(path: &str, head: &Head) -> Option<Vec<String>> {
 }
 
 /// The route of a request and the values of its path parameters; else the failure, and the methods that its path supports.
-type Found = Result<(&'static Route, Vec<String>), (ApiError, Vec<&'static str>)>;
+type Found = Result<(&'static Route, Vec<String>), (ApiError, Vec<Method>)>;
 
 fn find_or_fail(request: &Request) -> Found {
     match find(request) {
         RouteMatch::Route(route, names) => Ok((route, names)),
         RouteMatch::OtherMethods(methods) => {
-            let (path, allowed) = (params::shown(&request.path), methods.join(", "));
+            let (path, allowed) = (params::shown(&request.path), names(&methods).join(", "));
             let error = format!("{path} does not support {}; supported methods: {allowed}", request.method);
             Err((ApiError::new("METHOD_NOT_ALLOWED", error), methods))
         }
@@ -87,13 +87,18 @@ fn find_or_fail(request: &Request) -> Found {
     }
 }
 
+fn names(methods: &[Method]) -> Vec<&'static str> {
+    methods.iter().map(|method| method.name()).collect()
+}
+
 /// Answers a request.
 pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> Answer {
     let (route, names) = match find_or_fail(request) {
         Ok(found) => found,
-        Err((failure, mut allowed)) => {
+        Err((failure, methods)) => {
             let answer = written(&failure);
-            if allowed.contains(&"GET") {
+            let mut allowed = names(&methods);
+            if methods.contains(&Method::Get) {
                 allowed.push("HEAD");
             }
             return match HeaderValue::from_str(&allowed.join(", ")) {
@@ -118,7 +123,7 @@ pub(in crate::server) fn answer_locally(
 ) -> Result<Map<String, Value>, ApiError> {
     let (route, names) = find_or_fail(request).map_err(|(failure, _)| failure)?;
     if !route.is_local() {
-        let error = format!("{} {} is only available from the control server", route.method.name(), route.path);
+        let error = format!("{} {} is only available from the control server", route.method, route.path);
         return Err(ApiError::new("NOT_FOUND", error));
     }
     match outcome(context, request, route, names)? {
@@ -173,7 +178,7 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
     call.session = session(call.context, request)?;
     let mut fields = if route.raw {
         params::query(&request.query, &route.in_query())?
-    } else if route.method == Method::Post {
+    } else if route.method.has_body() {
         let mut known = Vec::new();
         if route.of_profile {
             known.push(("profile".to_owned(), ParamType::Text));

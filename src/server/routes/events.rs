@@ -12,8 +12,8 @@ use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::super::error::ApiError;
-use super::super::types::EventsQuery;
 use super::{Call, Reply};
+use crate::api::EventsQuery;
 use crate::control::Profile;
 use crate::http::{Answer, Event, EventSource, Next};
 use crate::supervisor::{Entry, EventKind, EventLog};

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::super::error::ApiError;
 use super::super::home_tools::OfferError;
-use super::super::types::{McpQuery, NoFields};
 use super::{Call, Reply};
+use crate::api::{McpQuery, NoFields};
 use crate::control::Session;
 use crate::http::{Answer, Body, Event, EventSource, Next};
 use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, SESSION, VERSION, read, status};

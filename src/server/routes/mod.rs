@@ -43,6 +43,7 @@ pub(super) use table::TABLE;
 
 use super::error::ApiError;
 use super::params::{self, ParamType};
+use crate::api::Method;
 use crate::http::{Answer, Lane};
 
 /// Maximum of `timeoutMs`; larger values are reduced to it.
@@ -50,24 +51,6 @@ pub(super) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Minimum of `timeoutMs`; smaller values are raised to it, since no browser responds in less.
 pub(super) const MIN_TIMEOUT: Duration = Duration::from_millis(200);
-
-/// HTTP methods of routes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
-    Get,
-    Post,
-    Delete,
-}
-
-impl Method {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Delete => "DELETE",
-        }
-    }
-}
 
 /// The answer of a route.
 pub(super) enum Reply {
@@ -127,7 +110,7 @@ impl Route {
         I: JsonSchema,
         A: JsonSchema,
     {
-        let reads = if method == Method::Post { Vec::new() } else { parameters::<I>() };
+        let reads = if method.has_body() { Vec::new() } else { parameters::<I>() };
         Self {
             method,
             path,

@@ -11,8 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::super::error::ApiError;
-use super::super::types::{Abort, AddRoute, Deleted, Fulfil, NoFields, RouteAdded, Routes};
 use super::Call;
+use crate::api::{Abort, AddRoute, Deleted, Fulfil, NoFields, RouteAdded, Routes};
 use crate::control::media_type;
 use crate::supervisor::{AbortReason, Fulfilment, HeaderList, NetworkRoute, RouteAction, RouteRule, Supervisor};
 

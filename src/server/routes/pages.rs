@@ -7,12 +7,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use super::super::error::ApiError;
-use super::super::types::{
+use super::{Call, MAX_TIMEOUT};
+use crate::api::{
     BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
     HarAnswer, HarQuery, Highlight, KnownRefs, LabelledScreenshot, NoFields, OneRequest, PdfAnswer, RequestQuery,
     Requests, RequestsQuery, ScreenshotAnswer, SnapshotAnswer, SnapshotQuery, TabAnswer, TakeScreenshot, TextQuery,
 };
-use super::{Call, MAX_TIMEOUT};
 use crate::control::FileKind;
 use crate::page::{
     ElementProperty, ElementValue, Error as PageError, Locator, Matches, PageText, PdfOptions, PictureType,

@@ -1,11 +1,11 @@
 //! Cookies, storage, saved state and emulation.
 
 use super::super::error::ApiError;
-use super::super::types::{
+use super::Call;
+use crate::api::{
     AddCookies, Added, Cookies, CookiesQuery, DeleteCookies, Deleted, ImportCookies, Items, LoadStateBody,
     SaveStateBody, SetStorage, StorageQuery, TabAnswer,
 };
-use super::Call;
 use crate::page::{Emulation, ImportedCookies, LoadedState, LoginState, SaveState, SavedState, Storage};
 
 pub(super) fn cookies(call: &Call<'_>, query: CookiesQuery) -> Result<Cookies, ApiError> {

@@ -10,8 +10,8 @@ use super::super::error::ApiError;
 use super::super::openapi;
 use super::super::settings_check;
 use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
-use super::super::types::{Doctor, Health, NoFields, Ticket, UiSecret};
 use super::{Call, Reply};
+use crate::api::{Doctor, Health, NoFields, Ticket, UiSecret};
 use crate::config::Config;
 use crate::http::Answer;
 

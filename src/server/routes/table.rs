@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use super::Method::{Delete, Get, Post};
 use super::Route;
 use super::{act, browser, events, mcp, network, pages, site_data, system, tabs};
+use crate::api::Method::{Delete, Get, Post};
+use crate::api::{AnyBody, McpQuery, NoFields, RootQuery};
 use crate::control::Status;
-use crate::server::types::{AnyBody, McpQuery, NoFields, RootQuery};
 
 /// All routes, in the order of `openapi.json`.
 pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {

@@ -1,8 +1,8 @@
 //! Tabs and navigation.
 
 use super::super::error::ApiError;
-use super::super::types::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, TabOpened, Tabs};
 use super::Call;
+use crate::api::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, TabOpened, Tabs};
 use crate::control::{Navigate, Navigated, NewTab, TabInfo, Travel};
 
 pub(super) fn list(call: &Call<'_>, _: NoFields) -> Result<Tabs, ApiError> {

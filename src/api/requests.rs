@@ -15,170 +15,170 @@ use crate::supervisor::{AbortReason, ConsoleLevel};
 /// No fields.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::server) struct NoFields {}
+pub(crate) struct NoFields {}
 
 /// `POST /mcp`: the query.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::server) struct McpQuery {
+pub(crate) struct McpQuery {
     /// Comma-separated toolsets and tools to offer instead of the configured ones.
-    pub(in crate::server) toolsets: Option<String>,
+    pub(crate) toolsets: Option<String>,
     /// The platform whose configured tools are offered: cli, acp, … Default: mcp.
-    pub(in crate::server) platform: Option<String>,
+    pub(crate) platform: Option<String>,
 }
 
 /// `POST /start`.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct Start {
+pub(crate) struct Start {
     /// Start without a window. Default: as configured. `CONFLICT` if the browser is running in the other mode.
-    pub(in crate::server) headless: Option<bool>,
+    pub(crate) headless: Option<bool>,
     /// WebDriver capabilities (`browserName`, `platformName`, vendor options), for profiles on a WebDriver server or
     /// Selenium Grid. They override the profile's capabilities of the same names. `CONFLICT` if the browser is running.
-    pub(in crate::server) capabilities: Option<Map<String, Value>>,
+    pub(crate) capabilities: Option<Map<String, Value>>,
 }
 
 /// `POST /tabs/open`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct OpenTab {
+pub(crate) struct OpenTab {
     /// The URL to open.
-    pub(in crate::server) url: String,
+    pub(crate) url: String,
     /// Label by which requests can name the tab: 1 to 64 letters, digits, `_ . : -`.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
-    pub(in crate::server) label: Option<String>,
+    pub(crate) label: Option<String>,
     /// Open behind the other tabs; the current tab stays the same.
     #[serde(default)]
-    pub(in crate::server) background: bool,
+    pub(crate) background: bool,
 }
 
 /// `POST /tabs/focus`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct FocusTab {
+pub(crate) struct FocusTab {
     /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
-    pub(in crate::server) target_id: String,
+    pub(crate) target_id: String,
 }
 
 /// `POST /tabs/label`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct LabelTab {
+pub(crate) struct LabelTab {
     /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
-    pub(in crate::server) target_id: String,
+    pub(crate) target_id: String,
     /// The label: 1 to 64 letters, digits, `_ . : -`.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
-    pub(in crate::server) label: String,
+    pub(crate) label: String,
 }
 
 /// `POST /navigate`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct NavigateTo {
+pub(crate) struct NavigateTo {
     /// The URL to open.
-    pub(in crate::server) url: String,
+    pub(crate) url: String,
     /// What to wait for.
     #[serde(default)]
-    pub(in crate::server) wait_until: WaitUntil,
+    pub(crate) wait_until: WaitUntil,
     /// Dismiss the dialogs of the tab and report them as `dismissed_dialogs`. A `beforeunload` dialog that opens then keeps
     /// the page until it is answered. If false, a tab that shows a dialog is not navigated (`BLOCKED_BY_DIALOG`).
     #[serde(default)]
-    pub(in crate::server) dismiss_dialogs: bool,
+    pub(crate) dismiss_dialogs: bool,
 }
 
 /// `POST /back`, `/forward`, `/reload`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct HistoryNavigation {
+pub(crate) struct HistoryNavigation {
     /// What to wait for.
-    pub(in crate::server) wait_until: WaitUntil,
+    pub(crate) wait_until: WaitUntil,
     /// Dismiss the dialogs of the tab and report them as `dismissed_dialogs`. A `beforeunload` dialog that opens then keeps
     /// the page until it is answered.
-    pub(in crate::server) dismiss_dialogs: bool,
+    pub(crate) dismiss_dialogs: bool,
 }
 
 /// `POST /find`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct FindQuery {
+pub(crate) struct FindQuery {
     /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `.
     #[schemars(length(min = 1, max = 2000))]
-    pub(in crate::server) locator: String,
+    pub(crate) locator: String,
     /// Search this frame and its descendants only: a frame id, or the ref of its `<iframe>`.
-    pub(in crate::server) frame: Option<String>,
+    pub(crate) frame: Option<String>,
     /// Maximum number of matches. Default 50.
     #[schemars(range(min = 1, max = 1000))]
-    pub(in crate::server) limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 }
 
 /// `POST /get`: the element by `ref`, `selector` or `locator`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct GetQuery {
+pub(crate) struct GetQuery {
     /// What to read.
-    pub(in crate::server) what: ElementProperty,
+    pub(crate) what: ElementProperty,
     /// Name of the attribute, for `what: attribute`.
-    pub(in crate::server) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Ref from a snapshot.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    pub(in crate::server) reference: Option<String>,
+    pub(crate) reference: Option<String>,
     /// CSS selector; the first match is used.
-    pub(in crate::server) selector: Option<String>,
+    pub(crate) selector: Option<String>,
     /// Locator, as in `POST /find`.
     #[schemars(length(min = 1, max = 2000))]
-    pub(in crate::server) locator: Option<String>,
+    pub(crate) locator: Option<String>,
     /// Index of the match of the locator, from 0; negative numbers count from the end.
-    pub(in crate::server) nth: Option<i32>,
+    pub(crate) nth: Option<i32>,
     /// Frame in which a selector or locator is resolved.
-    pub(in crate::server) frame_id: Option<String>,
+    pub(crate) frame_id: Option<String>,
     /// Return texts without masking secrets.
     #[serde(default)]
-    pub(in crate::server) raw: bool,
+    pub(crate) raw: bool,
     /// With `what: state`: return `{"visible": false}` immediately if no element matches, instead of waiting.
     #[serde(default)]
-    pub(in crate::server) absent: bool,
+    pub(crate) absent: bool,
 }
 
 /// `GET /snapshot`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct SnapshotQuery {
+pub(crate) struct SnapshotQuery {
     /// Output format.
-    format: Format,
+    pub(crate) format: Format,
     /// Maximum number of nodes, `aria` only. Default 500.
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Maximum number of characters, `ai` only; 0: no limit. Default 40,000.
-    max_chars: Option<usize>,
+    pub(crate) max_chars: Option<usize>,
     /// Lines to skip at the beginning, `ai` only.
-    offset: Option<usize>,
+    pub(crate) offset: Option<usize>,
     /// Only interactive elements.
-    interactive: bool,
+    pub(crate) interactive: bool,
     /// Omit unnamed containers.
-    compact: bool,
+    pub(crate) compact: bool,
     /// Maximum depth below the root.
-    depth: Option<u32>,
+    pub(crate) depth: Option<u32>,
     /// Only the subtree of the first element that matches this CSS selector.
-    selector: Option<String>,
+    pub(crate) selector: Option<String>,
     /// Only this frame and its descendants: a frame id, or the ref of its `<iframe>`.
     #[schemars(length(min = 1))]
-    frame: Option<String>,
+    pub(crate) frame: Option<String>,
     /// Also take a screenshot with labelled elements.
-    pub(in crate::server) labels: bool,
+    pub(crate) labels: bool,
     /// Include the URLs of links.
-    urls: bool,
+    pub(crate) urls: bool,
     /// Only the changes since the last snapshot of the tab, with its options unless others are given. `full` in the answer
     /// means that there was no snapshot to compare with.
-    diff: bool,
+    pub(crate) diff: bool,
     /// Show five of eight or more similar siblings.
-    fold: bool,
+    pub(crate) fold: bool,
     /// Ref of a folded group to show completely.
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    expand: Option<String>,
+    pub(crate) expand: Option<String>,
 }
 
 impl SnapshotQuery {
-    pub(in crate::server) fn options(self) -> SnapshotOptions {
+    pub(crate) fn options(self) -> SnapshotOptions {
         let usual = SnapshotOptions::default();
         SnapshotOptions {
             format: self.format,
@@ -202,39 +202,39 @@ impl SnapshotQuery {
 /// `POST /screenshot`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct TakeScreenshot {
+pub(crate) struct TakeScreenshot {
     /// The full page instead of the viewport.
-    full_page: bool,
+    pub(crate) full_page: bool,
     /// Only the element with this ref.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    pub(in crate::server) reference: Option<String>,
+    pub(crate) reference: Option<String>,
     /// Locator instead of a ref, as in actions.
-    pub(in crate::server) locator: Option<String>,
+    pub(crate) locator: Option<String>,
     /// Only the first element that matches this CSS selector.
-    element: Option<String>,
+    pub(crate) element: Option<String>,
     /// Frame in which `element` is resolved: a frame id, or the ref of its `<iframe>`. Default: the main frame.
-    frame: Option<String>,
+    pub(crate) frame: Option<String>,
     /// Image format.
     #[serde(rename = "type")]
-    kind: PictureType,
+    pub(crate) kind: PictureType,
     /// JPEG quality, 1 to 100. Default 80.
     #[schemars(range(min = 1, max = 100))]
-    quality: Option<u8>,
+    pub(crate) quality: Option<u8>,
     /// Draw boxes around interactive elements, labelled with the numbers of their refs.
-    labels: bool,
+    pub(crate) labels: bool,
     /// Maximum width in pixels; a larger image is scaled down.
     #[schemars(range(min = 1))]
-    max_width: Option<u32>,
+    pub(crate) max_width: Option<u32>,
     /// Maximum height in pixels; a larger image is scaled down.
     #[schemars(range(min = 1))]
-    max_height: Option<u32>,
+    pub(crate) max_height: Option<u32>,
     /// Return the image in the answer instead of a file.
-    pub(in crate::server) inline: bool,
+    pub(crate) inline: bool,
 }
 
 impl TakeScreenshot {
-    pub(in crate::server) fn options(self) -> ScreenshotOptions {
+    pub(crate) fn options(self) -> ScreenshotOptions {
         ScreenshotOptions {
             full_page: self.full_page,
             reference: self.reference,
@@ -253,7 +253,7 @@ impl TakeScreenshot {
 /// Minimum severity of console messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::server) enum Level {
+pub(crate) enum Level {
     /// All messages.
     Log,
     /// Same as `log`.
@@ -284,263 +284,263 @@ impl From<Level> for ConsoleLevel {
 /// `GET /console`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct ConsoleQuery {
+pub(crate) struct ConsoleQuery {
     /// Minimum severity.
-    pub(in crate::server) level: Option<Level>,
+    pub(crate) level: Option<Level>,
     /// Return the last N entries.
-    pub(in crate::server) limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Clear the entries: later calls return newer ones only.
-    pub(in crate::server) clear: bool,
+    pub(crate) clear: bool,
 }
 
 /// `GET /errors`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct ErrorsQuery {
+pub(crate) struct ErrorsQuery {
     /// Return the last N entries.
-    pub(in crate::server) limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Clear the entries: later calls return newer ones only.
-    pub(in crate::server) clear: bool,
+    pub(crate) clear: bool,
 }
 
 /// `GET /requests`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct RequestsQuery {
+pub(crate) struct RequestsQuery {
     /// Substring of the URL, or, with `*`, a pattern for the whole URL.
-    pub(in crate::server) filter: Option<String>,
+    pub(crate) filter: Option<String>,
     /// Return the last N entries.
-    pub(in crate::server) limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Clear the recorded requests.
-    pub(in crate::server) clear: bool,
+    pub(crate) clear: bool,
     /// Include headers, protocol, remote address and timing.
-    pub(in crate::server) headers: bool,
+    pub(crate) headers: bool,
     /// With `headers`: do not replace secrets by `[secret]`.
-    pub(in crate::server) raw: bool,
+    pub(crate) raw: bool,
 }
 
 /// `GET /requests/:id`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct RequestQuery {
+pub(crate) struct RequestQuery {
     /// Include the response body.
-    pub(in crate::server) body: bool,
+    pub(crate) body: bool,
     /// Maximum size of a body in bytes. Default and maximum: 1 MiB.
-    pub(in crate::server) max_bytes: Option<usize>,
+    pub(crate) max_bytes: Option<usize>,
     /// Do not replace secrets by `[secret]`.
-    pub(in crate::server) raw: bool,
+    pub(crate) raw: bool,
 }
 
 /// `GET /requests/har`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct HarQuery {
+pub(crate) struct HarQuery {
     /// Include bodies that are still available, up to 2 MiB each and 24 MiB in total.
-    pub(in crate::server) bodies: bool,
+    pub(crate) bodies: bool,
     /// Do not replace secrets by `[secret]`.
-    pub(in crate::server) raw: bool,
+    pub(crate) raw: bool,
 }
 
 /// `GET /requests/:id/body`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct BodyQuery {
+pub(crate) struct BodyQuery {
     /// Maximum size in bytes. Default and maximum: 1 MiB.
-    pub(in crate::server) max_bytes: Option<usize>,
+    pub(crate) max_bytes: Option<usize>,
 }
 
 /// `GET /text`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct TextQuery {
+pub(crate) struct TextQuery {
     /// Only the first element that matches this CSS selector.
-    pub(in crate::server) selector: Option<String>,
+    pub(crate) selector: Option<String>,
     /// Frame to read: a frame id, or the ref of its `<iframe>`. Default: the main frame.
-    pub(in crate::server) frame: Option<String>,
+    pub(crate) frame: Option<String>,
     /// Maximum number of characters; 0: no limit. Default 40,000.
-    pub(in crate::server) max_chars: Option<usize>,
+    pub(crate) max_chars: Option<usize>,
     /// Characters to skip at the beginning.
-    pub(in crate::server) offset: Option<usize>,
+    pub(crate) offset: Option<usize>,
     /// Do not replace secrets by `[secret]`.
-    pub(in crate::server) raw: bool,
+    pub(crate) raw: bool,
 }
 
 /// `GET /frames`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct FramesQuery {
+pub(crate) struct FramesQuery {
     /// Return all frames, without the usual limits.
-    pub(in crate::server) full: bool,
+    pub(crate) full: bool,
 }
 
 /// `POST /cdp`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct RawCommand {
+pub(crate) struct RawCommand {
     /// Command, `Domain.command`.
     #[schemars(regex(pattern = "^[A-Za-z]+\\.[A-Za-z]+$"))]
-    pub(in crate::server) method: String,
+    pub(crate) method: String,
     /// Parameters of the command.
-    pub(in crate::server) params: Option<Map<String, Value>>,
+    pub(crate) params: Option<Map<String, Value>>,
     /// Frame to send the command to.
-    pub(in crate::server) frame_id: Option<String>,
+    pub(crate) frame_id: Option<String>,
 }
 
 /// `POST /hooks/file-chooser`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct ArmChooser {
+pub(crate) struct ArmChooser {
     /// Files below `uploads/`, by name or absolute path, or in a folder of `browser.upload_roots`.
     #[schemars(length(min = 1, max = 100))]
-    pub(in crate::server) paths: Vec<String>,
+    pub(crate) paths: Vec<String>,
     /// File input that receives the files immediately.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    pub(in crate::server) reference: Option<String>,
+    pub(crate) reference: Option<String>,
     /// Locator instead of a ref, as in actions.
-    pub(in crate::server) locator: Option<String>,
+    pub(crate) locator: Option<String>,
 }
 
 /// `POST /hooks/dialog`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct AnswerDialog {
+pub(crate) struct AnswerDialog {
     /// True: OK. False: Cancel.
-    pub(in crate::server) accept: bool,
+    pub(crate) accept: bool,
     /// Text for a prompt. Default: the default text of the prompt.
-    pub(in crate::server) prompt_text: Option<String>,
+    pub(crate) prompt_text: Option<String>,
     /// Id of the dialog, if several are open.
-    pub(in crate::server) dialog_id: Option<String>,
+    pub(crate) dialog_id: Option<String>,
 }
 
 /// `POST /wait/download`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct WaitDownload {
+pub(crate) struct WaitDownload {
     /// File name below `downloads/`. Default: the suggested name.
-    pub(in crate::server) path: Option<String>,
+    pub(crate) path: Option<String>,
 }
 
 /// `GET /cookies`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct CookiesQuery {
+pub(crate) struct CookiesQuery {
     /// Only cookies that would be sent to this URL.
     #[schemars(regex(pattern = "^https?://[^/?#\\s]+"))]
-    pub(in crate::server) url: Option<String>,
+    pub(crate) url: Option<String>,
 }
 
 /// `POST /cookies`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct AddCookies {
+pub(crate) struct AddCookies {
     /// Cookies to set, each with `url` or `domain`.
     #[schemars(length(max = 1000))]
-    pub(in crate::server) cookies: Vec<NewCookie>,
+    pub(crate) cookies: Vec<NewCookie>,
 }
 
 /// `POST /cookies/import`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct ImportCookies {
+pub(crate) struct ImportCookies {
     /// A Netscape cookie file, curl commands, or a JSON array of cookies.
-    pub(in crate::server) text: String,
+    pub(crate) text: String,
     /// Format of `text`. Default: detected.
-    pub(in crate::server) format: Option<CookieFormat>,
+    pub(crate) format: Option<CookieFormat>,
     /// URL for cookies without a domain; replaces the URLs of curl commands.
-    pub(in crate::server) url: Option<String>,
+    pub(crate) url: Option<String>,
 }
 
 /// `DELETE /cookies`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct DeleteCookies {
+pub(crate) struct DeleteCookies {
     /// Only cookies with this name.
-    pub(in crate::server) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Only cookies of this host.
-    pub(in crate::server) domain: Option<String>,
+    pub(crate) domain: Option<String>,
 }
 
 /// `GET` and `DELETE /storage/…`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct StorageQuery {
+pub(crate) struct StorageQuery {
     /// Only the item with this key.
-    pub(in crate::server) key: Option<String>,
+    pub(crate) key: Option<String>,
 }
 
 /// `POST /storage/…`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct SetStorage {
+pub(crate) struct SetStorage {
     /// Items to set.
-    pub(in crate::server) items: BTreeMap<String, String>,
+    pub(crate) items: BTreeMap<String, String>,
 }
 
 /// `POST /state/save`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct SaveStateBody {
+pub(crate) struct SaveStateBody {
     /// Save these origins only (`https://example.com`), and the cookies sent to them. Default: all origins known from
     /// tabs, their histories and cookies.
     #[schemars(length(max = 300))]
-    pub(in crate::server) origins: Option<Vec<String>>,
+    pub(crate) origins: Option<Vec<String>>,
 }
 
 /// `POST /state/load`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct LoadStateBody {
+pub(crate) struct LoadStateBody {
     /// Answer of `POST /state/save`, or a Playwright `storageState`.
-    pub(in crate::server) state: Map<String, Value>,
+    pub(crate) state: Map<String, Value>,
 }
 
 /// `POST /highlight`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct Highlight {
+pub(crate) struct Highlight {
     /// Element to highlight. Without an element the highlight is removed.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    pub(in crate::server) reference: Option<String>,
+    pub(crate) reference: Option<String>,
     /// Locator instead of a ref, as in actions.
-    pub(in crate::server) locator: Option<String>,
+    pub(crate) locator: Option<String>,
 }
 
 /// `GET /`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct RootQuery {
+pub(crate) struct RootQuery {
     /// Ticket of `POST /ui/ticket` for the page of the web UI; programs send the token instead.
     #[allow(dead_code)] // read by `auth`
-    pub(in crate::server) ticket: Option<String>,
+    pub(crate) ticket: Option<String>,
 }
 
 /// `POST /sessions`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct NewSession {
+pub(crate) struct NewSession {
     /// Name of the session: 1 to 128 visible ASCII characters. Requests select it with the header `X-Cdpilot-Session`.
-    pub(in crate::server) name: String,
+    pub(crate) name: String,
     /// Give the session its own browser context: separate cookies, storage and cache.
     #[serde(default)]
-    pub(in crate::server) isolated: bool,
+    pub(crate) isolated: bool,
 }
 
 /// `GET /events`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct EventsQuery {
+pub(crate) struct EventsQuery {
     /// Start after this event: its `id`, or its number (`seq`) in the running server; 0: all retained events.
     /// Default: new events only.
     #[schemars(regex(pattern = "^([0-9a-f]{1,32}-)?[0-9]{1,15}$"))]
-    pub(in crate::server) since: Option<String>,
+    pub(crate) since: Option<String>,
 }
 
 /// `POST /act`: parsed by the `page` module, whose errors name the wrong field of an action.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-pub(in crate::server) struct Action(pub(in crate::server) Value);
+pub(crate) struct Action(pub(crate) Value);
 
 impl JsonSchema for Action {
     fn inline_schema() -> bool {
@@ -559,45 +559,45 @@ impl JsonSchema for Action {
 /// `POST /routes`. Does not implement `Debug`: headers may hold secrets.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct AddRoute {
+pub(crate) struct AddRoute {
     /// A glob: `*` matches anything except `/`, `**` matches anything, every other character matches itself. With `://`, or beginning with
     /// `**`, it is matched against the whole URL without its fragment, query included (`**/api/*.json`); beginning with
     /// `/` against path and query on any host; otherwise against host, path and query (`*.example.com/api/**`).
     #[schemars(length(min = 1, max = 2048))]
-    pub(in crate::server) pattern: String,
+    pub(crate) pattern: String,
     /// Only requests of this tab, its frames and workers, by target id, tab id (`t1`), label, or a unique prefix of the target
     /// id. Default: all tabs of the session, later ones included; for the default session, the tabs of all sessions.
-    pub(in crate::server) target_id: Option<String>,
+    pub(crate) target_id: Option<String>,
     /// Fail the request: true, or the reason (`failed`, `timedout`, `connectionrefused`, …, as in `NetworkRoute`).
-    pub(in crate::server) abort: Option<Abort>,
+    pub(crate) abort: Option<Abort>,
     /// Respond to the request instead of sending it.
-    pub(in crate::server) fulfil: Option<Fulfil>,
+    pub(crate) fulfil: Option<Fulfil>,
     /// Status of the response. Without `fulfil`: respond with this status and an empty body. Default 200.
     #[schemars(range(min = 200, max = 599))]
-    pub(in crate::server) status: Option<u16>,
+    pub(crate) status: Option<u16>,
     /// Response headers, with `fulfil` or `status`.
     #[serde(default)]
-    pub(in crate::server) headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
     /// Request headers to set on requests that are sent, replacing headers of the same names. Not applied to redirects.
     #[serde(default)]
-    pub(in crate::server) request_headers: BTreeMap<String, String>,
+    pub(crate) request_headers: BTreeMap<String, String>,
     /// Delay before the request is handled, in milliseconds. At most 120,000.
     #[schemars(range(max = 120_000))]
-    pub(in crate::server) delay_ms: Option<u64>,
+    pub(crate) delay_ms: Option<u64>,
     /// Only requests with this method.
-    pub(in crate::server) method: Option<String>,
+    pub(crate) method: Option<String>,
     /// Only requests of this type: `document`, `stylesheet`, `image`, `media`, `font`, `script`, `texttrack`, `xhr` (also
     /// `fetch`), `eventsource`, `manifest`, `ping`, `cspviolationreport`, `prefetch`, `other`.
-    pub(in crate::server) resource_type: Option<String>,
+    pub(crate) resource_type: Option<String>,
     /// Remove the route after this many requests. Default: never.
     #[schemars(range(min = 1))]
-    pub(in crate::server) times: Option<u32>,
+    pub(crate) times: Option<u32>,
 }
 
 /// Whether a request fails, and with which error.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "true, or a reason such as failed, timedout, connectionrefused or internetdisconnected")]
-pub(in crate::server) enum Abort {
+pub(crate) enum Abort {
     /// True: fail with `failed`.
     Switch(bool),
     /// The network error reported to the page.
@@ -607,21 +607,21 @@ pub(in crate::server) enum Abort {
 /// A response that replaces the one of the server.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct Fulfil {
+pub(crate) struct Fulfil {
     /// The body from a file below `uploads/`, by name or absolute path, or in a folder of `browser.upload_roots`; read immediately, at most
     /// 16 MiB.
-    pub(in crate::server) path: Option<String>,
+    pub(crate) path: Option<String>,
     /// The body as text.
-    pub(in crate::server) body: Option<String>,
+    pub(crate) body: Option<String>,
     /// The body in Base64.
-    pub(in crate::server) body_base64: Option<String>,
+    pub(crate) body_base64: Option<String>,
     /// Same as `status` outside of `fulfil`.
     #[schemars(range(min = 200, max = 599))]
-    pub(in crate::server) status: Option<u16>,
+    pub(crate) status: Option<u16>,
     /// Same as `headers` outside of `fulfil`.
     #[serde(default)]
-    pub(in crate::server) headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
     /// The `Content-Type`. Default: by the extension of `path`, `text/plain` for `body` (`application/json` if it is
     /// JSON), else `application/octet-stream`.
-    pub(in crate::server) content_type: Option<String>,
+    pub(crate) content_type: Option<String>,
 }
