@@ -1,4 +1,6 @@
 //! Bodies and queries of requests. The common fields `profile`, `targetId` and `timeoutMs` are parsed before these.
+//!
+//! Clients serialise bodies: without fields that have their default, which the schema states nevertheless.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +13,11 @@ use crate::page::{
     Act, CookieFormat, ElementProperty, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions,
 };
 use crate::supervisor::{AbortReason, ConsoleLevel};
+
+/// Whether a client leaves a field out of a body.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
 
 /// No fields.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +35,7 @@ pub(crate) struct McpQuery {
 }
 
 /// `POST /start`.
-#[derive(Default, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Start {
     /// Start without a window. Default: as configured. `CONFLICT` if the browser is running in the other mode.
@@ -39,7 +46,7 @@ pub(crate) struct Start {
 }
 
 /// `POST /tabs/open`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OpenTab {
     /// The URL to open.
@@ -48,12 +55,13 @@ pub(crate) struct OpenTab {
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     pub(crate) label: Option<String>,
     /// Open behind the other tabs; the current tab stays the same.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) background: bool,
 }
 
 /// `POST /tabs/focus`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FocusTab {
     /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
@@ -61,7 +69,7 @@ pub(crate) struct FocusTab {
 }
 
 /// `POST /tabs/label`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LabelTab {
     /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
@@ -72,33 +80,39 @@ pub(crate) struct LabelTab {
 }
 
 /// `POST /navigate`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NavigateTo {
     /// The URL to open.
     pub(crate) url: String,
     /// What to wait for.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "load"))]
     pub(crate) wait_until: WaitUntil,
     /// Dismiss the dialogs of the tab and report them as `dismissed_dialogs`. A `beforeunload` dialog that opens then keeps
     /// the page until it is answered. If false, a tab that shows a dialog is not navigated (`BLOCKED_BY_DIALOG`).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) dismiss_dialogs: bool,
 }
 
 /// `POST /back`, `/forward`, `/reload`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct HistoryNavigation {
     /// What to wait for.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "load"))]
     pub(crate) wait_until: WaitUntil,
     /// Dismiss the dialogs of the tab and report them as `dismissed_dialogs`. A `beforeunload` dialog that opens then keeps
     /// the page until it is answered.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) dismiss_dialogs: bool,
 }
 
 /// `POST /find`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FindQuery {
     /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `.
@@ -112,7 +126,7 @@ pub(crate) struct FindQuery {
 }
 
 /// `POST /get`: the element by `ref`, `selector` or `locator`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GetQuery {
     /// What to read.
@@ -133,10 +147,12 @@ pub(crate) struct GetQuery {
     /// Frame in which a selector or locator is resolved.
     pub(crate) frame_id: Option<String>,
     /// Return texts without masking secrets.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) raw: bool,
     /// With `what: state`: return `{"visible": false}` immediately if no element matches, instead of waiting.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) absent: bool,
 }
 
@@ -200,10 +216,12 @@ impl SnapshotQuery {
 }
 
 /// `POST /screenshot`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct TakeScreenshot {
     /// The full page instead of the viewport.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) full_page: bool,
     /// Only the element with this ref.
     #[serde(rename = "ref")]
@@ -216,12 +234,15 @@ pub(crate) struct TakeScreenshot {
     /// Frame in which `element` is resolved: a frame id, or the ref of its `<iframe>`. Default: the main frame.
     pub(crate) frame: Option<String>,
     /// Image format.
-    #[serde(rename = "type")]
+    #[serde(rename = "type", skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "png"))]
     pub(crate) kind: PictureType,
     /// JPEG quality, 1 to 100. Default 80.
     #[schemars(range(min = 1, max = 100))]
     pub(crate) quality: Option<u8>,
     /// Draw boxes around interactive elements, labelled with the numbers of their refs.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) labels: bool,
     /// Maximum width in pixels; a larger image is scaled down.
     #[schemars(range(min = 1))]
@@ -230,6 +251,8 @@ pub(crate) struct TakeScreenshot {
     #[schemars(range(min = 1))]
     pub(crate) max_height: Option<u32>,
     /// Return the image in the answer instead of a file.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) inline: bool,
 }
 
@@ -374,7 +397,7 @@ pub(crate) struct FramesQuery {
 }
 
 /// `POST /cdp`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RawCommand {
     /// Command, `Domain.command`.
@@ -387,7 +410,7 @@ pub(crate) struct RawCommand {
 }
 
 /// `POST /hooks/file-chooser`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ArmChooser {
     /// Files below `uploads/`, by name or absolute path, or in a folder of `browser.upload_roots`.
@@ -402,7 +425,7 @@ pub(crate) struct ArmChooser {
 }
 
 /// `POST /hooks/dialog`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AnswerDialog {
     /// True: OK. False: Cancel.
@@ -414,7 +437,7 @@ pub(crate) struct AnswerDialog {
 }
 
 /// `POST /wait/download`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct WaitDownload {
     /// File name below `downloads/`. Default: the suggested name.
@@ -440,7 +463,7 @@ pub(crate) struct AddCookies {
 }
 
 /// `POST /cookies/import`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ImportCookies {
     /// A Netscape cookie file, curl commands, or a JSON array of cookies.
@@ -478,7 +501,7 @@ pub(crate) struct SetStorage {
 }
 
 /// `POST /state/save`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct SaveStateBody {
     /// Save these origins only (`https://example.com`), and the cookies sent to them. Default: all origins known from
@@ -488,7 +511,7 @@ pub(crate) struct SaveStateBody {
 }
 
 /// `POST /state/load`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LoadStateBody {
     /// Answer of `POST /state/save`, or a Playwright `storageState`.
@@ -496,7 +519,7 @@ pub(crate) struct LoadStateBody {
 }
 
 /// `POST /highlight`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Highlight {
     /// Element to highlight. Without an element the highlight is removed.
@@ -517,13 +540,14 @@ pub(crate) struct RootQuery {
 }
 
 /// `POST /sessions`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewSession {
     /// Name of the session: 1 to 128 visible ASCII characters. Requests select it with the header `X-Cdpilot-Session`.
     pub(crate) name: String,
     /// Give the session its own browser context: separate cookies, storage and cache.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = false))]
     pub(crate) isolated: bool,
 }
 
@@ -557,7 +581,7 @@ impl JsonSchema for Action {
 }
 
 /// `POST /routes`. Does not implement `Debug`: headers may hold secrets.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AddRoute {
     /// A glob: `*` matches anything except `/`, `**` matches anything, every other character matches itself. With `://`, or beginning with
@@ -576,10 +600,12 @@ pub(crate) struct AddRoute {
     #[schemars(range(min = 200, max = 599))]
     pub(crate) status: Option<u16>,
     /// Response headers, with `fulfil` or `status`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = {}))]
     pub(crate) headers: BTreeMap<String, String>,
     /// Request headers to set on requests that are sent, replacing headers of the same names. Not applied to redirects.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = {}))]
     pub(crate) request_headers: BTreeMap<String, String>,
     /// Delay before the request is handled, in milliseconds. At most 120,000.
     #[schemars(range(max = 120_000))]
@@ -595,7 +621,7 @@ pub(crate) struct AddRoute {
 }
 
 /// Whether a request fails, and with which error.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "true, or a reason such as failed, timedout, connectionrefused or internetdisconnected")]
 pub(crate) enum Abort {
     /// True: fail with `failed`.
@@ -605,23 +631,29 @@ pub(crate) enum Abort {
 }
 
 /// A response that replaces the one of the server.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Fulfil {
     /// The body from a file below `uploads/`, by name or absolute path, or in a folder of `browser.upload_roots`; read immediately, at most
     /// 16 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<String>,
     /// The body as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<String>,
     /// The body in Base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body_base64: Option<String>,
     /// Same as `status` outside of `fulfil`.
     #[schemars(range(min = 200, max = 599))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
     /// Same as `headers` outside of `fulfil`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = {}))]
     pub(crate) headers: BTreeMap<String, String>,
     /// The `Content-Type`. Default: by the extension of `path`, `text/plain` for `body` (`application/json` if it is
     /// JSON), else `application/octet-stream`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content_type: Option<String>,
 }

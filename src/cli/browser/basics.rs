@@ -8,6 +8,8 @@ use super::super::failure::Failure;
 use super::address::complete;
 use super::call::{Call, Tab, request};
 use super::show;
+use crate::api;
+use crate::control::{NewProfile, WaitUntil};
 use crate::page::{Act, ActKind};
 
 #[derive(Debug, Args)]
@@ -91,10 +93,10 @@ struct NavigationOptions {
 }
 
 impl NavigationOptions {
+    /// Adds the tab, and `waitUntil` where it is given, even if it is the default.
     fn of(&self, request: Request) -> Request {
         let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
-        let request = request.field("waitUntil", until).on("dismissDialogs", self.dismiss_dialogs);
-        request.field("targetId", self.tab.target.clone())
+        request.field("waitUntil", until).field("targetId", self.tab.target.clone())
     }
 }
 
@@ -162,23 +164,25 @@ pub(super) fn tabs() -> Call {
 
 impl Start {
     pub(super) fn call(&self) -> Call {
-        let wanted: Map<String, Value> = self.capabilities.iter().cloned().collect();
-        let request = Request::post("/start").field("headless", self.headless);
-        Call::new(request.field("capabilities", (!wanted.is_empty()).then_some(wanted)), show::status)
+        let capabilities: Map<String, Value> = self.capabilities.iter().cloned().collect();
+        let capabilities = (!capabilities.is_empty()).then_some(capabilities);
+        let body = api::Start { headless: self.headless, capabilities };
+        Call::new(Request::post("/start").object(&body), show::status)
     }
 }
 
 impl Open {
     pub(super) fn call(&self) -> Call {
-        let request = Request::post("/tabs/open").field("url", Some(self.url.clone()));
-        let request = request.field("label", self.label.clone()).on("background", self.background);
-        Call::new(request, show::opened)
+        let Self { url, label, background } = self;
+        let body = api::OpenTab { url: url.clone(), label: label.clone(), background: *background };
+        Call::new(Request::post("/tabs/open").object(&body), show::opened)
     }
 }
 
 impl HistoryArgs {
     pub(super) fn call(&self, route: &'static str) -> Call {
-        Call::new(self.how.of(Request::post(route)), show::navigated)
+        let body = api::HistoryNavigation { dismiss_dialogs: self.how.dismiss_dialogs, ..Default::default() };
+        Call::new(self.how.of(Request::post(route).object(&body)), show::navigated)
     }
 }
 
@@ -193,15 +197,16 @@ impl Close {
 
 impl Label {
     pub(super) fn call(&self) -> Call {
-        let request = Request::post("/tabs/label").field("targetId", Some(self.tab.clone()));
-        Call::new(request.field("label", Some(self.label.clone())), show::labelled)
+        let body = api::LabelTab { target_id: self.tab.clone(), label: self.label.clone() };
+        Call::new(Request::post("/tabs/label").object(&body), show::labelled)
     }
 }
 
 impl Navigate {
     pub(super) fn call(&self) -> Call {
-        let request = Request::post("/navigate").field("url", Some(self.url.clone()));
-        Call::new(self.how.of(request), show::navigated)
+        let (url, dismiss_dialogs) = (self.url.clone(), self.how.dismiss_dialogs);
+        let body = api::NavigateTo { url, wait_until: WaitUntil::default(), dismiss_dialogs };
+        Call::new(self.how.of(Request::post("/navigate").object(&body)), show::navigated)
     }
 }
 
@@ -218,10 +223,14 @@ impl Profiles {
         Ok(match &self.what {
             None | Some(ProfilesWhat::List) => Call::new(Request::get("/profiles"), show::profiles).quick().global(),
             Some(ProfilesWhat::Create { name, color, cdp_url, cdp_port, headless }) => {
-                let request = Request::post("/profiles").field("name", Some(name.clone()));
-                let request = request.field("color", color.clone()).field("cdpUrl", cdp_url.clone());
-                let request = request.field("cdpPort", *cdp_port).field("headless", *headless);
-                Call::new(request, show::made).global()
+                let body = NewProfile {
+                    color: color.clone(),
+                    cdp_url: cdp_url.clone(),
+                    cdp_port: *cdp_port,
+                    headless: *headless,
+                    ..NewProfile::new(name)
+                };
+                Call::new(Request::post("/profiles").object(&body), show::made).global()
             }
             Some(ProfilesWhat::Delete { name }) => {
                 named(name)?;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::super::client::Request;
@@ -149,11 +151,6 @@ impl Element {
     }
 }
 
-/// Adds a ref or locator to the request.
-pub(super) fn named(request: Request, at: Option<&str>) -> Request {
-    request.object(&locator(at))
-}
-
 impl Selector {
     /// An element, by these options or by a ref or locator.
     pub(super) fn locator(&self, at: Option<&str>) -> Locator {
@@ -226,6 +223,14 @@ pub(super) fn frame(text: &str) -> Result<String, String> {
         (false, Some(digits)) => Ok(format!("e{digits}")),
         (false, None) => Ok(text.to_owned()),
     }
+}
+
+/// Parses one of these names of values in the HTTP API.
+pub(super) fn one_of<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(name.into()))
 }
 
 /// Parses JSON; `what` names it in the error.

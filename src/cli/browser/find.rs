@@ -1,5 +1,6 @@
 //! Commands that find elements and read their properties.
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -7,7 +8,8 @@ use super::super::client::Request;
 use super::super::failure::Failure;
 use super::call::{ActionOptions, Call, Element, Tab, element, frame, locator};
 use super::show;
-use crate::page::{ActKind, Locator};
+use crate::api;
+use crate::page::{ActKind, ElementProperty, Locator};
 
 #[derive(Debug, Args)]
 #[command(after_help = LOCATORS)]
@@ -19,8 +21,8 @@ pub(in super::super) struct Find {
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
     /// Show at most N matches [default: 50]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    limit: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    limit: Option<usize>,
     #[command(flatten)]
     tab: Tab,
 }
@@ -74,6 +76,20 @@ enum What {
     State,
 }
 
+impl From<What> for ElementProperty {
+    fn from(what: What) -> Self {
+        match what {
+            What::Text => Self::Text,
+            What::Html => Self::Html,
+            What::Value => Self::Value,
+            What::Attribute => Self::Attribute,
+            What::Box => Self::Box,
+            What::Count => Self::Count,
+            What::State => Self::State,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(in super::super) struct Is {
     /// State to check
@@ -113,9 +129,10 @@ pub(in super::super) struct Focus {
 
 impl Find {
     pub(super) fn call(&self) -> Call {
-        let request = Request::post("/find").field("locator", Some(self.locator.clone()));
-        let request = request.field("frame", self.frame.clone()).field("limit", self.limit);
-        Call::new(request.field("targetId", self.tab.target.clone()), show::found)
+        let Self { locator, frame, limit, tab } = self;
+        let body = api::FindQuery { locator: locator.clone(), frame: frame.clone(), limit: *limit };
+        let request = Request::post("/find").object(&body);
+        Call::new(request.field("targetId", tab.target.clone()), show::found)
     }
 }
 
@@ -126,9 +143,8 @@ impl Get {
                 "`get attribute` and --name belong together, for example `cdpilot get attribute e5 --name href`",
             ));
         }
-        let request = read(self.what.to_possible_value(), &self.at, &self.tab);
-        let request = request.field("name", self.name.clone()).on("raw", self.raw);
-        Ok(Call::new(request, show::got))
+        let body = api::GetQuery { name: self.name.clone(), raw: self.raw, ..read(self.what.into(), &self.at) };
+        Ok(got(&body, &self.tab))
     }
 }
 
@@ -136,7 +152,8 @@ impl Is {
     pub(super) fn call(&self) -> Call {
         // A missing element counts as hidden; the other states require an element.
         let is_seen = matches!(self.state, State::Visible | State::Hidden);
-        Call::new(read(What::State.to_possible_value(), &self.at, &self.tab).on("absent", is_seen), show::got)
+        let body = api::GetQuery { absent: is_seen, ..read(ElementProperty::State, &self.at) };
+        got(&body, &self.tab)
     }
 
     /// Whether the element of the answer is in the state.
@@ -155,9 +172,14 @@ impl Is {
     }
 }
 
-fn read(what: Option<clap::builder::PossibleValue>, at: &Element, tab: &Tab) -> Request {
-    let request = Request::post("/get").field("what", what.map(|what| what.get_name().to_owned()));
-    request.object(&at.locator()).field("targetId", tab.target.clone())
+/// The request to read a property of an element.
+fn read(what: ElementProperty, at: &Element) -> api::GetQuery {
+    let Locator { reference, selector, locator, nth, frame_id } = at.locator();
+    api::GetQuery { what, name: None, reference, selector, locator, nth, frame_id, raw: false, absent: false }
+}
+
+fn got(body: &api::GetQuery, tab: &Tab) -> Call {
+    Call::new(Request::post("/get").object(body).field("targetId", tab.target.clone()), show::got)
 }
 
 impl Focus {
@@ -166,7 +188,8 @@ impl Focus {
         let at = self.what.as_deref().and_then(|what| element(what).ok());
         match (&self.what, at) {
             (Some(tab), None) => {
-                Call::new(Request::post("/tabs/focus").field("targetId", Some(tab.clone())), show::focused)
+                let body = api::FocusTab { target_id: tab.clone() };
+                Call::new(Request::post("/tabs/focus").object(&body), show::focused)
             }
             (_, at) => {
                 let at = Locator { selector: self.selector.clone(), ..locator(at.as_deref()) };

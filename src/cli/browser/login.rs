@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use inquire::{Password, PasswordDisplayMode};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
@@ -15,6 +15,7 @@ use super::super::seal::{self, Passphrase, SEALED};
 use super::super::settings::env;
 use super::call::{Call, Tab};
 use super::show;
+use crate::api;
 use crate::page::STATE_FORMAT;
 
 /// Size limit for saved states, bytes.
@@ -85,16 +86,16 @@ impl State {
             What::Save(save) => save.call(),
             What::Load { file, secret, tab } => {
                 let text = text_of(file)?;
-                let json = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
+                let json = |text: &str| serde_json::from_str::<Map<String, Value>>(text).ok();
                 let refused = || {
                     refused(file, "not a saved state (not a JSON object); give a file written by `cdpilot state save`")
                 };
                 let mut state = json(&text).ok_or_else(refused)?;
-                if state["format"] == SEALED {
+                if state.get("format").is_some_and(|format| format == SEALED) {
                     let passphrase = secret.passphrase(false)?;
                     state = json(&seal::open(&text, &passphrase)?).ok_or_else(refused)?;
                 }
-                let request = Request::post("/state/load").field("state", Some(state));
+                let request = Request::post("/state/load").object(&api::LoadStateBody { state });
                 Ok(Call::new(request.field("targetId", tab.target.clone()), show::state_loaded))
             }
         }
@@ -110,7 +111,7 @@ impl Save {
         // Read first, so that a missing passphrase fails before the browser is used.
         let passphrase = is_encrypted.then(|| self.secret.passphrase(true)).transpose()?;
         let origins = (!self.origin.is_empty()).then(|| self.origin.clone());
-        let request = Request::post("/state/save").field("origins", origins);
+        let request = Request::post("/state/save").object(&api::SaveStateBody { origins });
         let call = Call::new(request.field("targetId", self.tab.target.clone()), show::state_saved);
         Ok(Call { keep: Some(StateFile { file: self.file.clone(), passphrase }), ..call })
     }

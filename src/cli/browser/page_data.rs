@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json as value};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Call, Tab, frame, json};
+use super::call::{Call, Tab, frame, json, one_of};
 use super::show;
+use crate::api;
+use crate::page::CookieFormat;
 
 #[derive(Debug, Args)]
 #[command(
@@ -102,8 +104,8 @@ enum CookiesWhat {
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Format of the file [default: detected]
-        #[arg(long, value_name = "FORMAT", value_parser = ["netscape", "curl", "json"])]
-        format: Option<String>,
+        #[arg(long, value_name = "FORMAT", value_parser = one_of::<CookieFormat>(["netscape", "curl", "json"]))]
+        format: Option<CookieFormat>,
         /// URL for cookies that have no domain
         #[arg(long = "for", value_name = "URL")]
         address: Option<String>,
@@ -294,8 +296,9 @@ impl Dialog {
             let request = Request::delete("/hooks/dialog").query("targetId", self.tab.target.clone());
             return Call::new(request, show::disarmed).quick();
         }
-        let request = Request::post("/hooks/dialog").field("accept", Some(self.accept && !self.dismiss));
-        let request = request.field("promptText", self.prompt.clone()).field("dialogId", self.id.clone());
+        let accept = self.accept && !self.dismiss;
+        let body = api::AnswerDialog { accept, prompt_text: self.prompt.clone(), dialog_id: self.id.clone() };
+        let request = Request::post("/hooks/dialog").object(&body);
         Call::new(request.field("targetId", self.tab.target.clone()), show::answered)
     }
 }
@@ -314,9 +317,8 @@ impl Cookies {
                 Call::new(Request::get("/cookies").query("url", address.clone()), show::cookies)
             }
             Some(CookiesWhat::Import { file, format, address }) => {
-                let request = Request::post("/cookies/import").field("text", Some(import_text(file)?));
-                let request = request.field("format", format.clone()).field("url", address.clone());
-                Call::new(request, show::imported)
+                let body = api::ImportCookies { text: import_text(file)?, format: *format, url: address.clone() };
+                Call::new(Request::post("/cookies/import").object(&body), show::imported)
             }
             Some(CookiesWhat::Clear { name, domain }) => {
                 let request = Request::delete("/cookies").query("name", name.clone());
@@ -499,7 +501,7 @@ impl Emulate {
 
 impl Download {
     pub(super) fn call(&self) -> Call {
-        let request = Request::post("/wait/download").field("path", self.name.clone());
+        let request = Request::post("/wait/download").object(&api::WaitDownload { path: self.name.clone() });
         let call = Call::new(request.field("targetId", self.tab.target.clone()), show::download).file(self.out.clone());
         Call { waits_for: Some("waiting for a download to finish"), ..call }
     }
@@ -507,15 +509,18 @@ impl Download {
 
 impl Cdp {
     pub(super) fn call(&self) -> Result<Call, Failure> {
-        let params = self.params.as_deref().map(|text| json(text, "the JSON argument")).transpose()?;
-        if params.as_ref().is_some_and(|params| !params.is_object()) {
-            return Err(Failure::usage(
-                "the parameters must be a JSON object, for example {\"expression\": \"1 + 1\"}",
-            ));
-        }
-        let request = Request::post("/cdp").field("method", Some(self.method.clone())).field("params", params);
-        let request = request.field("targetId", self.tab.target.clone()).field("frameId", self.frame.clone());
-        Ok(Call::new(request, show::result))
+        let params = match self.params.as_deref().map(|text| json(text, "the JSON argument")).transpose()? {
+            None => None,
+            Some(Value::Object(params)) => Some(params),
+            Some(_) => {
+                return Err(Failure::usage(
+                    "the parameters must be a JSON object, for example {\"expression\": \"1 + 1\"}",
+                ));
+            }
+        };
+        let body = api::RawCommand { method: self.method.clone(), params, frame_id: self.frame.clone() };
+        let request = Request::post("/cdp").object(&body);
+        Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::result))
     }
 }
 

@@ -6,8 +6,10 @@ use clap::{Args, ValueEnum};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Call, Tab, element, frame, named, reference};
+use super::call::{Call, Tab, element, frame, locator, reference};
 use super::show;
+use crate::api;
+use crate::page::Locator;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Screenshot {
@@ -251,12 +253,21 @@ impl Screenshot {
 
     pub(super) fn call(&self) -> Result<Call, Failure> {
         let tab = self.positional.clone().or_else(|| self.tab.target.clone());
-        let request = Request::post("/screenshot").field("targetId", tab).on("fullPage", self.full_page);
-        let request = named(request, self.at.as_deref()).field("element", self.element.clone());
-        let request = request.field("type", self.format()?.and_then(name)).field("quality", self.quality);
-        // With --out the image comes in the answer: the server may be on another machine.
-        let request = request.on("labels", self.labels).on("inline", self.out.is_some());
-        Ok(Call::new(request, show::picture).file(self.out.clone()))
+        let Locator { reference, locator, .. } = locator(self.at.as_deref());
+        let body = api::TakeScreenshot {
+            full_page: self.full_page,
+            reference,
+            locator,
+            element: self.element.clone(),
+            quality: self.quality,
+            labels: self.labels,
+            // With --out the image comes in the answer: the server may be on another machine.
+            inline: self.out.is_some(),
+            ..Default::default()
+        };
+        // The type is sent where it is given, even if it is the default.
+        let request = Request::post("/screenshot").object(&body).field("type", self.format()?.and_then(name));
+        Ok(Call::new(request.field("targetId", tab), show::picture).file(self.out.clone()))
     }
 }
 
@@ -338,7 +349,8 @@ impl Pdf {
 
 impl Highlight {
     pub(super) fn call(&self) -> Call {
-        let request = named(Request::post("/highlight"), self.at.as_deref());
+        let Locator { reference, locator, .. } = locator(self.at.as_deref());
+        let request = Request::post("/highlight").object(&api::Highlight { reference, locator });
         Call::new(request.field("targetId", self.tab.target.clone()), show::highlighted)
     }
 }

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{ArgGroup, Args, Subcommand};
-use serde_json::{Map, Value};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::Call;
+use super::call::{Call, one_of};
 use super::{show, upload};
+use crate::api;
 use crate::config::Home;
 use crate::control::media_type;
+use crate::supervisor::AbortReason;
 
 /// Size limit for `--fulfil`, bytes: encoded as Base64 it fits into a request body of 1 MiB.
 const FILE: u64 = 750 * 1024;
@@ -79,10 +80,10 @@ struct Add {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "failed",
-        value_parser = REASONS,
+        value_parser = one_of::<AbortReason>(REASONS),
         conflicts_with_all = ["fulfil", "status", "header", "request_header", "content_type"]
     )]
-    abort: Option<String>,
+    abort: Option<AbortReason>,
     /// Answer the request with this file, at most 750 KiB [alias: --fulfill]
     #[arg(long, value_name = "FILE", alias = "fulfill")]
     fulfil: Option<PathBuf>,
@@ -132,21 +133,23 @@ impl Add {
             let problem = "--header sets a header of the answer, but the route does not answer; add --fulfil or --status, or use --request-header";
             return Err(Failure::usage(problem));
         }
-        let map = |headers: &[(String, String)]| {
-            let map: Map<String, Value> =
-                headers.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
-            (!map.is_empty()).then_some(map)
-        };
-        let request = Request::post("/routes").field("pattern", Some(self.pattern.clone()));
-        let request = request.field("targetId", self.target.clone()).field("abort", self.abort.clone());
-        let request = request.field("fulfil", self.body(home)?).field("status", self.status);
-        let request = request.field("headers", map(&self.header)).field("requestHeaders", map(&self.request_header));
-        let request = request.field("delayMs", self.delay).field("method", self.method.clone());
-        Ok(request.field("resourceType", self.kind.clone()).field("times", self.times))
+        Ok(Request::post("/routes").object(&api::AddRoute {
+            pattern: self.pattern.clone(),
+            target_id: self.target.clone(),
+            abort: self.abort.map(api::Abort::Reason),
+            fulfil: self.fulfil(home)?,
+            status: self.status,
+            headers: self.header.iter().cloned().collect(),
+            request_headers: self.request_header.iter().cloned().collect(),
+            delay_ms: self.delay,
+            method: self.method.clone(),
+            resource_type: self.kind.clone(),
+            times: self.times,
+        }))
     }
 
     /// Reads the file; its content is sent, so that the server may be on another machine.
-    fn body(&self, home: Option<&Home>) -> Result<Option<Map<String, Value>>, Failure> {
+    fn fulfil(&self, home: Option<&Home>) -> Result<Option<api::Fulfil>, Failure> {
         let Some(path) = &self.fulfil else { return Ok(None) };
         let failed = |why: String| Failure::new("PATH_REFUSED", format!("--fulfil {}: {why}", path.display()));
         let file = match home {
@@ -158,10 +161,8 @@ impl Add {
             return Err(failed(format!("it has {bytes} bytes, more than the limit of {FILE}; give a smaller file")));
         }
         let body = fs::read(&file).map_err(|problem| failed(problem.to_string()))?;
-        let kind = self.content_type.clone().or_else(|| media_type(path).map(str::to_owned));
-        let mut fulfil = Map::from_iter([("bodyBase64".to_owned(), STANDARD.encode(body).into())]);
-        fulfil.extend(kind.map(|kind| ("contentType".to_owned(), kind.into())));
-        Ok(Some(fulfil))
+        let content_type = self.content_type.clone().or_else(|| media_type(path).map(str::to_owned));
+        Ok(Some(api::Fulfil { body_base64: Some(STANDARD.encode(body)), content_type, ..Default::default() }))
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::client::Request;
 use super::super::output::Out;
 use super::call::Call;
 use super::show::{list, note, table, word};
+use crate::api;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Sessions {
@@ -38,8 +39,8 @@ impl Sessions {
         match &self.what {
             None | Some(What::List) => Call::new(Request::get("/sessions"), listed).quick().global().never_starts(),
             Some(What::Create { name, isolated }) => {
-                let request = Request::post("/sessions").field("name", Some(name.clone())).on("isolated", *isolated);
-                Call::new(request, created).quick().global()
+                let body = api::NewSession { name: name.clone(), isolated: *isolated };
+                Call::new(Request::post("/sessions").object(&body), created).quick().global()
             }
             Some(What::End { name }) => {
                 Call::new(Request::delete("/sessions").segment(name), ended).global().never_starts()

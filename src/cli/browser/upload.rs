@@ -10,9 +10,11 @@ use clap::Args;
 
 use super::super::client::{Request, ServerAddress};
 use super::super::failure::Failure;
-use super::call::{Call, Tab, element, named};
+use super::call::{Call, Tab, element, locator};
 use super::show;
+use crate::api;
 use crate::config::Home;
+use crate::page::Locator;
 
 /// How long copies are kept: a page may read the file late.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -40,7 +42,9 @@ impl Upload {
         sweep(&home.uploads());
         let checked: Vec<PathBuf> = self.files.iter().map(|file| allowed(file, home)).collect::<Result<_, _>>()?;
         let copies: Vec<String> = checked.iter().map(|file| copy(file, home)).collect::<Result<_, _>>()?;
-        let request = named(Request::post("/hooks/file-chooser"), self.at.as_deref()).field("paths", Some(copies));
+        let Locator { reference, locator, .. } = locator(self.at.as_deref());
+        let request =
+            Request::post("/hooks/file-chooser").object(&api::ArmChooser { paths: copies, reference, locator });
         Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::uploaded))
     }
 }

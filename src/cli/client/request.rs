@@ -67,10 +67,10 @@ impl Request {
         self
     }
 
-    /// The fields of an object, as fields of the body.
+    /// The fields of a request type as fields of the body, without those that are `null`.
     pub(in super::super) fn object(mut self, fields: &impl Serialize) -> Self {
         if let (Some(Value::Object(body)), Ok(Value::Object(fields))) = (&mut self.body, serde_json::to_value(fields)) {
-            body.extend(fields);
+            body.extend(fields.into_iter().filter(|(_, value)| !value.is_null()));
         }
         self
     }
@@ -83,11 +83,6 @@ impl Request {
             *field = value.into();
         }
         self
-    }
-
-    /// A switch in the body, when it is on.
-    pub(in super::super) fn on(self, name: &str, on: bool) -> Self {
-        self.field(name, on.then_some(true))
     }
 
     pub(super) fn address(&self, base: &str) -> String {
@@ -127,8 +122,9 @@ mod tests {
 
     #[test]
     fn bodies_hold_what_is_there() {
-        let request = Request::post("/x").field("a", Some(1)).field("b", None::<String>).on("c", true).on("d", false);
-        assert_eq!(request.body, Some(serde_json::json!({"a": 1, "c": true})));
+        let request = Request::post("/x").field("a", Some(1)).field("b", None::<String>);
+        let request = request.object(&serde_json::json!({"c": false, "d": null}));
+        assert_eq!(request.body, Some(serde_json::json!({"a": 1, "c": false})));
         assert_eq!(Request::get("/x").field("a", Some(1)).body, None);
     }
 }

@@ -1,8 +1,10 @@
 //! Commands to one page: words for routes of the HTTP API.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::api;
 use crate::api::Method::{self, Delete, Get, Post};
 use crate::page::{Act, Locator};
 use crate::server::LocalRequest;
@@ -155,15 +157,15 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
         "type" => act("type", &Act::type_text(at(), text)),
         "press" => act("press", &Act::press(first)),
         "choose" => act("choose", &Act::select(at(), [text])),
-        "text" => of(word, json!({ "selector": given(rest) })),
-        "requests" => of(word, json!({ "filter": given(rest) })),
-        "body" => of(word, json!({ "request": rest })),
-        "cookies" => of(word, json!({ "url": given(rest) })),
-        "delete_cookies" => of(word, json!({ "name": given(rest) })),
-        "storage" | "delete_storage" => of(word, json!({ "area": first, "key": given(text) })),
-        "download" => of(word, json!({ "path": given(rest) })),
-        "upload" => of(word, json!({ "paths": [rest] })),
-        "highlight" => of(word, json!({ "ref": given(rest) })),
+        "text" => of(word, &json!({ "selector": given(rest) })),
+        "requests" => of(word, &json!({ "filter": given(rest) })),
+        "body" => of(word, &json!({ "request": rest })),
+        "cookies" => of(word, &json!({ "url": given(rest) })),
+        "delete_cookies" => of(word, &json!({ "name": given(rest) })),
+        "storage" | "delete_storage" => of(word, &json!({ "area": first, "key": given(text) })),
+        "download" => of(word, &api::WaitDownload { path: owned(rest) }),
+        "upload" => of(word, &api::ArmChooser { paths: vec![rest.to_owned()], reference: None, locator: None }),
+        "highlight" => of(word, &api::Highlight { reference: owned(rest), locator: None }),
         _ => return None,
     })
 }
@@ -171,6 +173,10 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
 /// An argument, unless it is missing.
 fn given(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
+}
+
+fn owned(text: &str) -> Option<String> {
+    given(text).map(str::to_owned)
 }
 
 /// Parses a command whose arguments are flags.
@@ -191,16 +197,16 @@ fn flags(command: &str, words: &str, known: &[&str]) -> Result<OnTab, String> {
 }
 
 /// A command with the fields of a JSON object.
-fn of(name: &str, fields: Value) -> Result<OnTab, String> {
-    match fields {
-        Value::Object(map) => OnTab::new(name, map),
+fn of(name: &str, fields: &impl Serialize) -> Result<OnTab, String> {
+    match serde_json::to_value(fields) {
+        Ok(Value::Object(map)) => OnTab::new(name, map),
         _ => OnTab::new(name, Map::new()),
     }
 }
 
 /// An action under its own word.
 fn act(word: &'static str, act: &Act) -> Result<OnTab, String> {
-    of("act", serde_json::to_value(act).unwrap_or_default()).map(|command| OnTab { word, ..command })
+    of("act", act).map(|command| OnTab { word, ..command })
 }
 
 /// Whether a JSON command belongs to this module.
