@@ -15,6 +15,31 @@ pub(crate) use requests::*;
 /// The request header that names a session of the profile.
 pub(crate) const SESSION_HEADER: &str = "X-Cdpilot-Session";
 
+/// The request header that says in whose terms errors give advice; see [`Vocabulary`].
+pub(crate) const CLIENT_HEADER: &str = "X-Cdpilot-Client";
+
+/// The terms in which errors say what to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vocabulary {
+    /// Routes and fields: without the header, or with an unknown value.
+    Http,
+    /// Commands and flags.
+    Cli,
+}
+
+impl Vocabulary {
+    /// The value of the header for commands and flags.
+    pub(crate) const CLI: &str = "cli";
+
+    /// The vocabulary for a value of the header.
+    pub(crate) fn of_client(client: Option<&str>) -> Self {
+        match client {
+            Some(Self::CLI) => Self::Cli,
+            _ => Self::Http,
+        }
+    }
+}
+
 /// HTTP methods of routes. `HEAD` is answered like `GET`, without the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {

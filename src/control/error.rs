@@ -101,12 +101,7 @@ pub enum Error {
         reason: String,
     },
     /// The tab to navigate shows a dialog.
-    #[error(
-        "the tab shows {} dialog{}; answer it first, or navigate with dismissDialogs \
-         to dismiss it",
-        article(kind),
-        quoted(message)
-    )]
+    #[error("the tab shows {} dialog{}", article(kind), quoted(message))]
     DialogOpen {
         /// Type of the dialog.
         kind: &'static str,

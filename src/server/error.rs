@@ -4,20 +4,89 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::status;
+use crate::api::Vocabulary;
 use crate::code::Code;
 use crate::{config, control, page, supervisor};
 
-/// An error answer: code, message with what to do next, and details.
+/// An error answer: code, message, what to do next, and details.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ApiError {
     pub(super) code: &'static str,
+    /// What failed and why.
     pub(super) error: String,
+    /// What to do next, in terms that depend on the client.
+    pub(super) advice: Option<Advice>,
     pub(super) details: Map<String, Value>,
 }
 
+/// What a client should do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Advice {
+    StartBrowser,
+    CreateProfile,
+    ListTabs,
+    OpenTab,
+    ChooseOrOpenTab,
+    ChooseTab,
+    AnswerDialog,
+    AnswerOrDismissDialog,
+    ReloadPage,
+    AllowMoreTime,
+    StopBrowser,
+    WaitForDownload,
+    ArmFileChooser,
+    Drag,
+    NameTab,
+}
+
+impl Advice {
+    /// The end of the message, with its punctuation.
+    fn words(self, vocabulary: Vocabulary) -> &'static str {
+        let (http, cli) = match self {
+            Self::StartBrowser => ("; start it with POST /start", "; start it with `cdpilot start`"),
+            Self::CreateProfile => ("; POST /profiles creates one", "; `cdpilot profiles create NAME` creates one"),
+            Self::ListTabs => ("; GET /tabs lists the tabs", TABS),
+            Self::OpenTab => ("; open one with POST /tabs/open", TABS),
+            Self::ChooseOrOpenTab => {
+                ("; open one with POST /tabs/open, or send the targetId of a tab that GET /tabs lists", TABS)
+            }
+            Self::ChooseTab => (
+                "; send the targetId of another tab; GET /tabs lists the tabs",
+                "; choose another tab with --target; `cdpilot tabs` lists the tabs",
+            ),
+            Self::AnswerDialog => {
+                ("; answer it with POST /hooks/dialog first", "; answer it with `cdpilot dialog` first")
+            }
+            Self::AnswerOrDismissDialog => (
+                "; answer it first, or navigate with dismissDialogs to dismiss it",
+                "; answer it first, or navigate with --dismiss-dialogs to dismiss it",
+            ),
+            Self::ReloadPage => ("; load it again with POST /reload", "; load it again with `cdpilot reload`"),
+            Self::AllowMoreTime => {
+                (", or give this action more time (timeoutMs)", ", or give this action more time (--timeout)")
+            }
+            Self::StopBrowser => ("stop the browser with POST /stop", "stop the browser with `cdpilot stop`"),
+            Self::WaitForDownload => (", see POST /wait/download", ", see `cdpilot download`"),
+            Self::ArmFileChooser => (", see POST /hooks/file-chooser", ", see `cdpilot upload`"),
+            Self::Drag => ("drags are made with POST /act", "drags are made with `cdpilot drag`"),
+            Self::NameTab => (
+                "name the tab with targetId, or the frame with frameId",
+                "name the tab with --target, or the frame with --frame",
+            ),
+        };
+        match vocabulary {
+            Vocabulary::Http => http,
+            Vocabulary::Cli => cli,
+        }
+    }
+}
+
+/// What to do without a tab, in commands.
+const TABS: &str = "; `cdpilot tabs` lists the tabs, `cdpilot open URL` opens one";
+
 impl ApiError {
     pub(super) fn new(code: &'static str, error: impl Into<String>) -> Self {
-        Self { code, error: error.into(), details: Map::new() }
+        Self { code, error: error.into(), advice: None, details: Map::new() }
     }
 
     pub(super) fn bad(error: impl Into<String>) -> Self {
@@ -37,11 +106,16 @@ impl ApiError {
         Code::parse(self.code) == Some(Code::BlockedByDialog)
     }
 
+    pub(super) fn advising(self, advice: impl Into<Option<Advice>>) -> Self {
+        Self { advice: advice.into(), ..self }
+    }
+
     /// The body of the answer.
-    pub(super) fn body(&self) -> Map<String, Value> {
+    pub(super) fn body(&self, vocabulary: Vocabulary) -> Map<String, Value> {
+        let advice = self.advice.map_or("", |advice| advice.words(vocabulary));
         let mut map = Map::new();
         map.insert("ok".to_owned(), false.into());
-        map.insert("error".to_owned(), self.error.clone().into());
+        map.insert("error".to_owned(), format!("{}{advice}", self.error).into());
         map.insert("code".to_owned(), self.code.into());
         if !self.details.is_empty() {
             map.insert("details".to_owned(), self.details.clone().into());
@@ -54,61 +128,54 @@ impl ApiError {
             Some(Value::Object(details)) => details,
             _ => Map::new(),
         };
-        Self { code, error: error.to_string(), details }
+        Self { details, ..Self::new(code, error.to_string()) }
+    }
+
+    /// The error for a page whose process is gone.
+    fn crashed(error: &supervisor::Error) -> Self {
+        Self::new(error.code(), "the page crashed").advising(Advice::ReloadPage)
     }
 }
-
-/// The message for a page whose process is gone.
-const CRASHED: &str = "the page crashed; load it again with POST /reload";
 
 impl From<control::Error> for ApiError {
     fn from(error: control::Error) -> Self {
-        if let control::Error::Page(page::Error::Supervisor(inner)) = &error
-            && inner.is_crash()
-        {
-            return Self::new(inner.code(), CRASHED);
-        }
-        let api = match &error {
-            control::Error::Page(busy @ page::Error::Busy { .. }) => return busy.clone().into(),
+        match &error {
+            control::Error::Page(page::Error::Supervisor(inner)) if inner.is_crash() => Self::crashed(inner),
+            control::Error::Page(busy @ page::Error::Busy { .. }) => busy.clone().into(),
             control::Error::RawRefused { method, refusal } => {
-                Self::new(error.code(), format!("{method} is not allowed: {}", alternative(refusal)))
+                let (why, advice) = alternative(refusal);
+                Self::new(error.code(), format!("{method} is not allowed: {why}")).advising(advice)
             }
-            _ => Self::of(error.code(), &error, error.details()),
-        };
-        match advice(&error) {
-            Some(advice) => Self { error: format!("{}; {advice}", api.error), ..api },
-            None => api,
+            _ => Self::of(error.code(), &error, error.details()).advising(advice(&error)),
         }
     }
 }
 
-/// What a client should do next, in routes and fields. A clause of its own, so that the CLI can replace it.
-fn advice(error: &control::Error) -> Option<&'static str> {
+/// What a client should do next.
+fn advice(error: &control::Error) -> Option<Advice> {
     use control::Error;
     Some(match error {
-        Error::NotRunning { .. } => "start it with POST /start",
-        Error::NoProfile { .. } => "POST /profiles creates one",
-        Error::NoTab { .. } => "GET /tabs lists the tabs",
-        Error::NoTabOpen => "open one with POST /tabs/open",
-        Error::NoCurrentTab => "open one with POST /tabs/open, or send the targetId of a tab that GET /tabs lists",
-        Error::TabGone { .. } => "send the targetId of another tab; GET /tabs lists the tabs",
-        Error::DialogOpen { .. } => {
-            "answer it first, or navigate with dismissDialogs (--dismiss-dialogs) to dismiss it"
-        }
+        Error::NotRunning { .. } => Advice::StartBrowser,
+        Error::NoProfile { .. } => Advice::CreateProfile,
+        Error::NoTab { .. } => Advice::ListTabs,
+        Error::NoTabOpen => Advice::OpenTab,
+        Error::NoCurrentTab => Advice::ChooseOrOpenTab,
+        Error::TabGone { .. } => Advice::ChooseTab,
+        Error::DialogOpen { .. } => Advice::AnswerOrDismissDialog,
         _ => return None,
     })
 }
 
-/// What to send instead of a refused command, in routes and fields.
-fn alternative(refusal: &control::Refusal) -> String {
+/// Why a command is refused, and what to send instead.
+fn alternative(refusal: &control::Refusal) -> (String, Option<Advice>) {
     use control::Refusal;
     match refusal {
-        Refusal::StopsBrowser => "stop the browser with POST /stop".to_owned(),
-        Refusal::CatchesDownloads => format!("{refusal}, see POST /wait/download"),
-        Refusal::CatchesFileChoosers => format!("{refusal}, see POST /hooks/file-chooser"),
-        Refusal::Drags => "drags are made with POST /act".to_owned(),
-        Refusal::NamesTarget => "name the tab with targetId, or the frame with frameId".to_owned(),
-        _ => refusal.to_string(),
+        Refusal::StopsBrowser => (String::new(), Some(Advice::StopBrowser)),
+        Refusal::CatchesDownloads => (refusal.to_string(), Some(Advice::WaitForDownload)),
+        Refusal::CatchesFileChoosers => (refusal.to_string(), Some(Advice::ArmFileChooser)),
+        Refusal::Drags => (String::new(), Some(Advice::Drag)),
+        Refusal::NamesTarget => (String::new(), Some(Advice::NameTab)),
+        _ => (refusal.to_string(), None),
     }
 }
 
@@ -117,15 +184,10 @@ impl From<page::Error> for ApiError {
         if let page::Error::Supervisor(inner) = &error
             && inner.is_crash()
         {
-            return Self::new(inner.code(), CRASHED);
+            return Self::crashed(inner);
         }
-        let api = Self::of(error.code(), &error, error.details());
-        match error {
-            page::Error::Busy { .. } => {
-                Self { error: format!("{}, or give this action more time (timeoutMs)", api.error), ..api }
-            }
-            _ => api,
-        }
+        let busy = matches!(error, page::Error::Busy { .. }).then_some(Advice::AllowMoreTime);
+        Self::of(error.code(), &error, error.details()).advising(busy)
     }
 }
 

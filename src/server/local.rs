@@ -9,7 +9,7 @@ use super::ServerContext;
 use super::home_tools::HomeTools;
 use super::routes::{RouteMatch, answer_locally, find};
 use super::tickets::Tickets;
-use crate::api::Method;
+use crate::api::{Method, Vocabulary};
 use crate::control::Control;
 use crate::http::{Lane, Request};
 
@@ -65,7 +65,7 @@ impl LocalApi {
     pub(crate) fn answer(&self, request: &LocalRequest) -> (u16, Map<String, Value>) {
         match answer_locally(&self.context, &request.0) {
             Ok(body) => (200, body),
-            Err(failure) => (failure.status(), failure.body()),
+            Err(failure) => (failure.status(), failure.body(Vocabulary::Http)),
         }
     }
 }

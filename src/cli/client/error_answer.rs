@@ -54,30 +54,6 @@ fn wrong_token(server: &str) -> String {
     }
 }
 
-/// What to do next in terms of commands, by code. Replaces advice that names routes.
-fn advice(code: &str) -> Option<&'static str> {
-    Some(match Code::parse(code)? {
-        Code::BrowserNotRunning => "start it with `cdpilot start`",
-        Code::TabNotFound => "`cdpilot tabs` lists the tabs, `cdpilot open URL` opens one",
-        Code::TabGone => "choose another tab with --target; `cdpilot tabs` lists the tabs",
-        _ => return None,
-    })
-}
-
-/// Routes, and the commands that send requests to them.
-const ROUTES: [(&str, &str); 10] = [
-    ("POST /profiles", "`cdpilot profiles create NAME`"),
-    ("POST /hooks/dialog", "`cdpilot dialog`"),
-    ("POST /reload", "`cdpilot reload`"),
-    ("POST /start", "`cdpilot start`"),
-    ("POST /stop", "`cdpilot stop`"),
-    ("POST /tabs/open", "`cdpilot open URL`"),
-    ("GET /tabs", "`cdpilot tabs`"),
-    ("POST /wait/download", "`cdpilot download`"),
-    ("POST /hooks/file-chooser", "`cdpilot upload`"),
-    ("POST /act", "`cdpilot drag`"),
-];
-
 /// Fields of requests whose flag has another name.
 const FIELDS: [(&str, &str); 19] = [
     ("abort", "--abort"),
@@ -101,14 +77,9 @@ const FIELDS: [(&str, &str); 19] = [
     ("viewport", "--viewport"),
 ];
 
-/// Fields that errors name within a sentence.
-const WORDS: [(&str, &str); 12] = [
-    ("with dismissDialogs", "with --dismiss-dialogs"),
-    ("X-Cdpilot-Session: ", "--session: "),
+/// Words of messages from the modules below the server, which do not know the client.
+const WORDS: [(&str, &str); 7] = [
     ("`sameSite: None` needs `secure: true`", "--same-site None needs --secure"),
-    ("(timeoutMs)", "(--timeout)"),
-    ("with targetId", "with --target"),
-    ("with frameId", "with --frame"),
     ("timeMs is", "MS is"),
     ("deviceScaleFactor", "--scale"),
     ("null clears it", "--reset removes it"),
@@ -117,20 +88,10 @@ const WORDS: [(&str, &str); 12] = [
     ("in config.yaml and restart the server", "in config.yaml, then run `cdpilot serve --stop`"),
 ];
 
-/// A message of the server in terms of commands and flags.
+/// A message of the server with flags in place of fields. Advice is in terms of commands already, because requests carry
+/// [`CLIENT_HEADER`](crate::api::CLIENT_HEADER).
 fn for_cli(code: &str, error: &str) -> String {
-    let names_route = |clause: &&str| ROUTES.iter().any(|(route, _)| clause.contains(route));
-    let advice = advice(code);
-    let mut text = match advice {
-        Some(advice) if error.split("; ").any(|clause| names_route(&clause)) => {
-            let kept = error.split("; ").filter(|clause| !names_route(clause));
-            kept.chain([advice]).collect::<Vec<_>>().join("; ")
-        }
-        _ => error.to_owned(),
-    };
-    for (route, command) in ROUTES {
-        text = text.replace(route, command);
-    }
+    let mut text = error.to_owned();
     if Code::parse(code) == Some(Code::BadRequest)
         && let Some((field, problem)) = text.split_once(": ")
         && let Some((_, flag)) = FIELDS.iter().find(|(name, _)| *name == field.trim_matches('`'))
@@ -148,22 +109,15 @@ mod tests {
     use super::for_cli;
 
     #[test]
-    fn messages_name_commands_and_flags() {
+    fn messages_name_flags() {
         for (code, error, expected) in [
-            (
-                "BROWSER_NOT_RUNNING",
-                "the browser of profile a is not running; start it with `cdpilot start` or POST /start",
-                "the browser of profile a is not running; start it with `cdpilot start`",
-            ),
-            (
-                "TAB_NOT_FOUND",
-                "no tab \"t9\"; did you mean t1?; `cdpilot tabs` or GET /tabs lists them",
-                "no tab \"t9\"; did you mean t1?; `cdpilot tabs` lists the tabs, `cdpilot open URL` opens one",
-            ),
-            ("FORBIDDEN", "stop the browser with POST /stop", "stop the browser with `cdpilot stop`"),
             ("BAD_REQUEST", "resourceType: \"a\" is unknown", "--type: \"a\" is unknown"),
             ("BAD_REQUEST", "`geolocation`: latitude is -90 to 90", "--geo: latitude is -90 to 90"),
-            ("BROWSER_NOT_RUNNING", "the browser has ended", "the browser has ended"),
+            (
+                "BAD_REQUEST",
+                "cpu: the slowdown must be 1 to 20; null clears it",
+                "--cpu: the slowdown must be 1 to 20; --reset removes it",
+            ),
             ("NOT_FOUND", "viewport: x", "viewport: x"),
         ] {
             assert_eq!(for_cli(code, error), expected);

@@ -21,7 +21,7 @@ use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error, Timeout};
 
 use super::failure::Failure;
-use crate::api::Method;
+use crate::api::{CLIENT_HEADER, Method, Vocabulary};
 use crate::browser::is_suspended;
 use crate::config::{Home, Token};
 pub(super) use error_answer::{exit_of, of_answer};
@@ -160,6 +160,7 @@ impl Client {
         events: bool,
     ) -> Result<http::Response<Body>, NoAnswer> {
         let mut asked = http::Request::builder().method(request.method.name()).uri(request.address(&self.base));
+        asked = asked.header(CLIENT_HEADER, Vocabulary::CLI);
         if let Some(token) = &self.token {
             asked = asked.header("authorization", format!("Bearer {}", token.reveal()));
         }

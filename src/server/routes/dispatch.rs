@@ -7,10 +7,10 @@ use http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::super::ServerContext;
-use super::super::error::ApiError;
+use super::super::error::{Advice, ApiError};
 use super::super::params::{self, ParamType};
 use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Reply, Route, TABLE};
-use crate::api::{Method, SESSION_HEADER};
+use crate::api::{CLIENT_HEADER, Method, SESSION_HEADER, Vocabulary};
 use crate::config::nearest;
 use crate::control::Session;
 use crate::http::{Answer, Body, Head, Request};
@@ -96,7 +96,7 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
     let (route, names) = match find_or_fail(request) {
         Ok(found) => found,
         Err((failure, methods)) => {
-            let answer = written(&failure);
+            let answer = written(&failure, vocabulary(request));
             let mut allowed = names(&methods);
             if methods.contains(&Method::Get) {
                 allowed.push("HEAD");
@@ -112,7 +112,7 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
         Ok(Reply::Fields(fields)) => {
             Answer::json(StatusCode::OK, &fields).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
         }
-        Err(failure) => written(&failure),
+        Err(failure) => written(&failure, vocabulary(request)),
     }
 }
 
@@ -156,12 +156,12 @@ fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec
                 if let Some(dialog) = dialogs.first().filter(|_| failure.error.contains("is blocked by an open dialog"))
                 {
                     let (kind, message) = (dialog.kind.as_str(), params::shown(&dialog.message));
-                    let answer = "answer it with POST /hooks/dialog first";
                     failure.error = if message.is_empty() {
-                        format!("the tab shows a dialog ({kind}); {answer}")
+                        format!("the tab shows a dialog ({kind})")
                     } else {
-                        format!("the tab shows a dialog ({kind}, {message}); {answer}")
+                        format!("the tab shows a dialog ({kind}, {message})")
                     };
+                    failure.advice = Some(Advice::AnswerDialog);
                 }
                 failure = failure.with("pending_dialogs", &dialogs);
             }
@@ -229,7 +229,11 @@ fn session(context: &ServerContext, request: &Request) -> Result<Session, ApiErr
     }
     context.control.session(name).map_err(|error| {
         let failure = ApiError::from(error);
-        ApiError { error: format!("{SESSION_HEADER}: {}", failure.error), ..failure }
+        let name = match vocabulary(request) {
+            Vocabulary::Http => SESSION_HEADER,
+            Vocabulary::Cli => "--session",
+        };
+        ApiError { error: format!("{name}: {}", failure.error), ..failure }
     })
 }
 
@@ -259,8 +263,13 @@ fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, A
     }
 }
 
+/// The terms in which a client reads advice.
+fn vocabulary(request: &Request) -> Vocabulary {
+    Vocabulary::of_client(request.header(CLIENT_HEADER))
+}
+
 /// A failure as an answer.
-pub(in crate::server) fn written(failure: &ApiError) -> Answer {
+fn written(failure: &ApiError, vocabulary: Vocabulary) -> Answer {
     let status = StatusCode::from_u16(failure.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::json(status, &failure.body()).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    Answer::json(status, &failure.body(vocabulary)).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
