@@ -394,12 +394,13 @@ mod tests {
         assert_eq!(format!("{:?}", read.command), r#"Api { name: "POST /act", request: POST /act }"#);
         let quick = words(r#"{"GET":"/dialogs?targetId=t1"}"#);
         assert_eq!((quick.name(), quick.waits_for_page()), ("GET /dialogs", false));
+        assert_eq!(words(r#"{"PATCH":"/act","body":{}}"#).name(), "PATCH /act");
         for (line, wanted) in [
             (r#"{"POST":"/act","kind":"click"}"#, "`kind`"),
             (r#"{"POST":"/act","body":[]}"#, "body"),
             (r#"{"POST":7}"#, "POST must be a path"),
             (r#"{"GET":"/tabs","POST":"/act"}"#, "one request per line"),
-            (r#"{"PATCH":"/act"}"#, "`PATCH`"),
+            (r#"{"PUT":"/act"}"#, "`PUT`"),
             (r#"{"GET":"/text?selector=a b"}"#, "percent-encode"),
             (r#"{"GET":"/tabs\r\nX: y"}"#, "percent-encode"),
             (r#"{"GET":"tabs"}"#, "path"),
