@@ -340,6 +340,8 @@ mod page_wait;
 mod page_widgets;
 mod project;
 mod protocol;
+#[cfg(feature = "page")]
+mod public_inputs;
 #[cfg(feature = "cli")]
 mod redaction;
 #[cfg(feature = "server")]

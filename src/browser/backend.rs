@@ -94,9 +94,9 @@ pub enum Surface {
     Frames,
     /// Console messages and exceptions.
     Console,
-    /// The event log.
+    /// The event log of dialogs, navigations, console messages and requests.
     Events,
-    /// Raw CDP commands.
+    /// CDP commands that the caller sends by name.
     RawCdp,
 }
 

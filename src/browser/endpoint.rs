@@ -138,7 +138,7 @@ impl Endpoint {
         format!("{}{}{query}", self.origin(), self.path)
     }
 
-    /// `scheme://host:port`, without secrets.
+    /// `scheme://host:port`, without path, query and credentials: safe to show.
     #[must_use]
     pub fn origin(&self) -> String {
         let Self { scheme, host, port, .. } = self;
@@ -176,7 +176,7 @@ impl Endpoint {
         &self.host
     }
 
-    /// The port.
+    /// The port; the default one of the scheme if the address names none.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

@@ -27,7 +27,7 @@ pub enum Error {
     /// The given executable cannot be used.
     #[error("cannot use {} ({origin}) as the browser: {problem}; correct the path or leave it out to search for a browser", .path.display())]
     Executable {
-        /// The executable.
+        /// Path of the executable that was tried.
         path: PathBuf,
         /// Where the path came from.
         origin: &'static str,
@@ -45,19 +45,19 @@ pub enum Error {
     /// Port 9222 is reserved for manual debugging.
     #[error("port {port} is reserved for manual debugging; choose another port, or 0 for any free one")]
     ReservedPort {
-        /// The port.
+        /// The port that was requested.
         port: u16,
     },
     /// Another program listens on the debugging port.
     #[error("port {port} is in use by another program; choose another port, or 0 for any free one")]
     PortInUse {
-        /// The port.
+        /// The port that is taken.
         port: u16,
     },
     /// The profile folder cannot be created or used.
     #[error("cannot use the profile folder {}: {problem}; choose a writable folder", .path.display())]
     Profile {
-        /// The folder.
+        /// The profile folder as requested.
         path: PathBuf,
         /// The message of the operating system.
         problem: String,
@@ -65,7 +65,7 @@ pub enum Error {
     /// Another browser uses the profile.
     #[error("the profile {} is in use by {holder}; {}", .path.display(), way_out(.holder))]
     ProfileInUse {
-        /// The profile folder.
+        /// The folder that the other browser has locked.
         path: PathBuf,
         /// The browser that uses it.
         holder: Holder,
@@ -73,7 +73,7 @@ pub enum Error {
     /// The process could not be started.
     #[error("cannot start {}: {problem}; check that it is an executable for this machine", .path.display())]
     Spawn {
-        /// The executable.
+        /// Path of the executable that the system did not start.
         path: PathBuf,
         /// The message of the operating system.
         problem: String,
@@ -107,7 +107,7 @@ pub enum Error {
     StartTimeout {
         /// What it did not do, as part of a sentence.
         waiting_for: &'static str,
-        /// The start timeout.
+        /// The start timeout that has passed.
         after: Duration,
         /// The end of its standard error, at most 2,000 characters.
         stderr: String,
@@ -123,7 +123,7 @@ pub enum Error {
     /// The endpoint cannot be reached.
     #[error("no browser reachable at {endpoint}: {problem}; check that it runs with remote debugging on that port")]
     Unreachable {
-        /// The address, redacted.
+        /// The address of the endpoint, with secrets covered.
         endpoint: String,
         /// The message of the operating system.
         problem: String,
@@ -131,11 +131,11 @@ pub enum Error {
     /// The endpoint answers, but is not a browser with remote debugging.
     #[error("{endpoint} does not answer as a CDP endpoint: {problem}; {advice}")]
     NotCdp {
-        /// The address, redacted.
+        /// The address of the endpoint, with secrets covered.
         endpoint: String,
         /// The answer, as part of a sentence.
         problem: String,
-        /// What to try.
+        /// What to try, as a clause.
         advice: &'static str,
     },
     /// There is no CDP endpoint, so supervision is not available.
@@ -144,7 +144,7 @@ pub enum Error {
         hidden()
     )]
     NoCdp {
-        /// The address, redacted.
+        /// The address of the endpoint, with secrets covered.
         endpoint: String,
         /// The reason, as part of a sentence.
         reason: &'static str,
@@ -152,9 +152,9 @@ pub enum Error {
     /// A WebDriver server created no session.
     #[error("the WebDriver server at {endpoint} created no session: {problem}")]
     WebDriver {
-        /// The address, redacted.
+        /// The address of the endpoint, with secrets covered.
         endpoint: String,
-        /// What it did.
+        /// What the server did instead, with its message.
         problem: WebDriverProblem,
     },
     /// A WebDriver session could not be deleted.
@@ -162,9 +162,9 @@ pub enum Error {
         "cannot delete the session on the WebDriver server at {endpoint}: {problem}; a grid deletes it after its idle timeout"
     )]
     SessionLeft {
-        /// The address, redacted.
+        /// The address of the endpoint, with secrets covered.
         endpoint: String,
-        /// The reason, redacted.
+        /// The reason, with secrets covered.
         problem: String,
     },
     /// Processes of the browser remained although they were killed.
@@ -178,12 +178,12 @@ pub enum Error {
     /// A temporary profile could not be removed.
     #[error("the temporary profile {} could not be removed: {problem}; delete it by hand", .path.display())]
     ProfileLeft {
-        /// The remaining folder.
+        /// The folder that is left on disk.
         path: PathBuf,
         /// The message of the operating system.
         problem: String,
     },
-    /// The connection failed.
+    /// The connection to the browser failed; the source says how.
     #[error(transparent)]
     Cdp(#[from] cdp::Error),
     /// The operating system refused an operation.

@@ -14,7 +14,7 @@ use crate::setters::setters;
 pub struct Facts<'a> {
     /// The family of systems.
     pub os: Os,
-    /// The profile folder.
+    /// The profile folder, passed as `--user-data-dir`.
     pub user_data_dir: &'a Path,
     /// Whether to run without a window.
     pub headless: bool,

@@ -34,7 +34,7 @@ impl Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstallPlan {
-    /// The package manager.
+    /// Name of the package manager, such as `apt-get` or `brew`.
     pub manager: &'static str,
     /// Commands to run in this order; the first that fails ends the installation.
     pub steps: Vec<Step>,
@@ -83,16 +83,16 @@ impl<'a> Machine<'a> {
 
 setters! { <'a> Machine<'a>: root(bool) }
 
-/// A failed plan.
+/// A step of an [`InstallPlan`] failed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("`{step}` {problem}{}", .note.map(|n| format!("; {n}")).unwrap_or_default())]
 #[non_exhaustive]
 pub struct InstallError {
     /// The command that failed.
     pub step: String,
-    /// How it failed.
+    /// How the step failed: its exit status or the message of the system.
     pub problem: String,
-    /// The plan's note.
+    /// The [note](InstallPlan::note) of the plan, if it has one.
     pub note: Option<&'static str>,
 }
 

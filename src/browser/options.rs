@@ -35,11 +35,11 @@ pub struct LaunchOptions {
     pub window_size: Option<(u32, u32)>,
     /// Viewport of a headless browser in CSS pixels; overrides `window_size` there.
     pub viewport: Option<(u32, u32)>,
-    /// The user agent.
+    /// The user agent string. Default [`UserAgent::Native`].
     pub user_agent: UserAgent,
     /// Rules for names and addresses, as in Chromium's `--host-resolver-rules`. They precede those in `extra_args`.
     pub resolver_rules: Vec<String>,
-    /// Additional environment variables.
+    /// Environment variables of the process, in addition to those of this one: name and value.
     pub env: Vec<(String, String)>,
     /// Maximum time to the first answer of the browser.
     pub start_timeout: Duration,
@@ -187,12 +187,12 @@ impl From<bool> for Switch {
 /// The user agent of a started browser.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum UserAgent {
-    /// The browser's own.
+    /// The browser's own string, unchanged: `HeadlessChrome` in it reveals headless mode.
     #[default]
     Native,
     /// The one of a browser with a window: without `HeadlessChrome`.
     LikeHeaded,
-    /// This text.
+    /// This string, for all pages.
     Text(String),
 }
 

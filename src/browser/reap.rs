@@ -29,7 +29,7 @@ pub struct Reaped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
-    /// The folder.
+    /// The profile folder or record that is left.
     pub folder: PathBuf,
     /// The reason, as part of a sentence.
     pub problem: String,

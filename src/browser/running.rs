@@ -54,9 +54,9 @@ pub struct Version {
     pub protocol: String,
     /// Revision of the source that the browser was built from, such as `@1a2b3c`.
     pub revision: String,
-    /// User agent.
+    /// The browser's own user agent string.
     pub user_agent: String,
-    /// Version of V8.
+    /// Version of its JavaScript engine, V8.
     pub js: String,
 }
 
@@ -171,7 +171,7 @@ impl BrowserProcess {
         self.endpoint.as_ref()
     }
 
-    /// The version information.
+    /// Product, protocol and engine versions, as the browser reported them at the start. Waits for nothing.
     #[must_use]
     pub fn version(&self) -> &Version {
         &self.version

@@ -118,7 +118,7 @@ impl Inner {
 pub struct Counters {
     /// Calls waiting for their answer.
     pub in_flight: usize,
-    /// Events received.
+    /// Number of events received since the connection was made.
     pub events: u64,
     /// Answers that arrived after their call had ended.
     pub late_answers: u64,

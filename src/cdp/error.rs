@@ -20,7 +20,7 @@ pub enum Error {
         method: Cow<'static, str>,
         /// The JSON-RPC error code; `-32000` for most errors of Chromium.
         code: i64,
-        /// The browser's message.
+        /// The browser's error text, as sent.
         message: String,
         /// Details, if the browser sent any.
         data: Option<String>,
@@ -32,7 +32,7 @@ pub enum Error {
         kind: TimeoutKind,
         /// The command, or the operation.
         method: Cow<'static, str>,
-        /// Time waited.
+        /// How long the call waited.
         after: Duration,
     },
     /// The connection has ended; all further calls on it fail.
@@ -40,7 +40,7 @@ pub enum Error {
     Closed {
         /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
-        /// Why it ended.
+        /// Why the connection ended.
         reason: CloseReason,
     },
     /// The session of the call is gone; the connection is not affected.
@@ -48,7 +48,7 @@ pub enum Error {
     SessionGone {
         /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
-        /// The reason.
+        /// Why the session ended.
         reason: GoneReason,
     },
     /// The owner of the connection ended the wait because the answer is blocked.
@@ -68,7 +68,7 @@ pub enum Error {
         method: Cow<'static, str>,
         /// JSON path of the invalid value; `.` for the whole message.
         path: String,
-        /// The problem.
+        /// What does not match there, and the expected type.
         problem: String,
     },
     /// The parameters cannot be serialised.
@@ -76,7 +76,7 @@ pub enum Error {
     Encode {
         /// The CDP method, such as `Page.navigate`.
         method: Cow<'static, str>,
-        /// The problem.
+        /// What could not be serialised.
         problem: String,
     },
     /// The message is larger than Chromium accepts. Chromium closes the connection on such a message.
@@ -117,7 +117,7 @@ pub enum Error {
     /// The system refused a resource (a thread, a descriptor).
     #[error("{what}: {problem}")]
     System {
-        /// The attempted operation.
+        /// What failed, as a clause: `cannot start a thread`.
         what: &'static str,
         /// The system's error message.
         problem: String,

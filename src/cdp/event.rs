@@ -76,7 +76,7 @@ impl Event {
         self.inner.cut.is_some()
     }
 
-    /// The method, `Domain.event`.
+    /// The name of the event, `Domain.event`.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.inner.method

@@ -9,6 +9,7 @@ use super::error::{Error, TimeoutKind};
 use super::stream::Stream;
 pub(super) use crate::http::client::host;
 use crate::http::client::{self, Tcp, Wire, exchange};
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// Maximum size of a response body, in bytes.
@@ -131,14 +132,28 @@ pub fn get_trusting(
 pub struct Request<'a> {
     /// The method, in capitals.
     pub method: &'static str,
-    /// The complete URL.
+    /// The complete URL, with scheme, host and path.
     pub address: &'a str,
     /// Headers except `Host`, `Connection` and `Content-Length`.
     pub headers: &'a [(String, String)],
     /// The body, if any.
     pub body: Option<&'a [u8]>,
-    /// See [`ConnectOptions::tls_roots`](super::ConnectOptions::tls_roots).
+    /// Root certificates to trust, as in [`ConnectOptions::tls_roots`](super::ConnectOptions::tls_roots). Default: none in addition.
     pub roots: &'a [Vec<u8>],
+}
+
+impl<'a> Request<'a> {
+    /// A request without headers, body or further root certificates. The method is in capitals, the URL complete.
+    #[must_use]
+    pub fn new(method: &'static str, address: &'a str) -> Self {
+        Self { method, address, headers: &[], body: None, roots: &[] }
+    }
+}
+
+setters! { <'a> Request<'a>:
+    headers(&'a [(String, String)]),
+    body(some &'a [u8]),
+    roots(&'a [Vec<u8>]),
 }
 
 /// Sends a request on its own connection. Returns status and body of the response; otherwise like [`get`].

@@ -73,7 +73,7 @@ impl Answer {
         self.after
     }
 
-    /// The answered command.
+    /// The name of the command that was sent, `Domain.command`.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method

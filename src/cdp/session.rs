@@ -26,7 +26,7 @@ impl Session {
         Self { connection, id }
     }
 
-    /// Its id.
+    /// The id that the browser gave the session; it is valid on this connection only.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id

@@ -104,7 +104,7 @@ impl Watch {
 /// What a subscription yields.
 #[derive(Debug, Clone)]
 pub enum Item {
-    /// An event.
+    /// An event that the subscription selects.
     Event(Event),
     /// This many events were dropped here because the queue was full.
     Lagged(u64),
@@ -113,7 +113,7 @@ pub enum Item {
 /// Why nothing was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecvError {
-    /// The deadline passed.
+    /// Nothing arrived before the deadline.
     #[error("no event before the deadline")]
     Timeout,
     /// The connection has ended and all its events were received.

@@ -118,7 +118,7 @@ impl Code {
         TABLE.iter().map(|(code, ..)| *code)
     }
 
-    /// Its text, `STALE_REF`.
+    /// The code as answers carry it, such as `STALE_REF`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.row().1

@@ -11,7 +11,7 @@ use super::{Config, Error, Home, Platform};
 /// The settings of a home by their origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layers {
-    /// `config.yaml` alone.
+    /// The settings of `config.yaml`, without the choices in `tools.json`.
     pub file: Config,
     /// `tools.terminal.enabled`, if `config.yaml` has it.
     terminal: Option<bool>,

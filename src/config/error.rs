@@ -12,13 +12,13 @@ pub enum Error {
     /// `CDPILOT_HOME` names a file.
     #[error("CDPILOT_HOME is {}, which is a file; set it to a folder", path.display())]
     HomeIsFile {
-        /// The file.
+        /// The path that `CDPILOT_HOME` has.
         path: PathBuf,
     },
     /// A file or folder could not be read or created.
     #[error("cannot {doing} {}: {problem}", path.display())]
     File {
-        /// `read`, `make`, …
+        /// The failed operation, as a verb: `read`, `make`, …
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -28,9 +28,9 @@ pub enum Error {
     /// A file is not YAML or JSON.
     #[error("{} is not valid {format}: {problem}", path.display())]
     Syntax {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// `YAML` or `JSON`.
+        /// The expected format: `YAML` or `JSON`.
         format: &'static str,
         /// What is wrong, with line and column.
         problem: String,
@@ -38,17 +38,17 @@ pub enum Error {
     /// A value is invalid.
     #[error("{} is invalid at {at}: {problem}", path.display())]
     Wrong {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The key.
+        /// The key with its path, such as `browser.tabs.max`.
         at: String,
-        /// What is wrong.
+        /// What is wrong with the value, and what is expected.
         problem: String,
     },
-    /// An unknown key.
+    /// A file has a key that does not exist.
     #[error("{} contains the unknown key {key}{}; known keys: {known}", path.display(), meant(nearest.as_deref()))]
     UnknownKey {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The key, with its path.
         key: String,
@@ -60,7 +60,7 @@ pub enum Error {
     /// The token file contains no token.
     #[error("{} contains no token of at least 64 hex digits; delete it, and a new one is created", path.display())]
     BadToken {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
 }

@@ -81,13 +81,13 @@ impl Home {
         Ok(())
     }
 
-    /// The home folder.
+    /// The folder itself, as an absolute path.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// `config.yaml`.
+    /// Path of `config.yaml`, which need not exist.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.root.join("config.yaml")
@@ -99,13 +99,13 @@ impl Home {
         self.root.join("tools.json")
     }
 
-    /// The token file.
+    /// Path of the file with the access token.
     #[must_use]
     pub fn token(&self) -> PathBuf {
         self.root.join("token")
     }
 
-    /// The database file.
+    /// Path of the SQLite database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.root.join("cdpilot.db")

@@ -11,9 +11,9 @@ pub enum AutoSwitch {
     /// Decided by cdpilot, with a reason in the status.
     #[default]
     Auto,
-    /// Yes.
+    /// `true`: always.
     On,
-    /// No.
+    /// `false`: never.
     Off,
 }
 
@@ -63,14 +63,14 @@ pub enum Transport {
     Auto,
     /// A pipe, and a local port for other programs.
     Port,
-    /// A pipe only.
+    /// A pipe only: no other program can use the browser.
     Pipe,
 }
 
 /// Which raw CDP commands are allowed: `false`, `read`, `act`, or `all` (same as `true`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RawCdp {
-    /// None.
+    /// No raw command is allowed.
     Off,
     /// Commands that only read.
     Read,
@@ -148,9 +148,9 @@ pub enum UserAgent {
     /// The browser's own, without `HeadlessChrome`.
     #[default]
     Auto,
-    /// The browser's own.
+    /// The browser's own user agent string, unchanged.
     Native,
-    /// This text.
+    /// This user agent string.
     Text(String),
 }
 
@@ -194,8 +194,8 @@ pub enum Bridge {
     /// Where it is needed.
     #[default]
     Auto,
-    /// Always.
+    /// For every page.
     Always,
-    /// Never.
+    /// For no page.
     Never,
 }

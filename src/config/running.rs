@@ -18,9 +18,9 @@ const CHECK_TIME: Duration = Duration::from_millis(500);
 /// The content of `run/server.json`: the server of a home.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Running {
-    /// The process id.
+    /// Process id of the server.
     pub pid: u32,
-    /// The port.
+    /// The port that the server listens on.
     pub port: u16,
     /// The base URL, such as `http://127.0.0.1:18791`.
     pub url: String,
@@ -47,7 +47,7 @@ pub struct Claim {
 /// The result of claiming a home.
 #[derive(Debug)]
 pub enum Claimed {
-    /// Claimed.
+    /// This process has the right to serve the home.
     Ours(Claim),
     /// Another server runs; its address, unless it is just starting.
     Taken(Option<Running>),

@@ -13,13 +13,13 @@ use super::{Error, Home, nearest};
 /// The port reserved for manual debugging.
 pub const RESERVED_PORT: u16 = 9222;
 
-/// All settings.
+/// The content of `config.yaml`, with defaults for what it leaves out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The browser, and how it may be used.
     pub browser: Browser,
-    /// The enabled toolsets.
+    /// Names of the enabled toolsets and tools. Default: `cdpilot-cli`.
     pub toolsets: Vec<String>,
     /// User-defined toolsets: lists of tools and toolsets, by name.
     pub custom_toolsets: BTreeMap<String, CustomTools>,
@@ -27,9 +27,9 @@ pub struct Config {
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// The tools of models.
     pub tools: Tools,
-    /// The HTTP server.
+    /// Where the HTTP server listens, and which hosts it accepts.
     pub server: Server,
-    /// The agent.
+    /// Model, limits and confirmations of the agent.
     pub agent: Agent,
 }
 
@@ -47,7 +47,7 @@ impl Default for Config {
     }
 }
 
-/// `browser`.
+/// Settings of `browser`: how browsers are started, and what clients may do with them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Browser {
@@ -67,7 +67,7 @@ pub struct Browser {
     pub executable_path: Option<PathBuf>,
     /// Additional arguments of the browser.
     pub extra_args: Vec<String>,
-    /// The transport.
+    /// How a started browser is controlled. Default `auto`.
     pub transport: Transport,
     /// CDP port of the default profile if a port is open; other profiles use the next free ones. 0: any free port.
     pub cdp_port: u16,
@@ -91,13 +91,13 @@ pub struct Browser {
     pub evaluate_enabled: bool,
     /// Which raw CDP commands are allowed.
     pub raw_cdp_enabled: RawCdp,
-    /// The navigation policy.
+    /// Which addresses pages may load.
     pub navigation: Navigation,
     /// Folders, besides `uploads/`, from which files may be uploaded.
     pub upload_roots: Vec<PathBuf>,
     /// How long a page may fail to respond to a probe before its script is terminated, in milliseconds; 0: never.
     pub rescue_after_ms: u64,
-    /// Limits of tabs.
+    /// How many tabs may be open, and when unused ones are closed.
     pub tabs: TabLimits,
 }
 
@@ -152,19 +152,19 @@ impl Default for Viewport {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
-    /// Its CDP port.
+    /// CDP port of the profile. Default: the next free one, where a port is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_port: Option<u16>,
     /// A browser to attach to instead of starting one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_url: Option<String>,
-    /// Its colour.
+    /// Colour of the profile's windows, `#RRGGBB`. Default: `browser.color`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     /// Whether to run without a window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headless: Option<AutoSwitch>,
-    /// Its executable.
+    /// Executable of the profile. Default: `browser.executable_path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executable_path: Option<PathBuf>,
     /// Its folder, instead of one in the home.
@@ -204,7 +204,7 @@ impl Default for Navigation {
     }
 }
 
-/// `browser.tabs`.
+/// Settings of `browser.tabs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TabLimits {
@@ -220,7 +220,7 @@ impl Default for TabLimits {
     }
 }
 
-/// `server`.
+/// Settings of `server`: where the HTTP server listens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
@@ -238,7 +238,7 @@ impl Default for Server {
     }
 }
 
-/// `agent`.
+/// Settings of `agent`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {

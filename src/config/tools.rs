@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// `tools`.
+/// Settings of `tools`: which are disabled, and how they work.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tools {
@@ -17,13 +17,13 @@ pub struct Tools {
     pub workspace: Option<PathBuf>,
     /// The alias in `llm.json` of the vision model. Default: the default model.
     pub vision_model: Option<String>,
-    /// The terminal tool.
+    /// Whether and how models may run commands.
     pub terminal: Terminal,
-    /// Web search.
+    /// The search engine of `web_search`.
     pub search: Search,
 }
 
-/// `tools.platforms.<name>`.
+/// Settings of `tools.platforms.<name>`: tools of one entry point.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Platform {
@@ -33,7 +33,7 @@ pub struct Platform {
     pub disabled: Vec<String>,
 }
 
-/// `tools.terminal`.
+/// Settings of `tools.terminal`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Terminal {
@@ -51,7 +51,7 @@ impl Default for Terminal {
     }
 }
 
-/// `tools.search`.
+/// Settings of `tools.search`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Search {
@@ -70,13 +70,13 @@ impl Default for Search {
 /// `custom_toolsets.<name>`: names of tools and toolsets.
 pub type CustomTools = Vec<String>;
 
-/// `mcp_servers.<name>`.
+/// Settings of `mcp_servers.<name>`: an MCP server that is started as a child process.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpServer {
-    /// The program.
+    /// The program to start: a path, or a name in `PATH`.
     pub command: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
     /// Environment variables for it.
     pub env: BTreeMap<String, String>,
@@ -84,7 +84,7 @@ pub struct McpServer {
     pub tools: McpTools,
 }
 
-/// `mcp_servers.<name>.tools`.
+/// Settings of `mcp_servers.<name>.tools`: which tools of the server are used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpTools {

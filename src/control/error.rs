@@ -25,7 +25,7 @@ pub enum Error {
     /// The profile's browser is not running.
     #[error("the browser of profile {profile} is not running")]
     NotRunning {
-        /// The profile.
+        /// Name of the profile.
         profile: String,
     },
     /// The browser failed to start several times in a row.
@@ -87,7 +87,7 @@ pub enum Error {
     /// `browser.tabs.max` tabs are open.
     #[error("the limit of {max} open tabs (browser.tabs.max) is reached; close one{}", idle(oldest.as_deref()))]
     TabLimit {
-        /// The limit.
+        /// The limit, from `browser.tabs.max`.
         max: usize,
         /// Of the tabs that the session sees, the one that has been idle longest.
         oldest: Option<String>,
@@ -123,7 +123,7 @@ pub enum Error {
         method: String,
         /// The level that the command requires.
         needed: &'static str,
-        /// The configured level.
+        /// The level that `config.yaml` sets.
         set: &'static str,
     },
     /// The command is never sent.
@@ -131,7 +131,7 @@ pub enum Error {
     RawRefused {
         /// The CDP method, such as `Page.navigate`.
         method: String,
-        /// The reason.
+        /// Why the command is refused.
         refusal: Refusal,
     },
     /// The file may not be used.

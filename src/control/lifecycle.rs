@@ -40,10 +40,10 @@ pub(super) struct Core {
     pub(super) owner_known: Condvar,
 }
 
-/// A running browser.
+/// A running browser of a profile, with its tabs and its supervisor.
 #[derive(Debug)]
 pub struct Running {
-    /// Its tabs.
+    /// The tabs of the browser, with their refs, requests and downloads.
     pub tabs: page::Tabs,
     pub(super) facts: Facts,
     /// The initial empty page, until it is used.
@@ -81,7 +81,7 @@ impl Running {
         Ok(Self { tabs, facts, initial: Mutex::default(), over, end_thread: Mutex::default(), _port: None })
     }
 
-    /// Its supervisor.
+    /// The supervisor that owns the connection to this browser. It ends when the browser stops.
     #[must_use]
     pub fn supervisor(&self) -> &Arc<Supervisor> {
         self.tabs.supervisor()

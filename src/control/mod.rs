@@ -114,13 +114,13 @@ impl Control {
         Ok(Self { shared, profiles, sessions, _sweeper: Some(sweeper) })
     }
 
-    /// The home.
+    /// The home folder whose browsers these are.
     #[must_use]
     pub fn home(&self) -> &Home {
         &self.shared.home
     }
 
-    /// Its settings.
+    /// The settings that were read at the start; changes of `config.yaml` need a restart.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.shared.config

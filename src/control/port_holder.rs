@@ -8,14 +8,14 @@ use std::fmt;
 pub enum PortHolder {
     /// A process of this user.
     Process {
-        /// Process id.
+        /// Id of the process that listens on the port.
         pid: u32,
         /// Name of the program.
         program: String,
     },
     /// A process of another user.
     User {
-        /// User id.
+        /// Id of the user that the process belongs to.
         uid: u32,
     },
 }

@@ -51,7 +51,7 @@ pub struct Sessions {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionInfo {
-    /// Its name.
+    /// Name of the session, as given in `X-Cdpilot-Session`.
     pub name: String,
     /// Whether it has its own browser context.
     pub isolated: bool,

@@ -29,7 +29,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// No overrides.
+    /// Nothing is overridden: `config.yaml` and the defaults apply.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -144,7 +144,7 @@ setters! { NewProfile:
     headless(some bool),
 }
 
-/// A profile.
+/// A profile: a browser with its own data folder, port, colour and logins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -158,7 +158,7 @@ pub struct ProfileInfo {
     pub cdp_port: Option<u16>,
     /// Folder with its data.
     pub user_data_dir: String,
-    /// Colour, `#RRGGBB`.
+    /// Colour that marks the profile's windows, `#RRGGBB`.
     pub color: String,
     /// Whether it is used when a request names no profile.
     pub is_default: bool,
@@ -204,14 +204,14 @@ pub struct Status {
     pub tabs: usize,
     /// Number of pending dialogs.
     pub pending_dialogs: usize,
-    /// Version of cdpilot.
+    /// Version of this program, such as `0.1.0`.
     pub version: String,
     /// Remarks: why the sandbox is off, which port replaced an occupied one, how the last browser ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// A tab.
+/// An open tab with its names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -223,11 +223,11 @@ pub struct TabInfo {
     /// Label, if one was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Title; untrusted.
+    /// Title of the document; untrusted.
     pub title: String,
-    /// URL.
+    /// URL of the document that the tab shows.
     pub url: String,
-    /// Type: always `page`.
+    /// Type of the target; always `page`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Whether it is the current tab, used when a request names no tab.
@@ -238,7 +238,7 @@ pub struct TabInfo {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TabHandle {
-    /// The tab.
+    /// The tab itself, for actions and reads.
     pub tab: Arc<page::Tab>,
     /// Its ids, label, title and URL.
     pub info: TabInfo,
@@ -269,7 +269,7 @@ setters! { NewTab:
     background(bool),
 }
 
-/// A navigation.
+/// A URL to load in a tab, and when the load counts as done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Navigate {
@@ -305,7 +305,7 @@ pub enum Travel {
     Back,
     /// Go to the next entry.
     Forward,
-    /// Reload the page.
+    /// Load the current document again.
     Reload,
 }
 
@@ -351,7 +351,7 @@ pub struct Navigated {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RawCall {
-    /// Command, `Domain.command`.
+    /// Name of the command, `Domain.command`.
     pub method: String,
     /// Parameters of the command; `null` for none.
     pub params: Value,
@@ -444,9 +444,9 @@ pub enum DialogOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
-    /// No problem.
+    /// The checked thing works.
     Pass,
-    /// A possible problem.
+    /// It works, with a limitation or a risk that the summary names.
     Warn,
     /// A problem that prevents something from working.
     Fail,
@@ -475,6 +475,6 @@ pub struct Check {
 pub struct Fixed {
     /// Name of the check.
     pub id: &'static str,
-    /// What was repaired.
+    /// What was repaired, as a sentence.
     pub summary: String,
 }

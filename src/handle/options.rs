@@ -47,7 +47,7 @@ impl Default for BrowserOptions {
 }
 
 impl BrowserOptions {
-    /// The default options.
+    /// Dialogs stay open for an answer, requests are recorded, downloads are left to the browser, calls take 30 s at most.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

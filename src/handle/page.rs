@@ -104,7 +104,7 @@ impl Page {
         }
     }
 
-    /// Its target id.
+    /// The target id that the browser gave the page; it stays the same while the page is open.
     #[must_use]
     pub fn id(&self) -> &TargetId {
         self.tab.target()

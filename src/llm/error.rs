@@ -11,35 +11,35 @@ pub enum Error {
     /// `llm.json` cannot be read.
     #[error("cannot read {}: {problem}", .path.display())]
     File {
-        /// The file.
+        /// Path of `llm.json`.
         path: PathBuf,
-        /// The reason.
+        /// The reason, as part of a sentence.
         problem: String,
     },
     /// `llm.json` is not JSON.
     #[error("{} is not valid JSON: {problem}; see docs/configuration.md", .path.display())]
     Syntax {
-        /// The file.
+        /// Path of `llm.json`.
         path: PathBuf,
         /// The reason, with line and column.
         problem: String,
     },
-    /// `llm.json` is invalid.
+    /// A field of `llm.json` is unknown or has a wrong value.
     #[error("{} is invalid at {at}: {problem}; see docs/configuration.md", .path.display())]
     Wrong {
-        /// The file.
+        /// Path of `llm.json`.
         path: PathBuf,
         /// The path of the field.
         at: String,
-        /// The reason.
+        /// The reason, as part of a sentence.
         problem: String,
     },
     /// No model has this alias.
     #[error("unknown model {name:?}; llm.json contains {}", listed(.known))]
     Unknown {
-        /// The alias.
+        /// The alias as given.
         name: String,
-        /// The known aliases.
+        /// All aliases of `llm.json`.
         known: Vec<String>,
     },
     /// No model is configured.
@@ -48,41 +48,41 @@ pub enum Error {
     /// The environment variable with the key is not set.
     #[error("the model {model:?} needs its key in the environment variable {variable}, which is not set")]
     NoKey {
-        /// The environment variable.
+        /// Name of the environment variable, from `api_key_env`.
         variable: String,
-        /// The model's alias.
+        /// Alias of the model that needs it.
         model: String,
     },
     /// The endpoint cannot be reached.
     #[error("{host} cannot be reached: {problem}")]
     Unreachable {
-        /// The host.
+        /// Host of the endpoint, without port and path.
         host: String,
-        /// The reason.
+        /// The reason, as part of a sentence.
         problem: String,
     },
     /// The endpoint refused the request.
     #[error("{host} refused with status {status}: {problem}")]
     Refused {
-        /// The host.
+        /// Host of the endpoint, without port and path.
         host: String,
-        /// The HTTP status.
+        /// The HTTP status of the answer.
         status: u16,
-        /// The endpoint's message.
+        /// The endpoint's error message, with secrets covered; untrusted.
         problem: String,
     },
     /// The endpoint returned an invalid response.
     #[error("{host} returned an invalid response: {problem}")]
     Malformed {
-        /// The host.
+        /// Host of the endpoint, without port and path.
         host: String,
-        /// The reason.
+        /// The reason, as part of a sentence.
         problem: String,
     },
     /// The deadline has passed.
     #[error("{host} did not answer within {} ms", .after.as_millis())]
     Timeout {
-        /// The host.
+        /// Host of the endpoint, without port and path.
         host: String,
         /// How long the request waited.
         after: Duration,

@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use super::Error;
 use crate::config::{Home, nearest};
+use crate::setters::setters;
 
 /// The capability class of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
-    /// A large model.
+    /// A large model: full prompts, all tools.
     #[default]
     Big,
     /// A small model, for which prompts are short and tools few.
@@ -24,14 +25,24 @@ pub enum Size {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Price {
-    /// Input tokens.
+    /// Price of input tokens that were not cached.
     pub input: f64,
-    /// Input tokens that the endpoint had cached.
+    /// Price of input tokens that the endpoint had cached. Default `None`: the same as `input`.
     pub cached_input: Option<f64>,
-    /// Output tokens.
+    /// Price of output tokens.
     pub output: f64,
     /// The currency, such as `USD` or `EUR`.
     pub currency: String,
+}
+
+setters!(Price: cached_input(some f64));
+
+impl Price {
+    /// Prices of 1,000,000 input and output tokens. Cached input costs as much as other input.
+    #[must_use]
+    pub fn new(input: f64, output: f64, currency: impl Into<String>) -> Self {
+        Self { input, cached_input: None, output, currency: currency.into() }
+    }
 }
 
 /// A model and its endpoint.
@@ -43,13 +54,13 @@ pub struct Model {
     pub model: String,
     /// The base URL, such as `https://api.example.com/v1`.
     pub base_url: String,
-    /// The API key.
+    /// The API key, sent as a bearer token. Secret; never written back.
     #[serde(default, skip_serializing)]
     pub api_key: Option<String>,
     /// The environment variable with the API key.
     #[serde(default)]
     pub api_key_env: Option<String>,
-    /// The capability class.
+    /// The capability class. Default [`Size::Big`].
     #[serde(default)]
     pub profile: Size,
     /// Maximum number of tokens of a request and its answer together.
@@ -64,9 +75,40 @@ pub struct Model {
     /// Additional HTTP headers, by name. They may contain keys.
     #[serde(default, skip_serializing)]
     pub headers: BTreeMap<String, String>,
-    /// The prices.
+    /// Prices, to compute costs. Default `None`: costs are unknown.
     #[serde(default)]
     pub price: Option<Price>,
+}
+
+setters!(Model:
+    api_key(some into String),
+    api_key_env(some into String),
+    profile(Size),
+    context_window(some u64),
+    vision(bool),
+    max_output_tokens(some u32),
+    headers(BTreeMap<String, String>),
+    price(some Price),
+);
+
+impl Model {
+    /// A large model that accepts images, without a key: the name of the model at the endpoint, and the base URL, such
+    /// as `https://api.example.com/v1`.
+    #[must_use]
+    pub fn new(model: impl Into<String>, base_url: impl Into<String>) -> Self {
+        Self {
+            model: model.into(),
+            base_url: base_url.into(),
+            api_key: None,
+            api_key_env: None,
+            profile: Size::default(),
+            context_window: None,
+            vision: sees(),
+            max_output_tokens: None,
+            headers: BTreeMap::new(),
+            price: None,
+        }
+    }
 }
 
 impl std::fmt::Debug for Model {
@@ -94,7 +136,7 @@ const MODEL: [&str; 10] = [
     "price",
 ];
 
-/// The configured models.
+/// The content of `llm.json`: models by alias, and which one is used by default.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -106,6 +148,26 @@ pub struct Models {
 }
 
 impl Models {
+    /// No models and no default.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the alias of the default model.
+    #[must_use]
+    pub fn default_model(mut self, alias: impl Into<String>) -> Self {
+        self.default = Some(alias.into());
+        self
+    }
+
+    /// Adds a model under an alias, or replaces it.
+    #[must_use]
+    pub fn model(mut self, alias: impl Into<String>, model: Model) -> Self {
+        self.models.insert(alias.into(), model);
+        self
+    }
+
     /// The models of a home; none without `llm.json`.
     ///
     /// # Errors

@@ -9,26 +9,26 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Instructions.
+    /// Instructions of the program that calls the model.
     System,
-    /// The user.
+    /// The user's text.
     User,
-    /// The model.
+    /// The model's own answer, with its tool calls.
     Assistant,
-    /// A tool.
+    /// The result of a tool call.
     Tool,
 }
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
-    /// Text.
+    /// Plain text.
     Text(String),
-    /// An image.
+    /// An image, for models with [`vision`](super::Model::vision).
     Image {
         /// The media type: `image/png` or `image/jpeg`.
         media_type: String,
-        /// The file.
+        /// The encoded image file, not Base64.
         bytes: Vec<u8>,
     },
 }
@@ -37,11 +37,19 @@ pub enum Part {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FunctionCall {
-    /// Its name.
+    /// Name of the function: that of a [`ToolSpec`].
     pub name: String,
     /// The arguments as JSON, as the model wrote them.
     #[serde(deserialize_with = "written")]
     pub arguments: String,
+}
+
+impl FunctionCall {
+    /// A call of a function; the arguments are JSON text.
+    #[must_use]
+    pub fn new(name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self { name: name.into(), arguments: arguments.into() }
+    }
 }
 
 /// Arguments as text. Some endpoints return parsed JSON.
@@ -59,11 +67,19 @@ fn written<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
 pub struct ToolCall {
     /// The id for its result.
     pub id: String,
-    /// Always `function`.
+    /// The type of the call; always `function`.
     #[serde(rename = "type", default = "function")]
     pub kind: String,
     /// The function to call.
     pub function: FunctionCall,
+}
+
+impl ToolCall {
+    /// A call of a function. The id connects it with its result.
+    #[must_use]
+    pub fn new(id: impl Into<String>, function: FunctionCall) -> Self {
+        Self { id: id.into(), kind: self::function(), function }
+    }
 }
 
 fn function() -> String {
@@ -74,9 +90,9 @@ fn function() -> String {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Message {
-    /// The author.
+    /// Who wrote the message.
     pub role: Role,
-    /// The content.
+    /// Texts and images, in order; empty for a message that only calls tools.
     pub parts: Vec<Part>,
     /// Tool calls of the model.
     pub tool_calls: Vec<ToolCall>,
@@ -85,7 +101,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A text message.
+    /// A message of one text, by this author.
     #[must_use]
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self { role, parts: vec![Part::Text(text.into())], tool_calls: Vec::new(), tool_call_id: None }
@@ -97,7 +113,14 @@ impl Message {
         Self { tool_call_id: Some(call.id.clone()), ..Self::text(Role::Tool, text) }
     }
 
-    /// Adds an image.
+    /// A message of the model that calls tools.
+    #[must_use]
+    pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        let tool_calls = calls.into_iter().collect();
+        Self { role: Role::Assistant, parts: Vec::new(), tool_calls, tool_call_id: None }
+    }
+
+    /// Adds an image behind the other parts: its media type (`image/png`, `image/jpeg`) and the file.
     #[must_use]
     pub fn with_image(mut self, media_type: &str, bytes: Vec<u8>) -> Self {
         self.parts.push(Part::Image { media_type: media_type.to_owned(), bytes });
@@ -135,9 +158,9 @@ fn part(part: &Part) -> Value {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// Its name.
+    /// Name of the tool, by which the model calls it.
     pub name: String,
-    /// What it does.
+    /// What the tool does and when to use it, for the model.
     pub description: String,
     /// The JSON Schema of its arguments.
     pub parameters: Value,
@@ -201,15 +224,15 @@ impl ChatRequest {
     }
 }
 
-/// Token counts.
+/// Number of tokens of one request and its answer, as the endpoint counted them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Input tokens.
+    /// Tokens of the request, cached ones included.
     pub input: u64,
     /// Input tokens that the endpoint had cached.
     pub cached_input: u64,
-    /// Output tokens.
+    /// Tokens of the answer.
     pub output: u64,
 }
 
@@ -217,7 +240,7 @@ pub struct Usage {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The text.
+    /// The text of the answer; empty if the model only calls tools.
     pub text: String,
     /// The requested tool calls.
     pub tool_calls: Vec<ToolCall>,

@@ -13,7 +13,7 @@ use crate::supervisor;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Shown {
-    /// The ARIA role.
+    /// The ARIA role, such as `button`.
     pub role: String,
     /// The accessible name. Untrusted.
     pub name: String,
@@ -35,7 +35,7 @@ pub enum Error {
     /// The element of the ref no longer exists.
     #[error("{}; take a new snapshot and use a ref from it", stale(reference, why))]
     StaleRef {
-        /// The ref.
+        /// The ref as given, such as `e12`.
         reference: String,
         /// The reason, as part of a sentence.
         why: &'static str,
@@ -47,7 +47,7 @@ pub enum Error {
         .was.role, .was.name, .now.role, .now.name
     )]
     RefChanged {
-        /// The ref.
+        /// The ref as given, such as `e12`.
         reference: String,
         /// Role and name in the snapshot.
         was: Shown,
@@ -57,7 +57,7 @@ pub enum Error {
     /// No element matches the selector.
     #[error("no element matches the selector {selector:?} in {place}; take a snapshot to see the elements of the page")]
     NoMatch {
-        /// The selector.
+        /// The CSS selector as given.
         selector: String,
         /// The frame that was searched, in words.
         place: String,
@@ -68,7 +68,7 @@ pub enum Error {
         waited_for(*waited)
     )]
     NoneLocated {
-        /// The locator.
+        /// The locator as given.
         locator: String,
         /// How long the call waited for a match.
         waited: Duration,
@@ -76,9 +76,9 @@ pub enum Error {
     /// Several elements match the locator.
     #[error("{total} elements match the locator '{locator}': {}; name one of them by its ref, or add `>> nth=0` for the first{}", listed(.matches, *.total), or_whole(whole.as_deref()))]
     AmbiguousLocator {
-        /// The locator.
+        /// The locator as given.
         locator: String,
-        /// The first matches.
+        /// The first matches, in document order.
         matches: Vec<Match>,
         /// The number of all matches.
         total: usize,
@@ -136,7 +136,7 @@ pub enum Error {
     NoNthMatch {
         /// The locator without its nth.
         locator: String,
-        /// The requested match.
+        /// The requested index, from 0; negative values count from the end.
         nth: i32,
         /// The number of matches.
         total: usize,
@@ -157,15 +157,15 @@ pub enum Error {
     /// The frame shows another document than the one addressed.
     #[error("frame {frame} now shows another document; take a new snapshot")]
     DocumentGone {
-        /// The frame.
+        /// Id of the frame.
         frame: String,
     },
     /// The script that reads the page failed.
     #[error("reading the page failed in frame {frame}: {problem}; take a new snapshot")]
     Internal {
-        /// The frame.
+        /// Id of the frame.
         frame: String,
-        /// Its message.
+        /// The script's error message.
         problem: String,
     },
     /// A wait ended without its condition.
@@ -179,7 +179,7 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("cannot {doing} {name}: {problem}")]
     File {
-        /// `read`, `write`, …
+        /// The failed operation, as a verb: `read`, `write`, …
         doing: &'static str,
         /// The name of the file, without folders.
         name: String,
@@ -197,7 +197,7 @@ pub enum Error {
     /// The document has no storage.
     #[error("the page has no {kind}: its origin is {origin} ({why}); navigate to an http or https page first")]
     NoStorage {
-        /// `localStorage` or `sessionStorage`.
+        /// The requested storage: `localStorage` or `sessionStorage`.
         kind: &'static str,
         /// The origin of the document.
         origin: String,
@@ -229,9 +229,9 @@ pub enum Error {
     /// A screenshot could not be decoded, resized or encoded.
     #[error("cannot {doing} the screenshot: {problem}; try again, or capture a smaller part of the page")]
     Picture {
-        /// `read`, `write`, …
+        /// The failed operation, as a verb: `decode`, `encode`, …
         doing: &'static str,
-        /// What is wrong.
+        /// The message of the image library.
         problem: String,
     },
     /// The browser did not capture a screenshot. The page is not affected.
@@ -258,7 +258,7 @@ pub enum Error {
     /// The disk has no space left for the temporary file of the browser.
     #[error("the disk is full: there is no space left in {folder}; free some space and try again")]
     DiskFull {
-        /// The folder.
+        /// The folder whose disk is full.
         folder: String,
     },
     /// The browser did not print the page to PDF.

@@ -125,7 +125,7 @@ impl Tabs {
         Ok(Self { supervisor, options: Arc::new(options), downloads, tabs: Arc::default() })
     }
 
-    /// The supervisor.
+    /// The supervisor whose pages these tabs are.
     #[must_use]
     pub fn supervisor(&self) -> &Arc<Supervisor> {
         &self.supervisor
@@ -205,7 +205,7 @@ pub struct Tab {
 }
 
 impl Tab {
-    /// The target id.
+    /// The target id that the browser gave the tab; it stays the same while the tab is open.
     #[must_use]
     pub fn target(&self) -> &TargetId {
         &self.target

@@ -31,7 +31,7 @@ impl fmt::Debug for TabNames {
     }
 }
 
-/// Options of [`Tabs`](super::Tabs).
+/// What [`Tabs`](super::Tabs) records, and which files pages may give and take.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PageOptions {

@@ -45,9 +45,9 @@ impl fmt::Display for Doc {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Node {
-    /// The frame.
+    /// Id of the frame that shows the document.
     pub frame: FrameId,
-    /// The document.
+    /// The document that contains the node; another document makes the node stale.
     pub doc: Doc,
     /// The number of the node in that document.
     pub id: u32,

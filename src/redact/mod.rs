@@ -49,7 +49,7 @@ impl Secrets {
         Self(all)
     }
 
-    /// Adds secrets.
+    /// The same set with more secrets. Those of less than four characters are ignored.
     #[must_use]
     pub fn and(&self, more: impl IntoIterator<Item = String>) -> Self {
         Self::new(self.0.iter().cloned().chain(more))

@@ -66,7 +66,7 @@ pub enum BridgeMode {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DialogMatch {
-    /// The dialog's type.
+    /// Only dialogs of this type. Default: all types.
     #[serde(rename = "type")]
     pub kind: Option<DialogType>,
     /// Text that the message contains, case-sensitive.
@@ -86,7 +86,7 @@ pub struct DialogMatch {
 }
 
 impl DialogMatch {
-    /// Matches every dialog.
+    /// Every dialog of every page; narrow it with the other methods.
     #[must_use]
     pub fn any() -> Self {
         Self::default()
@@ -202,7 +202,7 @@ impl DialogRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArmedAnswer {
-    /// The answer.
+    /// What the dialog is answered with.
     pub answer: DialogAnswer,
     /// The dialogs that it applies to.
     pub when: DialogMatch,

@@ -13,7 +13,7 @@ pub enum Error {
     /// The supervisor has ended.
     #[error("the supervisor has ended ({reason}); start a new one")]
     NotActive {
-        /// Why it ended.
+        /// Why the supervisor ended.
         reason: String,
     },
     /// The connection was lost and not restored by the deadline.
@@ -28,9 +28,9 @@ pub enum Error {
          answered; navigate, reload or close the page"
     )]
     Wedged {
-        /// The page.
+        /// Target id of the page.
         page: String,
-        /// The dialog.
+        /// Id of the dialog, `d-1`.
         dialog: String,
     },
     /// The dialog can no longer be answered: its page, renderer or connection is gone.
@@ -39,7 +39,7 @@ pub enum Error {
          if the page does not respond, navigate, reload or close it"
     )]
     DialogLost {
-        /// The dialog.
+        /// Id of the dialog, `d-1`.
         id: String,
     },
     /// The dialog opened during a navigation; Chromium accepts no answer to it.
@@ -48,13 +48,13 @@ pub enum Error {
          navigate or close the page, which closes the dialog"
     )]
     DialogTooLate {
-        /// The dialog.
+        /// Id of the dialog, `d-1`.
         id: String,
     },
     /// The supervisor did not attach in time.
     #[error("the supervisor could not attach to the browser within {} ms; check for a page that does not respond, or allow more time", .after.as_millis())]
     StartTimeout {
-        /// Time waited.
+        /// How long the start took.
         after: Duration,
     },
     /// The page to supervise does not exist.
@@ -91,13 +91,13 @@ pub enum Error {
     /// The frame has no script context at the moment.
     #[error("frame {frame} has no script context, it may still be loading; retry in a moment or take a new snapshot")]
     NoContext {
-        /// The frame.
+        /// Id of the frame.
         frame: String,
     },
     /// The frame lost its session and has no new one.
     #[error("frame {frame} is detached; take a new snapshot and use a frame from it")]
     FrameDetached {
-        /// The frame.
+        /// Id of the frame.
         frame: String,
     },
     /// No dialog is open.
@@ -106,7 +106,7 @@ pub enum Error {
     /// Several dialogs are open and none was named.
     #[error("{} dialogs are open; specify the id of one: {}", .candidates.len(), .candidates.join(", "))]
     SeveralDialogs {
-        /// Their ids.
+        /// Ids of the open dialogs.
         candidates: Vec<String>,
     },
     /// The dialog is not open.
@@ -122,16 +122,16 @@ pub enum Error {
         "dialog {id} was just answered by another client or by a policy; see the list of recent dialogs for its outcome"
     )]
     DialogGone {
-        /// The dialog.
+        /// Id of the dialog, `d-1`.
         id: String,
     },
     /// The limit of armed answers is reached.
     #[error("the limit of {limit} armed dialog answers is reached; disarm some, or wait until they are used")]
     TooManyArmed {
-        /// The limit.
+        /// The maximum number of armed answers.
         limit: usize,
     },
-    /// The script threw.
+    /// The script threw, or its promise was rejected.
     #[error("{0}")]
     Script(#[from] super::ScriptError),
     /// A dialog is open on the page, so the call cannot be answered before the dialog is.
@@ -142,7 +142,7 @@ pub enum Error {
         /// Ids of the dialogs that block it.
         dialogs: Vec<String>,
     },
-    /// The call failed.
+    /// The browser refused the call, or did not answer it.
     #[error(transparent)]
     Cdp(cdp::Error),
     /// The browser could not be started or reached.
@@ -154,7 +154,7 @@ pub enum Error {
         .left.as_millis()
     )]
     PageBusy {
-        /// The page.
+        /// Target id of the page.
         page: String,
         /// How long that script may still run.
         left: Duration,
@@ -174,9 +174,9 @@ pub enum Error {
         .after.as_millis()
     )]
     Navigating {
-        /// The page.
+        /// Target id of the page.
         page: String,
-        /// Time waited.
+        /// How long the call waited.
         after: Duration,
     },
     /// The page does not respond.
@@ -185,11 +185,11 @@ pub enum Error {
         .after.as_millis(), if *.tried { ", although its running script was terminated" } else { "" }
     )]
     Unresponsive {
-        /// The page.
+        /// Target id of the page.
         page: String,
         /// The protocol command that got no answer.
         method: String,
-        /// Time waited.
+        /// How long the call waited.
         after: Duration,
         /// Whether its running script was terminated.
         tried: bool,
@@ -197,15 +197,15 @@ pub enum Error {
     /// The operation did not finish before its deadline.
     #[error("{what} timed out after {} ms; retry, or allow more time", .after.as_millis())]
     Timeout {
-        /// The operation.
+        /// The operation that was not finished, as a noun phrase.
         what: &'static str,
-        /// Time waited.
+        /// How long the call waited.
         after: Duration,
     },
     /// A navigation did not reach a new document in time.
     #[error("the navigation did not reach a new document within {} ms; allow more time or retry", .after.as_millis())]
     NoDocument {
-        /// Time waited.
+        /// How long the call waited.
         after: Duration,
     },
     /// The address cannot be loaded.
@@ -277,9 +277,9 @@ pub enum Error {
     /// A hidden page could not show a document of the origin.
     #[error("could not open an empty document of {origin}: {problem}")]
     NotShown {
-        /// The origin.
+        /// The origin, such as `https://example.com`.
         origin: String,
-        /// Why.
+        /// Why the document was not shown.
         problem: String,
     },
     /// The operation was cancelled by its caller ([`Cancel`](crate::sync::Cancel)).

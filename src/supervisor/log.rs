@@ -26,7 +26,7 @@ pub type LogTail = sync::Tail<EventRecord>;
 pub struct EventRecord {
     /// The page, if the event concerns one.
     pub target_id: Option<TargetId>,
-    /// What happened.
+    /// The event, with the fields of its kind.
     pub event: Arc<LogEvent>,
 }
 
@@ -62,7 +62,7 @@ impl Serialize for Entry {
     }
 }
 
-/// Kinds of events.
+/// Kinds of events in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -79,9 +79,9 @@ pub enum EventKind {
     Navigated,
     /// The [navigation policy](super::NavigationPolicy) blocked a navigation of a page or frame.
     NavigationBlocked,
-    /// A dialog opened.
+    /// A page opened a dialog, which blocks the page until it is answered.
     DialogOpened,
-    /// A dialog closed.
+    /// A dialog was answered, or closed with its page.
     DialogClosed,
     /// A console message or uncaught exception.
     Console,
@@ -89,7 +89,7 @@ pub enum EventKind {
     FileChooser,
     /// A download began or ended.
     Download,
-    /// A renderer crashed.
+    /// The renderer process of a page or of a cross-process frame crashed.
     Crashed,
     /// A page became unresponsive, or responds again.
     Responsiveness,
@@ -107,7 +107,7 @@ pub enum EventKind {
     ActionStarted,
     /// An action on a page finished.
     ActionFinished,
-    /// The supervisor ended.
+    /// The supervisor ended; no event follows.
     Ended,
 }
 
@@ -136,16 +136,16 @@ pub enum LogEvent {
     /// A page opened another one beyond the page limit, which was closed at once.
     #[cfg_attr(feature = "schema", schemars(title = "popup_blocked"))]
     PopupBlocked {
-        /// The page limit.
+        /// The maximum number of pages of the task.
         limit: Option<usize>,
     },
     /// A frame was attached, moved to another process, or was detached.
     #[cfg_attr(feature = "schema", schemars(title = "frame"))]
     Frame {
-        /// Its id.
+        /// Id of the frame.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
-        /// The change.
+        /// What changed about the frame.
         change: FrameChange,
         /// Its parent frame, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,10 +155,10 @@ pub enum LogEvent {
     /// A frame shows another document or URL.
     #[cfg_attr(feature = "schema", schemars(title = "navigated"))]
     Navigated {
-        /// The frame.
+        /// Id of the frame that navigated.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
-        /// Its new URL.
+        /// The URL that the frame shows now.
         url: Arc<str>,
         /// Whether it is the page's top frame.
         main: bool,
@@ -173,7 +173,7 @@ pub enum LogEvent {
         url: Arc<str>,
         /// Why it is blocked, and which setting would allow it.
         reason: Arc<str>,
-        /// The frame.
+        /// Id of the frame that was to navigate.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Whether it is the page's top frame.
@@ -191,7 +191,7 @@ pub enum LogEvent {
     /// A page opened a file chooser.
     #[cfg_attr(feature = "schema", schemars(title = "file_chooser"))]
     FileChooser {
-        /// The frame.
+        /// Id of the frame that opened the file chooser.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         frame_id: FrameId,
         /// Whether it accepts several files.
@@ -209,7 +209,7 @@ pub enum LogEvent {
     /// A download ended and its file was moved to its final place, or moving it failed.
     #[cfg_attr(feature = "schema", schemars(title = "download"))]
     DownloadEnded(DownloadEnded),
-    /// A renderer crashed.
+    /// The renderer process of a page or of a cross-process frame crashed.
     #[cfg_attr(feature = "schema", schemars(title = "crashed"))]
     Crashed {
         /// The page, or the cross-process frame.
@@ -219,7 +219,7 @@ pub enum LogEvent {
     /// A page became unresponsive, or responds again.
     #[cfg_attr(feature = "schema", schemars(title = "responsiveness"))]
     Responsiveness {
-        /// Its new state.
+        /// Whether the page responds now.
         state: PageState,
     },
     /// Events were lost and the state was read again.
@@ -234,7 +234,7 @@ pub enum LogEvent {
         /// Why it was turned on.
         #[serde(skip_serializing_if = "Option::is_none")]
         on: Option<BridgeReason>,
-        /// Why it failed.
+        /// Why it could not be turned on in a frame.
         #[serde(skip_serializing_if = "Option::is_none")]
         failed: Option<Arc<str>>,
     },
@@ -249,7 +249,7 @@ pub enum LogEvent {
     /// The connection was lost.
     #[cfg_attr(feature = "schema", schemars(title = "disconnected"))]
     Disconnected {
-        /// The reason.
+        /// Why the connection was lost.
         reason: Arc<str>,
     },
     /// The connection was restored and the pages are attached again.
@@ -264,7 +264,7 @@ pub enum LogEvent {
     /// An action on a page finished.
     #[cfg_attr(feature = "schema", schemars(title = "action_finished"))]
     ActionFinished {
-        /// The action.
+        /// What was done, on which element, and by which session.
         #[serde(flatten)]
         action: Action,
         /// `ok`, or the error code; for a batch, that of the first failed action.
@@ -272,13 +272,13 @@ pub enum LogEvent {
         /// Why the page counts as settled, for actions that wait for their effects.
         #[serde(skip_serializing_if = "Option::is_none")]
         settled: Option<Arc<str>>,
-        /// Duration in milliseconds.
+        /// Time from its start to its end, in milliseconds.
         duration_ms: u64,
     },
-    /// The supervisor ended.
+    /// The supervisor ended; no event follows.
     #[cfg_attr(feature = "schema", schemars(title = "ended"))]
     Ended {
-        /// The reason.
+        /// Why the supervisor ended.
         reason: Arc<str>,
     },
 }
@@ -302,20 +302,20 @@ pub enum FrameChange {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DownloadEnded {
-    /// The downloaded URL.
+    /// The URL that was downloaded; untrusted.
     pub url: Arc<str>,
     /// The file name suggested by the page or server: untrusted.
     pub suggested_filename: Arc<str>,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
     /// Number of the download within the supervisor.
     pub number: u64,
     /// `completed`, `canceled` or `failed`.
     pub state: &'static str,
-    /// The file.
+    /// Where the file is now; absent if it was not moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Why it failed.
+    /// Why the download failed, or its file could not be moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }

@@ -212,7 +212,7 @@ pub enum RouteAction {
     Fulfil(Arc<Fulfilment>),
     /// It is sent, with these headers in place of its own of the same names. They do not follow a redirect.
     Continue {
-        /// Names and values.
+        /// Names and values of the headers to send.
         headers: HeaderList,
     },
 }
@@ -282,14 +282,14 @@ impl AbortReason {
 pub struct Fulfilment {
     /// The status, 200 to 599.
     pub status: u16,
-    /// The headers.
+    /// Names and values of the response headers. A name may occur more than once.
     pub headers: HeaderList,
-    /// The body.
+    /// The response body, in bytes.
     pub body: Vec<u8>,
 }
 
 impl Fulfilment {
-    /// Creates a response.
+    /// A response with this status (200 to 599), these headers and this body.
     #[must_use]
     pub fn new(status: u16, headers: HeaderList, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers, body: body.into() }
@@ -369,7 +369,7 @@ impl fmt::Debug for Fulfilment {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Header {
-    /// The name.
+    /// Name of the header, as sent; names are case-insensitive.
     pub name: String,
     /// The value; secrets are replaced by `[secret]`.
     pub value: String,
@@ -389,9 +389,9 @@ impl Header {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RouteAnswer {
-    /// The status.
+    /// The HTTP status, 200 to 599.
     pub status: u16,
-    /// The headers.
+    /// The response headers, in order.
     pub headers: Vec<Header>,
     /// Length of the body in bytes.
     pub body_bytes: usize,
@@ -405,7 +405,7 @@ pub struct RouteAnswer {
 pub struct NetworkRoute {
     /// `route1`, `route2`, …; never used twice by a browser.
     pub id: String,
-    /// The pattern.
+    /// The pattern that request URLs are compared with.
     pub pattern: String,
     /// The tab whose requests match; all tabs if absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -62,6 +62,12 @@ impl Default for Reconnect {
 }
 
 impl Reconnect {
+    /// The default: 8 attempts in about 20 s.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// A lost connection ends the supervisor.
     #[must_use]
     pub fn never() -> Self {

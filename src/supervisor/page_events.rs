@@ -26,7 +26,7 @@ use crate::sync::{Cancel, Deadline};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EventFilter {
-    /// Methods, `Domain.event`.
+    /// Names of the wanted events, `Domain.event`.
     pub methods: Vec<&'static str>,
     /// Capacity of the queue. Default: 1,024 events, 32 MiB.
     pub capacity: Capacity,
@@ -53,11 +53,11 @@ impl EventFilter {
     }
 }
 
-/// What [`PageEvents`] yields.
+/// An item of [`PageEvents`]: an event, or the number of lost ones.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum PageEvent {
-    /// An event.
+    /// An event of the page, of one of its frames or of its workers.
     Event {
         /// Number of the connection, from 1. Sessions, execution contexts and node ids are valid only within a
         /// connection.

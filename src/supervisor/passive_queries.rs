@@ -43,7 +43,7 @@ pub(crate) struct MovedDownload {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RawScreenshot {
-    /// PNG.
+    /// The image as a PNG file.
     pub png: Arc<[u8]>,
     /// Time of the screenshot, in Unix seconds.
     pub taken_at: f64,
@@ -55,7 +55,7 @@ pub struct RawScreenshot {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct History {
-    /// Entries, oldest first.
+    /// The entries of the history, oldest first.
     pub entries: Vec<NavigationEntry>,
     /// Index of the current entry, from 0.
     pub current: usize,

@@ -10,6 +10,7 @@ use super::state::Request;
 use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
+use crate::setters::setters;
 use crate::sync::Deadline;
 
 /// Key of the command that takes a page offline. While it is set, no other network condition is sent.
@@ -35,7 +36,7 @@ pub enum SessionScope {
 pub struct PersistentCommand(pub(super) Outgoing);
 
 impl PersistentCommand {
-    /// Wraps a command.
+    /// Wraps a typed command with its parameters.
     #[must_use]
     pub fn new<C: Command + Send + Sync + 'static>(command: C) -> Self {
         Self(command.into())
@@ -76,18 +77,31 @@ impl fmt::Debug for Login {
 }
 
 /// Network throttling of a page.
-#[derive(Debug, Clone, Copy, PartialEq)]
+///
+/// ```
+/// use cdpilot::supervisor::Throttle;
+/// let slow = Throttle::new().latency_ms(400.0).download_kbps(500.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Throttle {
-    /// Minimum time from a request to its response, in milliseconds.
+    /// Minimum time from a request to its response, in milliseconds. Default 0.
     pub latency_ms: f64,
-    /// Kilobits per second; `None` for no limit.
+    /// Maximum download speed, in kilobits per second. Default `None`: no limit.
     pub download_kbps: Option<f64>,
-    /// Kilobits per second; `None` for no limit.
+    /// Maximum upload speed, in kilobits per second. Default `None`: no limit.
     pub upload_kbps: Option<f64>,
 }
 
+setters!(Throttle: latency_ms(f64), download_kbps(some f64), upload_kbps(some f64));
+
 impl Throttle {
+    /// No latency and no limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Kilobits per second as the protocol has it: bytes per second, -1 for no limit.
     pub(super) fn wire(kbps: Option<f64>) -> f64 {
         kbps.map_or(-1.0, |kbps| kbps * 1000.0 / 8.0)

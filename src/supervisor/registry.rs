@@ -42,7 +42,7 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Registry {
-    /// An empty registry.
+    /// A registry without supervisors.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

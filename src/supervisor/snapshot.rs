@@ -38,7 +38,7 @@ pub struct ArmedDialogAnswer {
     pub when: DialogMatch,
     /// Number of dialogs that it still answers.
     pub times: u32,
-    /// When it expires.
+    /// When it expires unused.
     pub until: std::time::Instant,
 }
 
@@ -48,7 +48,7 @@ pub struct ArmedDialogAnswer {
 pub struct View {
     /// Number of the connection, from 1; each reconnect adds 1.
     pub generation: u64,
-    /// The supervisor's phase.
+    /// Whether the supervisor is active, reconnecting or ended.
     pub phase: Phase,
     /// The task's pages, oldest first.
     pub pages: Arc<[PageView]>,
@@ -156,7 +156,7 @@ impl View {
 /// A page of the task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PageView {
-    /// Its target.
+    /// The target id that the browser gave the page.
     pub target_id: TargetId,
     /// Its URL, as Chromium last reported it.
     pub url: Arc<str>,
@@ -167,7 +167,7 @@ pub struct PageView {
     /// The page that opened it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opener: Option<TargetId>,
-    /// Its top frame.
+    /// Id of its top frame, once it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_frame: Option<FrameId>,
     /// Whether it was opened by this supervisor.
@@ -196,7 +196,7 @@ pub struct PageView {
 pub enum PageState {
     /// Attaching is in progress.
     Attaching,
-    /// The page responds.
+    /// The page is attached and responds.
     Ready,
     /// It has not answered the attach for 5 s: its script hangs, or a dialog opened before the attach.
     Unresponsive,
@@ -219,9 +219,9 @@ pub struct Frame {
     /// Its parent; `None` for a top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_frame_id: Option<FrameId>,
-    /// Its URL.
+    /// URL of its document, as Chromium last reported it.
     pub url: Arc<str>,
-    /// Its origin.
+    /// Origin of its document, such as `https://example.com`.
     pub origin: Arc<str>,
     /// Its name; empty if it has none.
     pub name: Arc<str>,
@@ -247,7 +247,7 @@ pub struct Frame {
     pub(crate) navigating: bool,
 }
 
-/// A download.
+/// A download of a page, as the log and the view show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -261,13 +261,13 @@ pub struct DownloadView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub opener: Option<TargetId>,
-    /// The downloaded URL.
+    /// The URL that was downloaded; untrusted.
     pub url: Arc<str>,
     /// The file name suggested by the page or server: untrusted.
     pub suggested_filename: Arc<str>,
-    /// Its progress.
+    /// Whether it is in progress, completed, cancelled or lost.
     pub state: DownloadProgress,
-    /// Bytes received.
+    /// Number of bytes received so far.
     pub bytes: u64,
     /// Total bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -285,9 +285,9 @@ pub struct DownloadView {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DownloadProgress {
-    /// In progress.
+    /// Bytes are still received.
     InProgress,
-    /// Completed.
+    /// All bytes were received.
     Completed,
     /// Cancelled, or the download's connection was lost.
     Canceled,
@@ -371,17 +371,17 @@ impl DialogType {
     }
 }
 
-/// An open dialog.
+/// A dialog that a page shows and that blocks it until it is answered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Dialog {
     /// `d-1`, `d-2`, …; never reused by a supervisor.
     pub id: Arc<str>,
-    /// Its type.
+    /// Which function or event opened it.
     #[serde(rename = "type")]
     pub kind: DialogType,
-    /// Its message: untrusted.
+    /// The text that it shows; untrusted.
     pub message: Arc<str>,
     /// The initial text of a prompt; empty otherwise.
     pub default_prompt: Arc<str>,
@@ -401,17 +401,17 @@ pub struct Dialog {
     pub bridged: bool,
 }
 
-/// A closed dialog.
+/// A dialog that was answered, or closed with its page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ClosedDialog {
-    /// The dialog.
+    /// The dialog as it was when open.
     #[serde(flatten)]
     pub dialog: Dialog,
     /// When it closed, in Unix seconds.
     pub closed_at: f64,
-    /// What closed it.
+    /// Who or what closed it.
     pub closed_by: ClosedBy,
     /// Whether it was accepted.
     pub accepted: bool,
@@ -425,9 +425,9 @@ pub struct ClosedDialog {
 pub enum ClosedBy {
     /// A client of this supervisor.
     Agent,
-    /// An armed answer.
+    /// An answer that was armed before the dialog opened.
     Armed,
-    /// The dialog policy.
+    /// The dialog policy of the task.
     AutoPolicy,
     /// The watchdog, after the dialog timeout.
     Watchdog,
@@ -442,13 +442,13 @@ pub enum ClosedBy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ConsoleEntry {
-    /// Severity.
+    /// Severity of the message.
     pub level: ConsoleLevel,
     /// Its first arguments, joined: untrusted.
     pub text: Arc<str>,
     /// Time in Unix seconds.
     pub timestamp: f64,
-    /// The page.
+    /// Target id of the page that wrote it.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The frame, when known.
@@ -477,10 +477,10 @@ pub struct ConsoleEntry {
 pub enum ConsoleLevel {
     /// Anything below a warning.
     Log,
-    /// `console.warn`.
+    /// `console.warn` was called.
     Warning,
-    /// `console.error`, failed `console.assert`.
+    /// `console.error` was called, or a `console.assert` failed.
     Error,
-    /// An uncaught exception.
+    /// An exception or rejection that the page did not catch.
     Exception,
 }

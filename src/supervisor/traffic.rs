@@ -28,7 +28,7 @@ use crate::sync::Deadline;
 pub struct NetworkRequest {
     /// `r1`, `r2`, …; never reused by a supervisor.
     pub id: Arc<str>,
-    /// Its method.
+    /// The HTTP method, such as `GET`.
     pub method: Arc<str>,
     /// Its URL without user information, truncated at 2,048 bytes; of a `data:` URL the first 64.
     pub url: Arc<str>,
@@ -50,7 +50,7 @@ pub struct NetworkRequest {
     /// Time until the body was complete or the request failed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
-    /// The page.
+    /// Target id of the page that sent it.
     #[serde(skip)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
@@ -84,7 +84,7 @@ pub struct NetworkRequest {
 pub struct Loading {
     /// Its number within the supervisor; later requests have greater numbers.
     pub number: u64,
-    /// The page.
+    /// Target id of the page that sent it.
     pub target_id: TargetId,
     /// The frame; `None` for requests of workers.
     pub frame_id: Option<FrameId>,
@@ -133,7 +133,7 @@ const ERROR_PAGE: &str = "chrome-error:";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FailedDocument {
-    /// Its URL.
+    /// The URL that did not load.
     pub url: Arc<str>,
     /// Chromium's error name, `net::ERR_…`; omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ pub struct FailedDocument {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Body {
-    /// The bytes.
+    /// The content, decoded from the protocol's Base64.
     pub bytes: Vec<u8>,
     /// Whether Chromium treats it as text.
     pub is_text: bool,

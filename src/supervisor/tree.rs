@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::snapshot::{Frame, View};
 use crate::cdp::protocol::page::FrameId;
+use crate::setters::setters;
 
 /// Limits of a frame tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +26,16 @@ impl Default for Limits {
     }
 }
 
+setters!(Limits: entries(usize), oopif_depth(usize));
+
 impl Limits {
-    /// No limits.
+    /// The default limits: 30 child frames, cross-process frames down to depth 2.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All frames are listed, at any depth.
     pub const NONE: Self = Self { entries: usize::MAX, oopif_depth: usize::MAX };
 }
 
@@ -35,7 +44,7 @@ impl Limits {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FrameTree {
-    /// The top frame.
+    /// The top frame; absent until it is known.
     pub top: Option<FrameView>,
     /// The other frames, breadth first.
     pub children: Vec<FrameView>,
@@ -48,19 +57,19 @@ pub struct FrameTree {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FrameView {
-    /// Its id.
+    /// Id of the frame; stays the same when it changes its process.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub frame_id: FrameId,
-    /// Its URL.
+    /// URL of its document.
     pub url: Arc<str>,
-    /// Its origin.
+    /// Origin of its document, such as `https://example.com`.
     pub origin: Arc<str>,
     /// Whether it runs in its own process.
     pub is_oopif: bool,
     /// The CDP session of an out-of-process frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Arc<str>>,
-    /// Its parent.
+    /// Id of its parent frame; absent for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub parent_frame_id: Option<FrameId>,

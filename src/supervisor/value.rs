@@ -12,7 +12,7 @@ use crate::cdp::protocol::runtime::{ExceptionDetails, RemoteObject};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Done<T> {
-    /// The result.
+    /// What the call returned.
     pub result: T,
     /// Whether a running script of the page was ended, since the page did not answer otherwise. Its
     /// document is kept.

@@ -43,7 +43,7 @@ impl Deadline {
         Self { at }
     }
 
-    /// The instant itself.
+    /// The instant of the deadline, for waits that take an [`Instant`]. They do not observe a [`Cancel`].
     #[must_use]
     pub fn instant(self) -> Instant {
         self.at

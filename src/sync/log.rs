@@ -26,7 +26,7 @@ pub struct Logged<E> {
     pub seq: u64,
     /// The time, in Unix seconds.
     pub ts: f64,
-    /// The event.
+    /// The event as it was appended.
     pub what: E,
 }
 
@@ -42,7 +42,7 @@ impl<E> Deref for Logged<E> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Tail<E> {
-    /// Entries, oldest first.
+    /// The requested entries, oldest first.
     pub entries: Vec<Logged<E>>,
     /// Number of entries after the requested one that are no longer kept.
     pub lost: u64,

@@ -12,9 +12,9 @@ use super::{Cancel, Deadline};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Versioned<T> {
-    /// The frozen value.
+    /// The value, which never changes.
     pub value: Arc<T>,
-    /// Its version.
+    /// The version it was published under, from 1.
     pub version: u64,
 }
 
@@ -40,7 +40,7 @@ impl<T> Published<T> {
         Self { slot: Mutex::new(Versioned { value: Arc::new(value), version: 1 }), changed: Condvar::new() }
     }
 
-    /// The latest value.
+    /// The latest value. Waits for nothing.
     pub fn get(&self) -> Arc<T> {
         Arc::clone(&self.slot.lock().value)
     }

@@ -21,7 +21,7 @@ const MAX_ANSWER_CHARS: usize = 20_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Question {
-    /// The question.
+    /// The question, at most 4,000 characters; written by a model, untrusted.
     pub question: String,
     /// Suggested answers, at most four; the user may answer freely.
     pub choices: Vec<String>,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 pub struct Image {
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     pub media_type: &'static str,
-    /// The encoded image.
+    /// The encoded image file, not Base64.
     pub bytes: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ impl Outcome {
         }
     }
 
-    /// Adds a field.
+    /// Adds a field to the result, or replaces it.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.fields.insert(name.to_owned(), value.into());
@@ -108,7 +108,7 @@ impl ToolError {
         Code::parse(self.code)
     }
 
-    /// Adds a detail.
+    /// Adds a field to the details, or replaces it.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());

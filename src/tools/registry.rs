@@ -21,15 +21,15 @@ pub enum RegistryError {
     /// Another toolset has a tool of this name.
     #[error("tool name {name} is already used in toolset {toolset}; choose another name")]
     Taken {
-        /// The name.
+        /// Name of the tool that was to be registered.
         name: String,
-        /// Where it is.
+        /// The toolset that has a tool of this name.
         toolset: String,
     },
     /// The name is invalid.
     #[error("{name:?} is not a valid tool name; use 1 to {MAX_NAME_CHARS} letters, digits, _ or -")]
     BadName {
-        /// The name.
+        /// Name of the tool that was to be registered.
         name: String,
     },
 }

@@ -23,12 +23,12 @@ pub trait Handler: Send + Sync {
     fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError>;
 }
 
-/// A tool.
+/// A tool that a model may call: its description, its schema and what it does.
 #[derive(Clone)]
 pub struct Tool {
     /// Name: 1 to 64 letters, digits, `_` or `-`.
     pub name: Arc<str>,
-    /// Description for models.
+    /// What the tool does and when to use it, for models.
     pub description: Arc<str>,
     /// JSON Schema of the arguments: an object without unions at the top level.
     pub schema: Arc<Value>,

@@ -98,13 +98,13 @@ impl Toolbox {
         Ok(Self { registry, toolsets, control: Arc::clone(control), scope })
     }
 
-    /// All tools.
+    /// All tools, enabled or not.
     #[must_use]
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
 
-    /// All toolsets.
+    /// The predefined toolsets and those of `config.yaml`.
     #[must_use]
     pub fn toolsets(&self) -> &Toolsets {
         &self.toolsets

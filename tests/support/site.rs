@@ -84,7 +84,7 @@ impl Answer {
     }
 
     /// Sends the second half of its bytes only when released.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "page")]
     pub(crate) fn half_held_by(mut self, held: &Held) -> Self {
         self.half_held_by = Some(held.clone());
         self
@@ -199,7 +199,7 @@ impl Site {
     }
 
     /// All requests: host and path.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "page")]
     pub(crate) fn requested(&self) -> Vec<String> {
         self.shared.state.lock().requested.clone()
     }

@@ -24,7 +24,7 @@ pub enum WebDriverProblem {
         /// The answer, as part of a sentence.
         problem: String,
     },
-    /// It refused: <https://www.w3.org/TR/webdriver2/#errors>.
+    /// It refused the request with an error of the protocol: <https://www.w3.org/TR/webdriver2/#errors>.
     Refused {
         /// The error code, such as `session not created`.
         code: String,

@@ -105,7 +105,7 @@ macro_rules! string_id {
                 Self(text.into())
             }
 
-            /// The text.
+            /// The id as the protocol writes it.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

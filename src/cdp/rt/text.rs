@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Str<'a>(Cow<'a, str>);
 
 impl Str<'_> {
-    /// The text.
+    /// The text as a slice, escapes resolved.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -145,7 +145,7 @@ const READER: GeneralPurpose = GeneralPurpose::new(
 );
 
 impl Base64 {
-    /// Encodes bytes.
+    /// The Base64 text of these bytes, with padding.
     #[must_use]
     pub fn encode(bytes: &[u8]) -> Self {
         Self(STANDARD.encode(bytes))
@@ -165,7 +165,7 @@ impl Base64 {
         Ok(READER.decode(&self.0)?)
     }
 
-    /// The Base64 text.
+    /// The Base64 text as received, not decoded.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -181,7 +181,7 @@ impl Base64Str<'_> {
         Ok(READER.decode(self.as_str())?)
     }
 
-    /// The Base64 text.
+    /// The Base64 text as received, not decoded.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()

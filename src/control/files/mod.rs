@@ -19,13 +19,13 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// Screenshots and PDFs.
+    /// Screenshots and PDFs, in `media/`.
     Media,
-    /// Files for uploads.
+    /// Files that clients may upload to pages, in `uploads/`.
     Upload,
-    /// Downloaded files.
+    /// Files that pages downloaded, in `downloads/`.
     Download,
-    /// Traces.
+    /// Performance traces, in `traces/`.
     Trace,
 }
 

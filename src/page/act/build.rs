@@ -148,7 +148,7 @@ impl Act {
         Self::new(ActKind::Scroll { at: Locator::default(), direction, pixels: None })
     }
 
-    /// Single mouse events.
+    /// Performs raw mouse events in order, without actionability checks.
     #[must_use]
     pub fn mouse(events: Vec<MouseEvent>) -> Self {
         Self::new(ActKind::Mouse { events })

@@ -144,7 +144,7 @@ pub struct Outcome {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OpenedTab {
-    /// The target id.
+    /// The target id of the opened tab.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The tab id, such as `t3`, where tabs have one.

@@ -27,11 +27,11 @@ pub enum Settled {
     Navigated,
     /// The tab is navigating; the new document is not loaded yet.
     NavigationPending,
-    /// A download started.
+    /// A download started; its end is not waited for.
     DownloadStarted,
     /// A JavaScript dialog opened and blocks the page.
     DialogOpened,
-    /// The tab closed.
+    /// The action closed its tab.
     TabClosed,
     /// The page did not respond.
     PageUnresponsive,

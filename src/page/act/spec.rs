@@ -49,21 +49,21 @@ pub struct FieldSpec {
 pub enum FieldType {
     /// The fields of [`Locator`], beside those of the action.
     Element,
-    /// True or false.
+    /// A JSON boolean.
     Boolean,
-    /// A string.
+    /// A JSON string.
     Text,
     /// A whole number of at least 1.
     Count,
     /// A whole number of at least 0.
     Integer,
-    /// A number.
+    /// A JSON number, fractions included.
     Number,
     /// One of these strings.
     Choice(&'static [&'static str]),
     /// A string, number, boolean or list of strings, for a form field.
     FormValue,
-    /// A list.
+    /// A list of values of one type.
     List(&'static FieldType),
     /// An object with these fields.
     Object(&'static [FieldSpec]),
@@ -77,7 +77,7 @@ pub enum FieldType {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct CommandSpec {
-    /// The name.
+    /// Name of the command, as typed after `cdpilot browser`.
     pub name: &'static str,
     /// Another name, not shown in the help.
     pub alias: Option<&'static str>,
@@ -99,11 +99,11 @@ pub struct ArgumentSpec {
     pub default: Option<&'static str>,
 }
 
-/// A tool.
+/// How an action appears as a tool for models.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// The name.
+    /// Name of the tool.
     pub name: &'static str,
     /// What it does, for models.
     pub description: &'static str,

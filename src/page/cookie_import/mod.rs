@@ -130,7 +130,7 @@ fn address(secure: bool, host: &str) -> Result<String, String> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ImportedCookies {
-    /// The detected format.
+    /// The format that was detected in the text.
     pub format: CookieFormat,
     /// Number of cookies set.
     pub added: usize,

@@ -15,7 +15,7 @@ use crate::supervisor::{ConsoleEntry, ConsoleLevel};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsoleMessage {
-    /// The level.
+    /// Severity of the message.
     pub level: ConsoleLevel,
     /// The message as developer tools show it (`(3) [1, 2, 3] {a: 1, b: {…}}`), or the message of the exception without
     /// its stack; at most 4 KiB, ending in `…` where it is cut. Untrusted.
@@ -37,12 +37,12 @@ pub struct ConsoleMessage {
     pub frame_id: Option<FrameId>,
 }
 
-/// An uncaught exception.
+/// An uncaught exception or unhandled rejection of a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PageError {
-    /// The message. Untrusted.
+    /// Text of the exception, without its stack. Untrusted.
     pub message: String,
     /// The stack, one line per call.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -26,13 +26,13 @@ const FAR: f64 = 1e11;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SameSite {
-    /// None.
+    /// Sent with requests of the same site only.
     #[serde(alias = "strict")]
     Strict,
-    /// Top-level navigations.
+    /// Also sent with top-level navigations from other sites.
     #[serde(alias = "lax")]
     Lax,
-    /// All; needs `Secure`.
+    /// Sent with all requests; needs `Secure`.
     #[serde(alias = "none")]
     None,
 }
@@ -43,13 +43,13 @@ pub enum SameSite {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cookie {
-    /// The name.
+    /// The name, unique per domain, path and partition.
     pub name: String,
-    /// The value. Secret.
+    /// The value, as sent in requests. Secret.
     pub value: String,
     /// The host; with a leading dot, its subdomains too.
     pub domain: String,
-    /// The path.
+    /// The path prefix of the requests that carry the cookie.
     pub path: String,
     /// Expiry, in Unix seconds. Absent: a session cookie.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +61,32 @@ pub struct Cookie {
     /// The `SameSite` attribute, if it was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_site: Option<SameSite>,
+}
+
+setters!(Cookie:
+    path(into String),
+    expires(some f64),
+    http_only(bool),
+    secure(bool),
+    same_site(some SameSite),
+);
+
+impl Cookie {
+    /// A session cookie of a host, for all its paths, without attributes. With a leading dot, the host includes its
+    /// subdomains.
+    #[must_use]
+    pub fn new(name: impl Into<String>, value: impl Into<String>, domain: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+            domain: domain.into(),
+            path: "/".to_owned(),
+            expires: None,
+            http_only: false,
+            secure: false,
+            same_site: None,
+        }
+    }
 }
 
 impl fmt::Debug for Cookie {
@@ -96,9 +122,9 @@ impl From<network::Cookie> for Cookie {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NewCookie {
-    /// The name.
+    /// The name. Name and value together have 4,096 bytes at most.
     pub name: String,
-    /// The value.
+    /// The value. Secret.
     pub value: String,
     /// An http or https URL whose host and path the cookie belongs to. Required unless `domain` is given.
     pub url: Option<String>,
@@ -112,7 +138,7 @@ pub struct NewCookie {
     pub http_only: Option<bool>,
     /// Whether it is only sent over secure connections. Default false.
     pub secure: Option<bool>,
-    /// The `SameSite` attribute.
+    /// Which cross-site requests carry the cookie. Default: the browser decides, as for `Lax`.
     pub same_site: Option<SameSite>,
 }
 

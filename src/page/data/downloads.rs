@@ -28,18 +28,18 @@ const IDLE: Duration = Duration::from_secs(60);
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Download {
-    /// The source URL.
+    /// The URL that was downloaded; untrusted.
     pub url: Arc<str>,
     /// The file name suggested by the page or server. Untrusted; not the actual name.
     pub suggested_filename: Arc<str>,
     /// The file; only of a completed download.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Bytes received.
+    /// Number of bytes received so far.
     pub bytes: u64,
-    /// The state.
+    /// Whether the download is in progress, completed or ended without its file.
     pub state: DownloadState,
-    /// Why it failed.
+    /// Why the download ended without its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Its number among the downloads of the supervisor.
@@ -53,7 +53,7 @@ pub struct Download {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum DownloadState {
-    /// In progress.
+    /// Bytes are still received.
     InProgress,
     /// Finished; the file is in the downloads folder.
     Completed,

@@ -27,7 +27,7 @@ pub enum Upload {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UploadedFiles {
-    /// Its ref.
+    /// Ref of the file input.
     pub reference: String,
     /// Its role and name.
     pub shown: Shown,

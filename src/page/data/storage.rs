@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::page::{Error, Tab};
 use crate::sync::Deadline;
 
-/// Kind of storage.
+/// Which of the two web storages of an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Storage {

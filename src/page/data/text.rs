@@ -12,7 +12,7 @@ use crate::sync::Deadline;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PageText {
-    /// The text. Untrusted.
+    /// The visible text of the document. Untrusted.
     pub text: String,
     /// Whether something was left out: beyond the limit, or nested deeper than 700 levels.
     pub truncated: bool,
@@ -32,7 +32,7 @@ impl PageText {
 pub struct FrameText {
     /// The URL of the frame.
     pub url: String,
-    /// Its text.
+    /// The text of its document.
     pub text: PageText,
 }
 

@@ -10,7 +10,7 @@ use crate::setters::setters;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum MediaType {
-    /// A screen.
+    /// Styles for screens: the normal display.
     Screen,
     /// Paper, as in a print preview.
     Print,
@@ -46,17 +46,17 @@ pub enum ReducedMotion {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Media {
-    /// `screen` or `print`.
+    /// The CSS media type: `screen` or `print`. Default: not changed.
     #[serde(rename = "type")]
     pub kind: Option<MediaType>,
-    /// `light` or `dark`.
+    /// The preferred colour scheme: `light` or `dark`. Default: not changed.
     pub color_scheme: Option<ColorScheme>,
-    /// `reduce` or `no-preference`.
+    /// The preference for less motion: `reduce` or `no-preference`. Default: not changed.
     pub reduced_motion: Option<ReducedMotion>,
 }
 
 impl Media {
-    /// No overrides.
+    /// Nothing is overridden.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

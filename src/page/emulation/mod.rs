@@ -48,7 +48,7 @@ pub type Change<T> = Option<Option<T>>;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Emulation {
-    /// The screen.
+    /// Size, pixel ratio and kind of the screen.
     #[serde(deserialize_with = "change")]
     pub viewport: Change<Viewport>,
     /// A well-known device: screen and user agent, unless `viewport` or `user_agent` is given.
@@ -79,7 +79,7 @@ pub struct Emulation {
     /// Extra headers of every request. They replace earlier ones.
     #[serde(deserialize_with = "change")]
     pub headers: Change<BTreeMap<String, String>>,
-    /// The user agent.
+    /// The user agent string, for requests and scripts.
     #[serde(deserialize_with = "change")]
     pub user_agent: Change<String>,
     /// Credentials for HTTP authentication. They are sent to the first origin that requests them from now on, and to no
@@ -131,7 +131,7 @@ impl fmt::Debug for Emulation {
     }
 }
 
-/// A screen.
+/// The screen that a page sees.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -163,7 +163,7 @@ setters! { Viewport:
     touch(some bool),
 }
 
-/// A location.
+/// The location that the geolocation API reports.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -187,15 +187,15 @@ impl Geolocation {
 
 setters! { Geolocation: accuracy(some f64) }
 
-/// Credentials. `Debug` shows neither field.
+/// Credentials for HTTP authentication. `Debug` shows neither field.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Credentials {
-    /// The user name.
+    /// The user name to log in with.
     pub username: String,
-    /// The password.
+    /// The password to log in with. Secret.
     pub password: String,
 }
 

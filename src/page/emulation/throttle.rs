@@ -23,7 +23,7 @@ pub struct NetworkSpeed {
 }
 
 impl NetworkSpeed {
-    /// No limits.
+    /// No added latency and no limits of speed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -41,7 +41,7 @@ setters! { NetworkSpeed:
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkPreset {
-    /// No network.
+    /// Every request fails, as without a network.
     Offline,
     /// 2,000 ms, 400 kbit/s down and up.
     #[serde(rename = "slow-3g")]
@@ -59,9 +59,9 @@ pub enum NetworkPreset {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "offline, slow-3g, fast-3g, 4g, or {latencyMs, downloadKbps, uploadKbps} with numbers")]
 pub enum EmulatedNetwork {
-    /// A preset.
+    /// The figures of a named kind of connection.
     Preset(NetworkPreset),
-    /// Figures.
+    /// Latency and speeds as given.
     Speed(NetworkSpeed),
 }
 

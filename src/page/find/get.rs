@@ -17,9 +17,9 @@ const MAX_CHARS: usize = 100_000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ElementProperty {
-    /// The rendered text.
+    /// The text as rendered, without hidden parts.
     Text,
-    /// The outer HTML.
+    /// The element's own HTML with its content (`outerHTML`).
     Html,
     /// The value of a field. Passwords are covered.
     Value,
@@ -44,7 +44,7 @@ pub struct ElementValue {
     /// Whether the text was cut at 100,000 characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The element.
+    /// The element that the value was read from; absent for counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<Match>,
 }
@@ -58,9 +58,9 @@ pub struct ElementBox {
     pub x: f64,
     /// Distance from the top.
     pub y: f64,
-    /// Width.
+    /// Width of the border box, in CSS pixels.
     pub width: f64,
-    /// Height.
+    /// Height of the border box, in CSS pixels.
     pub height: f64,
 }
 

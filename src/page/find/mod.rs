@@ -55,7 +55,7 @@ pub struct Match {
     /// The ref, as in a snapshot.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// The ARIA role.
+    /// The ARIA role, such as `button`.
     pub role: String,
     /// The accessible name, at most 200 characters. Untrusted.
     pub name: String,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::cdp::protocol::network::{self, CookieSameSite, CookieSourceScheme, SetCookie};
 use crate::page::data::is_host;
 use crate::page::{Cookie, SameSite};
+use crate::setters::setters;
 
 /// A cookie of a login state. `Debug` does not show its value.
 #[derive(Clone, PartialEq, Serialize)]
@@ -39,6 +40,25 @@ pub struct PartitionKey {
     /// Whether a frame of another site is in between.
     #[serde(default)]
     pub has_cross_site_ancestor: bool,
+}
+
+setters!(StateCookie: partition_key(some PartitionKey), source_port(some u16), source_secure(some bool));
+setters!(PartitionKey: has_cross_site_ancestor(bool));
+
+impl StateCookie {
+    /// An unpartitioned cookie whose source is not known.
+    #[must_use]
+    pub fn new(cookie: Cookie) -> Self {
+        Self { cookie, partition_key: None, source_port: None, source_secure: None }
+    }
+}
+
+impl PartitionKey {
+    /// The partition of a top-level site, such as `https://example.com`, without frames of other sites in between.
+    #[must_use]
+    pub fn new(top_level_site: impl Into<String>) -> Self {
+        Self { top_level_site: top_level_site.into(), has_cross_site_ancestor: false }
+    }
 }
 
 impl fmt::Debug for StateCookie {

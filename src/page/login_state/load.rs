@@ -20,7 +20,7 @@ const SHOWN: usize = 200;
 /// The world in which session storage is restored: scripts of the page cannot interfere.
 const WORLD: &str = "cdpilot-state";
 
-/// What was restored.
+/// Summary of a restored login state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -43,7 +43,7 @@ pub struct RejectedCookie {
     pub name: String,
     /// The domain, at most 200 characters.
     pub domain: String,
-    /// The reason.
+    /// Why the browser or a check refused the cookie.
     pub problem: String,
 }
 

@@ -20,6 +20,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::setters::setters;
+
 pub use cookie::{PartitionKey, StateCookie};
 pub use load::{LoadedState, RejectedCookie};
 pub use save::{SaveState, SavedState};
@@ -28,7 +30,7 @@ pub use save::{SaveState, SavedState};
 const SCRIPT: &str = include_str!("origin.js");
 /// The `format` of a state.
 pub const STATE_FORMAT: &str = "cdpilot-state";
-/// The only `version`.
+/// The format version that is written, and the only one that is read.
 pub const STATE_VERSION: u32 = 1;
 
 /// The cookies of a browser context and the storage of its origins. Secret: its holder is logged in. `Debug` shows
@@ -84,6 +86,13 @@ impl LoginState {
     }
 }
 
+setters!(OriginState:
+    local_storage(some BTreeMap<String, String>),
+    local_storage_partial(bool),
+    session_storage(BTreeMap<String, String>),
+    indexed_db(each Value),
+);
+
 impl OriginState {
     /// An origin without data.
     #[must_use]
@@ -126,7 +135,7 @@ pub struct Skipped {
     /// What was left out: `localStorage`, `sessionStorage`, `IndexedDB name/store` (cut after 200 characters), or
     /// `origin` for all data of the origin.
     pub what: String,
-    /// The reason.
+    /// Why it was left out.
     pub reason: String,
     /// The number of records, items or databases.
     pub count: u64,
@@ -155,7 +164,7 @@ pub enum SessionRestore {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OriginReport {
-    /// The origin.
+    /// The origin, such as `https://example.com`.
     pub origin: String,
     /// Number of `localStorage` items.
     pub local_storage: usize,

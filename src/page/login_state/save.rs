@@ -19,7 +19,7 @@ const MAX_STATE: u64 = 46 << 20;
 /// How long reading the session storage of one tab may take.
 const TAB: Duration = Duration::from_secs(3);
 
-/// What to save.
+/// Which part of a login state to save.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SaveState {
@@ -44,9 +44,9 @@ setters! { SaveState:
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SavedState {
-    /// The state. Secret.
+    /// The state, to write to a file. It contains secrets: cookies and storage.
     pub state: LoginState,
-    /// Number of cookies.
+    /// Number of cookies in the state.
     pub cookies: usize,
     /// What was saved of each origin, and what was left out. Origins without data are absent.
     pub origins: Vec<OriginReport>,

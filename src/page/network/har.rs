@@ -14,7 +14,7 @@ const BODIES: usize = 24 * 1024 * 1024;
 /// Maximum size of one body, in bytes.
 const BODY: usize = 2 * 1024 * 1024;
 
-/// An HTTP Archive.
+/// Requests of a tab as an HTTP Archive (HAR 1.2).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Har {

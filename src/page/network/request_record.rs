@@ -6,6 +6,7 @@ use super::requests::{ResponseBody, limited};
 use crate::cdp;
 use crate::page::{Download, Error, Tab};
 use crate::redact::{Secrets, cover_header};
+use crate::setters::setters;
 use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders};
 use crate::sync::Deadline;
 
@@ -27,6 +28,16 @@ pub struct RecordOptions {
     pub redact: Option<Secrets>,
 }
 
+setters!(RecordOptions: headers(bool), body(bool), max_bytes(some usize), redact(some Secrets));
+
+impl RecordOptions {
+    /// Neither headers nor bodies.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
 /// The timing of a request, in milliseconds. Phases that did not happen are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -39,17 +50,17 @@ pub struct RequestTiming {
     /// Resolving the host name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dns: Option<f64>,
-    /// Connecting, including TLS.
+    /// Making the connection, the TLS handshake included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect: Option<f64>,
-    /// The TLS handshake.
+    /// The TLS handshake, a part of `connect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<f64>,
-    /// Sending the request.
+    /// Sending the request to the server.
     pub send: f64,
     /// Waiting for the response.
     pub wait: f64,
-    /// Receiving the response.
+    /// Receiving the body of the response.
     pub receive: f64,
 }
 

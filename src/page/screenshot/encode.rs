@@ -20,7 +20,7 @@ pub enum PictureType {
 }
 
 impl PictureType {
-    /// The file extension.
+    /// The file extension without dot: `png` or `jpg`.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl PictureType {
         }
     }
 
-    /// The media type.
+    /// The media type: `image/png` or `image/jpeg`.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {

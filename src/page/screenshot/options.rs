@@ -21,7 +21,7 @@ pub struct ScreenshotOptions {
     pub element: Option<String>,
     /// The frame of `element`: a frame id, or the ref of its `<iframe>`. Default: the top frame.
     pub frame: Option<String>,
-    /// The file type.
+    /// The file type. Default PNG.
     #[serde(rename = "type")]
     pub kind: PictureType,
     /// JPEG quality, 1 to 100. Default 80.
@@ -110,18 +110,18 @@ impl ScreenshotOptions {
     }
 }
 
-/// A rectangle.
+/// A rectangle. The unit and the origin are those of the field that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Rect {
-    /// The left edge.
+    /// Distance of the left edge from the origin.
     pub x: f64,
-    /// The top edge.
+    /// Distance of the top edge from the origin.
     pub y: f64,
-    /// The width.
+    /// Extent to the right.
     pub width: f64,
-    /// The height.
+    /// Extent downwards.
     pub height: f64,
 }
 
@@ -173,7 +173,7 @@ pub struct Annotation {
     pub reference: String,
     /// The number on the label: that of the ref.
     pub number: u32,
-    /// The ARIA role.
+    /// The ARIA role of the element, such as `button`.
     pub role: String,
     /// The accessible name. Untrusted.
     pub name: String,
@@ -187,26 +187,26 @@ pub struct Annotation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LabelCounts {
-    /// Drawn.
+    /// Number of labels drawn.
     pub placed: usize,
     /// Left out: beyond the maximum, or without a free position.
     pub skipped: usize,
 }
 
-/// A screenshot.
+/// A screenshot: the image file, its size, and what it shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Screenshot {
-    /// The image file.
+    /// The encoded image file.
     #[serde(skip)]
     pub bytes: Vec<u8>,
     /// The file type: JPEG instead of PNG when the limits require it.
     #[serde(rename = "pictureType")]
     pub kind: PictureType,
-    /// Width in pixels.
+    /// Width of the image in pixels.
     pub width: u32,
-    /// Height in pixels.
+    /// Height of the image in pixels.
     pub height: u32,
     /// The target id of the tab.
     pub target_id: TargetId,

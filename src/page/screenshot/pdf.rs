@@ -24,7 +24,7 @@ const PIECE: i64 = 1024 * 1024;
 pub struct PdfOptions {
     /// Landscape instead of portrait.
     pub landscape: bool,
-    /// Print backgrounds.
+    /// Print background colours and images. Default false.
     pub print_background: bool,
     /// Scale, 0.1 to 2. Default 1.
     pub scale: Option<f64>,

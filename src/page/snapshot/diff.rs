@@ -14,9 +14,9 @@ const TIME: Duration = Duration::from_millis(200);
 pub struct Hunk {
     /// The first line in the old text, from 0.
     pub at: usize,
-    /// The removed lines.
+    /// Lines of the earlier snapshot that are gone, in order.
     pub removed: Vec<String>,
-    /// The added lines.
+    /// Lines that are new, in order.
     pub added: Vec<String>,
 }
 

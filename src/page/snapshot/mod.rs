@@ -67,7 +67,7 @@ pub enum Format {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SnapshotOptions {
-    /// The format.
+    /// The format. Default [`Format::Ai`].
     pub format: Format,
     /// Maximum number of nodes, `aria` only. Default 500.
     pub limit: usize,
@@ -75,9 +75,9 @@ pub struct SnapshotOptions {
     pub max_chars: usize,
     /// Number of lines to skip at the start, `ai` only: to continue a truncated snapshot.
     pub offset: usize,
-    /// Interactive elements only.
+    /// Only elements that can be acted on. Default false.
     pub interactive: bool,
-    /// Omit unnamed containers.
+    /// Omit containers without a name. Default false.
     pub compact: bool,
     /// Maximum depth below the root.
     pub depth: Option<u32>,
@@ -159,7 +159,7 @@ impl SnapshotOptions {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RefInfo {
-    /// The ARIA role.
+    /// The ARIA role of the element, such as `button`.
     pub role: String,
     /// The accessible name. Untrusted.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -179,9 +179,9 @@ pub struct Stats {
     pub chars: usize,
     /// Lines of the text, or nodes.
     pub lines: usize,
-    /// Number of refs.
+    /// Number of elements with a ref.
     pub refs: usize,
-    /// Number of frames.
+    /// Number of frames that were read.
     pub frames: usize,
 }
 
@@ -191,14 +191,14 @@ pub struct Stats {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The format.
+    /// The format, which decides whether `snapshot` or `nodes` is filled in.
     pub format: Format,
     /// The target id of the tab.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
-    /// The URL.
+    /// The URL of the document.
     pub url: String,
-    /// The title. Untrusted.
+    /// The title of the document. Untrusted.
     pub title: String,
     /// The lines of the `ai` format.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,7 +208,7 @@ pub struct Snapshot {
     pub nodes: Option<Vec<AriaNode>>,
     /// The refs, such as `e12`, with their elements.
     pub refs: BTreeMap<String, RefInfo>,
-    /// The size.
+    /// The size of the content.
     pub stats: Stats,
     /// Whether something was left out: beyond the limits of the request, or nested deeper than 700 levels.
     pub truncated: bool,
@@ -245,10 +245,10 @@ pub struct Snapshot {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnreadFrame {
-    /// The frame.
+    /// Id of the frame that is missing.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub frame_id: FrameId,
-    /// The reason.
+    /// Why the frame could not be read.
     pub problem: String,
 }
 

@@ -22,19 +22,19 @@ pub struct AriaNode {
     /// The ref; absent for text.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The ARIA role.
+    /// The ARIA role, such as `button`.
     pub role: String,
     /// The accessible name, or the text. Untrusted.
     pub name: String,
-    /// The value. Untrusted.
+    /// The current value of a field or slider. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The description. Untrusted.
+    /// The accessible description, beside the name. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Depth below the root, from 0.
     pub depth: u32,
-    /// The frame.
+    /// Id of the frame that contains the node.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub frame_id: FrameId,
     /// The backend node id of the protocol; absent for text.

@@ -155,7 +155,7 @@ impl Bridge {
     }
 }
 
-/// The called function.
+/// Which dialog function the page called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallKind {
     /// `alert`.
@@ -177,7 +177,7 @@ struct Nonce {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     nonce: Nonce,
-    /// The called function.
+    /// Which dialog function the page called.
     pub kind: CallKind,
     /// The message; empty if there was none.
     pub message: String,
@@ -211,14 +211,14 @@ pub enum RefusedCall {
     Repeated,
 }
 
-/// Parameters of `Fetch.fulfillRequest`.
+/// The answer to a call of the script, as parameters of `Fetch.fulfillRequest`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fulfil {
     body: String,
 }
 
 impl Fulfil {
-    /// The `responseCode`.
+    /// The `responseCode`: always 200.
     pub const STATUS: u16 = 200;
     /// The `responseHeaders`, names and values. They allow the script to read the answer across origins, and forbid
     /// caching.
@@ -229,7 +229,7 @@ impl Fulfil {
         ("Cache-Control", "no-store"),
     ];
 
-    /// The body.
+    /// The body as text: the answer and its code, for the script that called.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.body

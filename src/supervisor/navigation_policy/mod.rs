@@ -27,7 +27,7 @@ pub use protected::{ProtectedPort, ProtectedPorts};
 /// The verdict on a URL that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Allowed.
+    /// The navigation policy allows the URL.
     Pass,
     /// Depends on the IP addresses of the host.
     Look(Place),
@@ -64,7 +64,7 @@ impl Refused {
     }
 }
 
-/// A blocked navigation.
+/// A navigation that the navigation policy blocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockedNavigation {
@@ -72,7 +72,7 @@ pub struct BlockedNavigation {
     pub number: u64,
     /// The blocked URL, without user name, query and fragment.
     pub url: Arc<str>,
-    /// The reason.
+    /// Why it was blocked, and which setting would allow it.
     pub reason: Arc<str>,
 }
 

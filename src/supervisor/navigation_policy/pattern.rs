@@ -16,9 +16,9 @@ use crate::text::{GlobPart, glob_matches};
 )]
 #[non_exhaustive]
 pub struct BadPattern {
-    /// The pattern.
+    /// The pattern as given.
     pub pattern: String,
-    /// The problem.
+    /// What is wrong with it, and which form is expected.
     pub problem: String,
 }
 

@@ -12,19 +12,19 @@ pub enum Kind {
     Platform,
 }
 
-/// A predefined toolset.
+/// A toolset that is part of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Defined {
-    /// Its name.
+    /// Name of the toolset, by which settings enable it.
     pub name: &'static str,
-    /// Its kind.
+    /// Whether it has tools of its own, combines others, or belongs to an entry point.
     pub kind: Kind,
-    /// Description for people.
+    /// What its tools are for; shown to people, not to models.
     pub description: &'static str,
-    /// Its direct tools.
+    /// Names of the tools that it has beside those of included toolsets.
     pub tools: &'static [&'static str],
-    /// Included toolsets.
+    /// Names of the toolsets that it includes.
     pub includes: &'static [&'static str],
 }
 

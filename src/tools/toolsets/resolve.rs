@@ -22,7 +22,7 @@ pub enum Problem {
     /// No toolset or tool has this name.
     #[error("unknown toolset or tool {name:?}{}", .nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?")))]
     Unknown {
-        /// The name.
+        /// The name that was not found.
         name: String,
         /// The most similar known name.
         nearest: Option<String>,
@@ -51,13 +51,13 @@ pub struct Resolved {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Info {
-    /// Its name.
+    /// Name of the toolset.
     pub name: String,
-    /// Description for people.
+    /// What its tools are for; shown to people, not to models.
     pub description: String,
-    /// Tools listed directly.
+    /// Tools that it lists itself, without those of included toolsets.
     pub direct_tools: BTreeSet<String>,
-    /// Included toolsets.
+    /// Names of the toolsets that it includes.
     pub includes: Vec<String>,
     /// All tools, including those of included toolsets.
     pub resolved_tools: BTreeSet<String>,
@@ -135,7 +135,7 @@ impl Toolsets {
         })
     }
 
-    /// Resolves one toolset.
+    /// Resolves one toolset with all that it includes. An unknown name is a [`Problem`] of the result.
     #[must_use]
     pub fn resolve(&self, name: &str) -> Resolved {
         self.walk(name, true, &BTreeSet::new())
