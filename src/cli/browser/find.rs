@@ -128,7 +128,12 @@ impl Get {
         }
         let request = read(self.what.to_possible_value(), &self.at, &self.tab);
         let request = request.field("name", self.name.clone()).on("raw", self.raw);
-        Ok(Call::new(request, show::got))
+        let show = match self.what {
+            What::Value => show::got_value,
+            What::Attribute => show::got_attribute,
+            _ => show::got,
+        };
+        Ok(Call::new(request, show))
     }
 }
 

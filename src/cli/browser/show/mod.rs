@@ -18,7 +18,7 @@ pub(super) use browser::{
 };
 pub(super) use dialogs::{answer_with, answered, dialogs, disarmed, line as dialog, pending};
 pub(super) use pages::{
-    aria_lines, console, errors, event, found, frames, got, path, picture, snapshot, text, uploaded,
+    aria_lines, console, errors, event, found, frames, got, got_attribute, got_value, path, picture, snapshot, text, uploaded,
 };
 pub(super) use requests::{archive, request, requests};
 pub(super) use routes::{route_added, routes};
