@@ -177,7 +177,7 @@ fn nested_batches_are_counted_together_and_limited() {
     let deep = (0..6).fold(eval_value("1"), |inner, _| batch(&[inner]));
     let many = batch(&vec![eval_value("log.push(1)"); 101]);
     let spread = batch(&vec![batch(&vec![eval_value("log.push(1)"); 10]); 10]);
-    for bad in [deep, many, spread] {
+    for bad in [deep, many, spread, batch(&[]), batch(&[eval_value("log.push(1)"), batch(&[])])] {
         assert_eq!(page.act(bad).unwrap_err().code(), "BAD_REQUEST");
     }
     assert_eq!(page.value("log.length"), 0);
