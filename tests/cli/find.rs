@@ -54,6 +54,13 @@ fn elements_are_located_and_read() {
     assert_eq!((not.code, not.stdout.trim()), (Some(1), "false"));
     assert_eq!(at.run(&["is", "checked", "text=Nowhere", "--timeout", "700"]).code, Some(1));
     assert_eq!(does(&["evaluate", "document.title"]), "maps");
+    // Statements without a return have no value.
+    let ran = at.run(&["evaluate", "const a = 1; a"]);
+    assert!(ran.code == Some(0) && ran.stdout.trim() == "null" && ran.stderr.contains("`return` a value"), "{ran:?}");
+    for fine in ["const a = 1; return a", "document.body.dataset.nothing", "void 0"] {
+        let ran = at.run(&["evaluate", fine]);
+        assert!(ran.code == Some(0) && ran.stderr.is_empty(), "{ran:?}");
+    }
     does(&["focus", "role=link"]);
     assert_eq!(does(&["evaluate", "document.activeElement.localName"]), "a");
     does(&["focus", "t1"]);

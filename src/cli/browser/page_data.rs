@@ -296,7 +296,8 @@ impl Dialog {
         }
         let request = Request::post("/hooks/dialog").field("accept", Some(self.accept && !self.dismiss));
         let request = request.field("promptText", self.prompt.clone()).field("dialogId", self.id.clone());
-        Call::new(request.field("targetId", self.tab.target.clone()), show::answered)
+        let show = if self.prompt.is_some() { show::answered_with_text } else { show::answered };
+        Call::new(request.field("targetId", self.tab.target.clone()), show)
     }
 }
 

@@ -66,6 +66,9 @@ pub(in crate::server) struct Tabs {
 pub(in crate::server) struct TabOpened {
     #[serde(flatten)]
     pub(in crate::server) tab: TabInfo,
+    /// Tab id of the tab that had the label before and lost it.
+    #[serde(rename = "labelTakenFrom", skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) label_taken_from: Option<String>,
     /// Downloads that the URL started; the tab is then empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::server) downloads: Vec<Download>,
@@ -282,6 +285,12 @@ pub(in crate::server) struct DialogAnswered {
     /// How long it stays armed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) armed_for_ms: Option<u64>,
+    /// The armed answer that this one replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) replaced: Option<ArmedDialog>,
+    /// Whether `promptText` was not used: only an accepted prompt takes a text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::server) prompt_text_ignored: bool,
     /// The dialog that was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) dialog: Option<ClosedDialog>,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::config::AutoSwitch;
 use crate::control::WaitUntil;
 use crate::page::{
     Act, CookieFormat, ElementProperty, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions,
@@ -31,8 +32,9 @@ pub(in crate::server) struct McpQuery {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct Start {
-    /// Start without a window. Default: as configured. `CONFLICT` if the browser is running in the other mode.
-    pub(in crate::server) headless: Option<bool>,
+    /// Start without a window; `auto`: when there is no display. Default: as configured. `CONFLICT` if the browser is
+    /// running in the other mode.
+    pub(in crate::server) headless: Option<AutoSwitch>,
     /// WebDriver capabilities (`browserName`, `platformName`, vendor options), for profiles on a WebDriver server or
     /// Selenium Grid. They override the profile's capabilities of the same names. `CONFLICT` if the browser is running.
     pub(in crate::server) capabilities: Option<Map<String, Value>>,
