@@ -33,7 +33,7 @@ impl schemars::JsonSchema for AutoSwitch {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "enum": [true, false, "auto"] })
+        schemars::json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "enum": ["auto"] }] })
     }
 }
 
