@@ -66,6 +66,9 @@ pub(crate) struct Tabs {
 pub(crate) struct TabOpened {
     #[serde(flatten)]
     pub(crate) tab: TabInfo,
+    /// Tab id of the tab that had the label before and lost it.
+    #[serde(rename = "labelTakenFrom", skip_serializing_if = "Option::is_none")]
+    pub(crate) label_taken_from: Option<String>,
     /// Downloads that the URL started; the tab is then empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) downloads: Vec<Download>,
@@ -282,6 +285,12 @@ pub(crate) struct DialogAnswered {
     /// How long it stays armed, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) armed_for_ms: Option<u64>,
+    /// The armed answer that this one replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) replaced: Option<ArmedDialog>,
+    /// Whether `promptText` was not used: only an accepted prompt takes a text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) prompt_text_ignored: bool,
     /// The dialog that was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dialog: Option<ClosedDialog>,

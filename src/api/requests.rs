@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::config::AutoSwitch;
 use crate::control::WaitUntil;
 use crate::page::{
     Act, CookieFormat, ElementProperty, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions,
@@ -38,8 +39,9 @@ pub(crate) struct McpQuery {
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Start {
-    /// Start without a window. Default: as configured. `CONFLICT` if the browser is running in the other mode.
-    pub(crate) headless: Option<bool>,
+    /// Start without a window; `auto`: when there is no display. Default: as configured. `CONFLICT` if the browser is
+    /// running in the other mode.
+    pub(crate) headless: Option<AutoSwitch>,
     /// WebDriver capabilities (`browserName`, `platformName`, vendor options), for profiles on a WebDriver server or
     /// Selenium Grid. They override the profile's capabilities of the same names. `CONFLICT` if the browser is running.
     pub(crate) capabilities: Option<Map<String, Value>>,

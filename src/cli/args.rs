@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use super::bench::Part;
 use super::{browser, tool_calls, tool_settings};
 use crate::browser::{Switch, TransportKind};
+use crate::config::AutoSwitch;
 use crate::supervisor::{BridgeMode, DialogPolicy};
 
 const ENVIRONMENT: &str = "\
@@ -129,9 +130,9 @@ pub(super) struct Serve {
     /// Open this CDP port for other programs in the default profile's browser; 0: any free port [default: no port]
     #[arg(long, value_name = "PORT")]
     pub(super) cdp_port: Option<u16>,
-    /// Run browsers without a window: true or false [default: CDPILOT_HEADLESS, else browser.headless in config.yaml]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    pub(super) headless: Option<bool>,
+    /// Run browsers without a window [default: CDPILOT_HEADLESS, else browser.headless in config.yaml]
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
+    pub(super) headless: Option<When>,
     /// Stop the running server of the home, and its browsers
     #[arg(long, conflicts_with_all = ["port", "bind", "cdp_port", "headless"])]
     pub(super) stop: bool,
@@ -185,7 +186,7 @@ pub(super) struct Demo {
     #[arg(long, value_name = "PATH")]
     pub(super) browser: Option<PathBuf>,
     /// Run the browser without a window [default: CDPILOT_HEADLESS, else true]
-    #[arg(long, value_enum, value_name = "WHEN")]
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
     pub(super) headless: Option<When>,
     /// Output file of the screenshot [default: a new temporary file]
     #[arg(long, value_name = "PATH")]
@@ -242,7 +243,7 @@ pub(super) struct Supervise {
     #[arg(long, value_name = "PATH", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) browser: Option<PathBuf>,
     /// Start the browser without a window [default: CDPILOT_HEADLESS, else auto]
-    #[arg(long, value_enum, value_name = "WHEN", requires = "launch", conflicts_with = "cdp_url")]
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) headless: Option<When>,
     /// Also open this CDP port for other programs; 0: any free port
     #[arg(long, value_name = "PORT", requires = "launch", conflicts_with = "cdp_url")]
@@ -305,7 +306,7 @@ pub(super) struct Bench {
     #[arg(long, value_name = "PATH")]
     pub(super) browser: Option<PathBuf>,
     /// Run browsers without a window [default: CDPILOT_HEADLESS, else true]
-    #[arg(long, value_enum, value_name = "WHEN")]
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
     pub(super) headless: Option<When>,
 }
 
@@ -337,6 +338,16 @@ pub(super) enum When {
     Auto,
     True,
     False,
+}
+
+impl From<When> for AutoSwitch {
+    fn from(when: When) -> Self {
+        match when {
+            When::Auto => Self::Auto,
+            When::True => Self::On,
+            When::False => Self::Off,
+        }
+    }
 }
 
 impl From<When> for Switch {

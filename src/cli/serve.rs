@@ -69,7 +69,7 @@ pub(super) fn options(args: &Serve, global: &Global, home: Home) -> Result<Serve
         }
     }
     let flags = Overrides {
-        headless: args.headless,
+        headless: args.headless.map(Into::into),
         cdp_port: args.cdp_port,
         profile: global.profile.clone(),
         ..Overrides::default()

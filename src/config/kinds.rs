@@ -17,6 +17,26 @@ pub enum AutoSwitch {
     Off,
 }
 
+impl From<bool> for AutoSwitch {
+    fn from(on: bool) -> Self {
+        if on { Self::On } else { Self::Off }
+    }
+}
+
+impl schemars::JsonSchema for AutoSwitch {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AutoSwitch".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "enum": ["auto"] }] })
+    }
+}
+
 impl Serialize for AutoSwitch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -38,7 +58,7 @@ impl<'de> Deserialize<'de> for AutoSwitch {
             }
 
             fn visit_bool<E: de::Error>(self, on: bool) -> Result<AutoSwitch, E> {
-                Ok(if on { AutoSwitch::On } else { AutoSwitch::Off })
+                Ok(on.into())
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<AutoSwitch, E> {

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::{ArmedDialog, DialogOutcome, DialogReply, Error, Profile};
+use super::{ArmedDialog, DialogOutcome, DialogReply, Error, Profile, TabInfo};
 use crate::page::Outcome;
-use crate::supervisor::{self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, TargetId, View};
+use crate::supervisor::{
+    self, ArmedAnswer, ArmedDialogAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, TargetId, View,
+};
 use crate::sync::Deadline;
 
 /// How long to wait until the owner of a new tab is known.
@@ -44,18 +46,7 @@ impl Profile {
             .armed
             .iter()
             .filter(|armed| armed.until > now && is_meant(&armed.when.target) && is_own(armed.when.client.as_deref()));
-        let view = armed.map(|armed| {
-            let page = armed.when.target.as_ref().map(ToString::to_string);
-            let tab = tabs.iter().find(|tab| Some(&tab.target_id) == page.as_ref());
-            ArmedDialog {
-                tab_id: tab.map(|tab| tab.tab_id.clone()),
-                target_id: page,
-                accept: armed.accept,
-                kind: armed.when.kind,
-                expires_in_ms: u64::try_from(armed.until.duration_since(now).as_millis()).unwrap_or(u64::MAX),
-            }
-        });
-        Ok(view.collect())
+        Ok(armed.map(|armed| described(armed, &tabs)).collect())
     }
 
     /// Disarms the answer for the next dialog of a tab (default: the current tab). Returns how many were armed.
@@ -123,10 +114,16 @@ impl Profile {
             None => self.find(&running, None, false)?,
         };
         let when = DialogMatch::any().on_page(target.clone()).by(self.session.actor());
+        let replaced = {
+            let tabs = self.core.tab_index.lock().list(&self.session, &now.pages);
+            now.armed_for(target.as_str()).find(|armed| armed.when == when).map(|armed| described(armed, &tabs))
+        };
         supervisor.arm_anew(ArmedAnswer::new(answer.clone()).when(when.clone()).within(time))?;
         // One that opened in between was too early for it.
         let now = supervisor.view();
-        let Some(id) = self.only_dialog(&now, Some(&target))? else { return Ok(DialogOutcome::Armed(time)) };
+        let Some(id) = self.only_dialog(&now, Some(&target))? else {
+            return Ok(DialogOutcome::Armed { time, replaced });
+        };
         supervisor.disarm_when(when)?;
         Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?))
     }
@@ -151,5 +148,18 @@ impl Profile {
         let (answered, outcome) =
             tab.settle_after(dialog.frame_id.clone(), redact, deadline, || self.answer_dialog(reply, deadline))?;
         Ok((answered, Some(outcome)))
+    }
+}
+
+/// An armed answer, with the tab id of its tab.
+fn described(armed: &ArmedDialogAnswer, tabs: &[TabInfo]) -> ArmedDialog {
+    let page = armed.when.target.as_ref().map(ToString::to_string);
+    let left = armed.until.saturating_duration_since(Instant::now());
+    ArmedDialog {
+        tab_id: tabs.iter().find(|tab| Some(&tab.target_id) == page.as_ref()).map(|tab| tab.tab_id.clone()),
+        target_id: page,
+        accept: armed.accept,
+        kind: armed.when.kind,
+        expires_in_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
     }
 }

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use super::decorate::{Appearance, decorate};
 use super::lifecycle::Running;
 use super::ports::Port;
-use super::settings::{Settings, check_folder};
+use super::settings::{Settings, check_folder, switch};
 use super::shared::{BROWSER, Shared};
 use super::tab_index::TabIndex;
 use super::{Error, StartWith, events};
-use crate::browser::{self, AttachOptions, BrowserProcess, LaunchOptions, Surroundings, Switch, TransportKind};
-use crate::config;
+use crate::browser::{self, AttachOptions, BrowserProcess, LaunchOptions, Surroundings, TransportKind};
+use crate::config::{self, AutoSwitch};
 use crate::page::{PageOptions, TabNames, Tabs};
 use crate::supervisor::{
     BridgeMode, DialogPolicy, EventLog, NavigationPolicy, Pages, ProtectedPorts, Supervisor, SupervisorOptions,
@@ -216,7 +216,7 @@ fn attach(url: &str, capabilities: Map<String, Value>, deadline: Deadline) -> Re
 fn launch(
     shared: &Shared,
     settings: &Settings,
-    headless: Option<bool>,
+    headless: Option<AutoSwitch>,
     deadline: Deadline,
 ) -> Result<(BrowserProcess, Facts, Vec<u16>), BringUpError> {
     let folder = &settings.user_data_dir;
@@ -250,11 +250,7 @@ fn launch(
         let options = LaunchOptions {
             executable: settings.executable.clone(),
             user_data_dir: Some(folder.clone()),
-            headless: match headless {
-                Some(true) => Switch::On,
-                Some(false) => Switch::Off,
-                None => settings.headless,
-            },
+            headless: headless.map_or(settings.headless, switch),
             no_sandbox: settings.no_sandbox,
             transport: port.as_ref().map_or(TransportKind::Pipe, |port| TransportKind::PipeAndPort(port.number)),
             extra_args,

@@ -14,6 +14,7 @@ use super::settings::Settings;
 use super::shared::Shared;
 use super::tab_index::TabIndex;
 use super::{Error, Session, StartWith, Status, events};
+use crate::config::AutoSwitch;
 use crate::page::{self, PageOptions};
 use crate::supervisor::{EventLog, Phase, ProtectedPort, Supervisor, TargetId, View};
 use crate::sync::{Deadline, Thread};
@@ -206,7 +207,7 @@ impl Profile {
     /// [`Error::Conflict`] if the settings do not allow it, the browser is running in the other `headless` mode, or
     /// another start or stop takes too long; [`Error::BadRequest`] for `headless` with a remote browser.
     pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
-        self.start_with(&StartWith { headless, ..StartWith::default() }, deadline)
+        self.start_with(&StartWith { headless: headless.map(Into::into), ..StartWith::default() }, deadline)
     }
 
     /// Like [`start`](Self::start), with more options for this start.
@@ -310,7 +311,12 @@ impl Profile {
 
     /// Checks the options of a start against the running browser.
     fn check_matches(&self, running: &Running, with: &StartWith) -> Result<(), Error> {
-        let differs = match (with.headless, running.facts.headless) {
+        let wanted = match with.headless {
+            Some(AutoSwitch::On) => Some(true),
+            Some(AutoSwitch::Off) => Some(false),
+            Some(AutoSwitch::Auto) | None => None,
+        };
+        let differs = match (wanted, running.facts.headless) {
             (Some(wanted), Some(is)) if wanted != is && is => "is running headless",
             (Some(wanted), Some(is)) if wanted != is => "is running with a window",
             _ if !with.capabilities.is_empty() => "is already running, and capabilities apply to a new session only",

@@ -71,8 +71,8 @@ pub use raw_methods::{RawLevel, Refusal, raw_methods};
 pub use session::{PerSession, Session};
 pub use sessions::{SessionInfo, Sessions};
 pub use types::{
-    ArmedDialog, Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab,
-    Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel,
+    ArmedDialog, Check, CheckStatus, ClosedTab, DialogOutcome, DialogReply, Fixed, LabelledTab, Navigate, Navigated,
+    NewProfile, NewTab, Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel,
 };
 
 pub use crate::page::WaitUntil;

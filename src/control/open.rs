@@ -23,6 +23,8 @@ pub(crate) struct Opened {
     pub(crate) status: Option<u16>,
     /// Downloads that the URL started instead of showing a document.
     pub(crate) downloads: Vec<Download>,
+    /// Tab id of the tab that had the label before.
+    pub(crate) label_taken_from: Option<String>,
 }
 
 /// Counts a tab as being opened until it is dropped.
@@ -100,11 +102,9 @@ impl Profile {
         index.list(&self.session, &now.pages);
         index.requested(&target);
         index.used(&self.session, &target, !new.background);
-        if let Some(label) = &new.label {
-            index.label(&self.session, &target, label);
-        }
+        let label_taken_from = new.label.as_ref().and_then(|label| index.label(&self.session, &target, label));
         drop(index);
-        Ok(Opened { tab: self.tab_info(&running, &target)?, is_loading, status, downloads })
+        Ok(Opened { tab: self.tab_info(&running, &target)?, is_loading, status, downloads, label_taken_from })
     }
 
     /// An empty page owned by the session, and whether it is a new one.

@@ -21,7 +21,7 @@ pub(super) struct Stored {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cdp_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) headless: Option<bool>,
+    pub(super) headless: Option<AutoSwitch>,
 }
 
 impl Stored {
@@ -31,7 +31,7 @@ impl Stored {
             cdp_port: self.cdp_port,
             cdp_url: self.cdp_url.clone(),
             color: self.color.clone(),
-            headless: self.headless.map(|on| if on { AutoSwitch::On } else { AutoSwitch::Off }),
+            headless: self.headless,
             ..config::Profile::default()
         }
     }

@@ -1,7 +1,7 @@
 //! The table of raw CDP commands that may be sent. Other commands are rejected.
 
 use super::Error;
-use crate::config::RawCdp;
+use crate::config::{RawCdp, nearest};
 
 /// The `browser.raw_cdp_enabled` level that a command requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -359,6 +359,15 @@ fn level_of(method: &str) -> Option<RawLevel> {
     ALLOWED.iter().find(|(_, domains)| has(domains)).map(|(level, _)| *level)
 }
 
+/// The allowed command that is most similar to `method`, if any is similar enough.
+fn nearest_method(method: &str) -> Option<String> {
+    let (domain, name) = method.split_once('.')?;
+    let all = || ALLOWED.iter().flat_map(|(_, domains)| domains.iter());
+    let near = nearest(domain, all().map(|(domain, _)| *domain))?;
+    let names = || all().filter(|(of, _)| *of == near).flat_map(|(_, names)| names.split(' '));
+    nearest(name, names()).map(|name| format!("{near}.{name}"))
+}
+
 /// Checks whether a command may be sent, with or without a script of the caller.
 pub(super) fn check(method: &str, with_script: bool, set: RawCdp, evaluate: bool) -> Result<(), Error> {
     if set == RawCdp::Off {
@@ -367,10 +376,15 @@ pub(super) fn check(method: &str, with_script: bool, set: RawCdp, evaluate: bool
     let Some(level) = level_of(method) else {
         let all_of = method.split_once('.').map(|(domain, _)| format!("{domain}.*")).unwrap_or_default();
         let refused = |wanted: &str| REFUSED.iter().find(|(refused, _)| *refused == wanted).map(|(_, why)| *why);
-        return Err(match refused(method).or_else(|| refused(&all_of)) {
-            Some(refusal) => Error::RawRefused { method: method.to_owned(), refusal },
+        if let Some(refusal) = refused(method) {
+            return Err(Error::RawRefused { method: method.to_owned(), refusal });
+        }
+        let near = nearest_method(method).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        return Err(match refused(&all_of) {
+            Some(refusal) if near.is_empty() => Error::RawRefused { method: method.to_owned(), refusal },
+            Some(refusal) => Error::BadRequest { problem: format!("{method} is not allowed: {refusal}{near}") },
             None => {
-                let problem = format!("{method} is not an allowed raw CDP command; docs/raw-cdp.md lists them");
+                let problem = format!("{method} is not an allowed raw CDP command{near}; docs/raw-cdp.md lists them");
                 Error::BadRequest { problem }
             }
         });
@@ -422,6 +436,17 @@ mod tests {
             ("Unknown.method", RawCdp::All, true, Err("BAD_REQUEST")),
         ] {
             assert_eq!(code(method, set, evaluate), expected, "{method} {set:?}");
+        }
+        for (method, near) in [
+            ("Page.getFrameTre", "Page.getFrameTree"),
+            ("runtime.evaluat", "Runtime.evaluate"),
+            ("Browser.getVersio", "Browser.getVersion"),
+        ] {
+            let error = check(method, false, RawCdp::All, true).unwrap_err();
+            assert!(
+                error.code() == "BAD_REQUEST" && error.to_string().contains(&format!("did you mean {near}?")),
+                "{error}"
+            );
         }
         assert_eq!(check("Page.reload", true, RawCdp::All, false).unwrap_err().code(), "EVALUATE_DISABLED");
         assert_eq!(check("Page.reload", true, RawCdp::Act, true).unwrap_err().code(), "RAW_CDP_DISABLED");

@@ -251,8 +251,13 @@ impl Control {
     /// commands.
     ///
     /// # Errors
-    /// [`Error::NoSession`].
+    /// [`Error::NoSession`]; [`Error::BadRequest`] for `default`, unless a session has that name.
     pub fn end_session(&self, name: &str, deadline: Deadline) -> Result<SessionInfo, Error> {
+        if name == "default" && self.sessions.known(&Name::Chosen(name.to_owned())).is_none() {
+            let problem = "the default session cannot be ended: commands and requests that name no session use it; close its \
+                           tabs instead, or stop the browser";
+            return Err(Error::BadRequest { problem: problem.to_owned() });
+        }
         let session = self.sessions.take(name).ok_or_else(|| Error::NoSession {
             name: name.chars().take(80).collect(),
             known: self.sessions.list().iter().map(|(known, _)| known.id()).collect::<Vec<_>>().join(", "),

@@ -170,17 +170,16 @@ impl std::fmt::Debug for Settings {
 }
 
 /// Precedence: flags, environment, settings.
-fn headless(flag: Option<bool>, set: AutoSwitch) -> Switch {
+fn headless(flag: Option<AutoSwitch>, set: AutoSwitch) -> Switch {
     match flag {
-        Some(true) => Switch::On,
-        Some(false) => Switch::Off,
+        Some(flag) => switch(flag),
         // `Auto` makes the `browser` module read the environment.
         None if Surroundings::read().headless_env.is_some() => Switch::Auto,
         None => switch(set),
     }
 }
 
-fn switch(set: AutoSwitch) -> Switch {
+pub(super) fn switch(set: AutoSwitch) -> Switch {
     match set {
         AutoSwitch::Auto => Switch::Auto,
         AutoSwitch::On => Switch::On,

@@ -399,19 +399,21 @@ impl TabIndex {
         }
     }
 
-    /// Labels a tab. The label is removed from other tabs of the same owner.
-    pub(super) fn label(&mut self, session: &Session, target: &TargetId, label: &str) {
-        let owner = self.owner_of(target);
+    /// Labels a tab. The label is removed from other tabs of the same owner; returns the tab id of such a tab.
+    pub(super) fn label(&mut self, session: &Session, target: &TargetId, label: &str) -> Option<String> {
+        let (owner, mut taken_from) = (self.owner_of(target), None);
         for known in &mut self.known {
             if known.target == *target {
                 known.label = Some(label.to_owned());
             } else if known.label.as_deref() == Some(label) && known.owner.is_same(&owner) {
                 known.label = None;
+                taken_from = Some(known.id());
             }
         }
         if let Some(last) = self.last(session).filter(|last| last.target == *target) {
             self.set_last(session, Some(CurrentTab { name: label.to_owned(), ..last }));
         }
+        taken_from
     }
 
     /// Counts one more tab as being opened, until [`opened`](Self::opened).

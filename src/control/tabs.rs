@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Error, Profile, Running, TabHandle, TabInfo, names};
-use crate::page::{Act, ActKind, Outcome, Settled};
+use super::{ClosedTab, Error, LabelledTab, Profile, Running, TabHandle, TabInfo, names};
+use crate::page::{Act, ActKind, OpenedTab, Outcome, Settled};
 use crate::supervisor::{self, TargetId};
 use crate::sync::Deadline;
 
@@ -92,16 +92,22 @@ impl Profile {
         let (running, target) = (self.running()?, handle.tab.target());
         if matches!(act.kind, ActKind::Close {}) {
             let url = running.view().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
-            self.close(&running, target, deadline)?;
+            let empty = self.close(&running, target, deadline)?;
             self.core.tab_index.lock().closed(&self.session, target, &running.view().pages);
-            return Ok(Outcome { target_id: Some(target.clone()), url, settled: Settled::Done, ..Outcome::default() });
+            return Ok(Outcome {
+                target_id: Some(target.clone()),
+                url,
+                new_tabs: empty.and_then(|empty| self.replacement(&running, empty)).into_iter().collect(),
+                settled: Settled::Done,
+                ..Outcome::default()
+            });
         }
         let is_last = running.facts.pid.is_some() && running.view().pages.len() == 1;
         let empty = match closes(act) && is_last {
             true => Some(running.supervisor().open_behind("about:blank", None, deadline)?),
             false => None,
         };
-        let outcome = handle.tab.act_as(act, self.session.actor(), deadline);
+        let mut outcome = handle.tab.act_as(act, self.session.actor(), deadline);
         self.acted(handle, act);
         if let Ok(outcome) = &outcome {
             self.claim_new_tabs(&running, outcome);
@@ -109,10 +115,22 @@ impl Profile {
         if let Some(empty) = empty {
             match running.view().page(target.as_str()) {
                 Some(_) => running.supervisor().close_page(&empty, deadline)?,
-                None => *running.initial.lock() = Some(empty),
+                None => {
+                    *running.initial.lock() = Some(empty.clone());
+                    if let Ok(outcome) = &mut outcome {
+                        outcome.new_tabs.retain(|tab| tab.target_id != empty);
+                        outcome.new_tabs.extend(self.replacement(&running, empty));
+                    }
+                }
             }
         }
         Ok(outcome?)
+    }
+
+    /// The empty tab that replaced the last one.
+    fn replacement(&self, running: &Running, empty: TargetId) -> Option<OpenedTab> {
+        let TabInfo { tab_id, url, title, .. } = self.tab_info(running, &empty).ok()?;
+        Some(OpenedTab { target_id: empty, tab_id: Some(tab_id), url, title })
     }
 
     /// Makes the session the owner of tabs that its action opened without an opener, with Control or the middle button for
@@ -152,49 +170,56 @@ impl Profile {
         Ok(self.handle(&running, &target)?.info)
     }
 
-    /// Labels a tab. The label is removed from any other tab.
+    /// Labels a tab. The label is removed from any other tab, which the answer names.
     ///
     /// # Errors
     /// [`Error::BadRequest`], those of [`tab`](Self::tab).
-    pub fn label(&self, wanted: &str, label: &str) -> Result<TabInfo, Error> {
+    pub fn label(&self, wanted: &str, label: &str) -> Result<LabelledTab, Error> {
         names::label(label)?;
         let running = self.running()?;
         let target = self.find(&running, Some(wanted), false)?;
         let mut index = self.core.tab_index.lock();
-        index.label(&self.session, &target, label);
+        let label_taken_from = index.label(&self.session, &target, label);
         index.used(&self.session, &target, false);
         drop(index);
-        self.tab_info(&running, &target)
+        Ok(LabelledTab { tab: self.tab_info(&running, &target)?, label_taken_from })
     }
 
     /// Closes a tab after dismissing its dialogs. If it was the current tab, the next tab in the list becomes current, else
-    /// the previous one.
+    /// the previous one. If it was the last tab, an empty one replaces it.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn close_tab(&self, wanted: &str, deadline: Deadline) -> Result<TabInfo, Error> {
+    pub fn close_tab(&self, wanted: &str, deadline: Deadline) -> Result<ClosedTab, Error> {
         let running = self.running()?;
         let target = self.find(&running, Some(wanted), false)?;
         let info = self.tab_info(&running, &target)?;
-        self.close(&running, &target, deadline)?;
+        let empty = self.close(&running, &target, deadline)?;
         self.core.tab_index.lock().closed(&self.session, &target, &running.view().pages);
-        Ok(TabInfo { active: false, ..info })
+        let replaced_by = empty.and_then(|empty| self.tab_info(&running, &empty).ok());
+        Ok(ClosedTab { tab: TabInfo { active: false, ..info }, replaced_by })
     }
 
-    /// Closes a page. If it is the last one, an empty page is opened first, because the browser could end with its last page.
-    pub(super) fn close(&self, running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    /// Closes a page. If it is the last one, an empty page is opened first and returned, because the browser could end with
+    /// its last page.
+    pub(super) fn close(
+        &self,
+        running: &Running,
+        target: &TargetId,
+        deadline: Deadline,
+    ) -> Result<Option<TargetId>, Error> {
         let is_last = {
             // Under one lock: of two callers that close the last two pages, one must see that its page is the last.
             let mut index = self.core.tab_index.lock();
             index.close_one(target, &running.view().pages)
         };
         let closed = if is_last && running.facts.pid.is_some() {
-            close_last(running, target, deadline)
+            close_last(running, target, deadline).map(Some)
         } else {
-            running.supervisor().close_page(target, deadline).map_err(Error::from)
+            running.supervisor().close_page(target, deadline).map(|()| None).map_err(Error::from)
         };
         match closed {
-            Ok(()) => running.tabs.forget_closed(),
+            Ok(_) => running.tabs.forget_closed(),
             Err(_) => self.core.tab_index.lock().keep_one(target),
         }
         closed
@@ -255,7 +280,7 @@ fn closes(act: &Act) -> bool {
 
 /// Opens an empty page and closes the last page of a browser. A page can keep the browser process so busy (by changing its
 /// URL in a loop) that it executes no command; then the renderers, which all belong to this page, are killed.
-fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Result<TargetId, Error> {
     let supervisor = running.supervisor();
     let close = |deadline: Deadline| -> Result<TargetId, supervisor::Error> {
         let empty = supervisor.open_behind("about:blank", None, deadline)?;
@@ -277,6 +302,6 @@ fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Resul
         }
         closed => closed?,
     };
-    *running.initial.lock() = Some(empty);
-    Ok(())
+    *running.initial.lock() = Some(empty.clone());
+    Ok(empty)
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::config::AutoSwitch;
 use crate::page::{self, Download, WaitUntil};
 use crate::setters::setters;
 use crate::supervisor::{ClosedDialog, Dialog, DialogType};
@@ -17,7 +18,7 @@ use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 #[non_exhaustive]
 pub struct Overrides {
     /// Headless mode of all profiles.
-    pub headless: Option<bool>,
+    pub headless: Option<AutoSwitch>,
     /// CDP port of the default profile. It is an error if the port is in use; no other port is tried.
     pub cdp_port: Option<u16>,
     /// Name of the default profile.
@@ -37,7 +38,7 @@ impl Overrides {
 }
 
 setters! { Overrides:
-    headless(some bool),
+    headless(some into AutoSwitch),
     cdp_port(some u16),
     profile(some into String),
     executable(some into PathBuf),
@@ -50,8 +51,8 @@ impl Overrides {
     pub fn env() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let headless = text("CDPILOT_HEADLESS").and_then(|word| match word.to_ascii_lowercase().as_str() {
-            "1" | "true" | "yes" | "on" => Some(true),
-            "0" | "false" | "no" | "off" => Some(false),
+            "1" | "true" | "yes" | "on" => Some(AutoSwitch::On),
+            "0" | "false" | "no" | "off" => Some(AutoSwitch::Off),
             _ => None,
         });
         Self {
@@ -81,7 +82,7 @@ impl Overrides {
 #[non_exhaustive]
 pub struct StartWith {
     /// Headless mode. Default: as configured. Only for browsers that are launched, not for remote ones.
-    pub headless: Option<bool>,
+    pub headless: Option<AutoSwitch>,
     /// WebDriver capabilities, for WebDriver servers and Selenium Grid. They override the profile's of the same names.
     pub capabilities: Map<String, Value>,
 }
@@ -95,7 +96,7 @@ impl StartWith {
 }
 
 setters! { StartWith:
-    headless(some bool),
+    headless(some into AutoSwitch),
     capabilities(Map<String, Value>),
 }
 
@@ -124,9 +125,9 @@ pub struct NewProfile {
     /// CDP URL of a browser to attach to instead of launching one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdp_url: Option<String>,
-    /// Headless mode. Default: as configured for all profiles.
+    /// Headless mode; `auto`: when there is no display. Default: as configured for all profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub headless: Option<bool>,
+    pub headless: Option<AutoSwitch>,
 }
 
 impl NewProfile {
@@ -141,7 +142,7 @@ setters! { NewProfile:
     color(some into String),
     cdp_port(some u16),
     cdp_url(some into String),
-    headless(some bool),
+    headless(some into AutoSwitch),
 }
 
 /// A profile: a browser with its own data folder, port, colour and logins.
@@ -232,6 +233,32 @@ pub struct TabInfo {
     pub kind: String,
     /// Whether it is the current tab, used when a request names no tab.
     pub active: bool,
+}
+
+/// A tab that was labelled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LabelledTab {
+    /// The tab.
+    #[serde(flatten)]
+    pub tab: TabInfo,
+    /// Tab id of the tab that had the label before and lost it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_taken_from: Option<String>,
+}
+
+/// A tab that was closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ClosedTab {
+    /// The tab.
+    #[serde(flatten)]
+    pub tab: TabInfo,
+    /// The empty tab that replaced it because it was the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<TabInfo>,
 }
 
 /// A tab, with its description.
@@ -436,8 +463,13 @@ pub struct ArmedDialog {
 pub enum DialogOutcome {
     /// A pending dialog was answered.
     Answered(ClosedDialog),
-    /// No dialog was pending; the answer stays armed for this long.
-    Armed(Duration),
+    /// No dialog was pending; the answer stays armed.
+    Armed {
+        /// How long it stays armed.
+        time: Duration,
+        /// The armed answer that it replaced.
+        replaced: Option<ArmedDialog>,
+    },
 }
 
 /// Result of a check.

@@ -110,7 +110,7 @@ pub enum Error {
         known: String,
     },
     /// The element cannot be acted on.
-    #[error("{what} cannot be acted on: {reason}")]
+    #[error("{what} cannot be acted on: {reason}{}", or_do(*.waited, covered_by.is_some()))]
     NotActionable {
         /// The element, as the caller addressed it.
         what: String,
@@ -118,6 +118,8 @@ pub enum Error {
         reason: String,
         /// The element that covers it, if that is the reason.
         covered_by: Option<String>,
+        /// How long the call waited for it; `None` for a reason that no waiting changes.
+        waited: Option<Duration>,
     },
     /// A field of a form could not be filled.
     #[error("field {number} ({name}): {error}{filled}")]
@@ -270,6 +272,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// An element that cannot be acted on, for a reason that no waiting changes.
+    pub(super) fn not_actionable(what: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::NotActionable { what: what.into(), reason: reason.into(), covered_by: None, waited: None }
+    }
+
     /// What kind of error it is.
     #[must_use]
     pub fn kind(&self) -> Code {
@@ -346,6 +353,16 @@ fn or_use(total: usize) -> String {
 /// ` (waited 7.9 s)`; empty below half a second.
 fn waited_for(time: Duration) -> String {
     if time < Duration::from_millis(500) { String::new() } else { format!(" (waited {:.1} s)", time.as_secs_f64()) }
+}
+
+/// How long a call waited for an element, and what to do next; empty where the reason says so.
+fn or_do(waited: Option<Duration>, is_covered: bool) -> String {
+    let Some(waited) = waited else { return String::new() };
+    let advice = match is_covered {
+        true => "close or move what covers it, then try again",
+        false => "take a snapshot to see what must be done first, or allow more time",
+    };
+    format!(" (waited {:.1} s); {advice}", waited.as_secs_f64())
 }
 
 /// Suggests the locator that matches whole texts only.

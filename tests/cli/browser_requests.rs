@@ -114,6 +114,7 @@ fn browser_and_tab_commands_send_their_requests() {
             "/start",
             json!({"capabilities": {"platformName": "linux", "se:x": {"a": 1}, "browserVersion": "156"}}),
         ),
+        ("start --headless auto", "POST", "/start", json!({"headless": "auto"})),
         ("start --headless false", "POST", "/start", json!({"headless": false})),
         ("start --headless=false --profile work", "POST", "/start?profile=work", json!({"headless": false})),
         (

@@ -44,6 +44,24 @@ fn usage_errors_are_status_2_and_one_json_object() {
         let error = response["error"].as_str().unwrap();
         assert!(error.contains("CDPILOT_HEADLESS") && error.contains("maybe") && error.contains("true"), "{error}");
     }
+    // Numbers: which ones are accepted, in words.
+    for (args, accepted) in [
+        (&["doctor", "--timeout", "soon"][..], "give a whole number, 1 or more"),
+        (&["doctor", "--timeout=0"], "give a whole number, 1 or more"),
+        (&["serve", "--port", "x"], "give a whole number from 0 to 65535"),
+        (&["serve", "--port=-1"], "give a whole number from 0 to 65535"),
+        (&["serve", "--port", "99999999999999999999"], "give a whole number from 0 to 65535"),
+        (&["screenshot", "--quality", "x"], "give a whole number from 1 to 100"),
+        (&["screenshot", "--quality", "300"], "give a whole number from 1 to 100"),
+        (&["supervise", "--launch", "--rescue-after", "1s"], "give a whole number, 0 or more"),
+        (&["scroll", "down", "far"], "give a number"),
+    ] {
+        let ran = program.run(args);
+        assert!(ran.code == Some(2) && ran.stderr.contains(accepted), "{args:?} {ran:?}");
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let ran = program.run(&["supervise", "--launch", "--files", file.path().to_str().unwrap()]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("is not a folder"), "{ran:?}");
     let odd = Program::new().env("CDPILOT_TIMEOUT_MS", "soon").run(&["doctor", "--json"]);
     assert_eq!((odd.code, &odd.json()["code"]), (Some(2), &json!("BAD_REQUEST")));
 }

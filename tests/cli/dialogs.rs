@@ -137,7 +137,9 @@ fn an_armed_answer_is_listed_removed_and_reported() {
     assert!(requested.starts_with("done (a dialog opened)"), "{requested}");
     at.does("dialog --dismiss");
 
-    at.does("dialog --accept");
+    at.does("dialog --dismiss");
+    let replaced = at.does("dialog --accept --prompt Ada");
+    assert!(replaced.contains("replaces the armed answer: dismiss") && replaced.contains("is a prompt"), "{replaced}");
     let clicked = at.does("click --selector #b");
     assert!(clicked.starts_with("done (confirm \"Sure?\" accepted by the armed answer)\n"), "{clicked}");
     assert_eq!(at.asks(&["dialogs"]).1.get("armed_answers"), None);
@@ -184,7 +186,8 @@ fn session_cookies_survive_closing_the_last_tab() {
     at.does(&format!("open {home}"));
     let names = |response: &serde_json::Value| response["cookies"][0]["name"].clone();
     assert_eq!(names(&at.asks(&["cookies", "list", &home]).1), "sid");
-    at.does("close");
+    let closed = at.does("close");
+    assert!(closed.contains("it was the last tab; the empty tab t"), "{closed}");
     assert_eq!(names(&at.asks(&["cookies", "list", &home]).1), "sid");
     at.does(&format!("open {home}"));
     assert_eq!(at.does("evaluate document.cookie"), "sid=1\n");

@@ -15,7 +15,7 @@ fn elements_are_located_and_read() {
     site.page(
         "/",
         "<title>Form</title><form onsubmit='document.title = q.value; return false'><label>Query <input id=q name=q></label>
-         <label><input type=checkbox id=c> Exact</label><button>Search</button></form><a href='/two'>Next</a><button>Other</button>",
+         <label><input type=checkbox id=c> Exact</label><button>Search</button></form><a href='/two' title=''>Next</a><button>Other</button>",
     );
     site.page("/two", "<title>Two</title><h1>Second</h1>");
     let does = |args: &[&str]| {
@@ -30,6 +30,20 @@ fn elements_are_located_and_read() {
     assert_eq!(does(&["get", "value", "label=Query"]), "maps");
     assert_eq!(does(&["get", "count", "role=button"]), "2");
     assert_eq!(does(&["get", "attribute", "role=link", "--name", "href"]), "/two");
+    // Absent and empty are not the same, and neither looks like a value.
+    for (read, said) in [
+        (&["get", "value", "role=link"][..], "link \"Next\" has no value; `get text`"),
+        (&["get", "attribute", "role=link", "--name", "rel"], "link \"Next\" does not have this attribute"),
+        (&["get", "attribute", "role=textbox", "--name", "value"], "does not have this attribute"),
+        (&["get", "attribute", "role=link", "--name", "title"], "empty"),
+        (&["snapshot", "--interactive", "--selector", "title"], "nothing to show"),
+    ] {
+        let ran = at.run(read);
+        assert_eq!((ran.code, ran.stdout.trim()), (Some(0), ""), "{ran:?}");
+        assert!(ran.stderr.contains(said), "{read:?}: {ran:?}");
+    }
+    let missing = at.run(&["snapshot", "--selector", "#nowhere"]);
+    assert!(missing.code == Some(1) && missing.stderr.contains("no element matches the selector"), "{missing:?}");
     assert_eq!(does(&["is", "checked", "role=checkbox"]), "true");
     let not = at.run(&["is", "disabled", "role=link"]);
     assert_eq!((not.code, not.stdout.trim()), (Some(1), "false"));
@@ -40,6 +54,13 @@ fn elements_are_located_and_read() {
     assert_eq!((not.code, not.stdout.trim()), (Some(1), "false"));
     assert_eq!(at.run(&["is", "checked", "text=Nowhere", "--timeout", "700"]).code, Some(1));
     assert_eq!(does(&["evaluate", "document.title"]), "maps");
+    // Statements without a return have no value.
+    let ran = at.run(&["evaluate", "const a = 1; a"]);
+    assert!(ran.code == Some(0) && ran.stdout.trim() == "null" && ran.stderr.contains("`return` a value"), "{ran:?}");
+    for fine in ["const a = 1; return a", "document.body.dataset.nothing", "void 0"] {
+        let ran = at.run(&["evaluate", fine]);
+        assert!(ran.code == Some(0) && ran.stderr.is_empty(), "{ran:?}");
+    }
     does(&["focus", "role=link"]);
     assert_eq!(does(&["evaluate", "document.activeElement.localName"]), "a");
     does(&["focus", "t1"]);

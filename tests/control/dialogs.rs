@@ -31,9 +31,10 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
     // None is pending: the answer waits, two minutes at most, and the one after it takes its place.
     profile.tab(Some(&one)).unwrap();
     let long = reply(false).timeout(Duration::from_secs(900));
-    assert_eq!(answer(long).unwrap(), DialogOutcome::Armed(Duration::from_secs(120)));
+    assert_eq!(answer(long).unwrap(), DialogOutcome::Armed { time: Duration::from_secs(120), replaced: None });
     let short = reply(true).timeout(Duration::from_secs(60)).prompt_text("Ada");
-    assert_eq!(answer(short).unwrap(), DialogOutcome::Armed(Duration::from_secs(60)));
+    let DialogOutcome::Armed { time, replaced: Some(replaced) } = answer(short).unwrap() else { panic!() };
+    assert_eq!((time, replaced.accept), (Duration::from_secs(60), false));
     let missing = answer(reply(true).dialog_id("d-99")).unwrap_err();
     assert_eq!(missing.code(), "DIALOG_NOT_FOUND", "{missing}");
     assert_eq!(eval_value(&profile, Some(&one), "prompt('name?')"), "Ada");
@@ -64,7 +65,7 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
     assert_eq!(eval_value(&profile, Some(&two), "window.sure"), false);
 
     // Armed for a tab, it is for no other one.
-    assert!(matches!(answer(reply(true).target(two.clone())).unwrap(), DialogOutcome::Armed(_)));
+    assert!(matches!(answer(reply(true).target(two.clone())).unwrap(), DialogOutcome::Armed { .. }));
     let other = open(&one, "alert('mine')");
     assert_eq!(eval_value(&profile, Some(&two), "confirm('theirs')"), true);
     answer(reply(true).dialog_id(other)).unwrap();

@@ -41,6 +41,8 @@ fn tabs_are_labelled_found_limited_and_closed() {
 
     // A label moves to the tab that got it last.
     let moved = profile.label("t2", "main").unwrap();
+    assert_eq!(moved.label_taken_from.as_deref(), Some("t1"));
+    let moved = moved.tab;
     assert_eq!((moved.label.as_deref(), moved.active), (Some("main"), false));
     assert_eq!(profile.tab(Some("main")).unwrap().info.tab_id, "t2");
     assert!(profile.tabs()[0].label.is_none());
@@ -71,7 +73,8 @@ fn tabs_are_labelled_found_limited_and_closed() {
     // Closed: the tab before is the one that is meant, since there is no next one.
     profile.tab(Some("t3")).unwrap();
     let closed = profile.close_tab("t3", soon()).unwrap();
-    assert_eq!(closed.target_id, tabs[2].target_id);
+    assert_eq!(closed.tab.target_id, tabs[2].target_id);
+    assert!(closed.replaced_by.is_none());
     assert_eq!(ids(&profile.tabs()), ["t1", "t2"]);
     assert_eq!(profile.tab(None).unwrap().info.tab_id, "t2");
     assert_eq!(profile.tab(Some("t3")).unwrap_err().code(), "TAB_NOT_FOUND");
@@ -172,9 +175,10 @@ fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
     seen(&profile, "the flood", |now| now.pages.iter().any(|page| page.url.contains("?yyy")));
     cdpilot::sync::pause(std::time::Duration::from_secs(2)); // lets the queue grow: the browser reports nothing about it
     let deadline = cdpilot::sync::Deadline::after_secs(60);
-    profile.close_tab(&tab.target_id, deadline).unwrap();
+    let closed = profile.close_tab(&tab.target_id, deadline).unwrap();
     assert!(!deadline.passed());
     let left = profile.tabs();
+    assert_eq!(closed.replaced_by.map(|empty| empty.tab_id).as_ref(), left.first().map(|tab| &tab.tab_id));
     assert!(left.iter().all(|tab| tab.url == "about:blank"), "{left:?}");
     // The browser works. It may still be busy with the rest, so opening a tab may return before the page has loaded.
     let next = home.open("/");

@@ -183,7 +183,7 @@ fn elements_are_read_by_ref_locator_or_selector() {
     assert_eq!(get(ElementProperty::Value, None, &by("label=Country")).value, "Norway");
     // A password is as many bullets as it has characters.
     assert_eq!(get(ElementProperty::Value, None, &by("label=Password")).value, "••••••••");
-    assert_eq!(get(ElementProperty::Attribute, Some("value"), &by("label=Password")).value, Value::Null);
+    assert_eq!(get(ElementProperty::Attribute, Some("value"), &by("label=Password")).value, "••••••••");
     assert_eq!(get(ElementProperty::Count, None, &by("role=button")).value, 5);
     assert!(get(ElementProperty::Box, None, &by("role=link")).value["width"].as_f64().unwrap() > 10.0);
     let state = get(ElementProperty::State, None, &by("role=checkbox")).value;

@@ -124,7 +124,9 @@ fn an_overlay_over_a_frame_is_named() {
     let id = page.id_of("/back");
     let error = page.fails(json!({ "kind": "click", "selector": "#b", "frameId": id }));
     assert_eq!(error.code(), "NOT_ACTIONABLE");
-    assert!(error.to_string().contains("covered by dialog \"Cookies\" (div#veil)"), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("covered by dialog \"Cookies\" (div#veil) (waited "), "{error}");
+    assert!(said.contains(" s); close or move what covers it"), "{error}");
     page.value("veil.remove()");
     let middle = page.frame("/other");
     page.value_in(

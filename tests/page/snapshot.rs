@@ -183,7 +183,10 @@ fn filters_keep_the_documented_elements() {
     let part = lines(SnapshotOptions::new().selector("p"));
     assert_eq!(part[0], "- paragraph");
     assert_eq!(part.len(), 4);
-    assert!(lines(SnapshotOptions::new().selector("#nothing")).is_empty());
+    for format in [Format::Ai, Format::Aria] {
+        let missing = paged.tab.snapshot(&SnapshotOptions::new().selector("#nothing").format(format), soon());
+        assert_eq!(missing.unwrap_err().code(), "NOT_FOUND");
+    }
     let bad = SnapshotOptions::new().selector("p[");
     assert!(matches!(paged.tab.snapshot(&bad, soon()), Err(Error::BadRequest { .. })));
     let urls = lines(SnapshotOptions::new().urls(true));

@@ -56,12 +56,23 @@ fn tabs_are_opened_labelled_navigated_and_closed() {
     api.get("/snapshot?targetId=nobody").fails(404, "TAB_NOT_FOUND");
     let taken = api.post("/tabs/label", &json!({ "targetId": behind["tabId"], "label": "first" })).ok();
     assert_eq!((&taken["targetId"], &taken["label"]), (&behind["targetId"], &json!("first")));
+    assert_eq!(taken["labelTakenFrom"], first["tabId"]);
     let focused = api.post("/tabs/focus", &json!({ "targetId": "first" })).ok();
     assert_eq!((&focused["targetId"], &focused["active"]), (&behind["targetId"], &json!(true)));
     assert_eq!(api.delete("/tabs/first").ok()["targetId"], behind["targetId"]);
     assert_eq!(api.get("/text").ok()["truncated"], false, "the next one is meant");
     // Closed by an action.
-    assert_eq!(api.act(&json!({ "kind": "close", "targetId": id })).ok()["targetId"], id);
+    let closed = api.act(&json!({ "kind": "close", "targetId": id })).ok();
+    assert_eq!(closed["targetId"], id);
+    let left = api.get("/tabs").ok()["tabs"][0].clone();
+    // The last one was replaced by an empty one.
+    assert_eq!((&closed["newTabs"][0]["tabId"], &left["url"]), (&left["tabId"], &json!("about:blank")));
+    let labelled = api.post("/tabs/open", &json!({ "url": "about:blank", "label": "x" })).ok();
+    let again = api.post("/tabs/open", &json!({ "url": "about:blank", "label": "x" })).ok();
+    assert_eq!(again["labelTakenFrom"], labelled["tabId"]);
+    assert_eq!(api.delete(&format!("/tabs/{}", again["tabId"].as_str().unwrap())).ok().get("replacedBy"), None);
+    let last = api.delete(&format!("/tabs/{}", labelled["tabId"].as_str().unwrap())).ok();
+    assert_eq!(last["replacedBy"]["tabId"], api.get("/tabs").ok()["tabs"][0]["tabId"]);
     api.post("/tabs/focus", &json!({ "targetId": id })).fails(404, "TAB_NOT_FOUND");
 
     assert_eq!(api.post("/stop", &json!({})).ok()["running"], false);
@@ -272,11 +283,14 @@ fn dialogs_are_listed_and_answered() {
     let answer = json!({ "accept": true, "promptText": "Bob", "dialogId": dialog["id"] });
     let response = api.post("/hooks/dialog", &answer).ok();
     assert_eq!((&response["dialog"]["closed_by"], &response["dialog"]["accepted"]), (&json!("agent"), &json!(true)));
+    assert_eq!(response.get("promptTextIgnored"), None);
     assert_eq!(api.eval("window.got"), "Bob");
     assert_eq!(api.get(&format!("/dialogs?targetId={target}")).ok()["recent_dialogs"][0]["id"], dialog["id"]);
 
     // Armed before it opens, and used without a caller.
+    assert_eq!(api.post("/hooks/dialog", &json!({ "accept": false })).ok().get("replaced"), None);
     let armed = api.post("/hooks/dialog", &json!({ "accept": true, "promptText": "Cy", "timeoutMs": 999_999 })).ok();
+    assert_eq!((&armed["replaced"]["accept"], &armed["replaced"]["target_id"]), (&json!(false), &json!(target)));
     assert_eq!((&armed["armed"], &armed["armedForMs"]), (&json!(true), &json!(120_000)));
     let response = api.act(&json!({ "kind": "click", "selector": "#b" })).ok();
     assert_eq!(response.get("blockedByDialog"), None);
@@ -287,7 +301,8 @@ fn dialogs_are_listed_and_answered() {
     let response = api.post("/cdp", &raw).ok();
     assert_eq!((&response["blockedByDialog"], &response["pending_dialogs"][0]["message"]), (&json!(true), &json!("7")));
     api.post("/cdp", &raw).fails(409, "BLOCKED_BY_DIALOG");
-    api.post("/hooks/dialog", &json!({ "accept": false })).ok();
+    let response = api.post("/hooks/dialog", &json!({ "accept": true, "promptText": "Di" })).ok();
+    assert_eq!(response["promptTextIgnored"], true, "an alert takes no text: {response}");
 
     // A page with a beforeunload handler.
     served.site.page("/asks", "<script>onbeforeunload = event => event.preventDefault()</script><button>x</button>");
@@ -361,6 +376,8 @@ fn cookies_storage_and_emulation_take_effect() {
     assert_eq!(api.eval(believed), json!([400, "Asia/Tokyo", true]));
     api.post("/emulate", &json!({ "viewport": null, "timezone": null, "device": "iPhone 15" })).ok();
     assert_eq!(api.eval("screen.width"), 393);
+    let response = api.post("/emulate", &json!({})).fails(400, "BAD_REQUEST");
+    assert!(response["error"].as_str().unwrap().contains("nothing to emulate"), "{response}");
     let response = api.post("/emulate", &json!({ "device": "iPhone 99" })).fails(400, "BAD_REQUEST");
     assert!(response["error"].as_str().unwrap().contains("did you mean"), "{response}");
     api.post("/navigate", &json!({ "url": "about:blank" })).ok();

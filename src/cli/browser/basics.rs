@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::super::args::When;
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::address::complete;
@@ -14,9 +15,9 @@ use crate::page::{Act, ActKind};
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Start {
-    /// Run the browser without a window: true or false [default: browser.headless in config.yaml]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    headless: Option<bool>,
+    /// Run the browser without a window [default: browser.headless in config.yaml]
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
+    headless: Option<When>,
     /// Capability to request from a WebDriver server or Selenium Grid, for example platformName=linux; JSON objects,
     /// lists, true and false are sent as JSON; repeatable
     #[arg(long = "capability", value_name = "NAME=VALUE", value_parser = capability)]
@@ -134,9 +135,16 @@ enum ProfilesWhat {
         /// CDP port to open for other programs [default: none; with browser.transport: port, the next free port]
         #[arg(long, value_name = "PORT")]
         cdp_port: Option<u16>,
-        /// Run its browser without a window: true or false [default: browser.headless in config.yaml]
-        #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-        headless: Option<bool>,
+        /// Run its browser without a window [default: browser.headless in config.yaml]
+        #[arg(
+            long,
+            value_enum,
+            value_name = "WHEN",
+            num_args = 0..=1,
+            default_missing_value = "true",
+            require_equals = true
+        )]
+        headless: Option<When>,
     },
     /// Delete a profile and all its data
     Delete {
@@ -166,7 +174,7 @@ impl Start {
     pub(super) fn call(&self) -> Call {
         let capabilities: Map<String, Value> = self.capabilities.iter().cloned().collect();
         let capabilities = (!capabilities.is_empty()).then_some(capabilities);
-        let body = api::Start { headless: self.headless, capabilities };
+        let body = api::Start { headless: self.headless.map(Into::into), capabilities };
         Call::new(Request::post("/start").object(&body), show::status)
     }
 }
@@ -227,7 +235,7 @@ impl Profiles {
                     color: color.clone(),
                     cdp_url: cdp_url.clone(),
                     cdp_port: *cdp_port,
-                    headless: *headless,
+                    headless: headless.map(Into::into),
                     ..NewProfile::new(name)
                 };
                 Call::new(Request::post("/profiles").object(&body), show::made).global()

@@ -144,7 +144,12 @@ impl Get {
             ));
         }
         let body = api::GetQuery { name: self.name.clone(), raw: self.raw, ..read(self.what.into(), &self.at) };
-        Ok(got(&body, &self.tab))
+        let show = match self.what {
+            What::Value => show::got_value,
+            What::Attribute => show::got_attribute,
+            _ => show::got,
+        };
+        Ok(Call { show, ..got(&body, &self.tab) })
     }
 }
 

@@ -299,7 +299,8 @@ impl Dialog {
         let accept = self.accept && !self.dismiss;
         let body = api::AnswerDialog { accept, prompt_text: self.prompt.clone(), dialog_id: self.id.clone() };
         let request = Request::post("/hooks/dialog").object(&body);
-        Call::new(request.field("targetId", self.tab.target.clone()), show::answered)
+        let show = if self.prompt.is_some() { show::answered_with_text } else { show::answered };
+        Call::new(request.field("targetId", self.tab.target.clone()), show)
     }
 }
 

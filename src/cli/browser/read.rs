@@ -118,7 +118,7 @@ pub(in super::super) struct Text {
     /// Read this frame: frame id, or ref of the iframe [default: the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
-    /// Print at most N characters
+    /// Print at most N characters; 0: no limit [default: 40000]
     #[arg(long, value_name = "N")]
     max_chars: Option<u32>,
     /// Skip the first N characters
@@ -145,7 +145,8 @@ const LEVELS: [&str; 7] = ["log", "debug", "info", "warning", "warn", "error", "
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Console {
-    /// Show only messages of this level or above: log, warning, error or exception
+    /// Show only messages of this level or above: log (same as debug and info), warning (same as warn), error, or
+    /// exception
     #[arg(long, value_name = "LEVEL", value_parser = LEVELS, hide_possible_values = true)]
     level: Option<String>,
     /// Show the last N messages

@@ -55,15 +55,17 @@ fn wrong_token(server: &str) -> String {
 }
 
 /// Fields of requests whose flag has another name.
-const FIELDS: [(&str, &str); 19] = [
+const FIELDS: [(&str, &str); 21] = [
     ("abort", "--abort"),
     ("credentials", "--credentials"),
     ("cpu", "--cpu"),
     ("delayMs", "--delay"),
     ("device", "--device"),
+    ("force", "--force"),
     ("fulfil", "--fulfil"),
     ("geolocation", "--geo"),
     ("headers", "--header"),
+    ("input", "--synthetic"),
     ("locale", "--locale"),
     ("media", "--media"),
     ("method", "--method"),

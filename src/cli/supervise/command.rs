@@ -101,7 +101,7 @@ pub(super) const HELP: [(&str, &str); 17] = [
     ("history [TARGET]", "show the history of a page, even while it is blocked"),
     ("open URL", "open a new page"),
     ("close [TARGET]", "close a page [default: the newest]"),
-    ("snapshot", "show pages with frames, open and recent dialogs, console"),
+    ("snapshot", "show pages with frames, open and recent dialogs, console; see shows the elements of a page"),
     ("frames [TARGET]", "show all frames of a page, without the limits of snapshot"),
     ("downloads", "list downloads of the newest page; needs --files"),
     ("help", "list the commands"),
@@ -171,9 +171,10 @@ fn from_json(line: &str) -> Result<Request, InvalidLine> {
             None => return Err(misread(&name, id, "timeoutMs must be a number of milliseconds above 0".to_owned())),
         },
     };
-    if page::knows(&name) {
+    if page::knows(&name) || page::is_see(&map) {
         map.remove("cmd");
-        return match page::from_json(&name, map) {
+        let word = if page::knows(&name) { &name } else { "see" };
+        return match page::from_json(word, map) {
             Ok((command, target)) => {
                 Ok(Request { command: Command::OnTab { command, target }, id, timeout_ms, json: true })
             }
@@ -351,6 +352,11 @@ mod tests {
         let script = "a  +  'b c'".to_owned();
         assert_eq!(words("eval top a  +  'b c'"), Command::Eval { frame: "top".to_owned(), script });
         assert_eq!(words("close"), Command::Close { target: None });
+        // The words of the command line.
+        assert_eq!(words("snapshot --interactive diff"), words("see interactive diff"));
+        assert_eq!(words(r#"{"cmd":"snapshot","interactive":true}"#), words(r#"{"cmd":"see","interactive":true}"#));
+        let asks = |line: &str| format!("{:?}", words(line)).replace("select", "choose");
+        assert_eq!(asks("select e1 two"), asks("choose e1 two"));
     }
 
     #[test]
@@ -422,7 +428,9 @@ mod tests {
                 "set_storage" => r#"set_storage {"area": "session", "items": {}}"#.to_owned(),
                 "emulate" => r#"emulate {"offline": null}"#.to_owned(),
                 "storage" | "delete_storage" => format!("{name} local"),
-                "click" | "hover" | "type" | "press" | "choose" | "body" | "upload" => format!("{name} e1 x"),
+                "click" | "hover" | "type" | "press" | "choose" | "select" | "body" | "upload" => {
+                    format!("{name} e1 x")
+                }
                 _ => name.to_owned(),
             };
             let command = words(&line);
@@ -433,7 +441,7 @@ mod tests {
             let name = split(usage).0;
             let line = match name {
                 "policy" => "policy hold".to_owned(),
-                "downloads" => name.to_owned(),
+                "downloads" | "snapshot" => name.to_owned(),
                 _ => format!("{name} accept x"),
             };
             assert_eq!(words(&line).name(), name);

@@ -101,6 +101,7 @@ enum End {
 }
 
 pub(super) fn run(args: &Supervise, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    check_files(args)?;
     let supervisor = Arc::new(start(args, settings)?);
     if std::io::stdin().is_terminal() {
         out.aside("supervising the browser; `help` lists the commands, `quit` ends the session");
@@ -192,9 +193,27 @@ struct Session {
     writer: Thread,
 }
 
+/// Refuses a `--files` that cannot be a folder.
+fn check_files(args: &Supervise) -> Result<(), Failure> {
+    match &args.files {
+        Some(path) if path.exists() && !path.is_dir() => Err(Failure::usage(format!(
+            "--files {} is not a folder; give a folder, which is created when missing",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 impl Session {
     fn open(supervisor: &Arc<Supervisor>, settings: Settings, args: &Supervise) -> Result<Self, Failure> {
         let refused = |problem: std::io::Error| Failure::internal(format!("cannot start a thread: {problem}"));
+        // Before any thread: dropping those after a failure would wait for stdin.
+        let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
+        let options = PageOptions { downloads, ..PageOptions::default() };
+        let media = args.files.as_ref().map_or_else(|| PathBuf::from("."), |folder| folder.join("media"));
+        let browsers = Arc::new(Control::of_supervisor(Arc::clone(supervisor), options, &media)?);
+        let tabs = browsers.profile(None)?.running()?.tabs.clone();
+        let context = Context { tabs, settings, api: Arc::new(LocalApi::new(browsers)) };
         // Every sender sends at most one message.
         let (tell, control) = bounded(8);
         let (alive, writing) = bounded(0);
@@ -202,12 +221,6 @@ impl Session {
         let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
         lines.write(&Ready::of(supervisor, args.policy.into()));
         let (misread, unread) = bounded::<InvalidLine>(WAITING);
-        let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
-        let options = PageOptions { downloads, ..PageOptions::default() };
-        let media = args.files.as_ref().map_or_else(|| PathBuf::from("."), |folder| folder.join("media"));
-        let browsers = Arc::new(Control::of_supervisor(Arc::clone(supervisor), options, &media)?);
-        let tabs = browsers.profile(None)?.running()?.tabs.clone();
-        let context = Context { tabs, settings, api: Arc::new(LocalApi::new(browsers)) };
         let lane = |name: &str, count: usize, unread: Option<Receiver<InvalidLine>>| -> Result<Lane, Failure> {
             let (jobs, queue) = bounded::<Request>(WAITING);
             let threads = (1..=count).map(|number| {

@@ -10,14 +10,18 @@ use crate::page::{Act, Locator};
 use crate::server::LocalRequest;
 
 /// Usage and description of each command, for `help`.
-pub(super) const HELP: [(&str, &str); 24] = [
-    ("see [interactive] [compact] [urls] [fold] [diff]", "take a snapshot with refs; JSON takes all snapshot options"),
+pub(super) const HELP: [(&str, &str); 25] = [
+    (
+        "see [interactive] [compact] [urls] [fold] [diff]",
+        "take a snapshot with refs, as `snapshot` with any of these words does; JSON takes all snapshot options",
+    ),
     ("act {\"kind\": …}", "run any action, JSON only: {\"cmd\": \"act\", \"kind\": \"click\", \"ref\": \"e12\"}"),
     ("click REF", "click an element; use act for a selector"),
     ("hover REF", "move the mouse over an element"),
     ("type REF TEXT", "type text into a field, replacing its content"),
     ("press KEY", "press a key or key combination: Enter, Control+a"),
     ("choose REF VALUE", "select an option by value or label"),
+    ("select REF VALUE", "same as choose"),
     ("screenshot [full] [labels]", "save a screenshot; JSON adds ref, element, type, quality, maxWidth, …"),
     ("pdf", "save the page as PDF; JSON adds landscape, paperWidth, pageRanges, …"),
     ("text [SELECTOR]", "print the visible text; JSON adds maxChars"),
@@ -140,7 +144,10 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
     let (first, text) = rest.split_once(char::is_whitespace).map_or((rest, ""), |(a, b)| (a, b.trim_start()));
     let at = || Locator::by_ref(first);
     Some(match word {
-        "see" => flags(word, rest, &["interactive", "compact", "urls", "fold", "diff"]),
+        // Without arguments, `snapshot` is that of all pages.
+        "see" | "snapshot" if word == "see" || !rest.is_empty() => {
+            flags("see", rest, &["interactive", "compact", "urls", "fold", "diff"])
+        }
         "screenshot" => flags(word, rest, &["full", "labels"]),
         "pdf" | "console" | "errors" => flags(word, rest, &[]),
         "act" | "set_cookies" | "set_storage" | "emulate" => match serde_json::from_str(rest) {
@@ -149,7 +156,7 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
             Err(problem) => Err(format!("not a JSON object: {problem}")),
         },
         "click" | "hover" | "press" if first.is_empty() => usage(),
-        "type" | "choose" if text.is_empty() => usage(),
+        "type" | "choose" | "select" if text.is_empty() => usage(),
         "body" | "upload" if rest.is_empty() => usage(),
         "storage" | "delete_storage" if !matches!(first, "local" | "session") => usage(),
         "click" => act("click", &Act::click(at())),
@@ -157,6 +164,7 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
         "type" => act("type", &Act::type_text(at(), text)),
         "press" => act("press", &Act::press(first)),
         "choose" => act("choose", &Act::select(at(), [text])),
+        "select" => act("select", &Act::select(at(), [text])),
         "text" => of(word, &json!({ "selector": given(rest) })),
         "requests" => of(word, &json!({ "filter": given(rest) })),
         "body" => of(word, &json!({ "request": rest })),
@@ -182,7 +190,7 @@ fn owned(text: &str) -> Option<String> {
 /// Parses a command whose arguments are flags.
 fn flags(command: &str, words: &str, known: &[&str]) -> Result<OnTab, String> {
     let mut map = Map::new();
-    for word in words.split_whitespace() {
+    for word in words.split_whitespace().map(|word| word.trim_start_matches("--")) {
         if !known.contains(&word) {
             let known = if known.is_empty() {
                 "it takes no arguments".to_owned()
@@ -212,6 +220,27 @@ fn act(word: &'static str, act: &Act) -> Result<OnTab, String> {
 /// Whether a JSON command belongs to this module.
 pub(super) fn knows(name: &str) -> bool {
     ROUTES.iter().any(|(word, ..)| *word == name)
+}
+
+/// Whether a JSON command is `snapshot` with an option of `see`.
+pub(super) fn is_see(map: &Map<String, Value>) -> bool {
+    const OPTIONS: [&str; 14] = [
+        "compact",
+        "depth",
+        "diff",
+        "expand",
+        "fold",
+        "format",
+        "frame",
+        "interactive",
+        "labels",
+        "limit",
+        "maxChars",
+        "offset",
+        "selector",
+        "urls",
+    ];
+    map.get("cmd").is_some_and(|cmd| cmd == "snapshot") && OPTIONS.iter().any(|option| map.contains_key(*option))
 }
 
 /// Parses a JSON object without its `cmd`; returns the command and the target.

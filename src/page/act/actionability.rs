@@ -3,7 +3,7 @@
 //! The page itself waits: one call returns when the element is ready. It is cut into slices, so that a script that
 //! blocks the page meanwhile is not mistaken for this one.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -196,6 +196,7 @@ impl Tab {
     pub(super) fn ready(&self, at: &Locator, needs: Needs, force: bool, deadline: Deadline) -> Result<Ready, Error> {
         let asked = self.asked(at)?;
         let (mut turn, mut rescued, mut last) = (0, false, None);
+        let began = Instant::now();
         loop {
             // The first call does not wait; later ones wait for half of the remaining time at most: on a slow machine
             // the last answer may be late, so the one before it must say what is in the way.
@@ -209,7 +210,12 @@ impl Tab {
                 });
             match outcome {
                 Ok(Ok(ready)) => return Ok(ready),
-                Ok(Err(why)) => last = Some(why),
+                Ok(Err(mut why)) => {
+                    if let Error::NotActionable { waited, .. } = &mut why {
+                        *waited = Some(began.elapsed());
+                    }
+                    last = Some(why);
+                }
                 // Cut short by the deadline: the earlier reason is the better answer.
                 Err(error) if deadline.passed() && slice < STUCK_AFTER && (is_late(&error) || ended_script(&error)) => {
                     return Err(last.unwrap_or_else(|| in_terms_of(&asked, error)));
@@ -255,7 +261,10 @@ impl Tab {
             return Err(Error::RefChanged { reference: reference.clone(), was: shown.clone(), now });
         }
         let Some(found) = answer.ready else {
-            let not = |reason| Error::NotActionable { what: asked.what(), reason, covered_by: answer.covered };
+            let not = |reason| {
+                let (what, covered_by) = (asked.what(), answer.covered);
+                Error::NotActionable { what, reason, covered_by, waited: None }
+            };
             return Ok(Err(answer.not.map_or_else(|| asked.stale("it was removed from the page"), not)));
         };
         let node = Node { frame: asked.frame().clone(), doc, id: found.id };
@@ -270,7 +279,7 @@ impl Tab {
                 Ok(point) => needs.point.then_some(point),
                 Err(obstruction) => {
                     let (reason, covered_by) = (obstruction.reason, obstruction.covered_by);
-                    return Ok(Err(Error::NotActionable { what: asked.what(), reason, covered_by }));
+                    return Ok(Err(Error::NotActionable { what: asked.what(), reason, covered_by, waited: None }));
                 }
             }
         };

@@ -140,6 +140,10 @@ fn count(actions: &[Act], depth: usize) -> Result<usize, Error> {
             problem: format!("batches are nested deeper than {MAX_DEPTH} levels; flatten them"),
         });
     }
+    if actions.is_empty() {
+        let problem = "actions is empty; give at least one action".to_owned();
+        return Err(Error::BadRequest { problem });
+    }
     let mut all = actions.len();
     for act in actions {
         if let ActKind::Batch { actions, .. } = &act.kind {

@@ -263,11 +263,10 @@ impl Tab {
     fn check_dragged(&self, ready: &Ready, deadline: Deadline) -> Result<(), Error> {
         let Node { frame, doc, .. } = &ready.node;
         match self.call_in::<bool>(frame, doc, "draggable", &(), deadline.within(CANCEL)) {
-            Ok(done) if done.result => Err(Error::NotActionable {
-                what: format!("the {}", ready.tag),
-                reason: "it is draggable, but no drag began (no dragstart event); increase steps".to_owned(),
-                covered_by: None,
-            }),
+            Ok(done) if done.result => Err(Error::not_actionable(
+                format!("the {}", ready.tag),
+                "it is draggable, but no drag began (no dragstart event); increase steps",
+            )),
             _ => Ok(()),
         }
     }
@@ -381,7 +380,7 @@ fn replaced(error: &Error) -> Error {
     let reason = format!(
         "the page removed or replaced it when the button was pressed ({error}); the button was released where the drag began"
     );
-    Error::NotActionable { what: "the target of the drag".to_owned(), reason, covered_by: None }
+    Error::not_actionable("the target of the drag", reason)
 }
 
 /// A point a few pixels from `from` in the direction of `to`.

@@ -18,6 +18,19 @@ use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript,
 use crate::supervisor::{self, Done, FrameRef, Value};
 use crate::sync::Deadline;
 
+/// What a script parsed as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// An expression.
+    Expression,
+    /// The body of a function.
+    Body,
+}
+
+/// The hint for statements without a value.
+const UNRETURNED: &str =
+    "the script ran as the body of a function and returned nothing; `return` a value, or write one expression";
+
 impl Tab {
     /// Runs a script in the page's own world of a frame, by its id or the ref of its `<iframe>`; `None`: the top frame. The
     /// script is an expression, a function that is called, or the body of an async function; promises are awaited. Neither
@@ -54,7 +67,7 @@ impl Tab {
                 problem: "fn is empty; give an expression, a function or a function body".to_owned(),
             });
         }
-        let value = match reference {
+        let (value, form) = match reference {
             Some(reference) => {
                 let ready = self.ready(&Locator::by_ref(reference), Needs::PRESENT, force, deadline)?;
                 self.evaluate_with(&ready.node, script, deadline)?
@@ -64,21 +77,31 @@ impl Tab {
                     Some(id) => FrameId::from(id),
                     None => self.top()?,
                 };
-                self.evaluate_in(&frame, script, deadline)?
+                self.evaluate_form(&frame, script, deadline)?
             }
         };
-        Ok(Performed { result: Some(value.result.value), rescued: value.rescued, ..Performed::default() })
+        let is_unreturned = form == Form::Body && value.result.kind == "undefined" && !script.contains("return");
+        Ok(Performed {
+            result: Some(value.result.value),
+            rescued: value.rescued,
+            hint: is_unreturned.then_some(UNRETURNED),
+            ..Performed::default()
+        })
     }
 
     /// Runs a script in the main world of a frame.
     pub(super) fn evaluate_in(&self, frame: &FrameId, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
+        self.evaluate_form(frame, script, deadline).map(|(value, _)| value)
+    }
+
+    fn evaluate_form(&self, frame: &FrameId, script: &str, deadline: Deadline) -> Result<(Done<Value>, Form), Error> {
         let at = FrameRef::Id(frame.clone());
         let run = |text: &str| self.supervisor.evaluate(&at, text, deadline);
         self.first_that_parses(&at, &expressions(script), script, run, deadline)
     }
 
     /// Runs a script in the main world of a node's frame, with the node as `element`.
-    fn evaluate_with(&self, node: &Node, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
+    fn evaluate_with(&self, node: &Node, script: &str, deadline: Deadline) -> Result<(Done<Value>, Form), Error> {
         let at = FrameRef::Id(node.frame.clone());
         let element = self.in_main_world(node, deadline)?;
         let run = |text: &str| {
@@ -102,10 +125,10 @@ impl Tab {
         script: &str,
         run: impl Fn(&str) -> Result<Done<Value>, supervisor::Error>,
         deadline: Deadline,
-    ) -> Result<Done<Value>, Error> {
+    ) -> Result<(Done<Value>, Form), Error> {
         let began = Instant::now();
         let mut refused = Error::BadRequest { problem: "fn is not valid JavaScript".to_owned() };
-        for form in forms {
+        for (index, form) in forms.iter().enumerate() {
             match run(form) {
                 // A script that throws a syntax error itself (`JSON.parse`) has run; one that does not parse has not.
                 Err(supervisor::Error::Script(thrown))
@@ -121,7 +144,10 @@ impl Tab {
                     let what = "the script's promise to settle; allow more time".to_owned();
                     return Err(Error::Timeout { what, after_ms });
                 }
-                outcome => return outcome.map_err(|error| gone_in(at, error)),
+                outcome => {
+                    let form = if index + 1 == forms.len() { Form::Body } else { Form::Expression };
+                    return outcome.map(|value| (value, form)).map_err(|error| gone_in(at, error));
+                }
             }
         }
         Err(self.syntax_error(at, script, deadline).unwrap_or(refused))

@@ -333,7 +333,7 @@ fn kind_of(ready: &Ready) -> Filled {
 }
 
 fn not_actionable(at: &Locator, reason: &str) -> Error {
-    Error::NotActionable { what: named(at), reason: reason.to_owned(), covered_by: None }
+    Error::not_actionable(named(at), reason)
 }
 
 fn listed(chosen: &ChooseReply) -> String {
@@ -360,8 +360,8 @@ fn in_field(error: Error, index: usize, fields: &[Field]) -> Error {
         several => Some(format!("fields 1 to {index} ({}) are already filled", several.join(", "))),
     };
     let error = match error {
-        Error::NotActionable { what, reason, covered_by } => {
-            Error::NotActionable { what: format!("field {number} ({what})"), reason, covered_by }
+        Error::NotActionable { what, reason, covered_by, waited } => {
+            Error::NotActionable { what: format!("field {number} ({what})"), reason, covered_by, waited }
         }
         Error::BadRequest { problem } => {
             Error::BadRequest { problem: format!("field {number} ({}): {problem}", called(at)) }
@@ -371,8 +371,8 @@ fn in_field(error: Error, index: usize, fields: &[Field]) -> Error {
     };
     match (filled, error) {
         (None, error) => error,
-        (Some(filled), Error::NotActionable { what, reason, covered_by }) => {
-            Error::NotActionable { what, reason: format!("{reason}; {filled}"), covered_by }
+        (Some(filled), Error::NotActionable { what, reason, covered_by, waited }) => {
+            Error::NotActionable { what, reason: format!("{reason}; {filled}"), covered_by, waited }
         }
         (Some(filled), Error::BadRequest { problem }) => Error::BadRequest { problem: format!("{problem}; {filled}") },
         (Some(filled), Error::InField { number, name, error, .. }) => {

@@ -79,7 +79,7 @@ impl Tab {
         let reason =
             "mouse events at its position do not reach its frame; scroll it into view, or use input: synthetic"
                 .to_owned();
-        Err(Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: None })
+        Err(Error::not_actionable(format!("the {}", ready.tag), reason))
     }
 
     /// Presses the button over an element of another process. Right after a frame appeared or was scrolled, Chromium
@@ -125,7 +125,7 @@ impl Tab {
         let reason =
             "mouse events at its position do not reach its frame; scroll it into view, or use input: synthetic"
                 .to_owned();
-        Err(Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: None })
+        Err(Error::not_actionable(format!("the {}", ready.tag), reason))
     }
 
     /// Which trusted events have arrived in a document.

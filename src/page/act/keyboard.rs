@@ -177,7 +177,7 @@ impl Tab {
         };
         if !reason.is_empty() {
             let what = "the focused element".to_owned();
-            return Err(Error::NotActionable { what, reason: reason.to_owned(), covered_by: None });
+            return Err(Error::not_actionable(what, reason));
         }
         self.insert_raw(text, deadline)?;
         Ok(Performed::default())
@@ -292,9 +292,7 @@ impl Tab {
         let of = text.chars().count();
         match self.call_on_node::<ScriptReply>(&node, "typeByScript", &args, deadline) {
             Ok(reply) => match reply.problem {
-                Some(reason) => {
-                    Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
-                }
+                Some(reason) => Err(Error::not_actionable("the focused element", reason)),
                 None => Ok(Typed { sent: of, of, follows: 0, blocked: false, synthetic: true }),
             },
             Err(error) => Err(error),
@@ -311,9 +309,7 @@ impl Tab {
         });
         let reply: ScriptReply = self.call_on_node(&node, "pressByScript", &args, deadline)?;
         match reply.problem {
-            Some(reason) => {
-                Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
-            }
+            Some(reason) => Err(Error::not_actionable("the focused element", reason)),
             None => Ok(()),
         }
     }
@@ -331,7 +327,7 @@ impl Tab {
 
 fn not_focused() -> Error {
     let reason = "no element has the focus; give the ref or selector of a field, or focus one first (use press for keys to the page itself)";
-    Error::NotActionable { what: "the text".to_owned(), reason: reason.to_owned(), covered_by: None }
+    Error::not_actionable("the text", reason)
 }
 
 /// Whether the browser did not confirm input although the page responds.

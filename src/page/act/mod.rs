@@ -74,6 +74,9 @@ pub struct Outcome {
     /// The result of the action. Its shape depends on the kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
+    /// Why the result may not be what the caller wanted, and what to do: for statements that return nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<&'static str>,
     /// Whether the document or URL of the tab changed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub navigated: bool,
@@ -180,6 +183,8 @@ pub(super) struct Performed {
     pub(super) result: Option<Value>,
     pub(super) input: Option<Input>,
     pub(super) rescued: bool,
+    /// What the caller probably meant to do.
+    pub(super) hint: Option<&'static str>,
     /// A dialog or the end of the document interrupted the input.
     pub(super) cut: bool,
     /// The element that was acted on.

@@ -73,6 +73,7 @@ impl Tab {
             url: url.map(ToString::to_string).unwrap_or_default(),
             failed_load: failed_load.clone(),
             result: performed.result,
+            hint: performed.hint,
             navigated: shows_another || (page.is_some() && page.map(|page| &page.url) != was.map(|page| &page.url)),
             status: status.and_then(|top| self.supervisor.document_status(&self.target, top, before.requests)),
             new_tabs: self.new_tabs(before, &now),

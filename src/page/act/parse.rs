@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::Error;
-use super::{ACTIONS, Act, Field, FieldSpec};
+use super::{ACTIONS, Act, ActKind, Field, FieldSpec, Input};
 
 impl Act {
     /// Reads an action from JSON.
@@ -15,8 +15,30 @@ impl Act {
         check(&value, "")?;
         let act: Self =
             serde_json::from_value(value).map_err(|problem| Error::BadRequest { problem: problem.to_string() })?;
+        effective(&act, "")?;
         Ok(act)
     }
+}
+
+/// Refuses `force` and `input: synthetic` where they have no effect, with their path in the request.
+fn effective(act: &Act, place: &str) -> Result<(), Error> {
+    let kind = act.kind.name();
+    let refuse = |field: &str| {
+        let instead = if kind == "batch" { "give it to the actions of the batch" } else { "leave it out" };
+        Err(Error::BadRequest { problem: format!("{place}{field}: it has no effect on {kind}; {instead}") })
+    };
+    if act.force && !act.kind.takes_force() {
+        return refuse("force");
+    }
+    if act.input == Some(Input::Synthetic) && !act.kind.sends_events() {
+        return refuse("input");
+    }
+    if let ActKind::Batch { actions, .. } = &act.kind {
+        for (index, act) in actions.iter().enumerate() {
+            effective(act, &format!("{place}actions[{index}]."))?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses unknown kinds and fields, with their path in the request.
@@ -106,5 +128,11 @@ mod tests {
         let field = json!({"kind": "fill", "fields": [{"ref": "e1", "value": "x", "type": "text"}]});
         assert!(error(field).to_string().contains("fields[0].type"));
         assert_eq!(error(json!({"kind": "scroll", "direction": "north"})).code(), "BAD_REQUEST");
+        let forced = json!({"kind": "batch", "actions": [{"kind": "resize", "width": 1, "height": 1, "force": true}]});
+        assert!(error(forced).to_string().starts_with("actions[0].force: it has no effect on resize"));
+        let synthetic = error(json!({"kind": "evaluate", "fn": "1", "input": "synthetic"}));
+        assert!(synthetic.code() == "BAD_REQUEST" && synthetic.to_string().starts_with("input:"), "{synthetic}");
+        let fine = json!({"kind": "scroll", "direction": "up", "force": true, "input": "synthetic"});
+        assert!(Act::parse(fine).is_ok());
     }
 }

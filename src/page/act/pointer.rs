@@ -74,7 +74,7 @@ impl PressReport {
                 "the press cannot be confirmed: the page stops mouse events, or the tab is behind another one, so it is not known what \
                           received it is not known; take a snapshot before you repeat the action"
                     .to_owned();
-            return Error::NotActionable { what, reason, covered_by: None };
+            return Error::not_actionable(what, reason);
         };
         let reason = match (click.count, self.kept, self.received) {
             (0, ..) => format!("{over} covers it whenever the mouse is over it"),
@@ -86,7 +86,7 @@ impl PressReport {
             }
             (_, false, _) => format!("{over} covered it at that moment and received the press instead"),
         };
-        Error::NotActionable { what, reason, covered_by: Some(over) }
+        Error::NotActionable { what, reason, covered_by: Some(over), waited: None }
     }
 }
 
@@ -125,7 +125,7 @@ impl Tab {
         let (_, sized) = self.call::<(f64, f64)>(&self.top()?, "sized", &(width, height), deadline)?;
         if sized.result != (f64::from(width), f64::from(height)) {
             let reason = format!("its viewport is {} x {} after the resize", sized.result.0, sized.result.1);
-            return Err(Error::NotActionable { what: "the window".to_owned(), reason, covered_by: None });
+            return Err(Error::not_actionable("the window", reason));
         }
         Ok(Performed { rescued: done.rescued || sized.rescued, ..Performed::default() })
     }
@@ -215,11 +215,9 @@ impl Tab {
     }
 
     pub(super) fn point_of(&self, ready: &Ready) -> Result<Point, Error> {
-        ready.point.ok_or_else(|| Error::NotActionable {
-            what: format!("the {}", ready.tag),
-            reason: "no point of it receives mouse events".to_owned(),
-            covered_by: None,
-        })
+        ready
+            .point
+            .ok_or_else(|| Error::not_actionable(format!("the {}", ready.tag), "no point of it receives mouse events"))
     }
 
     fn trusted_click(

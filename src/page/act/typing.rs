@@ -172,7 +172,7 @@ impl Tab {
             return Err(gone(at));
         }
         match focused.problem {
-            Some(reason) => Err(Error::NotActionable { what: named(at), reason, covered_by: None }),
+            Some(reason) => Err(Error::not_actionable(named(at), reason)),
             None => Ok(focused),
         }
     }
@@ -233,7 +233,7 @@ impl Tab {
                 let reason = format!(
                     "another frame took the focus while typing; {sent} of {of} characters had been sent, and the last ones may have gone to that frame"
                 );
-                Err(Error::NotActionable { what: "the password field".to_owned(), reason, covered_by: None })
+                Err(Error::not_actionable("the password field", reason))
             }
         }
     }
@@ -270,7 +270,7 @@ impl Tab {
         let nothing = !took.same && (took.empty || (took.now == focused.was && took.bad));
         if nothing && !took.gone {
             let reason = refusal(&took);
-            return Err(Error::NotActionable { what: named(at), reason, covered_by: None });
+            return Err(Error::not_actionable(named(at), reason));
         }
         Ok(())
     }
@@ -314,11 +314,7 @@ pub(super) fn named(at: &Locator) -> String {
 pub(super) fn gone(at: &Locator) -> Error {
     match &at.reference {
         Some(_) => Error::StaleRef { reference: named(at), why: "its element was removed from the document" },
-        None => Error::NotActionable {
-            what: named(at),
-            reason: "it was removed from the document".to_owned(),
-            covered_by: None,
-        },
+        None => Error::not_actionable(named(at), "it was removed from the document"),
     }
 }
 
@@ -329,7 +325,7 @@ fn not_typed(at: &Locator, kind: &str) -> Error {
         "file" => "it is a file input; use upload",
         _ => "it does not accept text",
     };
-    Error::NotActionable { what: named(at), reason: reason.to_owned(), covered_by: None }
+    Error::not_actionable(named(at), reason)
 }
 
 fn performed(typed: Typed, ready: Option<Ready>) -> Performed {

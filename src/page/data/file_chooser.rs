@@ -113,7 +113,7 @@ impl Tab {
         if let Some(now) = reply.changed {
             return Err(Error::RefChanged { reference: reference.to_owned(), was: shown, now });
         }
-        let refuse = |reason: String| Error::NotActionable { what: reference.to_owned(), reason, covered_by: None };
+        let refuse = |reason: String| Error::not_actionable(reference, reason);
         let Some(id) = reply.input else {
             let tag = reply.tag.unwrap_or_default();
             return Err(refuse(format!(

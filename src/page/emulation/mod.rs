@@ -228,9 +228,14 @@ impl Tab {
     /// changed; if Chromium refuses one later, earlier ones stay in place.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] naming the field, with the most similar names for an unknown device;
+    /// [`Error::BadRequest`] without any field, and naming the field, with the most similar names for an unknown device;
     /// [`Error::Supervisor`].
     pub fn emulate(&self, change: &Emulation, deadline: Deadline) -> Result<(), Error> {
+        if *change == Emulation::default() {
+            let problem =
+                "nothing to emulate; give at least one setting, such as viewport, device or locale; null clears one";
+            return Err(Error::BadRequest { problem: problem.to_owned() });
+        }
         check(change)?;
         let device = match &change.device {
             Some(Some(name)) => Some(Some(Device::find(name).map_err(|near| unknown_device(name, &near))?)),

@@ -153,11 +153,7 @@ impl Tab {
         let how = BoxOptions { whole: true, uncovered: false };
         let (view, place) = self.place(node, how, deadline)?;
         let gone = || Error::StaleRef { reference: name.to_owned(), why: "it was removed from the page" };
-        let unseen = || Error::NotActionable {
-            what: name.to_owned(),
-            reason: "it is not visible, so it cannot be captured".to_owned(),
-            covered_by: None,
-        };
+        let unseen = || Error::not_actionable(name, "it is not visible, so it cannot be captured");
         let place = place.ok_or_else(gone)?;
         let all = place.all.ok_or_else(unseen)?;
         let is_whole = place.part.is_some_and(|part| part.holds(&all));

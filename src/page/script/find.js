@@ -167,8 +167,9 @@ function read(element, { what, name, most }, visible) {
       return value ? text(value) : { value: null };
     case "attribute": {
       const isSecret = (isSecretField(element) || isPassword(element)) && name.toLowerCase() === "value";
-      const value = isSecret ? null : attr(element, name);
-      return value === null ? { value } : text(value);
+      const value = attr(element, name);
+      // As many bullets as characters, so that it differs from an absent attribute.
+      return value === null ? { value } : text(isSecret ? "•".repeat(Math.min(value.length, most + 1)) : value);
     }
     case "box": {
       const rects = rectsOf(element);

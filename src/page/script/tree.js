@@ -565,6 +565,7 @@ calls.tree = (options) => {
     }
     walk.flush();
   } else if (options.root) answer.gone = true;
+  else if (options.selector) answer.missing = true;
   if (walk.cut || walk.tooDeep) answer.cut = true;
   const focused = focus();
   if (focused) answer.focused = idOf(focused);

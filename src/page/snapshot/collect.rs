@@ -137,6 +137,11 @@ impl Tab {
         if let Some(problem) = top.tree.error.take() {
             return Err(Error::BadRequest { problem });
         }
+        if top.tree.missing {
+            let selector = options.selector.as_deref().unwrap_or_default().chars().take(200).collect();
+            let place = options.frame.as_ref().map_or_else(|| "the main frame".to_owned(), |id| format!("frame {id}"));
+            return Err(Error::NoMatch { selector, place });
+        }
         let (url, title) = (std::mem::take(&mut top.tree.url), std::mem::take(&mut top.tree.title));
         let doc = top.doc.clone();
         let mut joined = Joined { read, held, top: self.top()?, items: Vec::new(), frames: 0, cut: false };

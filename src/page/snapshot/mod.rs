@@ -286,7 +286,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::Supervisor`] when the top frame does not answer, [`Error::BadRequest`] for an invalid selector,
-    /// [`Error::BadRef`], [`Error::StaleRef`].
+    /// [`Error::NoMatch`] for one without a match, [`Error::BadRef`], [`Error::StaleRef`].
     pub fn snapshot(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {
         if self.supervisor.view().dialogs_of(self.target.as_str()).next().is_some() {
             return Ok(self.blocked(options.format));

@@ -37,6 +37,9 @@ pub(super) struct Tree {
     /// Whether something was left out because it is nested too deeply.
     #[serde(default)]
     pub(super) cut: bool,
+    /// Nothing matches the selector.
+    #[serde(default)]
+    pub(super) missing: bool,
     /// What is wrong with the selector.
     pub(super) error: Option<String>,
 }

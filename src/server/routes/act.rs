@@ -13,7 +13,7 @@ use crate::api::{
 };
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
 use crate::page::{Act, ActKind, Outcome, Upload};
-use crate::supervisor::Supervisor;
+use crate::supervisor::{DialogType, Supervisor};
 use crate::sync::Deadline;
 
 /// Time limit for answering a dialog and for setting files on an input.
@@ -89,6 +89,7 @@ pub(super) fn raw(call: &Call<'_>, command: RawCommand) -> Result<RawResult, Api
 }
 
 pub(super) fn dialog(call: &Call<'_>, answer: AnswerDialog) -> Result<DialogAnswered, ApiError> {
+    let text = answer.prompt_text.clone().filter(|text| !text.is_empty());
     let reply = DialogReply {
         target: call.target.clone(),
         accept: answer.accept,
@@ -97,8 +98,20 @@ pub(super) fn dialog(call: &Call<'_>, answer: AnswerDialog) -> Result<DialogAnsw
         timeout: call.requested_timeout,
     };
     Ok(match call.profile()?.answer_dialog(reply, Deadline::after(ANSWERING))? {
-        DialogOutcome::Answered(dialog) => DialogAnswered { armed: false, armed_for_ms: None, dialog: Some(dialog) },
-        DialogOutcome::Armed(time) => DialogAnswered { armed: true, armed_for_ms: Some(millis(time)), dialog: None },
+        DialogOutcome::Answered(dialog) => DialogAnswered {
+            armed: false,
+            armed_for_ms: None,
+            replaced: None,
+            prompt_text_ignored: text.is_some() && !(dialog.accepted && dialog.dialog.kind == DialogType::Prompt),
+            dialog: Some(dialog),
+        },
+        DialogOutcome::Armed { time, replaced } => DialogAnswered {
+            armed: true,
+            armed_for_ms: Some(millis(time)),
+            replaced,
+            prompt_text_ignored: text.is_some() && !answer.accept,
+            dialog: None,
+        },
     })
 }
 

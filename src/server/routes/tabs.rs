@@ -3,7 +3,7 @@
 use super::super::error::ApiError;
 use super::Call;
 use crate::api::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, TabOpened, Tabs};
-use crate::control::{Navigate, Navigated, NewTab, TabInfo, Travel};
+use crate::control::{ClosedTab, LabelledTab, Navigate, Navigated, NewTab, TabInfo, Travel};
 
 pub(super) fn list(call: &Call<'_>, _: NoFields) -> Result<Tabs, ApiError> {
     let profile = call.profile()?;
@@ -13,18 +13,18 @@ pub(super) fn list(call: &Call<'_>, _: NoFields) -> Result<Tabs, ApiError> {
 pub(super) fn open(call: &Call<'_>, open: OpenTab) -> Result<TabOpened, ApiError> {
     let new = NewTab { url: open.url, label: open.label, background: open.background };
     let opened = call.profile()?.open(new, call.deadline)?;
-    Ok(TabOpened { tab: opened.tab, downloads: opened.downloads })
+    Ok(TabOpened { tab: opened.tab, downloads: opened.downloads, label_taken_from: opened.label_taken_from })
 }
 
 pub(super) fn focus(call: &Call<'_>, focus: FocusTab) -> Result<TabInfo, ApiError> {
     Ok(call.profile()?.focus(&focus.target_id, call.deadline)?)
 }
 
-pub(super) fn label(call: &Call<'_>, label: LabelTab) -> Result<TabInfo, ApiError> {
+pub(super) fn label(call: &Call<'_>, label: LabelTab) -> Result<LabelledTab, ApiError> {
     Ok(call.profile()?.label(&label.target_id, &label.label)?)
 }
 
-pub(super) fn close(call: &Call<'_>, _: NoFields) -> Result<TabInfo, ApiError> {
+pub(super) fn close(call: &Call<'_>, _: NoFields) -> Result<ClosedTab, ApiError> {
     Ok(call.profile()?.close_tab(call.path_param(0), call.deadline)?)
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::super::{Outcome, Scope, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, soon};
 use crate::control::{DialogOutcome, DialogReply};
+use crate::supervisor::DialogType;
 
 /// How long an answer waits for a dialog to open; in effect not at all.
 const AT_ONCE: Duration = Duration::from_millis(200);
@@ -49,6 +50,7 @@ fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Res
     if profile.dialogs(None)?.0.is_empty() {
         return Err(ToolError::new("NO_DIALOG", "no dialog is open; call browser_snapshot to see the page"));
     }
+    let has_text = answer.prompt_text.as_ref().is_some_and(|text| !text.is_empty());
     let reply = DialogReply {
         target: None,
         accept: answer.action == Action::Accept,
@@ -64,13 +66,16 @@ fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Res
             let dialog = json!({
                 "id": closed.dialog.id, "type": closed.dialog.kind, "closed_by": closed.closed_by, "accepted": closed.accepted,
             });
-            let outcome = Outcome::default().with("action", action).with("dialog", dialog);
+            let mut outcome = Outcome::default().with("action", action).with("dialog", dialog);
+            if has_text && !(closed.accepted && closed.dialog.kind == DialogType::Prompt) {
+                outcome = outcome.with("prompt_text_ignored", true);
+            }
             Ok(browser.finished(match settled {
                 Some(settled) => browser.caused(outcome, &settled),
                 None => outcome,
             }))
         }
-        DialogOutcome::Armed(_) => {
+        DialogOutcome::Armed { .. } => {
             Err(ToolError::new("NO_DIALOG", "the dialog was already closed; call browser_snapshot to see the page"))
         }
     }

@@ -104,6 +104,9 @@ impl Browser<'_> {
                 outcome = outcome.with(name, list);
             }
         }
+        if let Some(hint) = done.hint {
+            outcome = outcome.with("hint", hint);
+        }
         if done.blocked_popups > 0 {
             outcome = outcome.with("blocked_popups", done.blocked_popups);
         }

@@ -177,10 +177,10 @@ fn manage(browser: &Browser<'_>, call: &ToolContext<'_>, doing: Tabs) -> Result<
             let outcome = with_status(Outcome::default().with("tab", json!(opened.tab)), opened.status);
             return Ok(browser.finished(loading(outcome, opened.is_loading)));
         }
-        Action::Focus => profile.focus(&needed(doing.target, "target")?, soon(call))?,
-        Action::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,
-        Action::Close => profile.close_tab(&needed(doing.target, "target")?, soon(call))?,
+        Action::Focus => json!(profile.focus(&needed(doing.target, "target")?, soon(call))?),
+        Action::Label => json!(profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?),
+        Action::Close => json!(profile.close_tab(&needed(doing.target, "target")?, soon(call))?),
     };
     let key = if doing.action == Action::Close { "closed" } else { "tab" };
-    Ok(browser.finished(Outcome::default().with(key, json!(one))))
+    Ok(browser.finished(Outcome::default().with(key, one)))
 }

@@ -113,9 +113,23 @@ fn ended(value: &Value) -> String {
     format!("done ({why})")
 }
 
+/// How far `scroll` scrolled; `None` for the result of another action.
+fn scrolled(result: &Value) -> Option<String> {
+    let fields = result.as_object().filter(|fields| fields.len() == 2)?;
+    let (x, y) = (fields.get("x")?.as_f64()?, fields.get("y")?.as_f64()?);
+    Some(match (x, y) {
+        (0.0, 0.0) => "not scrolled: there is nothing further in this direction".to_owned(),
+        (0.0, y) => format!("scrolled {} px {}", y.abs(), if y > 0.0 { "down" } else { "up" }),
+        (x, 0.0) => format!("scrolled {} px {}", x.abs(), if x > 0.0 { "right" } else { "left" }),
+        (x, y) => format!("scrolled {x} px to the right, {y} px down"),
+    })
+}
+
 pub(in super::super) fn acted(value: &Value, out: &Out) {
     note(&ended(value), out);
-    if !value["result"].is_null() {
+    if let Some(line) = scrolled(&value["result"]) {
+        note(&line, out);
+    } else if !value["result"].is_null() {
         plainly(&value["result"], out);
     }
     followed(value, out);
@@ -135,6 +149,9 @@ pub(in super::super) fn evaluated(value: &Value, out: &Out) {
             return in_the_way(value, out);
         }
         None => out.line("undefined"),
+    }
+    if let Some(hint) = value["hint"].as_str() {
+        out.aside(hint);
     }
     if is(value, "navigated") {
         note(&went(value), out);

@@ -85,6 +85,7 @@ fn tab(value: &Value) -> String {
 
 pub(in super::super) fn opened(value: &Value, out: &Out) {
     out.line(&tab(value));
+    label_taken(value, out);
     for download in list(value, "downloads") {
         let file = super::acts::downloaded(download);
         note(&format!("a download started: {}; the tab is empty", file.trim_start_matches("downloaded ")), out);
@@ -98,11 +99,24 @@ pub(in super::super) fn focused(value: &Value, out: &Out) {
 
 pub(in super::super) fn closed(value: &Value, out: &Out) {
     note(&format!("closed {}", tab(value)), out);
+    let empty = list(value, "newTabs").first().unwrap_or(&value["replacedBy"]);
+    if empty.is_object() {
+        note(&format!("it was the last tab; the empty tab {} replaces it", word(empty, "tabId")), out);
+    }
     pending(value, out);
 }
 
 pub(in super::super) fn labelled(value: &Value, out: &Out) {
     note(&tab(value), out);
+    label_taken(value, out);
+}
+
+/// Names the tab that lost its label to this one.
+fn label_taken(value: &Value, out: &Out) {
+    let from = word(value, "labelTakenFrom");
+    if !from.is_empty() {
+        note(&format!("the label was taken from {from}"), out);
+    }
 }
 
 pub(in super::super) fn profiles(value: &Value, out: &Out) {

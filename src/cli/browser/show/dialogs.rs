@@ -83,6 +83,14 @@ pub(in super::super) fn dialogs(value: &Value, out: &Out) {
     }
 }
 
+/// As [`answered`], for an answer with a text.
+pub(in super::super) fn answered_with_text(value: &Value, out: &Out) {
+    answered(value, out);
+    if is(value, "armed") && !is(value, "promptTextIgnored") {
+        note("the text of --prompt is used if that dialog is a prompt", out);
+    }
+}
+
 pub(in super::super) fn answered(value: &Value, out: &Out) {
     let dialog = if value["dialog"].is_object() { &value["dialog"] } else { value };
     if !dialog["id"].is_null() {
@@ -92,9 +100,17 @@ pub(in super::super) fn answered(value: &Value, out: &Out) {
         let time = value["armed_for_ms"].as_u64().or(value["armedForMs"].as_u64());
         let time = time.map(|time| format!(" for {} s", time.div_ceil(1000))).unwrap_or_default();
         note(&format!("no open dialog; armed{time}: the next dialog of the tab gets this answer"), out);
+        let replaced = &value["replaced"];
+        if replaced.is_object() {
+            let how = if is(replaced, "accept") { "accept" } else { "dismiss" };
+            note(&format!("it replaces the armed answer: {how}"), out);
+        }
         note("`cdpilot dialog --disarm` removes it, `cdpilot dialogs` shows it", out);
     } else {
         note("answered", out);
+    }
+    if is(value, "promptTextIgnored") {
+        out.warning("the text of --prompt was not used: only an accepted prompt takes one");
     }
     pending(value, out);
 }

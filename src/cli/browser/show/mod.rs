@@ -16,9 +16,10 @@ pub(super) use acts::{acted, batch, download, evaluated, highlighted, navigated,
 pub(super) use browser::{
     closed, deleted_profile, focused, labelled, made, opened, profiles, reset, status, stopped, tabs,
 };
-pub(super) use dialogs::{answer_with, answered, dialogs, disarmed, line as dialog, pending};
+pub(super) use dialogs::{answer_with, answered, answered_with_text, dialogs, disarmed, line as dialog, pending};
 pub(super) use pages::{
-    aria_lines, console, errors, event, found, frames, got, path, picture, snapshot, text, uploaded,
+    aria_lines, console, errors, event, found, frames, got, got_attribute, got_value, path, picture, snapshot, text,
+    uploaded,
 };
 pub(super) use requests::{archive, request, requests};
 pub(super) use routes::{route_added, routes};

@@ -15,6 +15,9 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
         Some(text) => whole(text, out),
         None => whole(&aria_lines(value), out),
     }
+    if value["stats"]["lines"] == 0 && !is(value, "loading") {
+        out.aside("nothing to show with these options");
+    }
     let picture = word(value, "path");
     if !picture.is_empty() {
         out.aside(&format!("screenshot: {picture}"));
@@ -88,9 +91,28 @@ pub(in super::super) fn found(value: &Value, out: &Out) {
 
 /// Prints a property of an element.
 pub(in super::super) fn got(value: &Value, out: &Out) {
+    got_or(value, "is not rendered, so it has no box", out);
+}
+
+pub(in super::super) fn got_value(value: &Value, out: &Out) {
+    got_or(value, "has no value; `get text` reads its text", out);
+}
+
+pub(in super::super) fn got_attribute(value: &Value, out: &Out) {
+    got_or(value, "does not have this attribute", out);
+}
+
+/// Prints a property, or why the element has none.
+fn got_or(value: &Value, absent: &str, out: &Out) {
     match &value["value"] {
+        Value::String(text) if text.is_empty() => out.aside("empty"),
         Value::String(text) => whole(text, out),
-        Value::Null => out.aside("no value: the element does not have it"),
+        Value::Null => {
+            let element = &value["element"];
+            let name = Some(word(element, "name")).filter(|name| !name.is_empty());
+            let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
+            out.aside(&format!("no value: {} {}{name} {absent}", word(element, "ref"), word(element, "role")));
+        }
         Value::Object(fields) => {
             for (name, value) in fields {
                 out.line(&format!("{name}: {value}"));
