@@ -25,7 +25,7 @@ const MODULES: [(&str, &[&str]); 19] = [
     ("llm", &["config", "code", "text", "sync"]),
     ("tools", &["control", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
-    ("api", &["control", "page", "supervisor", "code"]),
+    ("api", &["control", "page", "supervisor", "config", "code"]),
     // Entry points: what they need of the protocol, the modules between offer.
     (
         "server",
