@@ -19,6 +19,17 @@ pub struct Shown {
     pub name: String,
 }
 
+impl Shown {
+    /// Whether a reader would take it for the same: white space is folded, digits are ignored.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let likeness = |name: &str| {
+            let text: String = name.chars().map(|letter| if letter.is_numeric() { ' ' } else { letter }).collect();
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        self.role == other.role && likeness(&self.name) == likeness(&other.name)
+    }
+}
+
 /// A failed request to a page.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]

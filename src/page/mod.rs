@@ -15,6 +15,7 @@
 //! | `emulation` | overrides of device, location, locale and network |
 //! | `cookie_import` | cookies exported by other programs |
 //! | `login_state` | cookies and storage of all origins, saved and loaded |
+//! | `highlight` | looking: the usable elements of the viewport, with labels and ids |
 //! | `navigation` | navigations and waiting for their documents |
 //! | `find` | locators, and reading one element |
 //! | `act`, `input`, `frame_geometry` | actions, trusted input, positions in the top viewport |
@@ -28,6 +29,7 @@ mod emulation;
 mod error;
 mod find;
 mod frame_geometry;
+mod highlight;
 mod input;
 mod login_state;
 mod navigation;
@@ -66,6 +68,10 @@ pub use emulation::{
 };
 pub use error::{Error, Shown};
 pub use find::{ElementBox, ElementProperty, ElementState, ElementValue, Match, Matches};
+pub use highlight::{
+    Bound, ElementType, Hint, IdMatch, Look, LookOptions, Picture, Preview, Readiness, Use, VisibleElement,
+    matching as matching_id,
+};
 pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
@@ -171,6 +177,7 @@ impl Tabs {
                 options: Arc::clone(&self.options),
                 downloads: self.downloads.clone(),
                 highlighted: Mutex::default(),
+                highlight_ids: Mutex::default(),
                 cleared: ClearMarks::default(),
                 overrides: Mutex::new(Overrides::default()),
             })
@@ -200,6 +207,7 @@ pub struct Tab {
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
     highlighted: Mutex<Option<screenshot::Highlighted>>,
+    highlight_ids: Mutex<highlight::Ids>,
     cleared: ClearMarks,
     overrides: Mutex<Overrides>,
 }

@@ -1,6 +1,7 @@
 //! Positions of nodes of any frame in the top viewport.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,45 +13,45 @@ use crate::sync::Deadline;
 
 /// The viewport of a frame. Lengths in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-pub(super) struct View {
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub(in super::super) struct View {
+    pub(in super::super) width: f64,
+    pub(in super::super) height: f64,
     /// The scroll position.
-    pub(super) x: f64,
-    pub(super) y: f64,
+    pub(in super::super) x: f64,
+    pub(in super::super) y: f64,
     /// Device pixels per CSS pixel.
-    pub(super) ratio: f64,
+    pub(in super::super) ratio: f64,
     /// The width of the scroll bar.
-    pub(super) bars: f64,
+    pub(in super::super) bars: f64,
     /// Whether the tab is not visible in a window.
-    pub(super) hidden: bool,
+    pub(in super::super) hidden: bool,
 }
 
 impl View {
     /// The viewport as a rectangle at its own origin.
-    pub(super) fn rect(&self) -> Rect {
+    pub(in super::super) fn rect(&self) -> Rect {
         Rect { x: 0.0, y: 0.0, width: self.width, height: self.height }
     }
 }
 
 /// The position of a node, in CSS pixels of the top viewport.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct NodePosition {
+pub(in super::super) struct NodePosition {
     /// The whole box; `None` when the node is not rendered or not visible.
-    pub(super) all: Option<Rect>,
+    pub(in super::super) all: Option<Rect>,
     /// The visible part, clipped by frames and containers around it.
-    pub(super) part: Option<Rect>,
+    pub(in super::super) part: Option<Rect>,
     /// The visible parts of its lines, when it has several.
-    pub(super) lines: Vec<Rect>,
+    pub(in super::super) lines: Vec<Rect>,
 }
 
 /// How positions are computed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct BoxOptions {
+pub(in super::super) struct BoxOptions {
     /// Include what is outside the top viewport.
-    pub(super) whole: bool,
+    pub(in super::super) whole: bool,
     /// Exclude what is covered by other elements.
-    pub(super) uncovered: bool,
+    pub(in super::super) uncovered: bool,
 }
 
 #[derive(Serialize)]
@@ -118,6 +119,11 @@ impl FrameTransform {
         }
     }
 
+    /// A point of the top viewport in the viewport of the frame.
+    fn inside(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        ((x - self.x) / self.sx, (y - self.y) / self.sy)
+    }
+
     fn shown_of(&self, part: Edges) -> Option<Rect> {
         let lifted = self.of(part.into());
         if self.is_top { Some(lifted) } else { self.shown?.and(&lifted) }
@@ -139,7 +145,18 @@ impl FrameTransform {
 #[derive(Default)]
 struct FrameRequest {
     ids: Vec<u32>,
+    /// The position of each id in `ids`.
+    index: HashMap<u32, usize>,
     holes: Vec<u32>,
+}
+
+impl FrameRequest {
+    fn add(&mut self, id: u32) {
+        if let Entry::Vacant(free) = self.index.entry(id) {
+            free.insert(self.ids.len());
+            self.ids.push(id);
+        }
+    }
 }
 
 impl Tab {
@@ -150,6 +167,17 @@ impl Tab {
         how: BoxOptions,
         deadline: Deadline,
     ) -> Result<(View, Vec<Option<NodePosition>>), Error> {
+        let layout = self.layout(nodes, how, deadline)?;
+        Ok((layout.view, nodes.iter().map(|node| layout.position(node)).collect()))
+    }
+
+    /// Where nodes of all frames, and the frames around them, are in the top viewport.
+    pub(in super::super) fn layout(
+        &self,
+        nodes: &[Node],
+        how: BoxOptions,
+        deadline: Deadline,
+    ) -> Result<Layout, Error> {
         let top = self.top()?;
         let mut wanted: HashMap<FrameId, FrameRequest> = HashMap::from([(top.clone(), FrameRequest::default())]);
         let mut owners: HashMap<FrameId, Node> = HashMap::new();
@@ -163,10 +191,7 @@ impl Tab {
                 owners.insert(frame, owner);
                 frame = around;
             }
-            let of_frame = wanted.entry(node.frame.clone()).or_default();
-            if !of_frame.ids.contains(&node.id) {
-                of_frame.ids.push(node.id);
-            }
+            wanted.entry(node.frame.clone()).or_default().add(node.id);
         }
         let frames: Vec<FrameId> = wanted.keys().cloned().collect();
         let ask = |frame: &FrameId| {
@@ -183,40 +208,53 @@ impl Tab {
                 Err(_) => {}
             }
         }
-        let lift = |frame: &FrameId| lift(frame, &top, &owners, &wanted, &told);
-        let place = |node: &Node| {
-            let (doc, answer) = told.get(&node.frame)?;
-            if *doc != node.doc {
-                return None;
-            }
-            let index = wanted.get(&node.frame)?.ids.iter().position(|id| *id == node.id)?;
-            let boxed = answer.boxes.get(index)?.as_ref()?;
-            let lift = lift(&node.frame)?;
-            let all = boxed.all.map(|side| lift.of(side.into()));
-            let lines = boxed.lines.iter().filter_map(|line| lift.shown_of(*line)).collect();
-            Some(NodePosition { all, part: boxed.part.and_then(|part| lift.shown_of(part)), lines })
-        };
-        let places = nodes.iter().map(place).collect();
         let view = told.get(&top).map(|(_, told)| told.view);
-        let missing = || Error::DocumentGone { frame: top.to_string() };
-        Ok((view.ok_or_else(missing)?, places))
+        let view = view.ok_or_else(|| Error::DocumentGone { frame: top.to_string() })?;
+        Ok(Layout { view, top, owners, wanted, told })
     }
 }
 
-fn lift(
-    frame: &FrameId,
-    top: &FrameId,
-    owners: &HashMap<FrameId, Node>,
-    wanted: &HashMap<FrameId, FrameRequest>,
-    told: &HashMap<FrameId, (Doc, BoxReply)>,
-) -> Option<FrameTransform> {
-    if frame == top {
-        return Some(FrameTransform::TOP);
+/// The positions of nodes and of the frames around them, as they were at one moment.
+pub(in super::super) struct Layout {
+    /// The top viewport.
+    pub(in super::super) view: View,
+    top: FrameId,
+    owners: HashMap<FrameId, Node>,
+    wanted: HashMap<FrameId, FrameRequest>,
+    told: HashMap<FrameId, (Doc, BoxReply)>,
+}
+
+impl Layout {
+    /// The position of a node; `None` if it was removed, or not asked for.
+    pub(in super::super) fn position(&self, node: &Node) -> Option<NodePosition> {
+        let (doc, answer) = self.told.get(&node.frame)?;
+        if *doc != node.doc {
+            return None;
+        }
+        let index = *self.wanted.get(&node.frame)?.index.get(&node.id)?;
+        let boxed = answer.boxes.get(index)?.as_ref()?;
+        let lift = self.transform(&node.frame)?;
+        let all = boxed.all.map(|side| lift.of(side.into()));
+        let lines = boxed.lines.iter().filter_map(|line| lift.shown_of(*line)).collect();
+        Some(NodePosition { all, part: boxed.part.and_then(|part| lift.shown_of(part)), lines })
     }
-    let owner = owners.get(frame)?;
-    let outer = lift(&owner.frame, top, owners, wanted, told)?;
-    let (doc, around) = told.get(&owner.frame)?;
-    let index = wanted.get(&owner.frame)?.holes.iter().position(|id| *id == owner.id)?;
-    let hole = around.holes.get(index)?.as_ref()?;
-    (*doc == owner.doc).then(|| outer.into_hole(hole))
+
+    /// The element that holds a frame, and a point of the top viewport in the viewport of the document around the frame.
+    /// `None` for the top frame.
+    pub(in super::super) fn around(&self, frame: &FrameId, point: (f64, f64)) -> Option<(&Node, (f64, f64))> {
+        let owner = self.owners.get(frame)?;
+        Some((owner, self.transform(&owner.frame)?.inside(point)))
+    }
+
+    fn transform(&self, frame: &FrameId) -> Option<FrameTransform> {
+        if *frame == self.top {
+            return Some(FrameTransform::TOP);
+        }
+        let owner = self.owners.get(frame)?;
+        let outer = self.transform(&owner.frame)?;
+        let (doc, around) = self.told.get(&owner.frame)?;
+        let index = self.wanted.get(&owner.frame)?.holes.iter().position(|id| *id == owner.id)?;
+        let hole = around.holes.get(index)?.as_ref()?;
+        (*doc == owner.doc).then(|| outer.into_hole(hole))
+    }
 }

@@ -11,10 +11,10 @@ const RGB: usize = 3;
 
 /// An image of 8-bit RGB pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Canvas {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) pixels: Vec<u8>,
+pub(in super::super) struct Canvas {
+    pub(in super::super) width: u32,
+    pub(in super::super) height: u32,
+    pub(in super::super) pixels: Vec<u8>,
 }
 
 /// An error of image processing.
@@ -24,13 +24,13 @@ pub(super) fn failed(doing: &'static str, problem: impl ToString) -> Error {
 
 impl Canvas {
     /// A white image.
-    pub(super) fn white(width: u32, height: u32) -> Self {
+    pub(in super::super) fn white(width: u32, height: u32) -> Self {
         let pixels = vec![255; at(width, 0, i64::from(height))];
         Self { width, height, pixels }
     }
 
     /// Decodes a PNG. Transparent pixels become white.
-    pub(super) fn decode(png: &[u8]) -> Result<Self, Error> {
+    pub(in super::super) fn decode(png: &[u8]) -> Result<Self, Error> {
         let problem = |error: png::DecodingError| failed("read", error);
         let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(png), png::Limits { bytes: usize::MAX });
         decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -58,13 +58,13 @@ impl Canvas {
     }
 
     /// Width and height of a PNG in pixels, from its header.
-    pub(super) fn sides(png: &[u8]) -> Result<(u32, u32), Error> {
+    pub(in super::super) fn sides(png: &[u8]) -> Result<(u32, u32), Error> {
         let reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().map_err(|e| failed("read", e))?;
         Ok((reader.info().width, reader.info().height))
     }
 
     /// The resized image. Every source pixel counts, so that thin lines and text stay visible.
-    pub(super) fn resized(&self, width: u32, height: u32) -> Result<Self, Error> {
+    pub(in super::super) fn resized(&self, width: u32, height: u32) -> Result<Self, Error> {
         if (width, height) == (self.width, self.height) {
             return Ok(self.clone());
         }
@@ -80,7 +80,7 @@ impl Canvas {
     }
 
     /// Pastes another image; parts outside are clipped.
-    pub(super) fn paste(&mut self, other: &Self, left: i64, top: i64) {
+    pub(in super::super) fn paste(&mut self, other: &Self, left: i64, top: i64) {
         for row in 0..i64::from(other.height) {
             let first = (-left).max(0);
             let last = i64::from(other.width).min(i64::from(self.width) - left);
@@ -98,8 +98,22 @@ impl Canvas {
         }
     }
 
+    /// A part of the picture; what is outside is left out.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the picture")]
+    pub(in super::super) fn cut(&self, part: &super::options::Rect) -> Self {
+        let side = |from: f64, to: f64, most: u32| {
+            let start = (from.round().max(0.0) as u32).min(most.saturating_sub(1));
+            (start, (to.round().max(0.0) as u32).clamp(start + 1, most.max(start + 1)) - start)
+        };
+        let (left, width) = side(part.x, part.right(), self.width);
+        let (top, height) = side(part.y, part.bottom(), self.height);
+        let mut cut = Self::white(width, height);
+        cut.paste(self, -i64::from(left), -i64::from(top));
+        cut
+    }
+
     /// Fills a rectangle; parts outside are clipped.
-    pub(super) fn fill(&mut self, left: i64, top: i64, width: i64, height: i64, colour: [u8; RGB]) {
+    pub(in super::super) fn fill(&mut self, left: i64, top: i64, width: i64, height: i64, colour: [u8; RGB]) {
         let (right, bottom) = ((left + width).min(self.width.into()), (top + height).min(self.height.into()));
         let (left, top) = (left.max(0), top.max(0));
         if left >= right {

@@ -60,7 +60,7 @@ impl Tab {
     }
 
     /// Runs something while nothing is highlighted.
-    pub(super) fn unhighlighted<T>(
+    pub(in super::super) fn unhighlighted<T>(
         &self,
         deadline: Deadline,
         action: impl FnOnce(&Self) -> Result<T, Error>,

@@ -31,12 +31,14 @@ mod scroll;
 mod take;
 mod tiles;
 
-use canvas::Canvas;
+pub(super) use boxes::{BoxOptions, Layout, NodePosition, View};
+pub(super) use canvas::Canvas;
 pub use encode::{Fit, PictureType};
 pub(super) use highlight::Highlighted;
 pub use options::{Annotation, LabelCounts, Rect, Screenshot, ScreenshotOptions};
 pub use pdf::PdfOptions;
 pub use save::save;
+pub(super) use take::Frame;
 use take::{Mark, Shot};
 
 use super::{Error, Tab};
@@ -124,6 +126,13 @@ fn encoded(shot: &mut Shot, options: &ScreenshotOptions, width: u32, height: u32
             encode::encode(&canvas, options.kind, quality)
         }
     }
+}
+
+/// Encodes a picture as PNG, within limits of its size.
+pub(super) fn encode_picture(canvas: &Canvas, fit: &Fit) -> Result<(Vec<u8>, PictureType, u32, u32), Error> {
+    let resized = |canvas: &Canvas, width, height| canvas.resized(width, height);
+    let encoded = encode::encode_within(canvas, PictureType::Png, encode::QUALITY, fit, resized)?;
+    Ok((encoded.bytes, encoded.kind, encoded.width, encoded.height))
 }
 
 /// The annotations of the labels, with boxes in pixels of the screenshot.

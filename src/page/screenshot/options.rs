@@ -134,27 +134,27 @@ impl Rect {
 }
 
 impl Rect {
-    pub(super) fn right(&self) -> f64 {
+    pub(in super::super) fn right(&self) -> f64 {
         self.x + self.width
     }
 
-    pub(super) fn bottom(&self) -> f64 {
+    pub(in super::super) fn bottom(&self) -> f64 {
         self.y + self.height
     }
 
     /// The intersection, if there is one.
-    pub(super) fn and(&self, other: &Self) -> Option<Self> {
+    pub(in super::super) fn and(&self, other: &Self) -> Option<Self> {
         let (x, y) = (self.x.max(other.x), self.y.max(other.y));
         let (width, height) = (self.right().min(other.right()) - x, self.bottom().min(other.bottom()) - y);
         (width > 0.0 && height > 0.0).then_some(Self { x, y, width, height })
     }
 
-    pub(super) fn moved(&self, x: f64, y: f64) -> Self {
+    pub(in super::super) fn moved(&self, x: f64, y: f64) -> Self {
         Self { x: self.x + x, y: self.y + y, ..*self }
     }
 
     /// Whether it contains another rectangle, within half a pixel.
-    pub(super) fn holds(&self, other: &Self) -> bool {
+    pub(in super::super) fn holds(&self, other: &Self) -> bool {
         let near = |inner: f64, outer: f64| inner <= outer + 0.5;
         near(self.x, other.x)
             && near(self.y, other.y)

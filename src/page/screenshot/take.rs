@@ -62,13 +62,13 @@ pub(super) struct Shot {
 
 /// The area to capture, in CSS pixels of the top viewport.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
-    pub(super) area: Rect,
-    pub(super) view: View,
+pub(in super::super) struct Frame {
+    pub(in super::super) area: Rect,
+    pub(in super::super) view: View,
     /// Whether it is a part of the document instead of the viewport.
-    pub(super) clipped: bool,
+    pub(in super::super) clipped: bool,
     /// Whether it extends beyond the viewport.
-    pub(super) beyond: bool,
+    pub(in super::super) beyond: bool,
 }
 
 #[derive(Deserialize)]
@@ -111,7 +111,7 @@ impl Tab {
         }
     }
 
-    pub(super) fn view(&self, deadline: Deadline) -> Result<View, Error> {
+    pub(in super::super) fn view(&self, deadline: Deadline) -> Result<View, Error> {
         Ok(self.call::<View>(&self.top()?, "view", &(), deadline)?.1.result)
     }
 
@@ -267,7 +267,7 @@ impl Tab {
     }
 
     /// Captures, in tiles where the area is larger than what Chromium captures at once.
-    pub(super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
+    pub(in super::super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
         let tiles = tiles::of(&frame.area, frame.view.ratio);
         let began = Instant::now();
         let failed = |error| not_captured(error, began.elapsed());

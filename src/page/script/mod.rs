@@ -38,6 +38,11 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("wait.js"),
     include_str!("find.js"),
     include_str!("notices.js"),
+    include_str!("element-key.js"),
+    include_str!("element-html.js"),
+    include_str!("highlight.js"),
+    include_str!("readiness.js"),
+    include_str!("carousel.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 );
 

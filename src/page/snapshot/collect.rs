@@ -24,21 +24,31 @@ const UNPLACED: &str = "the element that holds the frame was not found; take ano
 
 /// A node of the joined tree.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
-    pub(super) depth: u32,
-    pub(super) role: Box<str>,
-    pub(super) name: Box<str>,
+pub(in super::super) struct Item {
+    pub(in super::super) depth: u32,
+    pub(in super::super) role: Box<str>,
+    pub(in super::super) name: Box<str>,
     /// The element; `None` for text and for the placeholder of a folded run.
-    pub(super) node: Option<Node>,
-    pub(super) frame: FrameId,
-    pub(super) in_top: bool,
-    pub(super) has_ref: bool,
+    pub(in super::super) node: Option<Node>,
+    pub(in super::super) frame: FrameId,
+    pub(in super::super) in_top: bool,
+    pub(in super::super) has_ref: bool,
     pub(super) more: Option<Box<NodeDetails>>,
     /// The number of similar siblings that this placeholder stands for.
-    pub(super) folded: usize,
+    pub(in super::super) folded: usize,
 }
 
 impl Item {
+    /// Whether its role does not say how it is used.
+    pub(in super::super) fn is_weak(&self) -> bool {
+        !INTERACTIVE.contains(&&*self.role)
+    }
+
+    /// Whether it is an element to use, frames excepted.
+    pub(in super::super) fn is_usable(&self) -> bool {
+        self.has_ref && &*self.role != "iframe" && is_interactive(&self.role, self.more.as_deref())
+    }
+
     /// Whether its content is its name only while it has the focus.
     pub(super) fn is_named_by_focus(&self) -> bool {
         self.more.as_ref().is_some_and(|more| more.by_focus)
@@ -46,16 +56,16 @@ impl Item {
 }
 
 /// The joined tree.
-pub(super) struct Collected {
-    pub(super) url: String,
-    pub(super) title: String,
-    pub(super) doc: Doc,
-    pub(super) items: Vec<Item>,
-    pub(super) frames: usize,
+pub(in super::super) struct Collected {
+    pub(in super::super) url: String,
+    pub(in super::super) title: String,
+    pub(in super::super) doc: Doc,
+    pub(in super::super) items: Vec<Item>,
+    pub(in super::super) frames: usize,
     pub(super) unread: Vec<UnreadFrame>,
-    pub(super) rescued: bool,
+    pub(in super::super) rescued: bool,
     /// Whether something was left out because it is nested too deeply.
-    pub(super) cut: bool,
+    pub(in super::super) cut: bool,
 }
 
 struct ReadFrame {
@@ -64,7 +74,7 @@ struct ReadFrame {
 }
 
 impl Tab {
-    pub(super) fn collect(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Collected, Error> {
+    pub(in super::super) fn collect(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Collected, Error> {
         let root = match &options.frame {
             Some(text) => self.frame_named(text, deadline)?,
             None => self.top()?,

@@ -4,7 +4,6 @@ use super::super::Tab;
 use super::super::error::{Error, Shown};
 use super::super::world::Node;
 use super::SnapshotOptions;
-use super::collect::is_interactive;
 use crate::sync::Deadline;
 
 /// The number of a ref, its node, and the role and name it is shown with.
@@ -18,7 +17,7 @@ impl Tab {
         let mut refs = self.refs.lock();
         let mut found = Vec::new();
         for item in seen.items {
-            let wanted = item.has_ref && &*item.role != "iframe" && is_interactive(&item.role, item.more.as_deref());
+            let wanted = item.is_usable();
             let Some(node) = item.node.filter(|_| wanted) else { continue };
             let shown = Shown { role: item.role.into(), name: item.name.into() };
             found.push((refs.show(node.clone(), shown.clone()), node, shown));

@@ -1,0 +1,123 @@
+//! Carousels and sliders, which are used by what they show instead of by a click.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::error::{Error, Shown};
+use super::super::world::Node;
+use super::super::{Act, Locator, Point, Tab};
+use crate::sync::Deadline;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Carousel {
+    gone: bool,
+    /// Differs when it has moved; `None` if it is no carousel.
+    state: Option<String>,
+    carousel: u32,
+    /// The control of the direction, or 0.
+    control: u32,
+    scrolls: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Slider {
+    gone: bool,
+    min: Option<f64>,
+    max: Option<f64>,
+    step: f64,
+}
+
+impl Tab {
+    /// The size of the top viewport, in CSS pixels.
+    ///
+    /// # Errors
+    /// Those of the supervisor.
+    pub fn viewport_size(&self, deadline: Deadline) -> Result<(f64, f64), Error> {
+        let view = self.view(deadline)?;
+        Ok((view.width, view.height))
+    }
+
+    /// Moves a carousel by one step: by its own control, by scrolling, or by dragging its content. Returns how it moved;
+    /// `None` if it did not.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`]; those of actions.
+    pub fn swipe(&self, node: &Node, next: bool, deadline: Deadline) -> Result<Option<&'static str>, Error> {
+        let carousel = |scroll: bool| -> Result<Carousel, Error> {
+            let ask = json!({ "id": node.id, "next": next, "scroll": scroll });
+            let told: Carousel = self.call_in(&node.frame, &node.doc, "swipe", &ask, deadline)?.result;
+            if told.gone {
+                let why = "its element was removed from the document";
+                return Err(Error::StaleRef { reference: "the element".to_owned(), why });
+            }
+            Ok(told)
+        };
+        let before = carousel(false)?;
+        let Some(state) = &before.state else { return Ok(None) };
+        let has_moved = || Ok::<_, Error>(carousel(false)?.state.as_ref() != Some(state));
+        let node_of = |id: u32| Node { id, ..node.clone() };
+        if before.control > 0 {
+            let control = Locator::by_ref(self.node_ref(&node_of(before.control)));
+            match self.act(&Act::click(control).force(), deadline) {
+                Ok(_) if has_moved()? => return Ok(Some("its control")),
+                Ok(_) | Err(Error::NotActionable { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if before.scrolls {
+            carousel(true)?;
+            if has_moved()? {
+                return Ok(Some("scrolling"));
+            }
+        }
+        let around = node_of(before.carousel);
+        let layout = self.layout(
+            std::slice::from_ref(&around),
+            super::super::screenshot::BoxOptions { whole: false, uncovered: false },
+            deadline,
+        )?;
+        let Some(part) = layout.position(&around).and_then(|place| place.part) else { return Ok(None) };
+        let (y, way) = (part.y + part.height / 2.0, (part.width * 0.42).clamp(72.0, 320.0));
+        let middle = part.x + part.width / 2.0;
+        let (from, to) =
+            if next { (middle + way / 2.0, middle - way / 2.0) } else { (middle - way / 2.0, middle + way / 2.0) };
+        self.act(&Act::drag(Point { x: from, y }, Point { x: to, y }), deadline)?;
+        Ok(has_moved()?.then_some("dragging"))
+    }
+
+    /// The value of a slider for a number or a percentage: within its limits, on a step.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for something else, or if the element is no slider; [`Error::StaleRef`].
+    pub fn slider_value(&self, node: &Node, text: &str, deadline: Deadline) -> Result<String, Error> {
+        let bad = |problem: String| Error::BadRequest { problem };
+        let ask = json!({ "id": node.id });
+        let told: Slider = self.call_in(&node.frame, &node.doc, "slider", &ask, deadline)?.result;
+        if told.gone {
+            let why = "its element was removed from the document";
+            return Err(Error::StaleRef { reference: "the element".to_owned(), why });
+        }
+        let (Some(min), Some(max)) = (told.min, told.max) else {
+            return Err(bad("this element is no slider; sliders have the hint slidable".to_owned()));
+        };
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let wanted = match text.strip_suffix('%') {
+            Some(part) => number(part).map(|part| min + (max - min) * part / 100.0),
+            None => number(text),
+        };
+        let wanted = wanted.ok_or_else(|| bad(format!("{text:?} is neither a number nor a percentage such as 40%")))?;
+        if !(min..=max).contains(&wanted) {
+            return Err(bad(format!("{text} is outside the slider's range, {min} to {max}")));
+        }
+        let value = if told.step > 0.0 { min + ((wanted - min) / told.step).round() * told.step } else { wanted };
+        // Without the noise of binary fractions.
+        Ok(((value.clamp(min, max) * 1e6).round() / 1e6).to_string())
+    }
+
+    fn node_ref(&self, node: &Node) -> String {
+        let unnamed = Shown { role: String::new(), name: String::new() };
+        format!("e{}", self.refs.lock().reserve(node.clone(), unnamed))
+    }
+}

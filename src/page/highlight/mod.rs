@@ -1,0 +1,33 @@
+//! Looking at a tab: the usable elements of the viewport, with ids that stay, in pictures whose labels hide nothing.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `element` | what is known of an element |
+//! | `discover` | finding the elements, in all frames at once |
+//! | `ids` | ids of elements |
+//! | `paging` | which elements are labelled together |
+//! | `ready` | whether the page is drawn far enough |
+//! | `draw` | boxes and labels |
+//! | `look` | a look: elements, and the picture of one page of them |
+//! | `preview` | one element before it is used |
+//! | `controls` | carousels and sliders |
+//!
+//! Only what a person sees is listed: not what is outside the viewport, covered, transparent, or behind a modal dialog. The
+//! page is not changed: the picture is captured first, everything else is drawn into it.
+
+mod controls;
+mod discover;
+mod draw;
+mod element;
+mod ids;
+mod look;
+mod paging;
+mod preview;
+mod ready;
+
+pub use element::{ElementType, Hint, Use, VisibleElement};
+pub(super) use ids::Ids;
+pub use ids::{IdMatch, matching};
+pub use look::{Look, LookOptions, Picture};
+pub use preview::{Bound, Preview};
+pub use ready::Readiness;

@@ -1,0 +1,206 @@
+//! One element before it is used: a picture of it, and what the use is bound to.
+
+use serde::Deserialize;
+
+use super::super::error::{Error, Shown};
+use super::super::screenshot::{BoxOptions, Canvas, Rect};
+use super::super::world::Node;
+use super::super::{Locator, Tab};
+use super::draw;
+use super::look::{Picture, distance, encoded};
+use crate::sync::Deadline;
+
+/// Least size of the crop, in CSS pixels.
+const LEAST_WIDTH: f64 = 520.0;
+const LEAST_HEIGHT: f64 = 320.0;
+/// The part of the viewport that the crop shows at least.
+const PART: f64 = 0.58;
+/// What the crop shows around the element, in CSS pixels.
+const AROUND_X: f64 = 192.0;
+const AROUND_Y: f64 = 224.0;
+/// A box that has moved further is no longer where it was shown, in CSS pixels.
+const MOVED: f64 = 24.0;
+
+/// What a use of an element is bound to.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Bound {
+    /// The node.
+    pub node: Node,
+    /// Its role and name.
+    pub shown: Shown,
+    /// Its visible part, in CSS pixels of the top viewport.
+    pub bounds: Rect,
+    /// Where its link leads, or its form is sent; empty for neither.
+    pub destination: String,
+    /// The method of its form; empty without a form.
+    pub method: String,
+    /// Its HTML, at most 900 characters. Untrusted.
+    pub html: String,
+    /// Whether what is typed into it is secret.
+    pub is_secret: bool,
+}
+
+/// An element before it is used.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Preview {
+    /// What the use is bound to.
+    pub bound: Bound,
+    /// The element and what is around it, with a yellow box and the question.
+    pub picture: Picture,
+}
+
+#[derive(Deserialize)]
+struct Now {
+    #[serde(default)]
+    gone: bool,
+    #[serde(default)]
+    role: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    html: String,
+    #[serde(default)]
+    destination: String,
+    #[serde(default)]
+    method: String,
+    #[serde(default)]
+    hidden: Option<String>,
+    #[serde(default)]
+    disabled: Option<String>,
+    #[serde(default)]
+    secret: bool,
+}
+
+impl Tab {
+    /// What a use of an element would be bound to, as it is now. It is scrolled into view. `id` names it in errors; `shown`
+    /// is the role and name that it was shown with.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`] when it is gone, [`Error::RefChanged`], [`Error::NotActionable`] when it is disabled, not visible
+    /// or covered; those of the supervisor.
+    pub fn bound(&self, id: &str, node: &Node, shown: &Shown, deadline: Deadline) -> Result<Bound, Error> {
+        let stale = |why| Error::StaleRef { reference: id.to_owned(), why };
+        let ask = serde_json::json!({ "id": node.id });
+        let now = match self.call_in::<Now>(&node.frame, &node.doc, "bound", &ask, deadline) {
+            Ok(done) => done.result,
+            Err(Error::DocumentGone { .. }) => return Err(stale("its frame now shows another document")),
+            Err(error) => return Err(error),
+        };
+        if now.gone {
+            return Err(stale("its element was removed from the document"));
+        }
+        let what = || format!("{id} ({})", shown.described());
+        let not = |reason: String| Error::NotActionable { what: what(), reason, covered_by: None, waited: None };
+        // A hidden element has no name.
+        if let Some(reason) = now.hidden {
+            return Err(not(reason));
+        }
+        let is = Shown { role: now.role, name: now.name };
+        if !is.is_like(shown) {
+            return Err(Error::RefChanged { reference: id.to_owned(), was: shown.clone(), now: is });
+        }
+        if let Some(reason) = now.disabled {
+            return Err(not(reason));
+        }
+        let layout = self.layout(std::slice::from_ref(node), BoxOptions { whole: false, uncovered: true }, deadline)?;
+        let part = layout.position(node).and_then(|place| place.part);
+        let bounds =
+            part.ok_or_else(|| not("it is not visible in the viewport, or another element covers it".to_owned()))?;
+        let (destination, method, html) = (now.destination, now.method, now.html);
+        Ok(Bound { node: node.clone(), shown: is, bounds, destination, method, html, is_secret: now.secret })
+    }
+
+    /// Checks that an element is as it was in a preview.
+    ///
+    /// # Errors
+    /// As [`bound`](Self::bound); [`Error::StaleRef`] when it has moved, [`Error::RefChanged`] when its form is sent elsewhere.
+    pub fn still_bound(&self, id: &str, was: &Bound, deadline: Deadline) -> Result<Bound, Error> {
+        let now = self.bound(id, &was.node, &was.shown, deadline)?;
+        if distance(&now.bounds, &was.bounds) >= MOVED {
+            return Err(Error::StaleRef { reference: id.to_owned(), why: "it has moved since the preview" });
+        }
+        if (&now.destination, &now.method) != (&was.destination, &was.method) {
+            return Err(Error::StaleRef {
+                reference: id.to_owned(),
+                why: "it now leads elsewhere, or its form is sent elsewhere",
+            });
+        }
+        Ok(now)
+    }
+
+    /// Shows an element before it is used: it is scrolled into view, and captured with what is around it.
+    ///
+    /// # Errors
+    /// As [`bound`](Self::bound); [`Error::NotCaptured`].
+    pub fn preview(
+        &self,
+        id: &str,
+        (node, shown): (&Node, &Shown),
+        question: &str,
+        deadline: Deadline,
+    ) -> Result<Preview, Error> {
+        let bound = self.bound(id, node, shown, deadline)?;
+        let png = self.capture_viewport(deadline)?;
+        let bound = self.still_bound(id, &bound, deadline)?;
+        let view = self.view(deadline)?;
+        let canvas = Canvas::decode(&png)?;
+        let scale = f64::from(canvas.width) / view.width;
+        let crop = crop_around(&bound.bounds, (view.width, view.height));
+        let scaled = |rect: &Rect| Rect {
+            x: rect.x * scale,
+            y: rect.y * scale,
+            width: rect.width * scale,
+            height: rect.height * scale,
+        };
+        let mut part = canvas.cut(&scaled(&crop));
+        draw::draw_confirmation(&mut part, &scaled(&bound.bounds.moved(-crop.x, -crop.y)));
+        let (width, height) = (f64::from(part.width) / scale, f64::from(part.height) / scale);
+        let part = if scale > 1.0 { part.resized(whole(width), whole(height))? } else { part };
+        let picture = encoded(&draw::with_banner(&part, question))?;
+        Ok(Preview { bound, picture })
+    }
+
+    /// A locator for a node that was looked at.
+    #[must_use]
+    pub fn locator(&self, node: &Node) -> Option<Locator> {
+        let number = self.refs.lock().number(node)?;
+        Some(Locator { reference: Some(format!("e{number}")), ..Locator::default() })
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels of a picture")]
+fn whole(pixels: f64) -> u32 {
+    (pixels.round() as u32).max(1)
+}
+
+/// The part of the viewport to show around an element, in CSS pixels.
+fn crop_around(element: &Rect, (width, height): (f64, f64)) -> Rect {
+    let side = |from: f64, length: f64, least: f64, around: f64, room: f64| {
+        let wanted = least.max(PART * room).max(length + around).min(room);
+        let start = (from + length / 2.0 - wanted / 2.0).clamp(0.0, room - wanted);
+        (start, wanted)
+    };
+    let (x, wide) = side(element.x, element.width, LEAST_WIDTH, AROUND_X, width);
+    let (y, high) = side(element.y, element.height, LEAST_HEIGHT, AROUND_Y, height);
+    Rect { x, y, width: wide, height: high }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_crop_is_large_enough_and_in_the_viewport() {
+        let view = (1280.0, 720.0);
+        let crop = |x, y, width, height| crop_around(&Rect { x, y, width, height }, view);
+        assert_eq!(crop(600.0, 350.0, 80.0, 20.0), Rect { x: 268.8, y: 151.2, width: 742.4, height: 417.6 });
+        assert_eq!((crop(0.0, 0.0, 10.0, 10.0).x, crop(0.0, 0.0, 10.0, 10.0).y), (0.0, 0.0));
+        let corner = crop(1270.0, 710.0, 10.0, 10.0);
+        assert!((corner.right() - 1280.0).abs() < 0.01 && (corner.bottom() - 720.0).abs() < 0.01);
+        assert_eq!(crop(0.0, 0.0, 1280.0, 720.0), Rect { x: 0.0, y: 0.0, width: 1280.0, height: 720.0 });
+        // A small window is shown whole.
+        assert_eq!(crop_around(&Rect { x: 5.0, y: 5.0, width: 9.0, height: 9.0 }, (400.0, 300.0)).width, 400.0);
+    }
+}

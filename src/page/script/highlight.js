@@ -1,0 +1,251 @@
+// The elements that a person can use in the viewport: kinds, stable keys, HTML and facts about their position.
+// Uses: act, box, element-html, element-key, find, forms, node, node-cache, role, state, tree, upload, value.
+
+
+// Kinds of use.
+
+const isRange = (element) => element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "range";
+// Fields that take a value, but are used with the mouse.
+const MOUSE_INPUTS = /^(range|file|checkbox|radio|color|button|submit|reset|image)$/;
+
+/** "inputable", "selectable" or "clickable" for an element that the snapshot lists as interactive. */
+function useOf(element) {
+  if (isHtml(element) && nameOfTag(element) === "select") return "selectable";
+  if (element instanceof HTMLInputElement) return MOUSE_INPUTS.test(GET_INPUT_TYPE.call(element)) ? "clickable" : "inputable";
+  if (element instanceof HTMLTextAreaElement) return "inputable";
+  return isHtml(element) && isEdited(element) && editingHost(element) === element ? "inputable" : "clickable";
+}
+
+// An area with less to scroll, or smaller, is a rounding error or an ornament.
+const LEAST_SCROLL = 8;
+const LEAST_AREA = 24;
+const SCROLLS = /^(auto|scroll|overlay)$/;
+
+/** Whether an element, other than the page itself, scrolls its content. */
+function isScrollable(element) {
+  const tag = nameOfTag(element);
+  if (tag === "body" || tag === "html" || tag === "textarea" || (tag === "input" && isHtml(element))) return false;
+  const [width, height] = [GET_CLIENT_WIDTH.call(element), GET_CLIENT_HEIGHT.call(element)];
+  if (width < LEAST_AREA || height < LEAST_AREA) return false;
+  const down = GET_SCROLL_HEIGHT.call(element) - height >= LEAST_SCROLL;
+  const across = GET_SCROLL_WIDTH.call(element) - width >= LEAST_SCROLL;
+  if (!down && !across) return false;
+  const { overflowX, overflowY } = styleOf(element);
+  return (down && SCROLLS.test(overflowY)) || (across && SCROLLS.test(overflowX));
+}
+
+/** Whether an element reacts to the mouse above it, by an attribute or a style of its own. */
+const isHoverable = (element) =>
+  has(element, "onmouseover") || has(element, "onmouseenter") || has(element, "data-hover") || attr(element, "aria-haspopup") === "true";
+
+// Modal dialogs.
+
+/** The visible `aria-modal` element that is in front, if no modal <dialog> is open. */
+function ariaModal() {
+  let front = null;
+  for (const one of elementsOf(null)) {
+    if (attr(one, "aria-modal") !== "true" || hiddenWhy(one) || !rectsOf(one).length) continue;
+    front = one;
+  }
+  return front;
+}
+
+const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+/** Whether an element can be used while `modal` is in front: it belongs to it, or is a popup over it. */
+function isInFront(element, modal, box) {
+  if (!modal || holds(modal, element)) return true;
+  return rectsOf(element).some((rect) => overlaps(rect, box));
+}
+
+// Keywords.
+
+const COMPARED = ["id", "name", "value", "title", "alt", "placeholder", "aria-label", "href", "for", "type"];
+const withoutCounts = (text) => fold(text.replace(/\p{Nd}+/gu, " ")).toLowerCase();
+
+/** Whether a keyword is the text, the name or a lasting attribute (`data-*` included) of an element. */
+function hasKeyword(element, keyword) {
+  const wanted = fold(keyword).toLowerCase();
+  if (!wanted) return false;
+  const bare = wanted.replace(/^\[|\]$/g, "");
+  for (const name of ATTRIBUTE_NAMES.call(element)) {
+    if (!COMPARED.includes(name) && !name.startsWith("data-")) continue;
+    if (name === "value" && isCovered(element)) continue;
+    const value = fold(attr(element, name) || "").toLowerCase();
+    if (value === wanted || `${name}=${value}` === bare || `${name}="${value}"` === bare || (name === "id" && "#" + value === wanted)) return true;
+  }
+  const texts = [readText(element), nameFor(element)];
+  return texts.some((text) => fold(text).toLowerCase() === wanted || (text && withoutCounts(text) === wanted));
+}
+
+// Facts about the position, for hints.
+
+const CAROUSEL = /(^|[-_ ])(swiper|carousel|slick|splide|embla|flickity|glide|keen-slider|slider|slideshow|gallery)($|[-_ ])/i;
+const CAROUSEL_ROLE = /carousel|slideshow|slide\b/i;
+
+/** Whether content of an element is moved sideways by a swipe. */
+function isSwipable(element) {
+  if (!isHtml(element)) return false;
+  if (CAROUSEL_ROLE.test(attr(element, "aria-roledescription") || "")) return true;
+  const across = GET_SCROLL_WIDTH.call(element) - GET_CLIENT_WIDTH.call(element) >= LEAST_SCROLL;
+  if (across && SCROLLS.test(styleOf(element).overflowX) && styleOf(element).scrollSnapType.includes("x")) return true;
+  return GET_CLIENT_WIDTH.call(element) >= 120 && GET_CLIENT_HEIGHT.call(element) >= 60 && CAROUSEL.test(attr(element, "class") || "");
+}
+
+const isSlidable = (element) => isRange(element) || attr(element, "role") === "slider";
+const isUploadable = (element) => {
+  const control = element instanceof HTMLLabelElement ? LABEL_CONTROL.call(element) : element;
+  return isFileInput(control);
+};
+const isDroppable = (element) => isDropPlace(element) || has(element, "ondrop") || has(element, "dropzone");
+
+/** The nearest element around that scrolls. */
+function scrollAround(element) {
+  for (let up = parentElementOf(element); up; up = parentElementOf(up)) if (isScrollable(up)) return up;
+  return null;
+}
+
+/** Whether a fixed or sticky element covers one of five points of an element's box. */
+function isUnderSticky(element, box) {
+  const inset = (from, to) => Math.min(Math.max((to - from) * 0.1, 1), (to - from) / 2);
+  const [dx, dy] = [inset(box.left, box.right), inset(box.top, box.bottom)];
+  for (const x of [box.left + dx, box.right - dx]) {
+    for (const y of [box.top + dy, box.bottom - dy]) {
+      if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+      const hit = hitAt({ x, y });
+      if (!hit || receives(element, hit) || holds(hit, element)) continue;
+      for (let up = hit; up && !holds(up, element); up = parentElementOf(up)) if (/^(fixed|sticky)$/.test(styleOf(up).position)) return true;
+    }
+  }
+  return false;
+}
+
+const isInView = (rect) => rect.right > 0 && rect.bottom > 0 && rect.left < innerWidth && rect.top < innerHeight;
+
+/** Whether an element is rendered in the viewport of its frame and not transparent. */
+function isSeen(element) {
+  const rects = rectsOf(element);
+  if (!rects.some(isInView)) return false;
+  return CHECK_VISIBLE.call(element, { visibilityProperty: true }) || styleOf(element).display === "contents";
+}
+
+/** Whether an element or one around it is transparent, and not only replaced by a painted widget. */
+function isClear(element) {
+  for (let up = element; up; up = parentElementOf(up)) if (styleOf(up).opacity === "0") return up !== element || fieldKind(element) === "other";
+  return false;
+}
+
+// Wrappers.
+
+const AREA_OF_WRAPPER = 0.6;
+const sizeOf = (rect) => (rect.right - rect.left) * (rect.bottom - rect.top);
+
+/**
+ * Leaves out wrappers: clickable elements without a role around a control of about the same size, and elements without
+ * a role inside a control of about the same size.
+ */
+function withoutWrappers(found) {
+  const boxes = new Map(found.map((one) => [one.element, boxAround(rectsOf(one.element))]));
+  const byElement = new Map(found.map((one) => [one.element, one]));
+  const dropped = new Set();
+  for (const inner of found) {
+    const box = boxes.get(inner.element);
+    for (let up = parentElementOf(inner.element); up; up = parentElementOf(up)) {
+      const outer = byElement.get(up);
+      if (!outer || dropped.has(outer) || outer.use !== "clickable" || inner.use === "scrollable") continue;
+      const isAlike = sizeOf(box) >= AREA_OF_WRAPPER * sizeOf(boxes.get(up));
+      if (!isAlike) continue;
+      if (outer.weak) dropped.add(outer);
+      else if (inner.weak && inner.use === "clickable") dropped.add(inner);
+    }
+  }
+  return found.filter((one) => !dropped.has(one));
+}
+
+/**
+ * The usable elements of this document in the viewport, in document order: those with some `ids`, which the snapshot
+ * lists as interactive, and scrollable and hoverable ones. `keys` are those of the elements with the ids `owners`,
+ * which hold frames.
+ */
+calls.highlight = ({ ids, owners, keywords }) => {
+  forget();
+  const [native, keys] = [modalElement(), new Keys()];
+  const modal = native || ariaModal();
+  const modalBox = modal && rectsOf(modal).length ? boxAround(rectsOf(modal)) : { left: 0, top: 0, right: 0, bottom: 0 };
+  const isUsable = (element) => isSeen(element) && !isClear(element) && (native ? holds(native, element) : isInFront(element, modal, modalBox));
+  let found = [];
+  const listed = new Map();
+  for (const [id, weak] of ids) {
+    const element = nodeOf(id);
+    if (!(element instanceof Element) || !isConnected(element) || !isUsable(element)) continue;
+    const one = { element, weak: !!weak, use: useOf(element), also: null };
+    listed.set(element, one);
+    found.push(one);
+  }
+  found = withoutWrappers(found);
+  for (const element of elementsOf(null)) {
+    const scrolls = isScrollable(element);
+    const use = scrolls ? "scrollable" : isHoverable(element) ? "hoverable" : null;
+    if (!use || styleOf(element).pointerEvents === "none" || !isUsable(element)) continue;
+    const known = listed.get(element);
+    if (known) known.also = use;
+    else found.push({ element, weak: true, use, also: null });
+  }
+  if (keywords) found = found.filter(({ element }) => keywords.some((keyword) => hasKeyword(element, keyword)));
+  found.sort((a, b) => (a.element === b.element ? 0 : COMPARE.call(a.element, b.element) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+  const elements = found.map(({ element, use, also }) => {
+    const box = boxAround(rectsOf(element));
+    const around = scrollAround(element);
+    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: nameFor(element).slice(0, 300), html: htmlOf(element), key: keys.of(element) };
+    if (also) told.also = also;
+    if (disabledWhy(element)) told.disabled = true;
+    if (around) [told.scroller, told.scrollerKey] = [idOf(around), keys.of(around)];
+    if (isUnderSticky(element, box)) told.sticky = true;
+    if (isSwipable(element)) told.swipable = true;
+    if (isDroppable(element)) told.droppable = true;
+    if (isSlidable(element)) told.slidable = true;
+    if (isUploadable(element)) told.uploadable = true;
+    return told;
+  });
+  const ownerKey = (id) => {
+    const element = nodeOf(id);
+    return element instanceof Element && isConnected(element) ? keys.of(element) : "";
+  };
+  return { elements, keys: owners.map(ownerKey) };
+};
+
+/** For each frame element, whether it receives events at some points of this viewport. */
+calls.passes = ({ holes }) =>
+  holes.map(({ id, points }) => {
+    const element = nodeOf(id);
+    if (!(element instanceof Element)) return points.map(() => false);
+    return points.map(([x, y]) => {
+      const hit = hitAt({ x, y });
+      return !!hit && receives(element, hit);
+    });
+  });
+
+// Before a confirmation.
+
+const GET_FORM_ACTION = getterOf(HTMLFormElement.prototype, "action");
+const GET_FORM_METHOD = getterOf(HTMLFormElement.prototype, "method");
+
+/** The form that an element belongs to, where it is sent, and what is confirmed with it. */
+calls.bound = ({ id }) => {
+  forget();
+  const element = nodeOf(id);
+  if (!(element instanceof Element) || !isConnected(element)) return { gone: true };
+  const form = CLOSEST.call(element, "form");
+  const sent = (attr(element, "formaction") !== null && attr(element, "formaction")) || (form instanceof HTMLFormElement && attr(form, "action") !== null && GET_FORM_ACTION.call(form)) || "";
+  const link = element instanceof HTMLAnchorElement ? GET_HREF.call(element) : "";
+  return {
+    role: shownRole(roleFor(element)),
+    name: nameFor(element),
+    html: htmlOf(element).slice(0, MOST_HTML),
+    destination: String(link || sent),
+    method: form instanceof HTMLFormElement ? String(GET_FORM_METHOD.call(form)) : "",
+    hidden: hiddenWhy(element),
+    disabled: disabledWhy(element),
+    secret: isCovered(element) || isSecretField(element) || (element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "password"),
+  };
+};
