@@ -273,6 +273,9 @@ mod page_labels;
 #[path = "page/limits.rs"]
 mod page_limits;
 #[cfg(feature = "page")]
+#[path = "page/look.rs"]
+mod page_look;
+#[cfg(feature = "page")]
 #[path = "page/notices.rs"]
 mod page_notices;
 #[cfg(feature = "page")]
@@ -502,6 +505,9 @@ mod tools_small;
 #[cfg(all(feature = "server", target_os = "linux"))]
 #[path = "tools/terminal.rs"]
 mod tools_terminal;
+#[cfg(feature = "server")]
+#[path = "tools/visual.rs"]
+mod tools_visual;
 #[cfg(feature = "cli")]
 #[path = "tools/web.rs"]
 mod tools_web;

@@ -58,6 +58,7 @@ mod toolbox;
 pub mod toolsets;
 mod truncate;
 mod vision;
+pub mod visual;
 mod web;
 
 pub use crate::control::Session;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::browser::BrowserTools;
 use super::files;
 use super::toolsets::{Enabled, Toolsets};
+use super::visual::VisualTools;
 use super::web::BackgroundTabs;
 use super::{AskUser, Registry, RegistryError, Scope, clarify, search, secrets, terminal, todo, vision, web};
 use crate::config::{Config, Home, Token};
@@ -88,6 +89,7 @@ impl Toolbox {
             Err(missing) => browser.without_vision_model(missing),
         };
         browser.register(&registry)?;
+        VisualTools::new(Arc::clone(control)).covering(secrets.clone()).register(&registry)?;
         without_browser(&registry, config, &secrets)?;
         let background = BackgroundTabs::new(Arc::clone(control));
         web::register(&registry, &background)?;

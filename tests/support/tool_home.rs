@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::browser::BrowserTools;
 use cdpilot::tools::toolsets::{Enabled, Toolsets};
+use cdpilot::tools::visual::VisualTools;
 use cdpilot::tools::{Registry, Session, ToolContext};
 use serde_json::{Map, Value};
 
@@ -33,6 +34,7 @@ impl ToolHome {
     pub(crate) fn with(home: TestHome, more: impl FnOnce(BrowserTools) -> BrowserTools) -> Self {
         let registry = Arc::new(Registry::new());
         more(BrowserTools::new(Arc::clone(&home.control))).register(&registry).unwrap();
+        VisualTools::new(Arc::clone(&home.control)).register(&registry).unwrap();
         Self { registry, home }
     }
 

@@ -211,6 +211,11 @@ pub const DEFINED: &[Defined] = &[
     core("todo", "Keep a to-do list of the session.", &["todo"]),
     core("tts", "Convert text to speech.", &["text_to_speech"]),
     core("vision", "Ask a vision model about images.", &["vision_analyze"]),
+    core(
+        "visual",
+        "See labelled elements in pictures and act on them by id, with a preview before each click.",
+        &["dialog", "element_interaction", "highlight", "tab"],
+    ),
     core("web", "Search the web, and read pages as text.", &["web_extract", "web_search"]),
     composite("debugging", "Files, a terminal and the web.", &[], &["file", "terminal", "web"]),
     composite(

@@ -1,0 +1,518 @@
+//! `element_interaction`: previews, confirmations, and carrying out.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::super::schema::schema_of;
+use super::super::tool::Handler;
+use super::super::{Outcome, Tool, ToolContext, ToolError, arguments};
+use super::action::{Action, Given, Pending};
+use super::observation::{Observation, cut, is_disabled, named, quoted};
+use super::observe::with_picture;
+use super::{Visual, VisualTools, failed, failed_at, in_terms_of};
+use crate::control::TabHandle;
+use crate::page::{self, Act, Bound, Locator, LookOptions, Upload, VisibleElement};
+
+/// Length of the HTML in a preview, in characters.
+const HTML: usize = 800;
+/// Part of the visible area to scroll.
+const AMOUNT: f64 = 0.5;
+const LEAST_AMOUNT: f64 = 0.1;
+const MOST_AMOUNT: f64 = 3.0;
+const MOST_SWIPES: u32 = 5;
+/// Maximum number of console errors, notices and downloads that an observation lists.
+const MOST_LISTED: usize = 5;
+
+#[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Default)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    Up,
+    #[default]
+    Down,
+    Left,
+    Right,
+    Next,
+    Prev,
+}
+
+#[derive(Deserialize, JsonSchema, Debug)]
+#[serde(untagged)]
+enum Values {
+    One(String),
+    Number(f64),
+    Many(Vec<String>),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Interaction {
+    action: Action,
+    /// Omit to scroll the page
+    element_id: Option<String>,
+    /// For scroll; next or prev for swipe
+    direction: Option<Direction>,
+    /// Parts of the visible area, 0.1 to 3 [0.5]
+    scroll_amount: Option<f64>,
+    /// 1 to 5 [1]
+    swipe_count: Option<u32>,
+    /// Replaces the field's text; empty clears it
+    text: Option<String>,
+    /// Press Enter after the text
+    #[serde(default)]
+    submit: bool,
+    /// Option, or several; number or percentage of a slider
+    value: Option<Values>,
+    /// Where to drop
+    target_element_id: Option<String>,
+    /// File below uploads/ of the cdpilot home
+    file_path: Option<String>,
+    tab_id: Option<String>,
+}
+
+/// The description for models.
+const DESCRIPTION: &str = "Act on an element by its id. click, keyboard_input, select and drag_and_drop show a preview: \
+     confirm it with the confirm_ action if the yellow box is around the right element; any other call drops it. The rest runs at once.";
+/// What longer names of actions end with.
+const LONG: &str = "_element";
+
+pub(super) fn tool(visual: &VisualTools) -> Tool {
+    let schema = schema_of::<Interaction>();
+    let handler = Interacting { visual: visual.clone(), schema: schema.clone() };
+    Tool::new("element_interaction", DESCRIPTION, schema, Arc::new(handler))
+}
+
+/// `element_interaction`, with the longer names of its actions.
+struct Interacting {
+    visual: VisualTools,
+    schema: Value,
+}
+
+impl Handler for Interacting {
+    fn call(&self, call: &ToolContext<'_>, mut given: Map<String, Value>) -> Result<Outcome, ToolError> {
+        let short = given.get("action").and_then(Value::as_str).and_then(|action| action.strip_suffix(LONG));
+        if let Some(short) = short.map(ToOwned::to_owned) {
+            given.insert("action".to_owned(), short.into());
+        }
+        let read = arguments::read(&self.schema, given);
+        let visual = self.visual.on(call);
+        if read.is_err() {
+            visual.take_pending();
+        }
+        run(&visual, &read?)
+    }
+}
+
+fn bad(problem: impl Into<String>) -> ToolError {
+    ToolError::new("BAD_REQUEST", problem)
+}
+
+fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> {
+    let pending = visual.take_pending();
+    let mut said = Observation::default();
+    visual.unblocked_into(&mut said)?;
+    if let Some(action) = wanted.action.confirmed() {
+        return confirm(visual, wanted, action, pending, said);
+    }
+    let handle = visual.tab(wanted.tab_id.as_deref())?;
+    let target = handle.tab.target().as_str();
+    let element_of = |id: &str, said: &mut Observation| {
+        let (element, note) = visual.state().lock().element(target, id)?;
+        said.done.extend(note);
+        Ok::<_, ToolError>(element)
+    };
+    let name = wanted.action.name();
+    let required = || wanted.element_id.as_deref().ok_or_else(|| bad(format!("{name} requires element_id")));
+    if wanted.action == Action::Scroll {
+        let element = wanted.element_id.as_deref().map(|id| element_of(id, &mut said)).transpose()?;
+        return scroll(visual, &handle, wanted, element.as_ref(), said);
+    }
+    let element = element_of(required()?, &mut said)?;
+    let given = given(wanted)?;
+    match wanted.action {
+        Action::Hover => {
+            let act = Act::hover(ref_of(&element));
+            carry_out(visual, &handle, &element, act, format!("Moved the mouse over {}.", named(&element)), said)
+        }
+        Action::Swipe => swipe(visual, &handle, wanted, &element, said),
+        Action::SetSlider => set_slider(visual, &handle, wanted, &element, said),
+        Action::UploadFile => upload(visual, &handle, wanted, &element, said),
+        action => {
+            let onto = match (action, wanted.target_element_id.as_deref()) {
+                (Action::DragAndDrop, Some(id)) => Some(element_of(id, &mut said)?),
+                (Action::DragAndDrop, None) => return Err(bad("drag_and_drop requires target_element_id")),
+                _ => None,
+            };
+            if is_disabled(&element) {
+                let message = format!("{} is disabled; nothing was done", named(&element));
+                return Err(ToolError::new("NOT_ACTIONABLE", message));
+            }
+            if visual.confirms {
+                preview(visual, &handle, Planned { action, element, onto, given }, said)
+            } else {
+                commit(visual, &handle, action, &element, onto.as_ref(), &given, said)
+            }
+        }
+    }
+}
+
+/// What an action needs besides its element.
+fn given(wanted: &Interaction) -> Result<Given, ToolError> {
+    let name = wanted.action.name();
+    let values = match &wanted.value {
+        None => Vec::new(),
+        Some(Values::One(value)) => vec![value.clone()],
+        Some(Values::Number(number)) => vec![number.to_string()],
+        Some(Values::Many(values)) => values.clone(),
+    };
+    match wanted.action {
+        Action::KeyboardInput if wanted.text.is_none() => {
+            Err(bad(format!("{name} requires text; empty clears the field")))
+        }
+        Action::Select if values.is_empty() => Err(bad(format!("{name} requires value: an option or several"))),
+        _ => Ok(Given { text: wanted.text.clone().unwrap_or_default(), submit: wanted.submit, values }),
+    }
+}
+
+/// An action before its preview.
+struct Planned {
+    action: Action,
+    element: VisibleElement,
+    onto: Option<VisibleElement>,
+    given: Given,
+}
+
+fn preview(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    planned: Planned,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let Planned { action, element, onto, given } = planned;
+    let deadline = visual.deadline();
+    let at = |error: page::Error| failed_at(error, &element);
+    let preview =
+        handle.tab.preview(&element.id, (&element.node, &element.shown), action.question(), deadline).map_err(at)?;
+    let target = match onto {
+        Some(onto) => {
+            let bound = handle.tab.bound(&onto.id, &onto.node, &onto.shown, deadline);
+            let bound = bound.map_err(|error| failed_at(error, &onto))?;
+            Some((onto, bound))
+        }
+        None => None,
+    };
+    let page::Preview { bound, picture, .. } = preview;
+    let Some(confirmation) = action.confirmation() else { return Err(bad("this action has no preview")) };
+    said.done.push(format!("Nothing is done yet: {} of {} waits for its confirmation.", action.name(), element.id));
+    said.done.push(format!("Look at the yellow box in the picture: {}", action.question()));
+    said.done.push(format!(
+        "Confirm only if it is: element_interaction {}. Any other call drops the action.",
+        json!({ "action": confirmation, "element_id": element.id })
+    ));
+    match action {
+        Action::KeyboardInput if bound.is_secret => {
+            said.done.push(format!("To type: {} characters, secret.", given.text.chars().count()));
+        }
+        Action::KeyboardInput if given.text.is_empty() => said.done.push("To clear the field.".to_owned()),
+        Action::KeyboardInput => {
+            said.done.push(format!("To type: {}{}.", quoted(&cut(&given.text, 300)), entered(given.submit)))
+        }
+        Action::Select => said.done.push(format!("To choose: {}.", json!(given.values))),
+        _ => {}
+    }
+    if let Some((onto, _)) = &target {
+        said.done.push(format!("To drop on: {}.", named(onto)));
+    }
+    said.head = format!("Element {}, {}.", element.id, element.kind.name());
+    said.told.push(cut(&bound.html, HTML));
+    if !bound.destination.is_empty() {
+        said.told.push(format!("leads to: {}", cut(&bound.destination, 200)));
+    }
+    let text = said.text(&[], None);
+    let pending = json!({ "action": action.name(), "element_id": element.id });
+    let tab = handle.tab.target().to_string();
+    visual.state().lock().pending = Some(Pending { action, tab, element, bound, target, given });
+    Ok(with_picture(visual.outcome(&text).with("pending", pending), picture))
+}
+
+fn entered(submit: bool) -> &'static str {
+    if submit { ", then Enter" } else { "" }
+}
+
+fn confirm(
+    visual: &Visual<'_>,
+    wanted: &Interaction,
+    action: Action,
+    pending: Option<Pending>,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let none = |why: &str| {
+        let first = action.name();
+        ToolError::new(
+            "CONFLICT",
+            format!("{why}; nothing was done. Call {first} first, then {}", wanted.action.name()),
+        )
+    };
+    let pending = pending.ok_or_else(|| none("no action waits for a confirmation"))?;
+    if pending.action != action {
+        return Err(none(&format!("{} was waiting, not {}", pending.action.name(), action.name())));
+    }
+    if wanted.element_id.as_deref().is_some_and(|id| id != pending.element.id && !is_alike(id, &pending.element.id)) {
+        return Err(none(&format!("the action that was waiting is for {}", pending.element.id)));
+    }
+    let handle = visual.tab(Some(&pending.tab))?;
+    let Pending { element, bound, target, given, .. } = &pending;
+    check(&handle, element, bound, visual)?;
+    if let Some((onto, bound)) = target {
+        check(&handle, onto, bound, visual)?;
+    }
+    said.done.extend(
+        (wanted.element_id.as_deref().is_some_and(|id| id != element.id)).then(|| format!("Read as {}.", element.id)),
+    );
+    commit(visual, &handle, action, element, target.as_ref().map(|(onto, _)| onto), given, said)
+}
+
+fn is_alike(text: &str, id: &str) -> bool {
+    !matches!(page::matching_id(text, std::iter::once(id)), page::IdMatch::None)
+}
+
+/// Whether an element is as it was in its preview.
+fn check(handle: &TabHandle, element: &VisibleElement, bound: &Bound, visual: &Visual<'_>) -> Result<(), ToolError> {
+    let now = handle.tab.still_bound(&element.id, bound, visual.deadline());
+    now.map(drop).map_err(|error| {
+        let mut error = failed_at(error, element);
+        error.message.push_str(". Nothing was done");
+        error
+    })
+}
+
+/// Carries out an action that was confirmed.
+fn commit(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    action: Action,
+    element: &VisibleElement,
+    onto: Option<&VisibleElement>,
+    given: &Given,
+    said: Observation,
+) -> Result<Outcome, ToolError> {
+    let what = named(element);
+    let (act, done) = match action {
+        Action::KeyboardInput => {
+            let done = if given.text.is_empty() {
+                format!("Cleared {what}{}.", entered(given.submit))
+            } else {
+                format!("Typed {} characters into {what}{}.", given.text.chars().count(), entered(given.submit))
+            };
+            let act = Act::type_text(ref_of(element), given.text.as_str());
+            (if given.submit { act.submit() } else { act }, done)
+        }
+        Action::Select => {
+            let done = format!("Chose {} in {what}.", json!(given.values));
+            (Act::select(ref_of(element), given.values.iter().map(String::as_str)), done)
+        }
+        Action::DragAndDrop => {
+            let onto = onto.ok_or_else(|| bad("drag_and_drop requires target_element_id"))?;
+            let done = format!("Dragged {what} onto {}.", named(onto));
+            (Act::drag_onto(ref_of(element), ref_of(onto)), done)
+        }
+        _ => (Act::click(ref_of(element)), format!("Clicked {what}.")),
+    };
+    carry_out(visual, handle, element, act, done, said)
+}
+
+/// Where an action takes place.
+fn ref_of(element: &VisibleElement) -> Locator {
+    Locator::by_ref(element.reference.as_str())
+}
+
+/// Performs an action of the page layer and answers with what is to be seen then.
+fn carry_out(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    element: &VisibleElement,
+    act: Act,
+    done: String,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let outcome = perform(visual, handle, act).map_err(|error| in_terms_of(error, element))?;
+    said.done.push(done);
+    effects(&outcome, &mut said);
+    shown_after(visual, handle, said)
+}
+
+fn perform(visual: &Visual<'_>, handle: &TabHandle, mut act: Act) -> Result<page::Outcome, ToolError> {
+    act.redact = Some(visual.secrets.clone());
+    let deadline = act.deadline(visual.call.deadline);
+    visual.profile()?.act(handle, &act, deadline).map_err(failed)
+}
+
+/// What an action has caused besides its purpose.
+fn effects(outcome: &page::Outcome, said: &mut Observation) {
+    if outcome.navigated {
+        said.done.push("The page changed.".to_owned());
+    }
+    if let Some(status) = outcome.status.filter(|status| *status >= 400) {
+        said.done.push(format!("The server answered with HTTP status {status}."));
+    }
+    for tab in outcome.new_tabs.iter().take(MOST_LISTED) {
+        let id = tab.tab_id.as_deref().unwrap_or("a tab");
+        said.told.push(format!("new tab {id}: {}", cut(&tab.url, 120)));
+    }
+    for error in outcome.console_errors.iter().take(MOST_LISTED) {
+        said.told.push(format!("console error: {}", cut(error, 160)));
+    }
+    for notice in outcome.notices.iter().take(MOST_LISTED) {
+        said.told.push(format!("{}: {} {}", notice.kind.as_str(), cut(&notice.name, 60), cut(&notice.text, 160)));
+    }
+    for download in outcome.downloads.iter().take(MOST_LISTED) {
+        said.told.push(format!("download: {}", cut(&download.suggested_filename, 100)));
+    }
+    for closed in outcome.answered_dialogs.iter().take(MOST_LISTED) {
+        said.told.push(format!(
+            "{} dialog, answered: {}",
+            closed.dialog.kind.as_str(),
+            quoted(&cut(&closed.dialog.message, 160))
+        ));
+    }
+    if outcome.rescued {
+        said.done.push("A script that blocked the page was ended.".to_owned());
+    }
+}
+
+/// What is to be seen after an action; the tab may have been closed by it.
+fn shown_after(visual: &Visual<'_>, handle: &TabHandle, mut said: Observation) -> Result<Outcome, ToolError> {
+    let is_open = visual.profile()?.tab_to_read(Some(handle.tab.target().as_str())).is_ok();
+    if !is_open {
+        said.done.push("The tab was closed.".to_owned());
+        visual.tabs_into(&mut said);
+        return Ok(visual.outcome(&said.text(&[], None)));
+    }
+    visual.shown(handle, &LookOptions::new(), said, false)
+}
+
+fn scroll(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: Option<&VisibleElement>,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let amount = wanted.scroll_amount.unwrap_or(AMOUNT);
+    if !(LEAST_AMOUNT..=MOST_AMOUNT).contains(&amount) {
+        return Err(bad("scroll_amount must be 0.1 to 3"));
+    }
+    let (direction, name) = match wanted.direction.unwrap_or_default() {
+        Direction::Up => (page::Direction::Up, "up"),
+        Direction::Down => (page::Direction::Down, "down"),
+        Direction::Left => (page::Direction::Left, "left"),
+        Direction::Right => (page::Direction::Right, "right"),
+        Direction::Next | Direction::Prev => {
+            return Err(bad("next and prev are for swipe; scroll takes up, down, left, right"));
+        }
+    };
+    let is_across = matches!(name, "left" | "right");
+    let size = match element.filter(|element| element.kind == page::Use::Scrollable) {
+        Some(element) => (element.bounds.width, element.bounds.height),
+        None => handle.tab.viewport_size(visual.deadline()).map_err(|error| failed(error.into()))?,
+    };
+    let pixels = (if is_across { size.0 } else { size.1 }) * amount;
+    let mut act = Act::scroll(direction).by_pixels(pixels.round());
+    if let Some(element) = element {
+        act = act.on(ref_of(element));
+    }
+    let what = element.map_or_else(|| "the page".to_owned(), named);
+    let outcome = perform(visual, handle, act).map_err(|error| match element {
+        Some(element) => in_terms_of(error, element),
+        None => error,
+    })?;
+    let moved = outcome.result.as_ref().and_then(moved_by);
+    said.done.push(match moved {
+        Some(moved) if moved.abs() < 1.0 => format!("Scrolling {what} {name} had no effect: it is at its end."),
+        _ => format!("Scrolled {what} {name}."),
+    });
+    effects(&outcome, &mut said);
+    shown_after(visual, handle, said)
+}
+
+/// How far a scroll action moved, in CSS pixels.
+fn moved_by(result: &Value) -> Option<f64> {
+    let along = |name: &str| result.get(name).and_then(Value::as_f64);
+    along("y").zip(along("x")).map(|(y, x)| y.abs() + x.abs())
+}
+
+fn swipe(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: &VisibleElement,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let is_next = match wanted.direction {
+        None | Some(Direction::Next | Direction::Right) => true,
+        Some(Direction::Prev | Direction::Left) => false,
+        Some(_) => return Err(bad("swipe takes the direction next or prev")),
+    };
+    let count = wanted.swipe_count.unwrap_or(1);
+    if !(1..=MOST_SWIPES).contains(&count) {
+        return Err(bad("swipe_count must be 1 to 5"));
+    }
+    let (mut swiped, mut way) = (0, "");
+    for _ in 0..count {
+        let done = handle.tab.swipe(&element.node, is_next, visual.deadline());
+        match done.map_err(|error| failed_at(error, element))? {
+            Some(by) => {
+                swiped += 1;
+                way = by;
+            }
+            None => break,
+        }
+    }
+    let to = if is_next { "next" } else { "previous" };
+    said.done.push(if swiped == 0 {
+        format!("Swiping {} to the {to} content had no effect: it is at its end, or does not swipe.", named(element))
+    } else {
+        format!("Swiped {} to the {to} content {swiped} of {count} times, by {way}.", named(element))
+    });
+    shown_after(visual, handle, said)
+}
+
+fn set_slider(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: &VisibleElement,
+    said: Observation,
+) -> Result<Outcome, ToolError> {
+    let text = match &wanted.value {
+        Some(Values::One(text)) => text.trim().to_owned(),
+        Some(Values::Number(number)) => number.to_string(),
+        _ => return Err(bad("set_slider requires value: a number, or a percentage such as \"40%\"")),
+    };
+    let at = |error: page::Error| failed_at(error, element);
+    let value = handle.tab.slider_value(&element.node, &text, visual.deadline()).map_err(at)?;
+    let act = Act::fill(ref_of(element), value.as_str());
+    carry_out(visual, handle, element, act, format!("Set {} to {value}.", named(element)), said)
+}
+
+fn upload(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: &VisibleElement,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let path = wanted.file_path.as_deref().ok_or_else(|| bad("upload_file requires file_path"))?;
+    let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
+    let name = checked.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let at = |error: page::Error| failed_at(error, element);
+    let given = handle.tab.arm_chooser(&[checked], Some(&element.reference), visual.deadline()).map_err(at)?;
+    said.done.push(match given {
+        Upload::Done(_) => format!("Gave the file {} to {}.", quoted(&name), named(element)),
+        Upload::Armed(_) => format!("The next file chooser gets {}: click what opens it.", quoted(&name)),
+    });
+    shown_after(visual, handle, said)
+}

@@ -1,0 +1,177 @@
+//! The text of an observation: what was done, and what is to be seen, within a budget.
+
+use super::state::Changes;
+use crate::page::{Hint, Use, VisibleElement};
+
+/// Maximum size of the text: 4,000 tokens, estimated as three bytes a token.
+pub(super) const MOST_BYTES: usize = 12_000;
+/// Usual length of the HTML in a line, in characters, and what it is reduced to where the budget requires it.
+const HTML: [usize; 5] = [200, 150, 110, 80, 50];
+/// The same for lists of options.
+const OPTIONS: [usize; 5] = [20_000, 4_000, 1_500, 600, 200];
+/// Room for what stands around the lines.
+const AROUND: usize = 400;
+
+/// A text of the page that names the markers is written differently.
+const OPEN: &str = "<<page ";
+const CLOSE: &str = "<</page ";
+
+/// The line of an element: `id(type, hints): html`.
+pub(super) fn line(element: &VisibleElement, step: usize) -> String {
+    let VisibleElement { id, kind, also, hints, html, .. } = element;
+    let mut told = kind.name().to_owned();
+    if let Some(also) = also {
+        told.push_str(", ");
+        told.push_str(also.name());
+    }
+    for hint in hints {
+        told.push_str(", ");
+        told.push_str(&hint.to_string());
+    }
+    let most = if *kind == Use::Selectable { OPTIONS } else { HTML };
+    let most = most.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
+    format!("{id}({told}): {}", cut(html, most))
+}
+
+/// A text, cut with a mark.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Lines of elements within a budget, and whether they were shortened, or some left out.
+pub(super) struct Lines {
+    pub(super) text: String,
+    pub(super) shortened: bool,
+    pub(super) left_out: usize,
+}
+
+/// The lines of elements, as long as the budget in bytes allows.
+pub(super) fn lines(elements: &[&VisibleElement], budget: usize) -> Lines {
+    for step in 0..HTML.len() {
+        let all: Vec<String> = elements.iter().map(|element| line(element, step)).collect();
+        let size: usize = all.iter().map(|line| escaped_length(line) + 1).sum();
+        if size <= budget {
+            return Lines { text: all.join("\n"), shortened: step > 0, left_out: 0 };
+        }
+    }
+    let mut text = String::new();
+    let mut room = budget;
+    for (index, element) in elements.iter().enumerate() {
+        let line = line(element, HTML.len() - 1);
+        let size = escaped_length(&line) + 1;
+        if size > room {
+            return Lines { text, shortened: true, left_out: elements.len() - index };
+        }
+        room -= size;
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
+    Lines { text, shortened: true, left_out: 0 }
+}
+
+/// The length of a text in bytes once it is in JSON.
+fn escaped_length(text: &str) -> usize {
+    text.len() + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | b'\n')).count()
+}
+
+/// What an observation is made of.
+#[derive(Debug, Default)]
+pub(super) struct Observation {
+    /// What was done: our own words, with texts of the page in quotes only.
+    pub(super) done: Vec<String>,
+    /// Texts of the page besides its elements: tabs, dialogs, console.
+    pub(super) told: Vec<String>,
+    /// What the elements are: `12 clickable elements, page 1 of 2.`
+    pub(super) head: String,
+}
+
+impl Observation {
+    /// The text. Texts of the page stand between markers with a random value.
+    pub(super) fn text(&self, elements: &[&VisibleElement], changes: Option<&Changes>) -> String {
+        let mark = format!("{:08x}", fastrand::u32(..));
+        let head = [self.done.join("\n"), self.head.clone()];
+        let head = head.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        let told = self.told.iter().map(|line| cut(line, 400)).collect::<Vec<_>>().join("\n");
+        let fixed = head.len() + escaped_length(&told) + AROUND;
+        let (listed, note) = match changes {
+            Some(changes) => changed(elements, changes),
+            None => (elements.to_vec(), None),
+        };
+        let found = lines(&listed, MOST_BYTES.saturating_sub(fixed));
+        let mut text = head;
+        if let Some(note) = note {
+            text.push_str(&format!("\n{note}"));
+        }
+        if found.shortened {
+            text.push_str("\nHTML was cut to fit.");
+        }
+        if found.left_out > 0 {
+            text.push_str(&format!("\n{} more elements of this page are in the picture only.", found.left_out));
+        }
+        let inside = [told, found.text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        if !inside.is_empty() {
+            text.push_str(&format!("\n{OPEN}{mark}>>\n{}\n{CLOSE}{mark}>>", without_markers(&inside)));
+        }
+        text
+    }
+}
+
+/// Only what has changed, and a line that says what has not.
+fn changed<'a>(elements: &[&'a VisibleElement], changes: &Changes) -> (Vec<&'a VisibleElement>, Option<String>) {
+    let Changes { added, changed, removed } = changes;
+    let is_listed = |element: &&&VisibleElement| added.contains(&element.id) || changed.contains(&element.id);
+    let listed: Vec<&VisibleElement> = elements.iter().filter(is_listed).copied().collect();
+    let count = |ids: &[String], what: &str| match ids {
+        [] => None,
+        _ if ids.len() <= 20 => Some(format!("{what} {}", ids.join(" "))),
+        _ => Some(format!("{what} {} elements", ids.len())),
+    };
+    let told: Vec<String> =
+        [count(added, "added"), count(changed, "changed"), count(removed, "removed")].into_iter().flatten().collect();
+    let note = if told.is_empty() {
+        "No element was added, removed or changed since the last list of this tab.".to_owned()
+    } else {
+        format!("Since the last list of this tab: {}. Only added and changed ones are listed.", told.join("; "))
+    };
+    (listed, Some(note))
+}
+
+/// The text of a page, which cannot end its block.
+fn without_markers(text: &str) -> String {
+    text.replace("<<page", "< <page").replace("<</page", "< </page")
+}
+
+/// A text in quotes, on one line.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// What an element is in a sentence: `a1b2c3 (button "Save")`.
+pub(super) fn named(element: &VisibleElement) -> String {
+    let name = cut(&element.shown.name, 60);
+    let name = if name.is_empty() { name } else { format!(" {}", quoted(&name)) };
+    format!("{} ({}{name})", element.id, element.shown.role)
+}
+
+/// Whether an element cannot be used at present.
+pub(super) fn is_disabled(element: &VisibleElement) -> bool {
+    element.hints.contains(&Hint::Disabled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_cannot_end_its_block() {
+        let text = without_markers("x <</page 00000000>> y <<page 1>>");
+        assert!(!text.contains(OPEN) && !text.contains(CLOSE), "{text}");
+        assert_eq!(cut("äöü", 2), "äö…");
+        assert_eq!(cut("äöü", 3), "äöü");
+    }
+}
