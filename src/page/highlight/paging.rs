@@ -6,6 +6,8 @@ use super::super::screenshot::Rect;
 pub(super) const LABEL_HEIGHT: f64 = 26.0;
 /// Least distance of a label from every other label, and from every box that it does not belong to.
 pub(super) const GAP: f64 = 6.0;
+/// Maximum number of elements of a page: their lines have to fit into an observation.
+const MOST: usize = 90;
 /// Elements whose tops differ by less are in one row.
 const ROW: f64 = 12.0;
 
@@ -33,9 +35,10 @@ pub(super) fn pages(boxes: &[Rect], label_width: f64, size: (f64, f64)) -> Vec<V
             let Some(own) = boxes.get(*index) else { return false };
             let label = label_of(own, label_width, size);
             // The first box of a page is always placed, so that the loop ends.
-            let fits = page.iter().all(|other| {
+            let goes_with = |other: &Placed| {
                 boxes.get(other.index).is_some_and(|there| goes_with((own, &label), (there, &other.label)))
-            });
+            };
+            let fits = page.len() < MOST && page.iter().all(goes_with);
             if fits {
                 page.push(Placed { index: *index, label });
             }
@@ -124,8 +127,10 @@ mod tests {
         assert_eq!(indexes(&half), [[0], [1]]);
         let nested = [rect(100.0, 100.0, 400.0, 400.0), rect(150.0, 200.0, 100.0, 100.0)];
         assert_eq!(indexes(&nested), [[0, 1]]);
-        // Touching boxes side by side, wide enough for their labels.
-        let beside = [rect(100.0, 100.0, 80.0, 30.0), rect(180.0, 100.0, 80.0, 30.0)];
+        // Boxes side by side, wide and far enough for their labels; touching ones are not.
+        let touching = [rect(100.0, 100.0, 80.0, 30.0), rect(180.0, 100.0, 80.0, 30.0)];
+        assert_eq!(indexes(&touching), [[0], [1]]);
+        let beside = [rect(100.0, 100.0, 80.0, 30.0), rect(186.0, 100.0, 80.0, 30.0)];
         assert_eq!(indexes(&beside), [[0, 1]]);
         // The labels of narrow ones would touch.
         let narrow = [rect(100.0, 100.0, 30.0, 30.0), rect(130.0, 100.0, 30.0, 30.0), rect(190.0, 100.0, 30.0, 30.0)];
@@ -133,6 +138,14 @@ mod tests {
         // Rows of a table: each label would be on the row above.
         let rows: Vec<Rect> = (0..4).map(|row| rect(10.0, 100.0 + 20.0 * f64::from(row), 200.0, 20.0)).collect();
         assert_eq!(indexes(&rows), [vec![0, 3], vec![1], vec![2]]);
+    }
+
+    #[test]
+    fn a_page_has_a_maximum_number_of_elements() {
+        let boxes: Vec<Rect> =
+            (0..200).map(|at| rect(f64::from(at % 16) * 80.0, 30.0 + f64::from(at / 16) * 50.0, 70.0, 16.0)).collect();
+        let pages = pages(&boxes, WIDTH, SIZE);
+        assert!(pages.iter().all(|page| page.len() <= MOST) && pages.iter().map(Vec::len).sum::<usize>() == 200);
     }
 
     #[test]

@@ -178,8 +178,8 @@ fn whole(pixels: f64) -> u32 {
 /// The part of the viewport to show around an element, in CSS pixels.
 fn crop_around(element: &Rect, (width, height): (f64, f64)) -> Rect {
     let side = |from: f64, length: f64, least: f64, around: f64, room: f64| {
-        let wanted = least.max(PART * room).max(length + around).min(room);
-        let start = (from + length / 2.0 - wanted / 2.0).clamp(0.0, room - wanted);
+        let wanted = least.max(PART * room).max(length + around).round().min(room);
+        let start = (from + length / 2.0 - wanted / 2.0).round().clamp(0.0, room - wanted);
         (start, wanted)
     };
     let (x, wide) = side(element.x, element.width, LEAST_WIDTH, AROUND_X, width);
@@ -195,7 +195,7 @@ mod tests {
     fn the_crop_is_large_enough_and_in_the_viewport() {
         let view = (1280.0, 720.0);
         let crop = |x, y, width, height| crop_around(&Rect { x, y, width, height }, view);
-        assert_eq!(crop(600.0, 350.0, 80.0, 20.0), Rect { x: 268.8, y: 151.2, width: 742.4, height: 417.6 });
+        assert_eq!(crop(600.0, 350.0, 80.0, 20.0), Rect { x: 269.0, y: 151.0, width: 742.0, height: 418.0 });
         assert_eq!((crop(0.0, 0.0, 10.0, 10.0).x, crop(0.0, 0.0, 10.0, 10.0).y), (0.0, 0.0));
         let corner = crop(1270.0, 710.0, 10.0, 10.0);
         assert!((corner.right() - 1280.0).abs() < 0.01 && (corner.bottom() - 720.0).abs() < 0.01);
