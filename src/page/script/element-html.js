@@ -1,5 +1,5 @@
 // The HTML of an element for a reader: white space folded, cut, values of password fields covered.
-// Uses: find, node, node-cache, role, value.
+// Uses: find, node, node-cache, value.
 
 const MOST_HTML = 900;
 // All options of a list are shown.
@@ -8,8 +8,7 @@ const MOST_INNER = 150;
 const VOID = new Set("area base br col embed hr img input link meta source track wbr".split(" "));
 const COVERED = "********";
 
-const isCovered = (element) =>
-  element instanceof HTMLInputElement && has(element, "value") && (GET_INPUT_TYPE.call(element) === "password" || isSecretField(element));
+const isCovered = (element) => isPassword(element) || isSecretField(element);
 
 const inAttribute = (text) => text.replace(/&/g, "&amp;").replace(/\u00a0/g, "&nbsp;").replace(/"/g, "&quot;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const inText = (text) => text.replace(/&/g, "&amp;").replace(/\u00a0/g, "&nbsp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -30,20 +29,19 @@ function beginningOf(element, most) {
     }
     html += ">";
     if (VOID.has(tag)) return;
-    for (let child = firstOf(node); child && html.length <= most; child = nextOf(child)) add(child);
+    if (tag === "textarea" && isCovered(node)) html += COVERED;
+    else for (let child = firstOf(node); child && html.length <= most; child = nextOf(child)) add(child);
     if (html.length <= most) html += `</${tag}>`;
   };
   add(element);
   return html;
 }
 
-/** The HTML of an element with white space folded, cut. */
-function htmlOf(element) {
+/** The HTML of an element with white space folded, cut, without the values of secret fields. */
+function shortHtmlOf(element) {
   const most = isHtml(element) && nameOfTag(element) === "select" ? MOST_OPTIONS_HTML : MOST_HTML;
-  const inner = allIn(element, "*");
-  const isLarge = inner.length > MOST_INNER && most === MOST_HTML;
-  const isSecret = isCovered(element) || Array.from(allIn(element, "input[value]")).some(isCovered);
-  const html = isLarge || isSecret ? beginningOf(element, most * 4) : GET_OUTER.call(element);
+  const isLarge = allIn(element, "*").length > MOST_INNER && most === MOST_HTML;
+  const html = isLarge ? beginningOf(element, most * 4) : htmlOf(element);
   const folded = fold(html.slice(0, most * 8));
   return folded.length > most ? folded.slice(0, most) + "…" : folded;
 }

@@ -1,5 +1,5 @@
 // Locators: elements by role and name, text, label, placeholder, test id or CSS, in document order over shadow roots.
-// Uses: act, box, element-html, forms, name, node, node-cache, role, state, tree, value.
+// Uses: act, box, forms, name, node, node-cache, role, state, tree, value.
 
 const TEST_IDS = ["data-testid", "data-test-id", "data-test"];
 const LABELLED = /^(textbox|searchbox|combobox|listbox|checkbox|radio|switch|slider|spinbutton|colorwell|date|datetime|inputtime|progressbar|meter)$/i;

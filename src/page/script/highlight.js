@@ -1,5 +1,5 @@
 // The elements that a person can use in the viewport: kinds, stable keys, HTML and facts about their position.
-// Uses: act, box, element-html, element-key, find, forms, node, node-cache, role, state, tree, upload, value.
+// Uses: act, box, element-html, element-key, find, forms, node, node-cache, role, state, tree, upload.
 
 
 // Kinds of use.
@@ -196,7 +196,7 @@ calls.highlight = ({ ids, owners, keywords }) => {
   const elements = found.map(({ element, use, also }) => {
     const box = boxAround(rectsOf(element));
     const around = scrollAround(element);
-    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: nameFor(element).slice(0, 300), html: htmlOf(element), key: keys.of(element) };
+    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: nameFor(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
     if (also) told.also = also;
     if (disabledWhy(element)) told.disabled = true;
     if (around) [told.scroller, told.scrollerKey] = [idOf(around), keys.of(around)];
@@ -241,11 +241,11 @@ calls.bound = ({ id }) => {
   return {
     role: shownRole(roleFor(element)),
     name: nameFor(element),
-    html: htmlOf(element).slice(0, MOST_HTML),
+    html: shortHtmlOf(element).slice(0, MOST_HTML),
     destination: String(link || sent),
     method: form instanceof HTMLFormElement ? String(GET_FORM_METHOD.call(form)) : "",
     hidden: hiddenWhy(element),
     disabled: disabledWhy(element),
-    secret: isCovered(element) || isSecretField(element) || (element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "password"),
+    secret: isCovered(element),
   };
 };
