@@ -80,3 +80,7 @@ pub(crate) fn browser_path() -> Option<PathBuf> {
     assert!(found.is_ok() || !required, "CDPILOT_REQUIRE_BROWSER=1, but: {found:?}");
     found.ok()
 }
+
+/// Held by a test that listens on the default port of the server, or that checks whether it is free.
+#[cfg(feature = "cli")]
+pub(crate) static DEFAULT_PORT: parking_lot::Mutex<()> = parking_lot::Mutex::new(());

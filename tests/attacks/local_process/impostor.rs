@@ -16,6 +16,7 @@ use super::super::Attack;
 use super::super::llm_endpoint::{Endpoint, http};
 use crate::cli_fake_server::{TOKEN, program};
 use crate::cli_run::Program;
+use crate::support::DEFAULT_PORT;
 use crate::support::api::TestServer;
 use crate::support::chrome::soon;
 
@@ -61,6 +62,7 @@ fn served() -> Vec<u8> {
 
 /// A program at the default port that records what it receives.
 struct Squatter {
+    _port: parking_lot::MutexGuard<'static, ()>,
     heard: Arc<Mutex<String>>,
     over: Arc<AtomicBool>,
     thread: Option<Thread>,
@@ -68,6 +70,7 @@ struct Squatter {
 
 impl Squatter {
     fn start() -> Self {
+        let port = DEFAULT_PORT.lock();
         // Another run of the tests may have it for a moment.
         let deadline = soon();
         let listener = loop {
@@ -92,7 +95,7 @@ impl Squatter {
                 let _ = socket.write_all(&served());
             }
         });
-        Self { heard, over, thread: Some(thread.unwrap()) }
+        Self { _port: port, heard, over, thread: Some(thread.unwrap()) }
     }
 }
 
