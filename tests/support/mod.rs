@@ -82,5 +82,5 @@ pub(crate) fn browser_path() -> Option<PathBuf> {
 }
 
 /// Held by a test that listens on the default port of the server, or that checks whether it is free.
-#[cfg(feature = "cli")]
+#[cfg(feature = "server")]
 pub(crate) static DEFAULT_PORT: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
