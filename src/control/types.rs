@@ -240,7 +240,7 @@ pub struct TabInfo {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LabelledTab {
-    /// The tab.
+    /// Its ids, label, title and URL.
     #[serde(flatten)]
     pub tab: TabInfo,
     /// Tab id of the tab that had the label before and lost it.
@@ -253,7 +253,7 @@ pub struct LabelledTab {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ClosedTab {
-    /// The tab.
+    /// Its ids, label, title and URL.
     #[serde(flatten)]
     pub tab: TabInfo,
     /// The empty tab that replaced it because it was the last one.

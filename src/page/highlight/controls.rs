@@ -47,12 +47,12 @@ impl Tab {
     pub fn swipe(&self, node: &Node, next: bool, deadline: Deadline) -> Result<Option<&'static str>, Error> {
         let carousel = |scroll: bool| -> Result<Carousel, Error> {
             let ask = json!({ "id": node.id, "next": next, "scroll": scroll });
-            let told: Carousel = self.call_in(&node.frame, &node.doc, "swipe", &ask, deadline)?.result;
-            if told.gone {
+            let carousel: Carousel = self.call_in(&node.frame, &node.doc, "swipe", &ask, deadline)?.result;
+            if carousel.gone {
                 let why = "its element was removed from the document";
                 return Err(Error::StaleRef { reference: "the element".to_owned(), why });
             }
-            Ok(told)
+            Ok(carousel)
         };
         let before = carousel(false)?;
         let Some(state) = &before.state else { return Ok(None) };
@@ -94,12 +94,12 @@ impl Tab {
     pub fn slider_value(&self, node: &Node, text: &str, deadline: Deadline) -> Result<String, Error> {
         let bad = |problem: String| Error::BadRequest { problem };
         let ask = json!({ "id": node.id });
-        let told: Slider = self.call_in(&node.frame, &node.doc, "slider", &ask, deadline)?.result;
-        if told.gone {
+        let slider: Slider = self.call_in(&node.frame, &node.doc, "slider", &ask, deadline)?.result;
+        if slider.gone {
             let why = "its element was removed from the document";
             return Err(Error::StaleRef { reference: "the element".to_owned(), why });
         }
-        let (Some(min), Some(max)) = (told.min, told.max) else {
+        let (Some(min), Some(max)) = (slider.min, slider.max) else {
             return Err(bad("this element is no slider; sliders have the hint slidable".to_owned()));
         };
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
@@ -111,7 +111,7 @@ impl Tab {
         if !(min..=max).contains(&wanted) {
             return Err(bad(format!("{text} is outside the slider's range, {min} to {max}")));
         }
-        let value = if told.step > 0.0 { min + ((wanted - min) / told.step).round() * told.step } else { wanted };
+        let value = if slider.step > 0.0 { min + ((wanted - min) / slider.step).round() * slider.step } else { wanted };
         // Without the noise of binary fractions.
         Ok(((value.clamp(min, max) * 1e6).round() / 1e6).to_string())
     }

@@ -227,9 +227,9 @@ fn preview(
         said.done.push(format!("To drop on: {}.", named(onto)));
     }
     said.head = format!("Element {}, {}.", element.id, element.kind.name());
-    said.told.push(cut(&bound.html, HTML));
+    said.page_texts.push(cut(&bound.html, HTML));
     if !bound.destination.is_empty() {
-        said.told.push(format!("leads to: {}", cut(&bound.destination, 200)));
+        said.page_texts.push(format!("leads to: {}", cut(&bound.destination, 200)));
     }
     let text = said.text(&[], None);
     let pending = json!({ "action": action.name(), "element_id": element.id });
@@ -360,19 +360,19 @@ fn effects(outcome: &page::Outcome, said: &mut Observation) {
     }
     for tab in outcome.new_tabs.iter().take(MOST_LISTED) {
         let id = tab.tab_id.as_deref().unwrap_or("a tab");
-        said.told.push(format!("new tab {id}: {}", cut(&tab.url, 120)));
+        said.page_texts.push(format!("new tab {id}: {}", cut(&tab.url, 120)));
     }
     for error in outcome.console_errors.iter().take(MOST_LISTED) {
-        said.told.push(format!("console error: {}", cut(error, 160)));
+        said.page_texts.push(format!("console error: {}", cut(error, 160)));
     }
     for notice in outcome.notices.iter().take(MOST_LISTED) {
-        said.told.push(format!("{}: {} {}", notice.kind.as_str(), cut(&notice.name, 60), cut(&notice.text, 160)));
+        said.page_texts.push(format!("{}: {} {}", notice.kind.as_str(), cut(&notice.name, 60), cut(&notice.text, 160)));
     }
     for download in outcome.downloads.iter().take(MOST_LISTED) {
-        said.told.push(format!("download: {}", cut(&download.suggested_filename, 100)));
+        said.page_texts.push(format!("download: {}", cut(&download.suggested_filename, 100)));
     }
     for closed in outcome.answered_dialogs.iter().take(MOST_LISTED) {
-        said.told.push(format!(
+        said.page_texts.push(format!(
             "{} dialog, answered: {}",
             closed.dialog.kind.as_str(),
             quoted(&cut(&closed.dialog.message, 160))

@@ -85,7 +85,7 @@ pub(super) struct Observation {
     /// What was done: our own words, with texts of the page in quotes only.
     pub(super) done: Vec<String>,
     /// Texts of the page besides its elements: tabs, dialogs, console.
-    pub(super) told: Vec<String>,
+    pub(super) page_texts: Vec<String>,
     /// What the elements are: `12 clickable elements, page 1 of 2.`
     pub(super) head: String,
 }
@@ -96,8 +96,8 @@ impl Observation {
         let mark = format!("{:08x}", fastrand::u32(..));
         let head = [self.done.join("\n"), self.head.clone()];
         let head = head.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
-        let told = self.told.iter().map(|line| cut(line, 400)).collect::<Vec<_>>().join("\n");
-        let fixed = head.len() + escaped_length(&told) + AROUND;
+        let page_texts = self.page_texts.iter().map(|line| cut(line, 400)).collect::<Vec<_>>().join("\n");
+        let fixed = head.len() + escaped_length(&page_texts) + AROUND;
         let (listed, note) = match changes {
             Some(changes) => changed(elements, changes),
             None => (elements.to_vec(), None),
@@ -113,7 +113,8 @@ impl Observation {
         if found.left_out > 0 {
             text.push_str(&format!("\n{} more elements of this page are in the picture only.", found.left_out));
         }
-        let inside = [told, found.text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        let inside =
+            [page_texts, found.text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
         if !inside.is_empty() {
             text.push_str(&format!("\n{OPEN}{mark}>>\n{}\n{CLOSE}{mark}>>", without_markers(&inside)));
         }

@@ -114,7 +114,7 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
 
 fn listed(visual: &Visual<'_>, mut said: Observation) -> Result<Outcome, ToolError> {
     visual.tabs_into(&mut said);
-    if said.told.is_empty() {
+    if said.page_texts.is_empty() {
         said.done.push("No tab is open.".to_owned());
     }
     Ok(visual.outcome(&said.text(&[], None)))
