@@ -16,7 +16,7 @@ WIDGETS ?=
 # Run only tests whose name contains this; default: all.
 T ?=
 
-.PHONY: help browser driver demo test test-fast grid bench bench-page bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
+.PHONY: help browser driver demo test test-fast grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -57,6 +57,10 @@ bench-peers: browser ## measure response times of cdpilot and other tools in one
 bench-schema: browser ## measure the size of MCP tools in a model's context; needs Node, writes docs/schema-size.md
 	$(CARGO) build --release
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node schema.mjs
+
+bench-observations: browser ## measure the texts that describe a page to a model, compared with browser-use; needs Node and Python, writes docs/observation-size.md
+	$(CARGO) build --release
+	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && ../../scripts/browser-use.sh node observations.mjs
 
 bench-widgets: browser ## test actions on widget libraries with cdpilot and playwright-core; needs Node, writes docs/widgets.md
 	$(CARGO) build --release

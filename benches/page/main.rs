@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind};
 use cdpilot::cdp::protocol::target::TargetId;
-use cdpilot::page::{Act, ActKind, Locator, SnapshotOptions, Tab, Tabs};
+use cdpilot::page::{Act, ActKind, Locator, LookOptions, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
@@ -81,6 +81,11 @@ fn main() -> Result<()> {
             peer,
             note: String::new(),
         });
+    }
+    for page in pages::LOOKS {
+        eprintln!("{}", page.name);
+        show(&supervisor, &target, &site.url(page.path), page.frames)?;
+        rows.push(looks(page.name, &tab, &supervisor, &target, rounds)?);
     }
     show(&supervisor, &target, "about:blank", 0)?;
     tab.snapshot(&folded(), soon())?; // what was known of the page before goes with it
@@ -151,6 +156,24 @@ fn clicks(tab: &Tab, supervisor: &Supervisor, target: &TargetId, rounds: usize) 
         })?);
     }
     Ok((median(ours), median(raw)))
+}
+
+/// A numbered picture of all elements, compared with a screenshot of Chromium.
+fn looks(name: &str, tab: &Tab, supervisor: &Supervisor, target: &TargetId, rounds: usize) -> Result<Row> {
+    let top = FrameRef::TopOf(target.clone());
+    let seen = tab.look_at(&LookOptions::new(), soon())?;
+    let (mut ours, mut raw) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        ours.push(timed(|| tab.look_at(&LookOptions::new(), soon()).map(drop).map_err(Into::into))?);
+        raw.push(timed(|| {
+            let told = supervisor.call_raw(&top, "Page.captureScreenshot", &json!({ "format": "png" }), soon())?;
+            let _: Value = told.result.decode()?;
+            Ok(())
+        })?);
+    }
+    let note = format!("{} elements on {} pages, {} KB", seen.all.len(), seen.pages, seen.picture.bytes.len() / 1024);
+    let (ours, raw) = (median(ours), median(raw));
+    Ok(Row { what: format!("look, {name}"), ours, raw, raw_is: "captureScreenshot", peer: None, note })
 }
 
 /// Milliseconds.

@@ -23,10 +23,23 @@ pub(crate) const ALL: [Page; 5] = [
     Page { name: "2,000 links, nested frames", path: "/links", frames: 3 },
 ];
 
+/// Pages that are looked at as the visual agent does.
+pub(crate) const LOOKS: [Page; 3] = [
+    Page { name: "40 controls", path: "/controls/40", frames: 0 },
+    Page { name: "2,000 controls", path: "/controls/2000", frames: 0 },
+    Page { name: "2,000 controls in view", path: "/seats", frames: 0 },
+];
+
 const BUTTON: &str = "<button id=press onclick='this.dataset.n = 1 + (+this.dataset.n || 0)'>press me</button>";
 
 fn html(path: &str, port: u16) -> String {
     let rows = |count: usize, cell: &dyn Fn(usize) -> String| -> String { (0..count).map(cell).collect() };
+    let control = |n: usize| match n % 4 {
+        0 => format!("<p><label>Field {n} <input name=f{n} placeholder='Value {n}'></label> "),
+        1 => format!("<a href='/item/{n}?from=list' class='link link--strong'>Item number {n}</a> "),
+        2 => format!("<label><input type=checkbox name=c value={n}> Choose {n}</label> "),
+        _ => format!("<button class='btn btn-primary' data-id=b{n}>Save {n}</button>"),
+    };
     match path {
         "/form" => format!(
             "<title>form</title><h1>Sign in</h1><form><label>Mail <input type=email required></label>
@@ -77,6 +90,12 @@ fn html(path: &str, port: u16) -> String {
                 rows(200, &row)
             )
         }
+        "/controls/40" => format!("<title>40 controls</title>{}", rows(40, &control)),
+        "/controls/2000" => format!("<title>2,000 controls</title>{}", rows(2000, &control)),
+        "/seats" => format!(
+            "<title>seats</title><style>body{{margin:2px;font:8px sans-serif}}button{{width:20px;height:14px;padding:0;margin:1px;font:inherit}}</style>{}",
+            rows(2000, &|n| format!("<button data-seat={n}>{n}</button>"))
+        ),
         "/outer" => format!("<button>outer</button><iframe src='http://a.localhost:{port}/middle'></iframe>"),
         "/middle" => format!("<button>middle</button><iframe src='http://b.localhost:{port}/inner'></iframe>"),
         "/inner" => "<button>inner</button><p>the innermost</p>".to_owned(),

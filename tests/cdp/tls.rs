@@ -176,7 +176,7 @@ fn an_untrusted_certificate_is_refused() {
 fn a_certificate_for_another_name_is_refused() {
     let fake = browser();
     let problem = problem(&format!("wss://127.0.0.1:{}/secret", fake.port()), &trusting());
-    assert!(problem.contains("another name"), "{problem}");
+    assert!(problem.contains("different host name"), "{problem}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use cdpilot::page::{ElementType, Hint, Look, LookOptions, Rect, Use, VisibleElem
 use serde_json::json;
 
 use crate::support::chrome::soon;
+use crate::support::pixels::Pixels;
 use crate::support::test_tab::TestTab;
 
 const PAGES: [(&str, &str); 14] = [
@@ -237,4 +238,21 @@ fn types_and_keywords_select_elements() {
     assert_eq!(with("data-key=k17").len(), 1);
     let error = page.tab.look_at(&LookOptions::new().page(999), soon()).unwrap_err();
     assert!(error.to_string().contains("the last one is"), "{error}");
+}
+
+#[test]
+fn the_first_picture_of_a_hidden_tab_shows_its_present_state() {
+    let Some(page) = tab("look-hidden") else { return };
+    page.site.page("/", "<body style='margin:0'><button style='position:absolute;left:600px;top:300px'>Go</button>");
+    page.go("/");
+    page.supervisor().open_page("about:blank", None, soon()).unwrap();
+    let hidden = "document.hidden || new Promise(done => addEventListener('visibilitychange', () => done(document.hidden), true))";
+    assert_eq!(page.eval(hidden), "true");
+    for round in 0..20_u8 {
+        let colour = [250 - round * 10, round * 12, 90 + round];
+        let [red, green, blue] = colour;
+        page.eval(&format!("document.body.style.background = 'rgb({red}, {green}, {blue})'; 0"));
+        let picture = if round % 2 == 0 { page.look().picture } else { page.tab.clean_picture(soon()).unwrap() };
+        assert_eq!(Pixels::decode(&picture.bytes).at(20, 20), colour, "round {round}");
+    }
 }
