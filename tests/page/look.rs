@@ -241,6 +241,18 @@ fn types_and_keywords_select_elements() {
 }
 
 #[test]
+fn cells_of_a_grid_are_listed_only_if_something_says_that_they_are_used() {
+    let Some(page) = tab("look-cells") else { return };
+    page.site.page(
+        "/cells.html",
+        "<style>td { padding: 20px }</style><table role=grid><tr><td>Plain<td tabindex=0>Focusable<td style='cursor:pointer'>Pointed
+         <td role=gridcell>Declared<td><button>Inside</button></table>",
+    );
+    page.go("/cells.html");
+    assert_eq!(names(&page.look().all), ["Focusable", "Pointed", "Declared", "Inside"]);
+}
+
+#[test]
 fn the_first_picture_of_a_hidden_tab_shows_its_present_state() {
     let Some(page) = tab("look-hidden") else { return };
     page.site.page("/", "<body style='margin:0'><button style='position:absolute;left:600px;top:300px'>Go</button>");

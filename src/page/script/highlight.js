@@ -105,8 +105,17 @@ function scrollAround(element) {
   return null;
 }
 
-/** Whether a fixed or sticky element covers one of five points of an element's box. */
-function isUnderSticky(element, box) {
+const STAYS = /^(fixed|sticky)$/;
+
+/** The fixed and sticky elements of this document, with their boxes. */
+const stayingElements = () =>
+  elementsOf(null)
+    .filter((element) => STAYS.test(styleOf(element).position))
+    .map((element) => ({ element, rects: rectsOf(element) }));
+
+/** Whether one of the fixed and sticky elements covers one of four points of an element's box. */
+function isUnderSticky(element, box, staying) {
+  if (!staying.some((one) => !holds(one.element, element) && one.rects.some((rect) => overlaps(rect, box)))) return false;
   const inset = (from, to) => Math.min(Math.max((to - from) * 0.1, 1), (to - from) / 2);
   const [dx, dy] = [inset(box.left, box.right), inset(box.top, box.bottom)];
   for (const x of [box.left + dx, box.right - dx]) {
@@ -114,7 +123,7 @@ function isUnderSticky(element, box) {
       if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
       const hit = hitAt({ x, y });
       if (!hit || receives(element, hit) || holds(hit, element)) continue;
-      for (let up = hit; up && !holds(up, element); up = parentElementOf(up)) if (/^(fixed|sticky)$/.test(styleOf(up).position)) return true;
+      for (let up = hit; up && !holds(up, element); up = parentElementOf(up)) if (STAYS.test(styleOf(up).position)) return true;
     }
   }
   return false;
@@ -139,6 +148,11 @@ function isClear(element) {
 
 const AREA_OF_WRAPPER = 0.6;
 const sizeOf = (rect) => (rect.right - rect.left) * (rect.bottom - rect.top);
+
+/** Whether an element is a cell only because its table is a grid: nothing says that it is used by itself. */
+const isPlainCell = (element) =>
+  isHtml(element) && /^t[dh]$/.test(nameOfTag(element)) && attr(element, "role") === null && !has(element, "tabindex") && !has(element, "onclick") &&
+  !has(element, "aria-selected") && !isEdited(element) && styleOf(element).cursor !== "pointer";
 
 /**
  * Leaves out wrappers: clickable elements without a role around a control of about the same size, and elements without
@@ -177,7 +191,7 @@ calls.highlight = ({ ids, owners, keywords }) => {
   const listed = new Map();
   for (const [id, weak] of ids) {
     const element = nodeOf(id);
-    if (!(element instanceof Element) || !isConnected(element) || !isUsable(element)) continue;
+    if (!(element instanceof Element) || !isConnected(element) || isPlainCell(element) || !isUsable(element)) continue;
     const one = { element, weak: !!weak, use: useOf(element), also: null };
     listed.set(element, one);
     found.push(one);
@@ -193,6 +207,7 @@ calls.highlight = ({ ids, owners, keywords }) => {
   }
   if (keywords) found = found.filter(({ element }) => keywords.some((keyword) => hasKeyword(element, keyword)));
   found.sort((a, b) => (a.element === b.element ? 0 : COMPARE.call(a.element, b.element) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+  const staying = stayingElements();
   const elements = found.map(({ element, use, also }) => {
     const box = boxAround(rectsOf(element));
     const around = scrollAround(element);
@@ -200,7 +215,7 @@ calls.highlight = ({ ids, owners, keywords }) => {
     if (also) told.also = also;
     if (disabledWhy(element)) told.disabled = true;
     if (around) [told.scroller, told.scrollerKey] = [idOf(around), keys.of(around)];
-    if (isUnderSticky(element, box)) told.sticky = true;
+    if (isUnderSticky(element, box, staying)) told.sticky = true;
     if (isSwipable(element)) told.swipable = true;
     if (isDroppable(element)) told.droppable = true;
     if (isSlidable(element)) told.slidable = true;
