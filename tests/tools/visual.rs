@@ -99,6 +99,7 @@ fn what_changes_between_preview_and_confirmation_is_not_used() {
     };
     for (change, code) in [
         ("a.textContent = 'Delete'", "REF_CHANGED"),
+        ("a.textContent = 'Archive 1000'", "REF_CHANGED"),
         ("a.setAttribute('role', 'link')", "REF_CHANGED"),
         ("a.remove()", "STALE_REF"),
         ("a.replaceWith(a.cloneNode(true))", "STALE_REF"),
@@ -118,7 +119,9 @@ fn what_changes_between_preview_and_confirmation_is_not_used() {
         value(&tooled, &format!("{{ {change} }}; return 0"));
         let refused = act(&tooled, "confirm_click", &id);
         assert_eq!((&refused["success"], &refused["code"]), (&json!(false), &json!(code)), "{change}: {refused}");
-        assert!(!refused["error"].as_str().unwrap().contains("snapshot"), "{refused}");
+        let error = refused["error"].as_str().unwrap();
+        assert!(error.starts_with(&format!("{id} (button \"Archive\") ")), "{refused}");
+        assert!(error.contains("highlight") && !error.contains("snapshot"), "{refused}");
         assert_eq!(value(&tooled, "got.join()"), "", "{change}");
         assert_eq!(act(&tooled, "confirm_click", &id)["code"], "CONFLICT", "{change}: dropped");
     }

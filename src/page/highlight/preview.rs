@@ -115,9 +115,13 @@ impl Tab {
     /// Checks that an element is as it was in a preview.
     ///
     /// # Errors
-    /// As [`bound`](Self::bound); [`Error::StaleRef`] when it has moved, [`Error::RefChanged`] when its form is sent elsewhere.
+    /// As [`bound`](Self::bound); [`Error::StaleRef`] when it has moved or its form is sent elsewhere, [`Error::RefChanged`] when
+    /// its name is another one. A counter in brackets at the end of the name may change.
     pub fn still_bound(&self, id: &str, was: &Bound, deadline: Deadline) -> Result<Bound, Error> {
         let now = self.bound(id, &was.node, &was.shown, deadline)?;
+        if without_counter(&now.shown.name) != without_counter(&was.shown.name) {
+            return Err(Error::RefChanged { reference: id.to_owned(), was: was.shown.clone(), now: now.shown });
+        }
         if distance(&now.bounds, &was.bounds) >= MOVED {
             return Err(Error::StaleRef { reference: id.to_owned(), why: "it has moved since the preview" });
         }
@@ -170,6 +174,16 @@ impl Tab {
     }
 }
 
+/// A name without the number in brackets at its end, such as `Likes (12)`. Other numbers may be amounts.
+fn without_counter(name: &str) -> String {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let counted = name.strip_suffix([')', ']']).and_then(|rest| rest.rsplit_once(['(', '[']));
+    match counted {
+        Some((before, count)) if count.chars().all(char::is_numeric) => before.trim_end().to_owned(),
+        _ => name,
+    }
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels of a picture")]
 fn whole(pixels: f64) -> u32 {
     (pixels.round() as u32).max(1)
@@ -190,6 +204,14 @@ fn crop_around(element: &Rect, (width, height): (f64, f64)) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_counters_may_change() {
+        assert_eq!(without_counter("Likes (12)"), without_counter("Likes  (13)"));
+        assert_ne!(without_counter("Pay 10 \u{20ac}"), without_counter("Pay 1000 \u{20ac}"));
+        assert_ne!(without_counter("Pay (10 \u{20ac})"), without_counter("Pay (99 \u{20ac})"));
+        assert_eq!(without_counter("(5)"), "");
+    }
 
     #[test]
     fn the_crop_is_large_enough_and_in_the_viewport() {

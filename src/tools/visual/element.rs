@@ -13,7 +13,7 @@ use super::super::{Outcome, Tool, ToolContext, ToolError, arguments};
 use super::action::{Action, Given, Pending};
 use super::observation::{Observation, cut, is_disabled, named, quoted};
 use super::observe::with_picture;
-use super::{Visual, VisualTools, failed, failed_at, in_terms_of};
+use super::{Visual, VisualTools, failed, failed_at};
 use crate::control::TabHandle;
 use crate::page::{self, Act, Bound, Locator, LookOptions, Upload, VisibleElement};
 
@@ -135,7 +135,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
     match wanted.action {
         Action::Hover => {
             let act = Act::hover(ref_of(&element));
-            carry_out(visual, &handle, &element, act, format!("Moved the mouse over {}.", named(&element)), said)
+            carry_out(visual, &handle, &[&element], act, format!("Moved the mouse over {}.", named(&element)), said)
         }
         Action::Swipe => swipe(visual, &handle, wanted, &element, said),
         Action::SetSlider => set_slider(visual, &handle, wanted, &element, said),
@@ -193,13 +193,13 @@ fn preview(
 ) -> Result<Outcome, ToolError> {
     let Planned { action, element, onto, given } = planned;
     let deadline = visual.deadline();
-    let at = |error: page::Error| failed_at(error, &element);
+    let at = |error: page::Error| failed_at(error, &[&element]);
     let preview =
         handle.tab.preview(&element.id, (&element.node, &element.shown), action.question(), deadline).map_err(at)?;
     let target = match onto {
         Some(onto) => {
             let bound = handle.tab.bound(&onto.id, &onto.node, &onto.shown, deadline);
-            let bound = bound.map_err(|error| failed_at(error, &onto))?;
+            let bound = bound.map_err(|error| failed_at(error, &[&onto]))?;
             Some((onto, bound))
         }
         None => None,
@@ -283,7 +283,7 @@ fn is_alike(text: &str, id: &str) -> bool {
 fn check(handle: &TabHandle, element: &VisibleElement, bound: &Bound, visual: &Visual<'_>) -> Result<(), ToolError> {
     let now = handle.tab.still_bound(&element.id, bound, visual.deadline());
     now.map(drop).map_err(|error| {
-        let mut error = failed_at(error, element);
+        let mut error = failed_at(error, &[element]);
         error.message.push_str(". Nothing was done");
         error
     })
@@ -321,7 +321,8 @@ fn commit(
         }
         _ => (Act::click(ref_of(element)), format!("Clicked {what}.")),
     };
-    carry_out(visual, handle, element, act, done, said)
+    let elements: Vec<&VisibleElement> = std::iter::once(element).chain(onto).collect();
+    carry_out(visual, handle, &elements, act, done, said)
 }
 
 /// Where an action takes place.
@@ -333,21 +334,27 @@ fn ref_of(element: &VisibleElement) -> Locator {
 fn carry_out(
     visual: &Visual<'_>,
     handle: &TabHandle,
-    element: &VisibleElement,
+    elements: &[&VisibleElement],
     act: Act,
     done: String,
     mut said: Observation,
 ) -> Result<Outcome, ToolError> {
-    let outcome = perform(visual, handle, act).map_err(|error| in_terms_of(error, element))?;
+    let outcome = perform(visual, handle, act, elements)?;
     said.done.push(done);
     effects(&outcome, &mut said);
     shown_after(visual, handle, said)
 }
 
-fn perform(visual: &Visual<'_>, handle: &TabHandle, mut act: Act) -> Result<page::Outcome, ToolError> {
+/// Performs an action on some elements: that of the action first.
+fn perform(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    mut act: Act,
+    elements: &[&VisibleElement],
+) -> Result<page::Outcome, ToolError> {
     act.redact = Some(visual.secrets.clone());
     let deadline = act.deadline(visual.call.deadline);
-    visual.profile()?.act(handle, &act, deadline).map_err(failed)
+    visual.profile()?.act(handle, &act, deadline).map_err(|error| failed_at(error, elements))
 }
 
 /// What an action has caused besides its purpose.
@@ -425,10 +432,7 @@ fn scroll(
         act = act.on(ref_of(element));
     }
     let what = element.map_or_else(|| "the page".to_owned(), named);
-    let outcome = perform(visual, handle, act).map_err(|error| match element {
-        Some(element) => in_terms_of(error, element),
-        None => error,
-    })?;
+    let outcome = perform(visual, handle, act, element.as_slice())?;
     let moved = outcome.result.as_ref().and_then(moved_by);
     said.done.push(match moved {
         Some(moved) if moved.abs() < 1.0 => format!("Scrolling {what} {name} had no effect: it is at its end."),
@@ -463,7 +467,7 @@ fn swipe(
     let (mut swiped, mut way) = (0, "");
     for _ in 0..count {
         let done = handle.tab.swipe(&element.node, is_next, visual.deadline());
-        match done.map_err(|error| failed_at(error, element))? {
+        match done.map_err(|error| failed_at(error, &[element]))? {
             Some(by) => {
                 swiped += 1;
                 way = by;
@@ -492,10 +496,10 @@ fn set_slider(
         Some(Values::Number(number)) => number.to_string(),
         _ => return Err(bad("set_slider requires value: a number, or a percentage such as \"40%\"")),
     };
-    let at = |error: page::Error| failed_at(error, element);
+    let at = |error: page::Error| failed_at(error, &[element]);
     let value = handle.tab.slider_value(&element.node, &text, visual.deadline()).map_err(at)?;
     let act = Act::fill(ref_of(element), value.as_str());
-    carry_out(visual, handle, element, act, format!("Set {} to {value}.", named(element)), said)
+    carry_out(visual, handle, &[element], act, format!("Set {} to {value}.", named(element)), said)
 }
 
 fn upload(
@@ -508,7 +512,7 @@ fn upload(
     let path = wanted.file_path.as_deref().ok_or_else(|| bad("upload_file requires file_path"))?;
     let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
     let name = checked.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let at = |error: page::Error| failed_at(error, element);
+    let at = |error: page::Error| failed_at(error, &[element]);
     let given = handle.tab.arm_chooser(&[checked], Some(&element.reference), visual.deadline()).map_err(at)?;
     said.done.push(match given {
         Upload::Done(_) => format!("Gave the file {} to {}.", quoted(&name), named(element)),

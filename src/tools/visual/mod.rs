@@ -35,6 +35,7 @@ use crate::page::{self, VisibleElement};
 use crate::redact::Secrets;
 use crate::sync::Deadline;
 use action::Pending;
+use observation::{MOST_NAME, cut, named, quoted};
 use state::State;
 
 /// The toolset of the visual tools.
@@ -136,7 +137,7 @@ impl Visual<'_> {
 /// An error in terms of the visual tools.
 fn failed(error: control::Error) -> ToolError {
     use control::Error;
-    let told = match &error {
+    let message = match &error {
         Error::NotRunning { .. } => Some("the browser is not running; start it with tab (action init, url)"),
         Error::NoCurrentTab | Error::NoTabOpen => Some("no tab is open; open one with tab (action init, url)"),
         Error::NoTab { .. } => Some("there is no such tab; tab (action list) lists the tabs"),
@@ -154,56 +155,48 @@ fn failed(error: control::Error) -> ToolError {
         _ => None,
     };
     let mut tool_error = ToolError::from(error);
-    if let Some(told) = told {
-        told.clone_into(&mut tool_error.message);
+    if let Some(message) = message {
+        message.clone_into(&mut tool_error.message);
     }
     tool_error
 }
 
-/// What errors of the page layer say of snapshots, and what it is for these tools.
-const SNAPSHOT_WORDS: [(&str, &str); 3] = [
-    ("take a new snapshot and use a ref from it", "call highlight to see the elements as they are now"),
-    ("take a new snapshot, or set force to act on it anyway", "call highlight to see the elements as they are now"),
-    ("has changed since the snapshot", "has changed since it was shown"),
-];
+/// What to do when an element is not as it was shown.
+const LOOK_AGAIN: &str = "call highlight to see the elements as they are now";
 
-/// As [`failed`], for an element: its ref is replaced by its id.
-fn failed_at(error: impl Into<control::Error>, element: &VisibleElement) -> ToolError {
-    in_terms_of(failed(error.into()), element)
-}
-
-/// An error about an element, with its id instead of its ref.
-fn in_terms_of(mut error: ToolError, element: &VisibleElement) -> ToolError {
-    error.message = with_id(&error.message, &element.reference, &element.id);
-    for (there, here) in SNAPSHOT_WORDS {
-        error.message = error.message.replace(there, here);
+/// As [`failed`], for a call about some elements: they are named by their ids, as they were shown.
+fn failed_at(error: impl Into<control::Error>, elements: &[&VisibleElement]) -> ToolError {
+    use page::Error;
+    let error = error.into();
+    let about = |reference: &str| {
+        let is_meant = |element: &&&VisibleElement| element.reference == reference || element.id == reference;
+        elements.iter().find(is_meant).or(elements.first()).map_or_else(String::new, |element| named(element))
+    };
+    let message = match &error {
+        control::Error::Page(Error::StaleRef { reference, why }) => {
+            Some(format!("{} can no longer be used: {why}; {LOOK_AGAIN}", about(reference)))
+        }
+        control::Error::Page(Error::RefChanged { reference, now, .. }) => {
+            let now = format!("{} {}", now.role, quoted(&cut(&now.name, MOST_NAME)));
+            Some(format!("{} has changed since it was shown: it is now {now}; {LOOK_AGAIN}", about(reference)))
+        }
+        control::Error::Page(Error::NotActionable { what, reason, covered_by, .. }) => {
+            let reference = what.split(' ').next().unwrap_or_default();
+            let advice = match covered_by {
+                Some(_) => "close or scroll away what covers it, then call highlight",
+                None => LOOK_AGAIN,
+            };
+            Some(format!("{} cannot be used: {reason}; {advice}", about(reference)))
+        }
+        control::Error::Page(Error::DocumentGone { .. }) => {
+            Some(format!("the page was replaced by another one meanwhile; {LOOK_AGAIN}"))
+        }
+        _ => None,
+    };
+    let mut tool_error = failed(error);
+    if let Some(message) = message {
+        tool_error.message = message;
     }
-    error.details.remove("ref");
-    error
-}
-
-/// A text with an id in place of a ref.
-fn with_id(text: &str, reference: &str, id: &str) -> String {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(reference) {
-        let end = at + reference.len();
-        let bytes = rest.as_bytes();
-        let is_whole = !is_word(at.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(end));
-        out.push_str(rest.get(..at).unwrap_or_default());
-        out.push_str(if is_whole { id } else { reference });
-        rest = rest.get(end..).unwrap_or_default();
-    }
-    out + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refs_in_errors_become_ids() {
-        assert_eq!(with_id("e1 (button) and e12, e1", "e1", "a1b2c3"), "a1b2c3 (button) and e12, a1b2c3");
-        assert_eq!(with_id("there", "e1", "x"), "there");
-    }
+    tool_error.details.remove("ref");
+    tool_error
 }

@@ -12,6 +12,9 @@ const OPTIONS: [usize; 5] = [20_000, 4_000, 1_500, 600, 200];
 /// Room for what stands around the lines.
 const AROUND: usize = 400;
 
+/// Maximum length of an element's name in a sentence, in characters.
+pub(super) const MOST_NAME: usize = 60;
+
 /// A text of the page that names the markers is written differently.
 const OPEN: &str = "<<page ";
 const CLOSE: &str = "<</page ";
@@ -154,7 +157,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// What an element is in a sentence: `a1b2c3 (button "Save")`.
 pub(super) fn named(element: &VisibleElement) -> String {
-    let name = cut(&element.shown.name, 60);
+    let name = cut(&element.shown.name, MOST_NAME);
     let name = if name.is_empty() { name } else { format!(" {}", quoted(&name)) };
     format!("{} ({}{name})", element.id, element.shown.role)
 }
