@@ -508,6 +508,9 @@ mod tools_terminal;
 #[cfg(feature = "server")]
 #[path = "tools/visual.rs"]
 mod tools_visual;
+#[cfg(feature = "server")]
+#[path = "tools/visual_states.rs"]
+mod tools_visual_states;
 #[cfg(feature = "cli")]
 #[path = "tools/web.rs"]
 mod tools_web;

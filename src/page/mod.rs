@@ -87,8 +87,9 @@ pub use snapshot::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOpti
 pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::runtime::Evaluate;
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, Supervisor};
+use crate::supervisor::{self, FrameRef, Supervisor};
 use crate::sync::{Cancel, Deadline, Turn, Turns};
 
 /// The tabs of a supervisor. Clones share all state.
@@ -279,6 +280,18 @@ impl Tab {
     /// Waits until a new tab shows its first document.
     fn arrived(&self, deadline: Deadline) -> Result<(), Error> {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
+    }
+
+    /// Checks that the tab's top document runs scripts.
+    ///
+    /// # Errors
+    /// Those of the supervisor: a crash, a server that has not responded, a script that keeps the page busy, a lost connection.
+    pub fn responds(&self, deadline: Deadline) -> Result<(), Error> {
+        self.arrived(deadline)?;
+        let mut nothing = Evaluate::new("0");
+        nothing.silent = Some(true);
+        self.supervisor.session_call(&FrameRef::Id(self.top()?), &nothing, deadline)?;
+        Ok(())
     }
 
     /// The top frame.

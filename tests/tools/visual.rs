@@ -54,7 +54,7 @@ fn a_click_has_two_phases() {
         return;
     };
     let seen = all(&tooled);
-    assert!(text(&seen).contains("2 any elements, page 1 of 2."), "{seen}");
+    assert!(text(&seen).contains("2 elements, page 1 of 2."), "{seen}");
     let (buy, other) = (id_of(&seen, "Buy"), id_of(&seen, "Other"));
     let preview = act(&tooled, "click", &buy);
     assert_eq!((&preview["success"], &preview["pending"]["element_id"]), (&json!(true), &json!(buy)), "{preview}");
@@ -309,7 +309,7 @@ fn tabs_are_opened_listed_switched_and_closed() {
     assert_eq!(tooled.call("highlight", json!({ "page": 9 }))["code"], "BAD_REQUEST");
     assert_eq!(tooled.call("highlight", json!({ "page": 0 }))["code"], "BAD_REQUEST");
     let none = tooled.done("highlight", json!({ "keywords": ["nowhere"] }));
-    assert!(text(&none).contains("0 any elements that match the keywords, page 1 of 1."), "{none}");
+    assert!(text(&none).contains("0 elements that match the keywords, page 1 of 1."), "{none}");
 }
 
 #[test]

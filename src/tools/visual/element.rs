@@ -118,6 +118,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
         return confirm(visual, wanted, action, pending, said);
     }
     let handle = visual.tab(wanted.tab_id.as_deref())?;
+    visual.responds(&handle).map_err(failed)?;
     let target = handle.tab.target().as_str();
     let element_of = |id: &str, said: &mut Observation| {
         let (element, note) = visual.state().lock().element(target, id)?;
@@ -264,6 +265,7 @@ fn confirm(
         return Err(none(&format!("the action that was waiting is for {}", pending.element.id)));
     }
     let handle = visual.tab(Some(&pending.tab))?;
+    visual.responds(&handle).map_err(failed)?;
     let Pending { element, bound, target, given, .. } = &pending;
     check(&handle, element, bound, visual)?;
     if let Some((onto, bound)) = target {

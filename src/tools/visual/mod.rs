@@ -9,6 +9,7 @@
 //! | `dialog` | `dialog`: answers to dialogs |
 //! | `observe` | what every call answers: the picture and what is to be seen |
 //! | `observation` | the text of it, within a budget |
+//! | `page_state` | states in which a page can be neither seen nor used |
 //! | `state` | what a session has seen |
 //!
 //! A click, an input and a choice have two phases: a preview, and its confirmation by the model. Whatever else is called
@@ -20,6 +21,7 @@ mod element;
 mod highlight;
 mod observation;
 mod observe;
+mod page_state;
 mod state;
 mod tab;
 
@@ -36,6 +38,7 @@ use crate::redact::Secrets;
 use crate::sync::Deadline;
 use action::Pending;
 use observation::{MOST_NAME, cut, named, quoted};
+use page_state::PageState;
 use state::State;
 
 /// The toolset of the visual tools.
@@ -138,23 +141,20 @@ impl Visual<'_> {
 fn failed(error: control::Error) -> ToolError {
     use control::Error;
     let message = match &error {
-        Error::NotRunning { .. } => Some("the browser is not running; start it with tab (action init, url)"),
         Error::NoCurrentTab | Error::NoTabOpen => Some("no tab is open; open one with tab (action init, url)"),
         Error::NoTab { .. } => Some("there is no such tab; tab (action list) lists the tabs"),
         Error::TabGone { .. } => Some("the tab was closed; tab (action list) lists the others"),
         Error::DialogOpen { .. } => Some("a dialog is open; answer it with dialog (dialog_action accept or dismiss)"),
-        Error::Page(page::Error::Supervisor(inner)) if inner.is_crash() => {
-            Some("the page crashed; load it again with tab (action refresh)")
-        }
         Error::Page(_) if error.kind() == Code::BlockedByDialog => {
             Some("a dialog is open; answer it with dialog (dialog_action accept or dismiss)")
         }
-        Error::Page(_) if error.kind() == Code::BrowserNotRunning => {
-            Some("the browser ended; start it again with tab (action init, url)")
-        }
         _ => None,
     };
+    let state = PageState::of(&error);
     let mut tool_error = ToolError::from(error);
+    if let Some(state) = state {
+        return state.error(tool_error);
+    }
     if let Some(message) = message {
         message.clone_into(&mut tool_error.message);
     }

@@ -86,6 +86,7 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
         Action::List => listed(visual, said),
         Action::View => {
             let handle = visual.tab(tab)?;
+            visual.responds(&handle).map_err(failed)?;
             let picture = handle.tab.clean_picture(visual.deadline()).map_err(|error| failed(error.into()))?;
             said.done.push(format!("The viewport of {}, without labels.", handle.info.tab_id));
             visual.tabs_into(&mut said);
@@ -98,6 +99,7 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
                 _ => Travel::Reload,
             };
             let handle = visual.tab(tab)?;
+            visual.is_not_in_use(&handle).map_err(failed)?;
             let target = handle.tab.target().as_str();
             let done = profile.travel(Some(target), way, WaitUntil::Load, false, visual.deadline()).map_err(failed)?;
             said.done.push(match (wanted.action, done.navigated) {
