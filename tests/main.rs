@@ -276,6 +276,9 @@ mod page_limits;
 #[path = "page/look.rs"]
 mod page_look;
 #[cfg(feature = "page")]
+#[path = "page/look_widgets.rs"]
+mod page_look_widgets;
+#[cfg(feature = "page")]
 #[path = "page/notices.rs"]
 mod page_notices;
 #[cfg(feature = "page")]
@@ -508,6 +511,9 @@ mod tools_terminal;
 #[cfg(feature = "server")]
 #[path = "tools/visual.rs"]
 mod tools_visual;
+#[cfg(feature = "server")]
+#[path = "tools/visual_answers.rs"]
+mod tools_visual_answers;
 #[cfg(feature = "server")]
 #[path = "tools/visual_states.rs"]
 mod tools_visual_states;

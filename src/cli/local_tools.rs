@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use crate::config::{Config, Home};
 use crate::control::Session;
-use crate::mcp::server::{Backend as _, INSTRUCTIONS, Peer, ToolServer};
+use crate::mcp::server::{Backend as _, Peer, ToolServer};
 use crate::mcp::{Fault, Request};
 use crate::sync::Cancel;
 use crate::tools::toolsets::Toolsets;
@@ -38,7 +38,7 @@ impl LocalTools {
         // Toolsets that only the server knows are ignored here; the server reports unknown ones.
         let known = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let on = enabled(&config, &known, platform, toolsets);
-        Ok(Self { offer: ToolServer::new(registry, known, on, Scope::new(home, &config, &options), INSTRUCTIONS) })
+        Ok(Self { offer: ToolServer::new(registry, known, on, Scope::new(home, &config, &options)) })
     }
 
     /// Whether this tool runs here: it is available and needs no browser for these arguments.

@@ -282,16 +282,15 @@ impl Tab {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
     }
 
-    /// Checks that the tab's top document runs scripts.
+    /// Checks that the tab's top document runs scripts. Returns whether a script of the page was terminated for this.
     ///
     /// # Errors
     /// Those of the supervisor: a crash, a server that has not responded, a script that keeps the page busy, a lost connection.
-    pub fn responds(&self, deadline: Deadline) -> Result<(), Error> {
+    pub fn responds(&self, deadline: Deadline) -> Result<bool, Error> {
         self.arrived(deadline)?;
         let mut nothing = Evaluate::new("0");
         nothing.silent = Some(true);
-        self.supervisor.session_call(&FrameRef::Id(self.top()?), &nothing, deadline)?;
-        Ok(())
+        Ok(self.supervisor.session_call(&FrameRef::Id(self.top()?), &nothing, deadline)?.rescued)
     }
 
     /// The top frame.

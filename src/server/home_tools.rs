@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::control::{self, Control};
 use crate::llm::Models;
 use crate::mcp::client::Servers;
-use crate::mcp::server::{INSTRUCTIONS, ToolServer};
+use crate::mcp::server::ToolServer;
 use crate::tools::toolsets::{Problem, setting_problems};
 use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled};
 
@@ -92,7 +92,7 @@ impl HomeTools {
         };
         let (registry, known) = (Arc::clone(toolbox.registry()), toolbox.toolsets().clone());
         let scope = toolbox.scope().with_profile(Some(&profile));
-        let offer = ToolServer::new(registry, known, enabled, scope, INSTRUCTIONS);
+        let offer = ToolServer::new(registry, known, enabled, scope);
         // Errors in the settings are not reported to the caller.
         match offer.problems().pop_first() {
             Some(problem) if !toolsets.is_empty() => Err(problem.into()),

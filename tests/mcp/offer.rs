@@ -33,7 +33,7 @@ const DEFAULT: [&str; 12] = [
 
 fn offer(tooled: &ToolHome) -> ToolServer {
     let enabled = Enabled::new(vec!["cdpilot-mcp".to_owned()]);
-    ToolServer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, no_scope(), "A browser of its own.")
+    ToolServer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, no_scope())
 }
 
 fn ask(offer: &ToolServer, message: Value) -> Option<Value> {
@@ -150,7 +150,7 @@ fn tools_of_mcp_servers_are_listed_when_enabled() {
         let toolsets = toolsets.iter().copied();
         let enabled = Enabled::new(toolsets);
         let sets = Toolsets::new(Arc::clone(&registry), BTreeMap::new());
-        ask(&ToolServer::new(registry, sets, enabled, no_scope(), ""), message).unwrap()
+        ask(&ToolServer::new(registry, sets, enabled, no_scope()), message).unwrap()
     };
     // What does not come costs nobody else a tool.
     let list = ask_for(&["mcp-broken", "mcp-there"], modern("tools/list", json!({})));

@@ -236,8 +236,15 @@ fn types_and_keywords_select_elements() {
     assert_eq!(with("Reply").len(), page.look().all.iter().filter(|one| one.shown.name == "Reply").count());
     page.go("/many.html");
     assert_eq!(with("data-key=k17").len(), 1);
-    let error = page.tab.look_at(&LookOptions::new().page(999), soon()).unwrap_err();
-    assert!(error.to_string().contains("the last one is"), "{error}");
+    let last = page.look().pages;
+    assert!(last > 1);
+    for none in [0, last + 1] {
+        let error = page.tab.look_at(&LookOptions::new().page(none), soon()).unwrap_err();
+        assert!(
+            error.to_string().contains(&format!("no page {none}: these elements have the pages 1 to {last}")),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ use super::http_backend::{HttpBackend, NoAnswer};
 use crate::code::Code;
 use crate::config::Home;
 use crate::control::Session;
-use crate::mcp::server::{Backend, LOADED_ONLY, Peer, ToolServer};
+use crate::mcp::server::{Backend, LOADED_ONLY, Peer, ToolServer, instructions_for};
 use crate::mcp::{Fault, Request};
 use crate::server::{Error, OfferError, Server, ServerOptions};
 use crate::sync::{Cancel, Deadline, pause};
@@ -258,6 +258,16 @@ impl ToolSource {
 }
 
 impl Backend for ToolSource {
+    /// By the names of the toolsets: what they contain is known to the server, which is not started for this.
+    fn instructions(&self) -> String {
+        let has = |names: &[&str]| self.toolsets.iter().any(|toolset| names.contains(&toolset.as_str()));
+        let all = has(&["all", "*"]);
+        let browser = self.toolsets.is_empty()
+            || self.toolsets.iter().any(|toolset| toolset == "browser" || toolset.starts_with("cdpilot"));
+        let tools = [("browser_snapshot", all || browser), ("element_interaction", all || has(&["visual"]))];
+        instructions_for(&tools.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name.to_owned()).collect())
+    }
+
     fn list(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
         let mut told = self.ask(request, peer, QUICK_LIMIT, |offer, peer| offer.list(request, peer))?;
         if let (Some(local_tools), Some(Value::Array(theirs))) = (&self.local_tools, told.get_mut("tools")) {

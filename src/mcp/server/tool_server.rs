@@ -31,20 +31,13 @@ pub struct ToolServer {
     toolsets: Toolsets,
     enabled: Enabled,
     scope: Scope,
-    instructions: String,
 }
 
 impl ToolServer {
-    /// Serves the enabled tools of a registry in a scope. The instructions are for models.
+    /// Serves the enabled tools of a registry in a scope.
     #[must_use]
-    pub fn new(
-        registry: Arc<Registry>,
-        toolsets: Toolsets,
-        enabled: Enabled,
-        scope: Scope,
-        instructions: &str,
-    ) -> Self {
-        Self { registry, toolsets, enabled, scope, instructions: instructions.to_owned() }
+    pub fn new(registry: Arc<Registry>, toolsets: Toolsets, enabled: Enabled, scope: Scope) -> Self {
+        Self { registry, toolsets, enabled, scope }
     }
 
     /// The available tools, by name. Loads no external tools.
@@ -89,8 +82,8 @@ impl ToolServer {
 }
 
 impl Backend for ToolServer {
-    fn instructions(&self) -> &str {
-        &self.instructions
+    fn instructions(&self) -> String {
+        super::instructions_for(&self.enabled.names(&self.toolsets).0)
     }
 
     fn list(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {

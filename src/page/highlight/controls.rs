@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::error::{Error, Shown};
 use super::super::world::Node;
-use super::super::{Act, Locator, Point, Tab};
+use super::super::{Act, ActKind, Locator, Point, Tab};
 use crate::sync::Deadline;
 
 #[derive(Debug, Default, Deserialize)]
@@ -27,9 +27,62 @@ struct Slider {
     min: Option<f64>,
     max: Option<f64>,
     step: f64,
+    /// The present value of a slider that is moved by arrow keys.
+    now: f64,
+    /// Whether it is moved by arrow keys.
+    keys: bool,
+}
+
+/// Maximum number of arrow keys for one slider.
+const MOST_KEYS: f64 = 1_000.0;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fitness {
+    gone: bool,
+    problem: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Held {
+    text: Option<String>,
 }
 
 impl Tab {
+    /// Why text cannot be typed into an element, before it is tried; `None` if it can, as far as is known.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`]; those of the supervisor.
+    pub fn typing_problem(&self, node: &Node, deadline: Deadline) -> Result<Option<String>, Error> {
+        self.fitness(node, &json!({ "id": node.id, "types": true, "values": [] }), deadline)
+    }
+
+    /// Why options cannot be chosen in an element, before it is tried; `None` if they can.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`]; those of the supervisor.
+    pub fn choice_problem(&self, node: &Node, values: &[String], deadline: Deadline) -> Result<Option<String>, Error> {
+        self.fitness(node, &json!({ "id": node.id, "types": false, "values": values }), deadline)
+    }
+
+    fn fitness(&self, node: &Node, ask: &serde_json::Value, deadline: Deadline) -> Result<Option<String>, Error> {
+        let fitness: Fitness = self.call_in(&node.frame, &node.doc, "fits", ask, deadline)?.result;
+        if fitness.gone {
+            let why = "its element was removed from the document";
+            return Err(Error::StaleRef { reference: "the element".to_owned(), why });
+        }
+        Ok(fitness.problem)
+    }
+
+    /// What a field holds, at most 1,200 characters; `None` for a secret field, for what is no field, and if it is gone.
+    ///
+    /// # Errors
+    /// Those of the supervisor.
+    pub fn held_text(&self, node: &Node, deadline: Deadline) -> Result<Option<String>, Error> {
+        Ok(self.call_in::<Held>(&node.frame, &node.doc, "held", &json!({ "id": node.id }), deadline)?.result.text)
+    }
+
     /// The size of the top viewport, in CSS pixels.
     ///
     /// # Errors
@@ -114,6 +167,57 @@ impl Tab {
         let value = if slider.step > 0.0 { min + ((wanted - min) / slider.step).round() * slider.step } else { wanted };
         // Without the noise of binary fractions.
         Ok(((value.clamp(min, max) * 1e6).round() / 1e6).to_string())
+    }
+
+    /// Sets the slider of a node and its ref to a number or a percentage: by its value, or by arrow keys where it has none.
+    /// Returns its value then.
+    ///
+    /// # Errors
+    /// As [`slider_value`](Self::slider_value); those of actions.
+    pub fn set_slider(
+        &self,
+        (node, reference): (&Node, &str),
+        text: &str,
+        deadline: Deadline,
+    ) -> Result<String, Error> {
+        let value = self.slider_value(node, text, deadline)?;
+        let read = || -> Result<Slider, Error> {
+            Ok(self.call_in(&node.frame, &node.doc, "slider", &json!({ "id": node.id }), deadline)?.result)
+        };
+        let first = read()?;
+        if !first.keys {
+            self.act(&Act::fill(Locator::by_ref(reference), value.as_str()), deadline)?;
+            return Ok(value);
+        }
+        let wanted: f64 = value.parse().unwrap_or(first.now);
+        let press = |key: &str, times: u32| {
+            let at = Locator::by_ref(reference);
+            let act = Act::new(ActKind::Press { at, key: key.to_owned(), repeat: Some(times) });
+            self.act(&act, deadline).map(drop)
+        };
+        let towards = |now: f64| if wanted > now { "ArrowRight" } else { "ArrowLeft" };
+        if (wanted - first.now).abs() > f64::EPSILON {
+            press(towards(first.now), 1)?;
+            let now = read()?.now;
+            let step = (now - first.now).abs();
+            if step > 0.0 {
+                let times = ((wanted - now) / step).abs().round().min(MOST_KEYS);
+                // It is moved in the opposite direction where it is written from right to left.
+                let is_reversed = (now > first.now) != (wanted > first.now);
+                let key = if is_reversed == (wanted > now) { "ArrowLeft" } else { "ArrowRight" };
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1,000")]
+                let times = times as u32;
+                if times > 0 {
+                    press(key, times)?;
+                }
+            }
+        }
+        let now = read()?.now;
+        if (now - first.now).abs() < f64::EPSILON && (wanted - first.now).abs() > f64::EPSILON {
+            let problem = "this slider does not react to arrow keys; use drag_and_drop".to_owned();
+            return Err(Error::BadRequest { problem });
+        }
+        Ok(now.to_string())
     }
 
     fn node_ref(&self, node: &Node) -> String {

@@ -19,6 +19,8 @@ const MAX_TRIES: u32 = 3;
 const NEAR: f64 = 8.0;
 /// An element is partly visible when less than this part of it is.
 const WHOLE: f64 = 0.97;
+/// The part of the elements that are too many when they are removed while they are measured.
+const MANY_LOST: f64 = 0.25;
 
 /// The usable elements in the viewport.
 #[derive(Debug)]
@@ -30,12 +32,16 @@ pub(super) struct Found {
     /// The document of the top frame.
     pub(super) doc: Doc,
     pub(super) rescued: bool,
+    /// Whether many elements were removed while they were measured.
+    pub(super) lost: bool,
 }
 
 #[derive(Serialize)]
 struct Asked<'a> {
     /// Node ids, and whether the role says nothing of their use.
     ids: &'a [(u32, bool)],
+    /// Node ids of elements that listen to the mouse above them.
+    hovers: &'a [u32],
     owners: &'a [u32],
     keywords: Option<&'a [String]>,
 }
@@ -59,6 +65,13 @@ struct FoundElement {
     key: String,
     #[serde(default)]
     also: Option<Use>,
+    /// The node that is drawn in its place.
+    #[serde(default)]
+    place: Option<u32>,
+    #[serde(default)]
+    held: Option<String>,
+    #[serde(default)]
+    checked: bool,
     #[serde(default)]
     disabled: bool,
     #[serde(default)]
@@ -86,6 +99,7 @@ impl FoundElement {
         let scrolls = self.kind == Use::Scrollable;
         let told = [
             (self.disabled, Hint::Disabled),
+            (self.checked, Hint::Checked),
             (is_partly, Hint::PartlyVisible),
             (is_near && !is_partly && !scrolls, Hint::NearEdge),
             (self.sticky, Hint::UnderSticky),
@@ -132,11 +146,16 @@ impl Tab {
         if docs.get(&top) != Some(&seen.doc) {
             return Err(Error::DocumentGone { frame: top.to_string() });
         }
-        let nodes: Vec<Node> = found.iter().map(|(node, _)| node.clone()).collect();
+        let drawn = |node: &Node, element: &FoundElement| Node { id: element.place.unwrap_or(node.id), ..node.clone() };
+        let nodes: Vec<Node> = found.iter().map(|(node, element)| drawn(node, element)).collect();
         let layout = self.layout(&nodes, BoxOptions { whole: false, uncovered: true }, deadline)?;
         let mut placed: Vec<(Node, FoundElement, NodePosition, Rect)> = Vec::new();
-        for (node, element) in found {
-            let Some(place) = layout.position(&node) else { continue };
+        let (total, mut lost) = (found.len(), 0_usize);
+        for ((node, element), drawn) in found.into_iter().zip(&nodes) {
+            let Some(place) = layout.position(drawn) else {
+                lost += 1; // removed meanwhile
+                continue;
+            };
             if let Some(part) = place.part {
                 placed.push((node, element, place, part));
             }
@@ -157,11 +176,25 @@ impl Tab {
             let hints = element.hints(&place, &part, &layout.view, scroller);
             let shown = Shown { role: element.role, name: element.name };
             let reference = format!("e{}", refs.show(node.clone(), shown.clone()));
-            let (kind, also, html) = (element.kind, element.also, element.html);
-            elements.push(VisibleElement { id, kind, also, hints, html, shown, reference, node, bounds: part });
+            let place = element.place.map(|id| Node { id, ..node.clone() });
+            let FoundElement { kind, also, html, held, .. } = element;
+            elements.push(VisibleElement {
+                id,
+                kind,
+                also,
+                hints,
+                html,
+                held,
+                shown,
+                reference,
+                node,
+                place,
+                bounds: part,
+            });
         }
         let (url, title, doc, rescued) = (seen.url, seen.title, seen.doc, seen.rescued);
-        Ok(Found { view: layout.view, elements, url, title, doc, rescued })
+        let lost = total > 0 && ratio(lost, total) >= MANY_LOST;
+        Ok(Found { view: layout.view, elements, url, title, doc, rescued, lost })
     }
 
     fn ask_frames(
@@ -180,7 +213,9 @@ impl Tab {
         }
         let owner_ids: HashMap<&FrameId, Vec<u32>> =
             owners.iter().map(|(frame, held)| (frame, held.iter().map(|(id, _)| *id).collect())).collect();
+        let hovers: HashMap<&FrameId, Vec<u32>> = frames.iter().map(|frame| (frame, self.hovered_in(frame))).collect();
         let ask = |frame: &FrameId| Asked {
+            hovers: hovers.get(frame).map(Vec::as_slice).unwrap_or_default(),
             ids: candidates.get(frame).map(Vec::as_slice).unwrap_or_default(),
             owners: owner_ids.get(frame).map(Vec::as_slice).unwrap_or_default(),
             keywords,
@@ -266,6 +301,11 @@ impl Tab {
         }
         Ok(clear.into_iter().map(|clear| !clear.contains(&true)).collect())
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of elements")]
+fn ratio(part: usize, all: usize) -> f64 {
+    part as f64 / all as f64
 }
 
 /// The centre of a box, and a point near each corner.

@@ -88,6 +88,8 @@ impl ElementType {
 pub enum Hint {
     /// It cannot be used at present.
     Disabled,
+    /// It is a checkbox or radio button that is checked.
+    Checked,
     /// A part of it is outside the viewport or its container.
     PartlyVisible,
     /// It is at the edge of the viewport.
@@ -110,6 +112,7 @@ impl std::fmt::Display for Hint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Disabled => "disabled",
+            Self::Checked => "checked",
             Self::PartlyVisible => "partly_visible",
             Self::NearEdge => "near_edge",
             Self::UnderSticky => "under_sticky",
@@ -136,12 +139,17 @@ pub struct VisibleElement {
     pub hints: Vec<Hint>,
     /// Its HTML with white space folded, at most 900 characters; 20,000 of a `<select>`. Untrusted. Values of password fields are covered.
     pub html: String,
+    /// What the field holds, or which options are chosen, where its HTML does not show it; at most 300 characters. Untrusted;
+    /// covered for secret fields.
+    pub held: Option<String>,
     /// Role and name. Untrusted.
     pub shown: Shown,
     /// Its ref for [`Tab::act`](super::super::Tab::act).
     pub reference: String,
     /// The DOM node.
     pub node: Node,
+    /// The node that is drawn in its place: the label of a hidden checkbox, for example.
+    pub place: Option<Node>,
     /// Its visible part, in CSS pixels of the top viewport.
     pub bounds: Rect,
 }

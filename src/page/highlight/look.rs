@@ -113,13 +113,10 @@ impl Tab {
     /// [`Error::BadRequest`] for a page that does not exist; [`Error::NotCaptured`]; those of the supervisor. While a
     /// dialog is open, `BLOCKED_BY_DIALOG` at once.
     pub fn look_at(&self, options: &LookOptions, deadline: Deadline) -> Result<Look, Error> {
-        if options.page == Some(0) {
-            return Err(Error::BadRequest { problem: "pages are numbered from 1".to_owned() });
-        }
         self.arrived(deadline)?;
         let readiness = self.wait_until_drawn(deadline)?;
         let Shot { png, found, moving } = self.shoot(options.keywords.as_deref(), deadline)?;
-        let Found { view, mut elements, url, title, doc, rescued } = found;
+        let Found { view, mut elements, url, title, doc, rescued, .. } = found;
         elements.retain(|element| options.element_type.includes(element));
         let natural = Canvas::sides(&png)?;
         let (width, height) = fitted(natural);
@@ -129,11 +126,9 @@ impl Tab {
         let size = (f64::from(width), f64::from(height));
         let all_pages = pages(&boxes, draw::label_width(ID_LENGTH), size);
         let (page, total) = (options.page.unwrap_or(1), all_pages.len().max(1));
-        if page > total {
-            let of = options.element_type.name();
-            return Err(Error::BadRequest {
-                problem: format!("there is no page {page} of {of} elements: the last one is {total}"),
-            });
+        if !(1..=total).contains(&page) {
+            let problem = format!("there is no page {page}: these elements have the pages 1 to {total}");
+            return Err(Error::BadRequest { problem });
         }
         let none: &[Placed] = &[];
         let placed = all_pages.get(page - 1).map_or(none, Vec::as_slice);
@@ -187,10 +182,11 @@ impl Tab {
     fn wait_until_drawn(&self, deadline: Deadline) -> Result<Readiness, Error> {
         let mut retries = RETRIES.iter();
         loop {
-            let grade = self.call::<Signs>(&self.top()?, "readiness", &(), deadline)?.1.result.grade();
+            let signs = self.call::<Signs>(&self.top()?, "readiness", &(), deadline)?.1.result;
+            let is_worth_waiting = signs.grade() == Readiness::NotReady || signs.moving;
             match retries.next() {
-                Some(wait) if grade == Readiness::NotReady && deadline.left() > *wait * 2 => pause(*wait),
-                _ => return Ok(grade),
+                Some(wait) if is_worth_waiting && deadline.left() > *wait * 2 => pause(*wait),
+                _ => return Ok(signs.grade()),
             }
         }
     }
@@ -203,9 +199,10 @@ impl Tab {
             let found = self.discover(keywords, deadline)?;
             let png = self.capture_viewport(deadline)?;
             let (moved, gone) = self.drift(&found, deadline)?;
-            let is_steady = moved < MANY_MOVED && gone < MANY_GONE;
+            let is_steady = moved < MANY_MOVED && gone < MANY_GONE && !found.lost;
             // A steady animation moves the same elements each time: another picture would not be better.
-            let is_animation = before.is_some_and(|before| (before - moved).abs() < 0.1) && gone < MANY_GONE;
+            let is_animation =
+                before.is_some_and(|before| (before - moved).abs() < 0.1) && gone < MANY_GONE && !found.lost;
             if is_steady || is_animation || tries >= RETAKES {
                 return Ok(Shot { png, found, moving: !is_steady });
             }
@@ -221,7 +218,8 @@ impl Tab {
         if samples.is_empty() {
             return Ok((0.0, 0.0));
         }
-        let nodes: Vec<Node> = samples.iter().map(|element| element.node.clone()).collect();
+        let nodes: Vec<Node> =
+            samples.iter().map(|element| element.place.as_ref().unwrap_or(&element.node).clone()).collect();
         let layout = self.layout(&nodes, BoxOptions { whole: false, uncovered: false }, deadline)?;
         let (mut moved, mut gone) = (0_u32, 0_u32);
         for (element, node) in samples.iter().zip(&nodes) {

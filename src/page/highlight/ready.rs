@@ -31,6 +31,9 @@ impl Readiness {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub(super) struct Signs {
     complete: bool,
+    /// Whether a transition ends soon.
+    #[serde(default)]
+    pub(super) moving: bool,
     /// Images that are loading.
     pending: u32,
     /// Images, drawings and videos that are there.

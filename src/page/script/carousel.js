@@ -57,6 +57,6 @@ calls.slider = ({ id }) => {
     return value !== null && value !== "" && Number.isFinite(Number(value)) ? Number(value) : otherwise;
   };
   if (isRange(element)) return { min: number("min", 0), max: number("max", 100), step: number("step", 1) };
-  if (attr(element, "role") === "slider") return { min: number("aria-valuemin", 0), max: number("aria-valuemax", 100), step: 0 };
+  if (attr(element, "role") === "slider") return { min: number("aria-valuemin", 0), max: number("aria-valuemax", 100), step: 0, now: number("aria-valuenow", 0), keys: true };
   return {};
 };

@@ -1,5 +1,5 @@
 // The elements that a person can use in the viewport: kinds, stable keys, HTML and facts about their position.
-// Uses: act, box, element-html, element-key, find, forms, node, node-cache, role, state, tree, upload.
+// Uses: act, box, element-html, element-key, find, fitness, forms, node, node-cache, role, state, style, tree, upload, wait.
 
 
 // Kinds of use.
@@ -34,7 +34,21 @@ function isScrollable(element) {
   return (down && SCROLLS.test(overflowY)) || (across && SCROLLS.test(overflowX));
 }
 
-/** Whether an element reacts to the mouse above it, by an attribute or a style of its own. */
+// An element with more below it listens for all of them.
+const MOST_HOVERED = 60;
+
+/** The elements that react to the mouse above them: those with some ids, which listen to it, and those that a style sheet changes. */
+function hoverableElements(ids) {
+  const found = revealingElements();
+  for (const id of ids) {
+    const element = nodeOf(id);
+    if (element instanceof Element && isConnected(element) && allIn(element, "*").length <= MOST_HOVERED) found.add(element);
+  }
+  for (const whole of [GET_BODY.call(document), GET_DOCUMENT_ELEMENT.call(document)]) found.delete(whole);
+  return found;
+}
+
+/** Whether an element declares in an attribute that it reacts to the mouse above it. */
 const isHoverable = (element) =>
   has(element, "onmouseover") || has(element, "onmouseenter") || has(element, "data-hover") || attr(element, "aria-haspopup") === "true";
 
@@ -85,7 +99,7 @@ const CAROUSEL_ROLE = /carousel|slideshow|slide\b/i;
 
 /** Whether content of an element is moved sideways by a swipe. */
 function isSwipable(element) {
-  if (!isHtml(element)) return false;
+  if (!isHtml(element) || /^(a|button|input)$/.test(nameOfTag(element))) return false;
   if (CAROUSEL_ROLE.test(attr(element, "aria-roledescription") || "")) return true;
   const across = GET_SCROLL_WIDTH.call(element) - GET_CLIENT_WIDTH.call(element) >= LEAST_SCROLL;
   if (across && SCROLLS.test(styleOf(element).overflowX) && styleOf(element).scrollSnapType.includes("x")) return true;
@@ -159,7 +173,7 @@ const isPlainCell = (element) =>
  * a role inside a control of about the same size.
  */
 function withoutWrappers(found) {
-  const boxes = new Map(found.map((one) => [one.element, boxAround(rectsOf(one.element))]));
+  const boxes = new Map(found.map((one) => [one.element, boxAround(rectsOf(one.place))]));
   const byElement = new Map(found.map((one) => [one.element, one]));
   const dropped = new Set();
   for (const inner of found) {
@@ -178,10 +192,10 @@ function withoutWrappers(found) {
 
 /**
  * The usable elements of this document in the viewport, in document order: those with some `ids`, which the snapshot
- * lists as interactive, and scrollable and hoverable ones. `keys` are those of the elements with the ids `owners`,
+ * lists as interactive, and scrollable and hoverable ones; those with the ids `hovers` listen to the mouse above them. `keys` are those of the elements with the ids `owners`,
  * which hold frames.
  */
-calls.highlight = ({ ids, owners, keywords }) => {
+calls.highlight = ({ ids, hovers, owners, keywords }) => {
   forget();
   const [native, keys] = [modalElement(), new Keys()];
   const modal = native || ariaModal();
@@ -191,29 +205,37 @@ calls.highlight = ({ ids, owners, keywords }) => {
   const listed = new Map();
   for (const [id, weak] of ids) {
     const element = nodeOf(id);
-    if (!(element instanceof Element) || !isConnected(element) || isPlainCell(element) || !isUsable(element)) continue;
-    const one = { element, weak: !!weak, use: useOf(element), also: null };
+    if (!(element instanceof Element) || !isConnected(element) || isPlainCell(element)) continue;
+    const place = standInFor(element) || element;
+    if (!isUsable(place) || styleOf(place).pointerEvents === "none") continue;
+    const one = { element, place, weak: !!weak, use: useOf(element), also: null };
     listed.set(element, one);
     found.push(one);
   }
-  found = withoutWrappers(found);
+  // A label that stands for its control is not another element.
+  const places = new Set(found.filter(({ element, place }) => place !== element).map(({ place }) => place));
+  found = withoutWrappers(found.filter(({ element }) => !places.has(element)));
+  const hoverable = hoverableElements(hovers);
   for (const element of elementsOf(null)) {
     const scrolls = isScrollable(element);
-    const use = scrolls ? "scrollable" : isHoverable(element) ? "hoverable" : null;
+    const use = scrolls ? "scrollable" : isHoverable(element) || hoverable.has(element) ? "hoverable" : null;
     if (!use || styleOf(element).pointerEvents === "none" || !isUsable(element)) continue;
     const known = listed.get(element);
     if (known) known.also = use;
-    else found.push({ element, weak: true, use, also: null });
+    else found.push({ element, place: element, weak: true, use, also: null });
   }
   if (keywords) found = found.filter(({ element }) => keywords.some((keyword) => hasKeyword(element, keyword)));
   found.sort((a, b) => (a.element === b.element ? 0 : COMPARE.call(a.element, b.element) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
   const staying = stayingElements();
-  const elements = found.map(({ element, use, also }) => {
-    const box = boxAround(rectsOf(element));
+  const elements = found.map(({ element, place, use, also }) => {
+    const box = boxAround(rectsOf(place));
     const around = scrollAround(element);
     const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: nameFor(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
     if (also) told.also = also;
+    if (place !== element) told.place = idOf(place);
     if (disabledWhy(element)) told.disabled = true;
+    if (isTickedNow(element)) told.checked = true;
+    told.held = heldBeside(element);
     if (around) [told.scroller, told.scrollerKey] = [idOf(around), keys.of(around)];
     if (isUnderSticky(element, box, staying)) told.sticky = true;
     if (isSwipable(element)) told.swipable = true;

@@ -7,11 +7,25 @@ const MOST_SKELETONS = 120;
 const LEAST_TEXT = 24;
 const SKELETON = /skeleton|placeholder|shimmer|loading/i;
 const SPINNER = /spinner/i;
+// A spinner is small, or only shows a text such as "Loading".
+const MOST_SPINNER_TEXT = 24;
+// An animation with less left to run than this, in milliseconds, is about to end.
+const SOON = 1000;
+const GET_ANIMATIONS = Document.prototype.getAnimations;
 
 const isShownInView = (element) => {
   const box = BOX.call(element);
   return box.width > 0 && box.height > 0 && isInView(box) && CHECK_VISIBLE.call(element, { visibilityProperty: true, opacityProperty: true });
 };
+
+/** Whether a part of the viewport fades, moves or grows, and is done with that soon. */
+const isInTransition = () =>
+  GET_ANIMATIONS.call(document).some((animation) => {
+    const { effect, playState, currentTime } = animation;
+    if (playState !== "running" || !(effect instanceof KeyframeEffect) || !(effect.target instanceof Element)) return false;
+    const left = Number(effect.getComputedTiming().endTime) - Number(currentTime);
+    return left > 0 && left < SOON && isInView(BOX.call(effect.target));
+  });
 
 /** Signs of a page that is not drawn yet, counted once; nothing waits in the page. */
 calls.readiness = () => {
@@ -37,11 +51,14 @@ calls.readiness = () => {
   const placeholders = marked.filter((element) => attr(element, "aria-busy") === "true" || SKELETON.test(`${attr(element, "class") || ""} ${attr(element, "id") || ""}`));
   const empty = placeholders.filter((element) => !fold(textIn(element)) && !allIn(element, "img,svg,canvas,video,input,button").length);
   const spinners = seen("[class*=spinner i],[role=progressbar]:not([aria-valuenow])", MOST_SKELETONS).filter(
-    (element) => attr(element, "role") === "progressbar" || SPINNER.test(attr(element, "class") || ""),
+    (element) =>
+      attr(element, "role") === "progressbar" ||
+      (SPINNER.test(attr(element, "class") || "") && !allIn(element, "input,button,a,select,textarea").length && fold(textIn(element)).length <= MOST_SPINNER_TEXT),
   );
   const area = empty.reduce((sum, element) => sum + sizeOf(BOX.call(element)), 0);
   return {
     complete: document.readyState === "complete",
+    moving: isInTransition(),
     pending,
     media: images.length - pending + seen("svg,canvas,video", MOST_MEDIA).length,
     blocks: texts.filter((length) => length >= LEAST_TEXT).length,

@@ -7,6 +7,7 @@ const sheets = {
   points: [], // selectors of elements with cursor: pointer; null: unknown
   drags: [], // selectors of elements with a drag cursor
   hovers: [], // selectors of elements with a hover style of their own, without `:hover`
+  reveals: [], // selectors of elements that show something while the mouse is over them, without `:hover`
   cases: true,
   inerts: true,
 };
@@ -25,7 +26,7 @@ function readSheets() {
   store.sheets = true;
   sheets.generates = store.flat ? ["q"] : null;
   sheets.points = store.flat ? ['[style*="cursor"]'] : null;
-  [sheets.hovers, sheets.drags] = [[], ['[style*="cursor"]']];
+  [sheets.hovers, sheets.reveals, sheets.drags] = [[], [], ['[style*="cursor"]']];
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
   for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
@@ -56,7 +57,7 @@ function readSheet(sheet) {
   }
   let seen = readBefore.get(sheet);
   if (!seen || seen.count !== rules.length) {
-    seen = { count: rules.length, generates: [], points: [], drags: [], hovers: [], cases: false, inerts: false, imports: [] };
+    seen = { count: rules.length, generates: [], points: [], drags: [], hovers: [], reveals: [], cases: false, inerts: false, imports: [] };
     if (rules.length > MOST_RULES) {
       seen.cases = seen.inerts = true;
       seen.generates = seen.points = null;
@@ -69,6 +70,7 @@ function readSheet(sheet) {
   sheets.points = joined(sheets.points, seen.points);
   if (sheets.drags.length + seen.drags.length <= MOST_SELECTORS) sheets.drags.push(...seen.drags);
   if (sheets.hovers.length + seen.hovers.length <= MOST_HOVERS) sheets.hovers.push(...seen.hovers);
+  sheets.reveals.push(...seen.reveals.slice(0, Math.max(0, MOST_HOVERS - sheets.reveals.length)));
   for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
 }
 
@@ -105,7 +107,10 @@ function readSelectors(rule, around, seen) {
       else if (/::?(before|after)/.test(part)) seen.generates.push("*");
     }
   }
-  if (selector.includes(":hover") && rule.style.length > 0) readHovers(own, seen);
+  if (selector.includes(":hover") && rule.style.length > 0) {
+    readHovers(own, seen);
+    readReveals(own, rule.style, seen);
+  }
   if (cursor && DRAGS.test(cursor)) seen.drags.push(own);
   if (cursor && (HANDS.test(cursor) || cursor.includes("var("))) seen.points.push(own);
   if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
@@ -122,6 +127,33 @@ function readHovers(selectors, seen) {
     if (rest === last || /:not\([^)]*:hover|::/.test(last) || !/^[^:(]*[\w-]/.test(rest)) continue;
     seen.hovers.push(part.replaceAll(":hover", "").trim());
   }
+}
+
+const REVEALING = ["display", "visibility", "opacity", "max-height", "clip-path", "content"];
+
+// The selectors of elements that show another one, or a text of their own, while the mouse is over them.
+function readReveals(selectors, style, seen) {
+  if (!REVEALING.some((name) => style.getPropertyValue(name))) return;
+  for (const part of selectors.split(/,(?![^(]*\))/)) {
+    const end = part.lastIndexOf(":hover") + ":hover".length;
+    if (end < ":hover".length || /:not\([^)]*$/.test(part.slice(0, end)) || !/[\s>+~]|::/.test(part.slice(end).trimEnd())) continue;
+    const element = part.slice(0, end).replaceAll(":hover", "").trim();
+    if (/[\w\])]$/.test(element)) seen.reveals.push(element);
+  }
+}
+
+/** Elements that show something while the mouse is over them, by a style sheet. */
+function revealingElements() {
+  readSheets();
+  const found = new Set();
+  for (const selector of new Set(sheets.reveals)) {
+    try {
+      for (const element of ALL_IN_DOCUMENT.call(document, selector)) found.add(element);
+    } catch {
+      // The page's selector is more than the part of it that was read.
+    }
+  }
+  return found;
 }
 
 const DRAGS = /(^|,\s*)(grab|grabbing|move)$/;

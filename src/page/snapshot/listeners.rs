@@ -33,6 +33,8 @@ const CLICKS: [&str; 13] = [
     "dragover",
     "drop",
 ];
+/// Events of the mouse above an element.
+const HOVERS: [&str; 4] = ["mouseenter", "mouseover", "pointerenter", "pointerover"];
 /// An element that listens to more types of events than this delegates them: frameworks do so on the element that holds
 /// an application.
 const MOST_TYPES: usize = 12;
@@ -46,6 +48,16 @@ pub(super) struct ListenerCache {
     /// The document in the main world.
     document: RemoteObjectId,
     numbers: HashMap<BackendNodeId, Option<u32>>,
+    /// Those that listen to clicks.
+    clicked: HashSet<BackendNodeId>,
+    /// Those that listen to the mouse above them.
+    hovered: HashSet<BackendNodeId>,
+}
+
+impl ListenerCache {
+    fn numbers_of(&self, nodes: &HashSet<BackendNodeId>) -> Vec<u32> {
+        nodes.iter().filter_map(|node| self.numbers.get(node).copied().flatten()).collect()
+    }
 }
 
 impl Tab {
@@ -65,6 +77,12 @@ impl Tab {
         found
     }
 
+    /// The numbers of the elements of a frame that listen to the mouse above them, as of the last snapshot.
+    pub(in super::super) fn hovered_in(&self, frame: &FrameId) -> Vec<u32> {
+        let seen = self.snapshot_cache.lock();
+        seen.listening.get(frame).map(|known| known.numbers_of(&known.hovered)).unwrap_or_default()
+    }
+
     fn listening_in(&self, frame: &FrameId, deadline: Deadline) -> Result<Vec<u32>, Error> {
         let doc = self.document(frame, deadline)?;
         let known = self
@@ -78,7 +96,13 @@ impl Tab {
             Some(document) => document,
             None => {
                 let document = self.main_document(frame, &doc, deadline)?;
-                let new = ListenerCache { doc: doc.clone(), document: document.clone(), numbers: HashMap::new() };
+                let new = ListenerCache {
+                    doc: doc.clone(),
+                    document: document.clone(),
+                    numbers: HashMap::new(),
+                    clicked: HashSet::new(),
+                    hovered: HashSet::new(),
+                };
                 self.snapshot_cache.lock().listening.insert(frame.clone(), new);
                 document
             }
@@ -94,7 +118,13 @@ impl Tab {
                 types.entry(node).or_default().insert(listener.r#type);
             }
         }
-        types.retain(|_, types| types.len() <= MOST_TYPES && types.iter().any(|name| CLICKS.contains(&name.as_str())));
+        types.retain(|_, types| types.len() <= MOST_TYPES);
+        let with = |names: &[&str]| -> HashSet<BackendNodeId> {
+            let listens = |types: &HashSet<String>| types.iter().any(|name| names.contains(&name.as_str()));
+            types.iter().filter(|(_, types)| listens(types)).map(|(node, _)| *node).collect()
+        };
+        let (clicked, hovered) = (with(&CLICKS), with(&HOVERS));
+        types.retain(|node, _| clicked.contains(node) || hovered.contains(node));
         let new: Vec<BackendNodeId> = {
             let seen = self.snapshot_cache.lock();
             let known = seen.listening.get(frame).map(|known| &known.numbers);
@@ -106,7 +136,8 @@ impl Tab {
         let Some(known) = seen.listening.get_mut(frame).filter(|known| known.doc == doc) else { return Ok(Vec::new()) };
         known.numbers.retain(|node, _| types.contains_key(node));
         known.numbers.extend(new.into_iter().zip(numbers));
-        Ok(known.numbers.values().flatten().copied().collect())
+        (known.clicked, known.hovered) = (clicked, hovered);
+        Ok(known.numbers_of(&known.clicked))
     }
 
     /// Whether a frame contains others of the same session.

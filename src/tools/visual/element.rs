@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use super::action::{Action, Given, Pending};
 use super::observation::{Observation, cut, is_disabled, named, quoted};
 use super::observe::with_picture;
 use super::{Visual, VisualTools, failed, failed_at};
-use crate::control::TabHandle;
+use crate::control::{TabHandle, TabInfo};
 use crate::page::{self, Act, Bound, Locator, LookOptions, Upload, VisibleElement};
 
 /// Length of the HTML in a preview, in characters.
@@ -24,6 +25,11 @@ const AMOUNT: f64 = 0.5;
 const LEAST_AMOUNT: f64 = 0.1;
 const MOST_AMOUNT: f64 = 3.0;
 const MOST_SWIPES: u32 = 5;
+/// Time limit of typing, and what each character adds to it.
+const TYPING_LIMIT: Duration = Duration::from_secs(8);
+const PER_CHARACTER: Duration = Duration::from_millis(20);
+/// Time limit for reading what a field holds.
+const HELD_LIMIT: Duration = Duration::from_secs(1);
 /// Maximum number of console errors, notices and downloads that an observation lists.
 const MOST_LISTED: usize = 5;
 
@@ -45,6 +51,16 @@ enum Values {
     One(String),
     Number(f64),
     Many(Vec<String>),
+}
+
+impl Values {
+    fn texts(&self) -> Vec<String> {
+        match self {
+            Self::One(value) => vec![value.clone()],
+            Self::Number(number) => vec![number.to_string()],
+            Self::Many(values) => values.clone(),
+        }
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -118,7 +134,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
         return confirm(visual, wanted, action, pending, said);
     }
     let handle = visual.tab(wanted.tab_id.as_deref())?;
-    visual.responds(&handle).map_err(failed)?;
+    said.rescued_if(visual.responds(&handle).map_err(failed)?);
     let target = handle.tab.target().as_str();
     let element_of = |id: &str, said: &mut Observation| {
         let (element, note) = visual.state().lock().element(target, id)?;
@@ -131,6 +147,9 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
         let element = wanted.element_id.as_deref().map(|id| element_of(id, &mut said)).transpose()?;
         return scroll(visual, &handle, wanted, element.as_ref(), said);
     }
+    if wanted.action == Action::UploadFile && wanted.element_id.is_none() {
+        return upload(visual, &handle, wanted, None, said);
+    }
     let element = element_of(required()?, &mut said)?;
     let given = given(wanted)?;
     match wanted.action {
@@ -140,7 +159,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
         }
         Action::Swipe => swipe(visual, &handle, wanted, &element, said),
         Action::SetSlider => set_slider(visual, &handle, wanted, &element, said),
-        Action::UploadFile => upload(visual, &handle, wanted, &element, said),
+        Action::UploadFile => upload(visual, &handle, wanted, Some(&element), said),
         action => {
             let onto = match (action, wanted.target_element_id.as_deref()) {
                 (Action::DragAndDrop, Some(id)) => Some(element_of(id, &mut said)?),
@@ -151,6 +170,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
                 let message = format!("{} is disabled; nothing was done", named(&element));
                 return Err(ToolError::new("NOT_ACTIONABLE", message));
             }
+            check_fitness(visual, &handle, action, &element, &given)?;
             if visual.confirms {
                 preview(visual, &handle, Planned { action, element, onto, given }, said)
             } else {
@@ -163,18 +183,36 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
 /// What an action needs besides its element.
 fn given(wanted: &Interaction) -> Result<Given, ToolError> {
     let name = wanted.action.name();
-    let values = match &wanted.value {
-        None => Vec::new(),
-        Some(Values::One(value)) => vec![value.clone()],
-        Some(Values::Number(number)) => vec![number.to_string()],
-        Some(Values::Many(values)) => values.clone(),
-    };
+    let values = wanted.value.as_ref().map(Values::texts).unwrap_or_default();
     match wanted.action {
         Action::KeyboardInput if wanted.text.is_none() => {
             Err(bad(format!("{name} requires text; empty clears the field")))
         }
         Action::Select if values.is_empty() => Err(bad(format!("{name} requires value: an option or several"))),
         _ => Ok(Given { text: wanted.text.clone().unwrap_or_default(), submit: wanted.submit, values }),
+    }
+}
+
+/// Refuses at once what cannot succeed: typing into a button, or choosing an option that a list does not have.
+fn check_fitness(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    action: Action,
+    element: &VisibleElement,
+    given: &Given,
+) -> Result<(), ToolError> {
+    let deadline = visual.deadline();
+    let problem = match action {
+        Action::KeyboardInput => handle.tab.typing_problem(&element.node, deadline),
+        Action::Select => handle.tab.choice_problem(&element.node, &given.values, deadline),
+        _ => return Ok(()),
+    };
+    match problem.map_err(|error| failed_at(error, &[element]))? {
+        None => Ok(()),
+        Some(problem) => {
+            let message = format!("{}: {problem}; nothing was done", named(element));
+            Err(ToolError::new("NOT_ACTIONABLE", message))
+        }
     }
 }
 
@@ -265,7 +303,10 @@ fn confirm(
         return Err(none(&format!("the action that was waiting is for {}", pending.element.id)));
     }
     let handle = visual.tab(Some(&pending.tab))?;
-    visual.responds(&handle).map_err(failed)?;
+    if let Some(field) = pending.differs_in(wanted, &handle.info) {
+        return Err(none(&format!("{field} is not the one of the preview")));
+    }
+    said.rescued_if(visual.responds(&handle).map_err(failed)?);
     let Pending { element, bound, target, given, .. } = &pending;
     check(&handle, element, bound, visual)?;
     if let Some((onto, bound)) = target {
@@ -275,6 +316,25 @@ fn confirm(
         (wanted.element_id.as_deref().is_some_and(|id| id != element.id)).then(|| format!("Read as {}.", element.id)),
     );
     commit(visual, &handle, action, element, target.as_ref().map(|(onto, _)| onto), given, said)
+}
+
+impl Pending {
+    /// The first argument of a confirmation that is given and not that of the preview.
+    fn differs_in(&self, wanted: &Interaction, tab: &TabInfo) -> Option<&'static str> {
+        let Given { text, submit, values } = &self.given;
+        let is_other_tab = |id: &String| ![&*tab.tab_id, &*tab.target_id].contains(&id.as_str());
+        let onto = self.target.as_ref().map(|(onto, _)| onto.id.as_str());
+        let given_values = wanted.value.as_ref().map(Values::texts);
+        [
+            ("tab_id", wanted.tab_id.as_ref().is_some_and(is_other_tab)),
+            ("text", wanted.text.as_ref().is_some_and(|given| given != text)),
+            ("submit", wanted.submit && !submit),
+            ("value", given_values.is_some_and(|given| given != *values)),
+            ("target_element_id", wanted.target_element_id.as_deref().is_some_and(|given| Some(given) != onto)),
+        ]
+        .into_iter()
+        .find_map(|(field, differs)| differs.then_some(field))
+    }
 }
 
 fn is_alike(text: &str, id: &str) -> bool {
@@ -304,13 +364,17 @@ fn commit(
     let what = named(element);
     let (act, done) = match action {
         Action::KeyboardInput => {
+            let length = given.text.chars().count();
             let done = if given.text.is_empty() {
                 format!("Cleared {what}{}.", entered(given.submit))
             } else {
-                format!("Typed {} characters into {what}{}.", given.text.chars().count(), entered(given.submit))
+                let noun = if length == 1 { "character" } else { "characters" };
+                format!("Typed {length} {noun} into {what}{}.", entered(given.submit))
             };
             let act = Act::type_text(ref_of(element), given.text.as_str());
-            (if given.submit { act.submit() } else { act }, done)
+            let act = if given.submit { act.submit() } else { act };
+            let limit = TYPING_LIMIT + PER_CHARACTER * u32::try_from(length).unwrap_or(u32::MAX);
+            return typed(visual, handle, element, given, act.timeout(limit), done, said);
         }
         Action::Select => {
             let done = format!("Chose {} in {what}.", json!(given.values));
@@ -325,6 +389,35 @@ fn commit(
     };
     let elements: Vec<&VisibleElement> = std::iter::once(element).chain(onto).collect();
     carry_out(visual, handle, &elements, act, done, said)
+}
+
+/// Types into a field. Fields may refuse characters or change them, so what the field holds is reported if it differs.
+fn typed(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    element: &VisibleElement,
+    given: &Given,
+    act: Act,
+    done: String,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let held = || handle.tab.held_text(&element.node, visual.deadline().within(HELD_LIMIT)).ok().flatten();
+    let outcome = perform(visual, handle, act, &[element]).map_err(|mut error| {
+        if let Some(held) = held() {
+            error
+                .message
+                .push_str(&format!(". The field now holds {}", visual.secrets.cover(&quoted(&cut(&held, 300)))));
+        }
+        error
+    })?;
+    said.done.push(done);
+    effects(&outcome, &mut said);
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // After Enter the field may be used for something else.
+    if let Some(held) = held().filter(|held| !given.submit && folded(held) != folded(&cut(&given.text, 1_200))) {
+        said.page_texts.push(format!("the field holds, different from what was typed: {}", quoted(&cut(&held, 300))));
+    }
+    shown_after(visual, handle, said)
 }
 
 /// Where an action takes place.
@@ -361,9 +454,7 @@ fn perform(
 
 /// What an action has caused besides its purpose.
 fn effects(outcome: &page::Outcome, said: &mut Observation) {
-    if outcome.navigated {
-        said.done.push("The page changed.".to_owned());
-    }
+    said.navigated |= outcome.navigated;
     if let Some(status) = outcome.status.filter(|status| *status >= 400) {
         said.done.push(format!("The server answered with HTTP status {status}."));
     }
@@ -491,7 +582,7 @@ fn set_slider(
     handle: &TabHandle,
     wanted: &Interaction,
     element: &VisibleElement,
-    said: Observation,
+    mut said: Observation,
 ) -> Result<Outcome, ToolError> {
     let text = match &wanted.value {
         Some(Values::One(text)) => text.trim().to_owned(),
@@ -499,26 +590,34 @@ fn set_slider(
         _ => return Err(bad("set_slider requires value: a number, or a percentage such as \"40%\"")),
     };
     let at = |error: page::Error| failed_at(error, &[element]);
-    let value = handle.tab.slider_value(&element.node, &text, visual.deadline()).map_err(at)?;
-    let act = Act::fill(ref_of(element), value.as_str());
-    carry_out(visual, handle, &[element], act, format!("Set {} to {value}.", named(element)), said)
+    let value = handle.tab.set_slider((&element.node, &element.reference), &text, visual.deadline()).map_err(at)?;
+    said.done.push(format!("Set {} to {value}.", named(element)));
+    shown_after(visual, handle, said)
 }
 
 fn upload(
     visual: &Visual<'_>,
     handle: &TabHandle,
     wanted: &Interaction,
-    element: &VisibleElement,
+    element: Option<&VisibleElement>,
     mut said: Observation,
 ) -> Result<Outcome, ToolError> {
+    if let Some(element) = element.filter(|element| !element.hints.contains(&page::Hint::Uploadable)) {
+        let message = format!(
+            "{} is no file field; call upload_file without element_id, and then click what opens the file chooser",
+            named(element)
+        );
+        return Err(ToolError::new("NOT_ACTIONABLE", message));
+    }
     let path = wanted.file_path.as_deref().ok_or_else(|| bad("upload_file requires file_path"))?;
     let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
     let name = checked.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let at = |error: page::Error| failed_at(error, &[element]);
-    let given = handle.tab.arm_chooser(&[checked], Some(&element.reference), visual.deadline()).map_err(at)?;
-    said.done.push(match given {
-        Upload::Done(_) => format!("Gave the file {} to {}.", quoted(&name), named(element)),
-        Upload::Armed(_) => format!("The next file chooser gets {}: click what opens it.", quoted(&name)),
+    let at = |error: page::Error| failed_at(error, element.as_slice());
+    let reference = element.map(|element| element.reference.as_str());
+    let given = handle.tab.arm_chooser(&[checked], reference, visual.deadline()).map_err(at)?;
+    said.done.push(match (given, element) {
+        (Upload::Done(_), Some(element)) => format!("Gave the file {} to {}.", quoted(&name), named(element)),
+        _ => format!("The next file chooser gets {}: click what opens it.", quoted(&name)),
     });
     shown_after(visual, handle, said)
 }

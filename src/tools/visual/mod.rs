@@ -8,6 +8,7 @@
 //! | `element` | `element_interaction`: carrying it out |
 //! | `dialog` | `dialog`: answers to dialogs |
 //! | `observe` | what every call answers: the picture and what is to be seen |
+//! | `html` | shortening the HTML of an element |
 //! | `observation` | the text of it, within a budget |
 //! | `page_state` | states in which a page can be neither seen nor used |
 //! | `state` | what a session has seen |
@@ -19,6 +20,7 @@ mod action;
 mod dialog;
 mod element;
 mod highlight;
+mod html;
 mod observation;
 mod observe;
 mod page_state;

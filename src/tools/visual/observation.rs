@@ -1,5 +1,6 @@
 //! The text of an observation: what was done, and what is to be seen, within a budget.
 
+use super::html;
 use super::state::Changes;
 use crate::page::{Hint, Use, VisibleElement};
 
@@ -19,21 +20,30 @@ pub(super) const MOST_NAME: usize = 60;
 const OPEN: &str = "<<page ";
 const CLOSE: &str = "<</page ";
 
-/// The line of an element: `id(type, hints): html`.
+/// Maximum length of a field's content in a line, in characters.
+const MOST_HELD: usize = 80;
+
+/// The line of an element: `id(type, hints): html`, and what a field holds where the HTML does not show it.
 pub(super) fn line(element: &VisibleElement, step: usize) -> String {
-    let VisibleElement { id, kind, also, hints, html, .. } = element;
-    let mut told = kind.name().to_owned();
+    let VisibleElement { id, kind, also, hints, html, held, .. } = element;
+    let mut hinted = kind.name().to_owned();
     if let Some(also) = also {
-        told.push_str(", ");
-        told.push_str(also.name());
+        hinted.push_str(", ");
+        hinted.push_str(also.name());
     }
     for hint in hints {
-        told.push_str(", ");
-        told.push_str(&hint.to_string());
+        hinted.push_str(", ");
+        hinted.push_str(&hint.to_string());
     }
-    let most = if *kind == Use::Selectable { OPTIONS } else { HTML };
+    let is_list = *kind == Use::Selectable;
+    let most = if is_list { OPTIONS } else { HTML };
     let most = most.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
-    format!("{id}({told}): {}", cut(html, most))
+    let mut line = format!("{id}({hinted}): {}", html::shortened(html, most));
+    if let Some(held) = held {
+        let verb = if is_list { "chosen" } else { "holds" };
+        line.push_str(&format!(" {verb}: {}", quoted(&cut(held, MOST_HELD))));
+    }
+    line
 }
 
 /// A text, cut with a mark.
@@ -89,11 +99,20 @@ pub(super) struct Observation {
     pub(super) done: Vec<String>,
     /// Texts of the page besides its elements: tabs, dialogs, console.
     pub(super) page_texts: Vec<String>,
+    /// Whether the page navigated, within its document or to another one.
+    pub(super) navigated: bool,
     /// What the elements are: `12 clickable elements, page 1 of 2.`
     pub(super) head: String,
 }
 
 impl Observation {
+    /// Reports that a script of the page was terminated, if one was.
+    pub(super) fn rescued_if(&mut self, rescued: bool) {
+        if rescued {
+            self.done.push("A script that blocked the page was ended.".to_owned());
+        }
+    }
+
     /// The text. Texts of the page stand between markers with a random value.
     pub(super) fn text(&self, elements: &[&VisibleElement], changes: Option<&Changes>) -> String {
         let mark = format!("{:08x}", fastrand::u32(..));
@@ -119,7 +138,10 @@ impl Observation {
         let inside =
             [page_texts, found.text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
         if !inside.is_empty() {
-            text.push_str(&format!("\n{OPEN}{mark}>>\n{}\n{CLOSE}{mark}>>", without_markers(&inside)));
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&format!("{OPEN}{mark}>>\n{}\n{CLOSE}{mark}>>", without_markers(&inside)));
         }
         text
     }
@@ -135,12 +157,12 @@ fn changed<'a>(elements: &[&'a VisibleElement], changes: &Changes) -> (Vec<&'a V
         _ if ids.len() <= 20 => Some(format!("{what} {}", ids.join(" "))),
         _ => Some(format!("{what} {} elements", ids.len())),
     };
-    let told: Vec<String> =
+    let parts: Vec<String> =
         [count(added, "added"), count(changed, "changed"), count(removed, "removed")].into_iter().flatten().collect();
-    let note = if told.is_empty() {
+    let note = if parts.is_empty() {
         "No element was added, removed or changed since the last list of this tab.".to_owned()
     } else {
-        format!("Since the last list of this tab: {}. Only added and changed ones are listed.", told.join("; "))
+        format!("Since the last list of this tab: {}. Only added and changed ones are listed.", parts.join("; "))
     };
     (listed, Some(note))
 }

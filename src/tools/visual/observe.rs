@@ -98,7 +98,12 @@ impl Visual<'_> {
             Err(error) if error.kind() == Code::BlockedByDialog => {
                 return match self.accept_alerts()? {
                     (_, Some(dialog)) => Ok(self.with_dialog(said, &dialog)),
-                    (_, None) => Err(failed(error)),
+                    (_, None) if said.done.is_empty() => Err(failed(error)),
+                    // The page opens one alert after the other.
+                    (_, None) => {
+                        said.head = "There is no picture: the page keeps opening dialogs.".to_owned();
+                        Ok(self.outcome(&said.text(&[], None)).with("blockedByDialog", true))
+                    }
                 };
             }
             // What was done is reported also if its effect cannot be seen.
@@ -116,6 +121,13 @@ impl Visual<'_> {
         let changes = state.lock().saw(handle.tab.target().as_str(), &look.doc, &look.all, all_lines);
         let changes = changes.filter(|_| !full);
         said.head = head(&look, options);
+        if look.url.starts_with("chrome-error:") {
+            said.done.push("The address could not be loaded: the browser shows an error page.".to_owned());
+        }
+        if said.navigated {
+            let what = if changes.is_some() { "The address of the page changed." } else { "The page changed." };
+            said.done.push(what.to_owned());
+        }
         self.tabs_into(&mut said);
         self.closed_dialogs_into(&mut said);
         let elements: Vec<&VisibleElement> =
@@ -127,9 +139,10 @@ impl Visual<'_> {
     }
 
     fn look(&self, handle: &TabHandle, options: &LookOptions) -> Result<Look, control::Error> {
-        self.responds(handle)?;
-        let look = with_navigation_limit(RESPONSE_LIMIT, || handle.tab.look_at(options, self.deadline()));
-        look.map_err(Into::into)
+        let rescued = self.responds(handle)?;
+        let mut look = with_navigation_limit(RESPONSE_LIMIT, || handle.tab.look_at(options, self.deadline()))?;
+        look.rescued |= rescued;
+        Ok(look)
     }
 
     /// The outcome of an action after which the page cannot be seen.
@@ -185,7 +198,11 @@ impl Visual<'_> {
 /// A dialog for a model.
 pub(super) fn described(dialog: &Dialog) -> String {
     let prompt = if dialog.default_prompt.is_empty() { String::new() } else { format!(" [{}]", dialog.default_prompt) };
-    format!("{} dialog: {}{prompt}", dialog.kind.as_str(), quoted(&cut(&dialog.message, 300)))
+    let leaving = match dialog.kind {
+        DialogType::BeforeUnload => " (accept leaves the page, dismiss stays)",
+        _ => "",
+    };
+    format!("{} dialog{leaving}: {}{prompt}", dialog.kind.as_str(), quoted(&cut(&dialog.message, 300)))
 }
 
 /// The answer of every tool but `dialog` while a dialog is open.
@@ -207,7 +224,8 @@ fn head(look: &Look, options: &LookOptions) -> String {
         only => format!("{} ", only.name()),
     };
     let keyed = options.keywords.as_ref().map(|_| " that match the keywords").unwrap_or_default();
-    let mut text = format!("{} {of}elements{keyed}, page {} of {}.", look.all.len(), look.page, look.pages);
+    let noun = if look.all.len() == 1 { "element" } else { "elements" };
+    let mut text = format!("{} {of}{noun}{keyed}, page {} of {}.", look.all.len(), look.page, look.pages);
     if look.page < look.pages {
         text.push_str(&format!(" More: highlight with page {}.", look.page + 1));
     }
@@ -216,7 +234,7 @@ fn head(look: &Look, options: &LookOptions) -> String {
         other => text.push_str(&format!(" The page is {}: it may still be loading.", other.name())),
     }
     if look.moving {
-        text.push_str(" Elements are moving: labels may be misplaced.");
+        text.push_str(" Elements are moving or being replaced: labels may be misplaced, and elements may be missing.");
     }
     if look.rescued {
         text.push_str(" A script that blocked the page was ended.");

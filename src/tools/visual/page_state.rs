@@ -77,7 +77,7 @@ impl PageState {
             }
             Self::Busy => {
                 "a script keeps the page busy and it does not respond; call highlight again later, or load it again with tab \
-                 (action refresh)"
+                 (action refresh); if that fails, close it with tab (action close)"
             }
             Self::Loading => {
                 "the page is loading and its server has not responded yet; call highlight again later, or leave it with tab \
@@ -99,11 +99,11 @@ impl PageState {
 }
 
 impl Visual<'_> {
-    /// Checks that a tab responds, within two seconds.
+    /// Checks that a tab responds, within two seconds. Returns whether a script of the page was terminated for this.
     ///
     /// # Errors
     /// One that names the [`PageState`].
-    pub(super) fn responds(&self, handle: &TabHandle) -> Result<(), control::Error> {
+    pub(super) fn responds(&self, handle: &TabHandle) -> Result<bool, control::Error> {
         let soon = self.deadline().within(RESPONSE_LIMIT);
         supervisor::with_navigation_limit(RESPONSE_LIMIT, || handle.tab.responds(soon)).map_err(Into::into)
     }

@@ -60,9 +60,6 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
             if let Some(status) = opened.status.filter(|status| *status >= 400) {
                 said.done.push(format!("The server answered with HTTP status {status}."));
             }
-            if opened.is_loading {
-                said.done.push("The page is still loading.".to_owned());
-            }
             let handle = visual.tab(Some(opened.tab.target_id.as_str()))?;
             after_load(visual, &handle, said)
         }
@@ -86,7 +83,7 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
         Action::List => listed(visual, said),
         Action::View => {
             let handle = visual.tab(tab)?;
-            visual.responds(&handle).map_err(failed)?;
+            said.rescued_if(visual.responds(&handle).map_err(failed)?);
             let picture = handle.tab.clean_picture(visual.deadline()).map_err(|error| failed(error.into()))?;
             said.done.push(format!("The viewport of {}, without labels.", handle.info.tab_id));
             visual.tabs_into(&mut said);
