@@ -34,7 +34,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of the supervisor.
-    pub fn viewport_size(&self, deadline: Deadline) -> Result<(f64, f64), Error> {
+    pub fn viewport_size(&self, deadline: Deadline<'_>) -> Result<(f64, f64), Error> {
         let view = self.view(deadline)?;
         Ok((view.width, view.height))
     }
@@ -44,7 +44,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::StaleRef`]; those of actions.
-    pub fn swipe(&self, node: &Node, next: bool, deadline: Deadline) -> Result<Option<&'static str>, Error> {
+    pub fn swipe(&self, node: &Node, next: bool, deadline: Deadline<'_>) -> Result<Option<&'static str>, Error> {
         let carousel = |scroll: bool| -> Result<Carousel, Error> {
             let ask = json!({ "id": node.id, "next": next, "scroll": scroll });
             let carousel: Carousel = self.call_in(&node.frame, &node.doc, "swipe", &ask, deadline)?.result;
@@ -91,7 +91,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::BadRequest`] for something else, or if the element is no slider; [`Error::StaleRef`].
-    pub fn slider_value(&self, node: &Node, text: &str, deadline: Deadline) -> Result<String, Error> {
+    pub fn slider_value(&self, node: &Node, text: &str, deadline: Deadline<'_>) -> Result<String, Error> {
         let bad = |problem: String| Error::BadRequest { problem };
         let ask = json!({ "id": node.id });
         let slider: Slider = self.call_in(&node.frame, &node.doc, "slider", &ask, deadline)?.result;

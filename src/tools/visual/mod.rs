@@ -111,7 +111,7 @@ impl std::ops::Deref for Visual<'_> {
 }
 
 impl Visual<'_> {
-    fn deadline(&self) -> Deadline {
+    fn deadline(&self) -> Deadline<'_> {
         self.call.deadline.within(PATIENCE)
     }
 
