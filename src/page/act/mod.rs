@@ -230,7 +230,10 @@ impl Tab {
 
     fn act_on_located(&self, act: &Act, actor: Option<&str>, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         loop {
-            let located = self.located(act, deadline)?;
+            let located = match self.located(act, deadline) {
+                Err(_) if deadline.is_cancelled() => return Err(supervisor::Error::Cancelled.into()),
+                located => located?,
+            };
             match self.act_on(&located, actor, deadline) {
                 Err(Error::StaleRef { .. } | Error::RefChanged { .. })
                     if matches!(located, std::borrow::Cow::Owned(_)) && !deadline.passed() => {}
