@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cdpilot::config::{Config, Home};
 use cdpilot::control::{Control, Overrides};
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::Deadline;
 use cdpilot::tools::{Scope, Session, Tool, ToolContext, Toolbox, ToolboxOptions};
 use serde_json::{Map, Value, json};
 
@@ -52,7 +52,7 @@ pub(crate) fn run(
     let toolbox = Toolbox::open(&control, &options)?;
     let scope = Scope::new(control.home(), control.config(), &options);
     let tools = toolbox.enabled("mcp", &[]).tools(toolbox.toolsets(), toolbox.registry(), &scope);
-    let (cancel, session, mut last) = (Cancel::new(), Session::default(), Value::Null);
+    let (session, mut last) = (Session::default(), Value::Null);
     loop {
         let (name, arguments) = match model(&tools, &last) {
             Step::Call(name, arguments) => (name, arguments),
@@ -60,7 +60,7 @@ pub(crate) fn run(
         };
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         let deadline = Deadline::after_secs(60);
-        let call = ToolContext::new(&session, &scope, deadline, &cancel);
+        let call = ToolContext::new(&session, &scope, deadline);
         last = match toolbox.registry().call(name, &call, arguments) {
             Ok(outcome) => outcome.to_value(),
             Err(error) => error.to_value(), // the model reads what to do instead

@@ -170,7 +170,7 @@ fn a_model_request_ends_at_its_deadline() {
     let cancel = Cancel::new();
     let (requested, given_up) = (cancel.clone(), crossbeam_channel::bounded(1));
     let thread = spawn("asks", move || {
-        let outcome = requested.run(|| client.ask(&hello(), soon()));
+        let outcome = client.ask(&hello(), soon().cancelled_by(&requested));
         given_up.0.send(outcome).unwrap();
     });
     let began = Instant::now();

@@ -40,6 +40,8 @@ mod browser_units;
 mod browser_webdriver;
 #[path = "browser/webdriver_real.rs"]
 mod browser_webdriver_real;
+#[cfg(all(feature = "cli", unix))]
+mod cancellation;
 #[path = "cdp/answers.rs"]
 mod cdp_answers;
 #[path = "cdp/endings.rs"]

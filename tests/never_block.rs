@@ -266,7 +266,7 @@ impl Scene<'_> {
     }
 
     /// Whether it took a rescue.
-    fn operate(&self, operation: &str, deadline: Deadline) -> Result<bool, Error> {
+    fn operate(&self, operation: &str, deadline: Deadline<'_>) -> Result<bool, Error> {
         let (supervisor, page) = (&self.world.supervisor, &self.page);
         let url = self.world.site.url("a", "/?elsewhere");
         Ok(match operation {

@@ -308,6 +308,15 @@ fn there_is_one_http_client_of_our_own() {
     assert!(connections[0].starts_with("src/http/dial.rs"), "{}", connections[0]);
 }
 
+/// What ends a wait is an argument: a value of a thread is lost wherever work is handed to another one.
+#[test]
+fn cancellation_is_not_kept_by_threads() {
+    let kept = wrong_lines(sources("src"), |line| line.contains("thread_local!"));
+    // How long reads wait for a navigation, which is no cancellation.
+    let others: Vec<&String> = kept.iter().filter(|at| !at.starts_with("src/supervisor/navigation_limit.rs")).collect();
+    assert!(others.is_empty(), "pass it as an argument, a cancellation with the deadline: {others:?}");
+}
+
 #[test]
 fn the_cdp_module_has_no_dialogs() {
     let is_wrong = |line: &str| line.to_lowercase().replace("handlejavascriptdialog", "").contains("dialog");

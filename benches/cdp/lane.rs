@@ -23,7 +23,7 @@ pub(crate) struct Lane {
 }
 
 /// Deadline for a browser on a loaded machine.
-pub(crate) fn patience() -> Deadline {
+pub(crate) fn patience() -> Deadline<'static> {
     Deadline::after_secs(120)
 }
 

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-fn soon() -> Deadline {
+fn soon() -> Deadline<'static> {
     Deadline::after_secs(60)
 }
 

@@ -15,7 +15,7 @@ pub struct Context {
 
 impl Context {
     /// Creates one: <https://chromedevtools.github.io/devtools-protocol/tot/Target/#method-createBrowserContext>.
-    pub(crate) fn create(connection: &Connection, deadline: Deadline) -> Result<Self, Error> {
+    pub(crate) fn create(connection: &Connection, deadline: Deadline<'_>) -> Result<Self, Error> {
         // With `dispose_on_detach` the browser cleans up if the connection ends without a command.
         let command = CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
         let made = connection.call(&command, deadline)?;
@@ -38,7 +38,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Cdp`].
-    pub fn new_page(&self, url: &str, deadline: Deadline) -> Result<TargetId, Error> {
+    pub fn new_page(&self, url: &str, deadline: Deadline<'_>) -> Result<TargetId, Error> {
         let mut command = CreateTarget::new(url);
         command.browser_context_id = Some(self.id.clone());
         Ok(self.connection.call(&command, deadline)?.target_id)
@@ -48,7 +48,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Cdp`].
-    pub fn dispose(mut self, deadline: Deadline) -> Result<(), Error> {
+    pub fn dispose(mut self, deadline: Deadline<'_>) -> Result<(), Error> {
         self.disposed = true;
         self.connection.call(&DisposeBrowserContext::new(self.id.clone()), deadline)?;
         Ok(())

@@ -51,15 +51,15 @@ const FIRST_ANSWER: &str = "answer its first call";
 const OPEN_PORT: &str = "open its debugging port";
 
 /// Starts a browser and waits for its first answer.
-pub(super) fn start(options: &LaunchOptions) -> Result<Started, Error> {
-    let deadline = Deadline::after(options.start_timeout);
+pub(super) fn start(options: &LaunchOptions, deadline: Deadline<'_>) -> Result<Started, Error> {
+    let deadline = deadline.within(options.start_timeout);
     let executable = find::find(options.executable.as_deref())?.path;
     let around = Surroundings::read();
     let headless = around.headless(options.headless, &options.extra_args);
     let no_sandbox = around.no_sandbox(options.no_sandbox, &options.extra_args);
 
     let mut profile = Profile::open(options.user_data_dir.as_deref(), &executable)?;
-    let user_agent = super::user_agent::text(&options.user_agent, headless.on, &executable);
+    let user_agent = super::user_agent::text(&options.user_agent, headless.on, &executable, deadline);
     let facts = Facts {
         os: Os::this(),
         user_data_dir: profile.dir(),
@@ -103,7 +103,7 @@ fn connect(
     options: &LaunchOptions,
     running: &mut Running,
     pipes: Option<Pipes>,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<Connected, Failure> {
     let port = options.transport.on(Os::this()).port();
     let by_pipe = if talks_by_pipe(options.transport, Os::this()) {
@@ -134,9 +134,7 @@ fn connect(
         }
         (None, port) => {
             let endpoint = wait_for_port(running, port.unwrap_or(0))?;
-            let mut how = options.connect.clone();
-            how.connect_timeout = how.connect_timeout.min(deadline.left());
-            let connection = Connection::connect(&endpoint.url(), &how).map_err(broken)?;
+            let connection = Connection::connect_until(&endpoint.url(), &options.connect, deadline).map_err(broken)?;
             let version = Version::ask(&connection, deadline).map_err(broken)?;
             Ok((connection, Some(endpoint), version))
         }

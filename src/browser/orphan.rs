@@ -23,7 +23,7 @@ pub(super) enum End {
 
 /// Ends the rest of the browser in the marker of profile `dir`, after a `grace` period to end by itself. Its crash
 /// handlers keep their files in `crashes`.
-pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, deadline: Deadline) -> End {
+pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, deadline: Deadline<'_>) -> End {
     if family(record, dir).is_empty() {
         return End::Nothing;
     }
@@ -75,12 +75,12 @@ fn resume_where(listed: impl Fn() -> Vec<(u32, list::ProcessInfo)>) -> Vec<u32> 
 }
 
 /// Waits for the reaper process to finish. Returns whether it has.
-pub(super) fn wait_reaper(record: &Record, folder: &Path, deadline: Deadline) -> bool {
+pub(super) fn wait_reaper(record: &Record, folder: &Path, deadline: Deadline<'_>) -> bool {
     poll_until(deadline, || !is_reaper_running(record, folder))
 }
 
 /// Kills the crash handlers that keep their files in a folder. Returns whether none is left.
-fn no_crash_handlers(crashes: &Path, deadline: Deadline) -> bool {
+fn no_crash_handlers(crashes: &Path, deadline: Deadline<'_>) -> bool {
     #[cfg(target_os = "linux")]
     return poll_until(deadline, || !super::crash_handlers::any_running(crashes, true));
     #[cfg(not(target_os = "linux"))]

@@ -37,7 +37,12 @@ pub(super) enum NotReady {
 ///
 /// The line wakes the wait; the other two give no signal and are checked every 20 ms. They are for browsers behind a
 /// script that hides the line.
-pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: Deadline) -> Result<Endpoint, NotReady> {
+pub(super) fn wait(
+    process: &mut Process,
+    profile: &Path,
+    port: u16,
+    deadline: Deadline<'_>,
+) -> Result<Endpoint, NotReady> {
     const LOOK: Duration = Duration::from_millis(20);
     const ASK_EVERY: u32 = 10;
     for round in 0u32.. {
@@ -68,7 +73,7 @@ pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: D
     Err(NotReady::TimeUp)
 }
 
-fn ask(port: u16, deadline: Deadline) -> Option<Endpoint> {
+fn ask(port: u16, deadline: Deadline<'_>) -> Option<Endpoint> {
     let requested = Endpoint { scheme: Scheme::Http, ..Endpoint::local(port, "/") };
     let how = Resolve {
         headers: &[],

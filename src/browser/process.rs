@@ -79,7 +79,7 @@ impl Process {
     }
 
     /// Waits until it has ended by itself. Returns whether it has.
-    pub(super) fn wait_ended(&mut self, deadline: Deadline) -> bool {
+    pub(super) fn wait_ended(&mut self, deadline: Deadline<'_>) -> bool {
         self.status.is_some() || self.family.wait_ended(&mut self.child, deadline)
     }
 
@@ -101,7 +101,7 @@ impl Process {
     /// Kills the rest of the process group, reaps the process and waits until the group is gone.
     ///
     /// Kills in any case; after a passed deadline it still waits as long as a kill takes.
-    pub(super) fn end(&mut self, deadline: Deadline) -> Result<ExitStatus, Error> {
+    pub(super) fn end(&mut self, deadline: Deadline<'_>) -> Result<ExitStatus, Error> {
         let deadline = if deadline.left() < KILL_TIME { Deadline::after(KILL_TIME) } else { deadline };
         let time = deadline.left();
         let stuck = Error::StillRunning { pid: self.pid, after: time };

@@ -146,7 +146,7 @@ impl Profile {
 
     /// Cleans up after browser `pid`, all of whose processes have ended: removes a temporary profile, and the locks of
     /// a killed browser from a given one.
-    pub(super) fn close(&mut self, pid: u32, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn close(&mut self, pid: u32, deadline: Deadline<'_>) -> Result<(), Error> {
         if !self.is_temporary {
             lock::clear(&self.dir, pid);
             #[cfg(unix)]
@@ -270,7 +270,7 @@ pub(super) fn crashes_of(dir: &Path) -> PathBuf {
 }
 
 /// Removes a folder. Retries if a file is written to it meanwhile.
-pub(super) fn remove(path: &Path, deadline: Deadline) -> std::io::Result<()> {
+pub(super) fn remove(path: &Path, deadline: Deadline<'_>) -> std::io::Result<()> {
     loop {
         match remove_once(path) {
             Ok(()) => return Ok(()),

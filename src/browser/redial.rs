@@ -41,25 +41,24 @@ impl Redial {
     ///
     /// # Errors
     /// [`Error::Unreachable`], [`Error::NotCdp`], [`Error::Cdp`]; none of them contains a secret.
-    pub fn connect(&self, deadline: Deadline) -> Result<(Connection, Version), Error> {
+    pub fn connect(&self, deadline: Deadline<'_>) -> Result<(Connection, Version), Error> {
         let (_, connection, version) = self.dial(deadline)?;
         Ok((connection, version))
     }
 
-    pub(super) fn dial(&self, deadline: Deadline) -> Result<(Endpoint, Connection, Version), Error> {
+    pub(super) fn dial(&self, deadline: Deadline<'_>) -> Result<(Endpoint, Connection, Version), Error> {
         let options = &self.options;
         let how =
             Resolve { headers: &options.headers, roots: &options.tls_roots, profiles: default_profiles(), deadline };
         let endpoint = resolve(&self.requested, &how)?;
-        let mut how = options.clone();
-        how.connect_timeout = how.connect_timeout.min(deadline.left());
-        how.headers = endpoint.headers(&how.headers);
-        let connection = Connection::connect(&endpoint.url(), &how).map_err(|problem| match problem {
-            cdp::Error::Connect { problem } => Error::Unreachable { endpoint: endpoint.to_string(), problem },
-            other => Error::Cdp(other),
-        })?;
+        let how = ConnectOptions { headers: endpoint.headers(&options.headers), ..options.clone() };
+        let connection =
+            Connection::connect_until(&endpoint.url(), &how, deadline).map_err(|problem| match problem {
+                cdp::Error::Connect { problem } => Error::Unreachable { endpoint: endpoint.to_string(), problem },
+                other => Error::Cdp(other),
+            })?;
         // The connect timeout is for connecting; a busy browser gets the same time again to answer.
-        let version = Version::ask(&connection, Deadline::after(options.connect_timeout))?;
+        let version = Version::ask(&connection, deadline.renewed(options.connect_timeout))?;
         Ok((endpoint, connection, version))
     }
 }

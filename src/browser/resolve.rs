@@ -28,13 +28,13 @@ pub struct Resolve<'a> {
     /// Profile folders to search for `DevToolsActivePort`.
     pub profiles: Vec<PathBuf>,
     /// When to give up.
-    pub deadline: Deadline,
+    pub deadline: Deadline<'a>,
 }
 
 impl<'a> Resolve<'a> {
     /// No extra headers, root certificates or profile folders.
     #[must_use]
-    pub fn new(deadline: Deadline) -> Self {
+    pub fn new(deadline: Deadline<'a>) -> Self {
         Self { headers: &[], roots: &[], profiles: Vec::new(), deadline }
     }
 }

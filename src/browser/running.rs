@@ -61,7 +61,7 @@ pub struct Version {
 }
 
 impl Version {
-    pub(super) fn ask(connection: &Connection, deadline: Deadline) -> Result<Self, cdp::Error> {
+    pub(super) fn ask(connection: &Connection, deadline: Deadline<'_>) -> Result<Self, cdp::Error> {
         let version = connection.call(&GetVersion::new(), deadline)?;
         Ok(Self {
             product: version.product,
@@ -82,7 +82,15 @@ impl BrowserProcess {
     /// See [`Error`]. A browser that ends while starting is reported at once, with its exit status and the end of its
     /// standard error. Nothing of it remains in any case.
     pub fn launch(options: &LaunchOptions) -> Result<Self, Error> {
-        let started = launch::start(options)?;
+        Self::launch_until(options, Deadline::after(options.start_timeout))
+    }
+
+    /// As [`launch`](Self::launch), with a deadline in addition to the timeout of the options.
+    ///
+    /// # Errors
+    /// Those of [`launch`](Self::launch).
+    pub fn launch_until(options: &LaunchOptions, deadline: Deadline<'_>) -> Result<Self, Error> {
+        let started = launch::start(options, deadline)?;
         tracing::debug!(
             pid = started.running.process.pid(),
             product = %started.version.product,
@@ -122,11 +130,21 @@ impl BrowserProcess {
     /// # Errors
     /// Those of [`attach`](Self::attach).
     pub fn attach_with(url: &str, options: &AttachOptions) -> Result<Self, Error> {
+        let AttachOptions { connect, webdriver } = options;
+        let both = connect.connect_timeout.saturating_add(webdriver.session_timeout);
+        Self::attach_until(url, options, Deadline::after(both))
+    }
+
+    /// As [`attach_with`](Self::attach_with), with a deadline in addition to the timeouts of the options.
+    ///
+    /// # Errors
+    /// Those of [`attach`](Self::attach).
+    pub fn attach_until(url: &str, options: &AttachOptions, deadline: Deadline<'_>) -> Result<Self, Error> {
         let requested = match Backend::parse(url)? {
             Backend::Cdp(requested) => requested,
             Backend::WebDriver(requested) => {
-                let opened = webdriver::open(&requested, options)?;
-                let mut browser = Self::attach_to(&opened.endpoint, &opened.connect, opened.deadline)?;
+                let (opened, deadline) = webdriver::open(&requested, options, deadline)?;
+                let mut browser = Self::attach_to(&opened.endpoint, &opened.connect, deadline)?;
                 opened.session.connected(&browser.connection);
                 browser.session = Some(opened.session);
                 return Ok(browser);
@@ -134,15 +152,14 @@ impl BrowserProcess {
             rest @ Backend::RestOnly(_) => return Err(Error::no_cdp(&rest, "it only has an HTTP interface")),
         };
         let options = &options.connect;
-        let deadline = Deadline::after(options.connect_timeout);
-        Self::attach_to(&requested, options, deadline)
+        Self::attach_to(&requested, options, deadline.within(options.connect_timeout))
     }
 
     /// Connects to a parsed address.
     ///
     /// # Errors
     /// Those of [`attach`](Self::attach).
-    pub fn attach_to(endpoint: &Endpoint, options: &ConnectOptions, deadline: Deadline) -> Result<Self, Error> {
+    pub fn attach_to(endpoint: &Endpoint, options: &ConnectOptions, deadline: Deadline<'_>) -> Result<Self, Error> {
         let redial = Redial::new(endpoint.clone(), options.clone());
         let (endpoint, connection, version) = redial.dial(deadline)?;
         Ok(Self { connection, endpoint: Some(endpoint), version, running: None, session: None, redial: Some(redial) })
@@ -235,7 +252,7 @@ impl BrowserProcess {
     ///
     /// # Errors
     /// [`Error::Cdp`].
-    pub fn new_context(&self, deadline: Deadline) -> Result<Context, Error> {
+    pub fn new_context(&self, deadline: Deadline<'_>) -> Result<Context, Error> {
         Context::create(&self.connection, deadline)
     }
 
@@ -245,11 +262,11 @@ impl BrowserProcess {
     ///
     /// # Errors
     /// [`Error::StillRunning`], [`Error::ProfileLeft`] and [`Error::SessionLeft`]: what could not be cleaned up.
-    pub fn close(mut self, deadline: Deadline) -> Result<(), Error> {
+    pub fn close(mut self, deadline: Deadline<'_>) -> Result<(), Error> {
         self.shut(deadline)
     }
 
-    fn shut(&mut self, deadline: Deadline) -> Result<(), Error> {
+    fn shut(&mut self, deadline: Deadline<'_>) -> Result<(), Error> {
         let Some(mut running) = self.running.take() else {
             self.connection.close();
             return self.session.take().map_or(Ok(()), |mut session| session.end(deadline));

@@ -70,7 +70,7 @@ impl Log {
     }
 
     /// Waits until `enough` information was found, or until the deadline. Returns the information.
-    pub(super) fn wait(&self, deadline: Deadline, enough: impl Fn(&Findings) -> bool) -> Findings {
+    pub(super) fn wait(&self, deadline: Deadline<'_>, enough: impl Fn(&Findings) -> bool) -> Findings {
         let mut state = self.state.lock();
         while !enough(&state.findings) {
             if self.changed.wait_until(&mut state, deadline.instant()).timed_out() {

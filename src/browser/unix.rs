@@ -124,7 +124,7 @@ impl ProcessGroup {
     }
 
     /// Waits until the browser has ended, without reaping it. Returns whether it has.
-    pub(super) fn wait_ended(&self, _child: &mut Child, deadline: Deadline) -> bool {
+    pub(super) fn wait_ended(&self, _child: &mut Child, deadline: Deadline<'_>) -> bool {
         self.group.wait_leader(deadline)
     }
 
@@ -155,7 +155,7 @@ impl ProcessGroup {
     }
 
     /// Waits until no process of the group is left; called after the browser was reaped. Returns whether that is so.
-    pub(super) fn wait_gone(&self, deadline: Deadline) -> bool {
+    pub(super) fn wait_gone(&self, deadline: Deadline<'_>) -> bool {
         /// How long crash handlers may take to end after the browser before they are killed.
         #[cfg(target_os = "linux")]
         const PATIENCE: Duration = Duration::from_millis(500);

@@ -23,6 +23,10 @@ static KNOWN: Mutex<Option<HashMap<PathBuf, (SystemTime, String)>>> = Mutex::new
 /// Windows, where it would open a window.
 #[must_use]
 pub fn version_of(executable: &Path) -> Option<String> {
+    version_until(executable, Deadline::after(VERSION))
+}
+
+fn version_until(executable: &Path, deadline: Deadline<'_>) -> Option<String> {
     if cfg!(windows) {
         return None;
     }
@@ -32,18 +36,18 @@ pub fn version_of(executable: &Path) -> Option<String> {
     {
         return Some(version.clone());
     }
-    let version = ask(executable)?;
+    let version = ask(executable, deadline)?;
     KNOWN.lock().get_or_insert_default().insert(executable.to_owned(), (changed, version.clone()));
     Some(version)
 }
 
-fn ask(executable: &Path) -> Option<String> {
+fn ask(executable: &Path, deadline: Deadline<'_>) -> Option<String> {
     // Into a file: a pipe only ends when every process that inherited it has ended.
     let mut output = tempfile::tempfile().ok()?;
     let mut command = Command::new(executable);
     command.arg("--version").stdin(Stdio::null()).stdout(output.try_clone().ok()?).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    let deadline = Deadline::after(VERSION);
+    let deadline = deadline.within(VERSION);
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
@@ -64,12 +68,12 @@ fn ask(executable: &Path) -> Option<String> {
 }
 
 /// The value of the switch `--user-agent`; `None` for the browser's own.
-pub(super) fn text(requested: &UserAgent, headless: bool, executable: &Path) -> Option<String> {
+pub(super) fn text(requested: &UserAgent, headless: bool, executable: &Path, deadline: Deadline<'_>) -> Option<String> {
     match requested {
         UserAgent::Native => None,
         UserAgent::Text(text) => Some(text.clone()),
         UserAgent::LikeHeaded if !headless => None,
-        UserAgent::LikeHeaded => reduced(Os::this(), &version_of(executable)?),
+        UserAgent::LikeHeaded => reduced(Os::this(), &version_until(executable, deadline)?),
     }
 }
 

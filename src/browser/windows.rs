@@ -42,7 +42,7 @@ pub(super) struct ProcessGroup {
 
 impl ProcessGroup {
     /// Waits until the browser has ended. Returns whether it has.
-    pub(super) fn wait_ended(&self, child: &mut Child, deadline: Deadline) -> bool {
+    pub(super) fn wait_ended(&self, child: &mut Child, deadline: Deadline<'_>) -> bool {
         job::wait_ended(child, deadline)
     }
 
@@ -60,7 +60,7 @@ impl ProcessGroup {
     }
 
     /// The system ends a job as a whole, so there is nothing to wait for.
-    pub(super) fn wait_gone(&self, _deadline: Deadline) -> bool {
+    pub(super) fn wait_gone(&self, _deadline: Deadline<'_>) -> bool {
         self.job.is_none()
     }
 }

@@ -136,7 +136,7 @@ pub(super) fn stream(
     socket: TcpStream,
     target: &Target,
     roots: &[Vec<u8>],
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<Stream, Error> {
     let stream =
         Stream::tcp(socket).map_err(|e| Error::System { what: "cannot set up the socket", problem: e.to_string() })?;
@@ -148,6 +148,6 @@ pub(super) fn stream(
     Ok(stream)
 }
 
-pub(super) fn tcp(target: &Target, deadline: Deadline) -> Result<TcpStream, Error> {
+pub(super) fn tcp(target: &Target, deadline: Deadline<'_>) -> Result<TcpStream, Error> {
     Ok(dial::tcp(&target.host, target.port, deadline)?)
 }

@@ -42,7 +42,7 @@ use crate::sync::{Deadline, Thread, spawn};
 const MAX_OUTGOING: usize = 100 * 1024 * 1024;
 
 /// The deadline of a send that does not belong to a call with its own deadline.
-pub(super) fn send_deadline() -> Deadline {
+pub(super) fn send_deadline() -> Deadline<'static> {
     Deadline::after_secs(10)
 }
 
@@ -154,7 +154,7 @@ impl Drop for Owner {
 /// Options of one call.
 pub(crate) struct CallOptions<'a> {
     pub(crate) session: Option<&'a Arc<str>>,
-    pub(crate) deadline: Deadline,
+    pub(crate) deadline: Deadline<'a>,
     /// Whether [`Connection::interrupt`] ends the wait.
     pub(crate) interruptible: bool,
 }
@@ -174,7 +174,15 @@ impl Connection {
     /// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`] (with the step), and [`Error::System`] if no thread
     /// or descriptor is available. None of them contains the URL.
     pub fn connect(address: &str, options: &ConnectOptions) -> Result<Self, Error> {
-        let deadline = Deadline::after(options.connect_timeout);
+        Self::connect_until(address, options, Deadline::after(options.connect_timeout))
+    }
+
+    /// As [`connect`](Self::connect), with a deadline in addition to the timeout of the options.
+    ///
+    /// # Errors
+    /// Those of [`connect`](Self::connect).
+    pub fn connect_until(address: &str, options: &ConnectOptions, deadline: Deadline<'_>) -> Result<Self, Error> {
+        let deadline = deadline.within(options.connect_timeout);
         let target = connect::parse(address, connect::Protocol::WebSocket)?;
         let socket = connect::tcp(&target, deadline)?;
         let stream = connect::stream(socket, &target, &options.tls_roots, deadline)?;
@@ -236,7 +244,7 @@ impl Connection {
     ///
     /// # Errors
     /// See [`Error`].
-    pub fn call<C: Command>(&self, command: &C, deadline: Deadline) -> Result<C::Returns, Error> {
+    pub fn call<C: Command>(&self, command: &C, deadline: Deadline<'_>) -> Result<C::Returns, Error> {
         let options = CallOptions { session: None, deadline, interruptible: false };
         Reply::<C>::new(self.start(Cow::Borrowed(C::METHOD), command, options)?).wait(deadline)
     }
@@ -258,7 +266,7 @@ impl Connection {
         &self,
         method: impl Into<Cow<'static, str>>,
         params: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<RawReply, Error> {
         let options = CallOptions { session: None, deadline, interruptible: false };
         Reply::raw(self.start(method.into(), params, options)?).wait_raw(deadline)

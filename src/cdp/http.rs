@@ -18,7 +18,7 @@ const MAX_BODY: usize = 4 * 1024 * 1024;
 /// Blocking use of a stream, with a deadline.
 pub(super) struct Blocking<'a> {
     pub(super) stream: &'a Stream,
-    pub(super) deadline: Deadline,
+    pub(super) deadline: Deadline<'a>,
     pub(super) kind: TimeoutKind,
     pub(super) began: Instant,
 }
@@ -108,7 +108,7 @@ impl From<client::Error> for Error {
 ///
 /// # Errors
 /// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`]; none contains the URL.
-pub fn get(address: &str, headers: &[(String, String)], deadline: Deadline) -> Result<(u16, Vec<u8>), Error> {
+pub fn get(address: &str, headers: &[(String, String)], deadline: Deadline<'_>) -> Result<(u16, Vec<u8>), Error> {
     get_trusting(address, headers, &[], deadline)
 }
 
@@ -121,7 +121,7 @@ pub fn get_trusting(
     address: &str,
     headers: &[(String, String)],
     roots: &[Vec<u8>],
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<(u16, Vec<u8>), Error> {
     send(&Request { method: "GET", address, headers, body: None, roots }, deadline)
 }
@@ -160,13 +160,13 @@ setters! { <'a> Request<'a>:
 ///
 /// # Errors
 /// Those of [`get`].
-pub fn send(request: &Request<'_>, deadline: Deadline) -> Result<(u16, Vec<u8>), Error> {
+pub fn send(request: &Request<'_>, deadline: Deadline<'_>) -> Result<(u16, Vec<u8>), Error> {
     let began = Instant::now();
     let target = connect::parse(request.address, connect::Protocol::Http)?;
     let Request { method, headers, body, .. } = *request;
     let client_request = client::Request { method, uri: &target.uri, headers, body, max_answer: MAX_BODY };
     if !target.tls {
-        return Ok(exchange(&Tcp::connect(&target.uri, deadline.left(), deadline, None)?, &client_request)?);
+        return Ok(exchange(&Tcp::connect(&target.uri, deadline.left(), deadline)?, &client_request)?);
     }
     let stream = connect::stream(connect::tcp(&target, deadline)?, &target, request.roots, deadline)?;
     exchange(&Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began }, &client_request)

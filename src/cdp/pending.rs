@@ -81,7 +81,7 @@ impl Slot {
         inner.outcome.is_none()
     }
 
-    pub(super) fn park(&self, deadline: Deadline) -> Parked {
+    pub(super) fn park(&self, deadline: Deadline<'_>) -> Parked {
         let mut inner = self.inner.lock();
         inner.parked = true;
         loop {

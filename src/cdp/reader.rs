@@ -234,7 +234,7 @@ impl Inner {
     }
 
     /// Waits for the outcome of a call, reading the stream itself when no other thread does.
-    pub(super) fn await_slot(&self, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<Outcome> {
+    pub(super) fn await_slot(&self, slot: &Slot, sent: Instant, deadline: Deadline<'_>) -> Option<Outcome> {
         if let Some(outcome) = slot.take() {
             return Some(outcome);
         }
@@ -274,7 +274,7 @@ impl Inner {
     }
 
     /// Reads until the outcome arrives. Returns what is left for the reader thread, if anything.
-    fn lead(&self, reading: &mut Reading, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<TurnEnd> {
+    fn lead(&self, reading: &mut Reading, slot: &Slot, sent: Instant, deadline: Deadline<'_>) -> Option<TurnEnd> {
         fault_point(format_args!("cdp-lead"));
         let in_flight = self.pending.in_flight();
         let budget = self.spin.budget(in_flight);
@@ -321,12 +321,12 @@ impl Inner {
     }
 
     #[cfg(unix)]
-    fn wait_leading(&self, deadline: Deadline) -> io::Result<()> {
+    fn wait_leading(&self, deadline: Deadline<'_>) -> io::Result<()> {
         self.stream.wait_readable(&self.lead_wake, deadline)
     }
 
     #[cfg(not(unix))]
-    fn wait_leading(&self, _deadline: Deadline) -> io::Result<()> {
+    fn wait_leading(&self, _deadline: Deadline<'_>) -> io::Result<()> {
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::connection::Inner;
 use super::error::{Error, TimeoutKind};
 use super::pending::{Body, Outcome, Slot};
 use super::rt::Command;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// The result of a raw call, as JSON text.
 #[derive(Debug, Clone)]
@@ -105,7 +105,7 @@ impl<C: Command> Reply<C> {
     ///
     /// # Errors
     /// The error of the call; [`Error::Timeout`] at the deadline.
-    pub fn wait(mut self, deadline: Deadline) -> Result<C::Returns, Error> {
+    pub fn wait(mut self, deadline: Deadline<'_>) -> Result<C::Returns, Error> {
         self.call.wait(deadline)?.decode()
     }
 
@@ -113,7 +113,7 @@ impl<C: Command> Reply<C> {
     ///
     /// # Errors
     /// The handle, at the deadline.
-    pub fn poll(mut self, deadline: Deadline) -> Result<Result<C::Returns, Error>, Self> {
+    pub fn poll(mut self, deadline: Deadline<'_>) -> Result<Result<C::Returns, Error>, Self> {
         match self.call.poll(deadline) {
             Some(outcome) => Ok(outcome.and_then(|raw| raw.decode())),
             None => Err(self),
@@ -130,7 +130,7 @@ impl Reply<RawReply> {
     ///
     /// # Errors
     /// The error of the call; [`Error::Timeout`] at the deadline.
-    pub fn wait_raw(mut self, deadline: Deadline) -> Result<RawReply, Error> {
+    pub fn wait_raw(mut self, deadline: Deadline<'_>) -> Result<RawReply, Error> {
         self.call.wait(deadline)
     }
 
@@ -138,7 +138,7 @@ impl Reply<RawReply> {
     ///
     /// # Errors
     /// The handle, at the deadline.
-    pub fn poll_raw(mut self, deadline: Deadline) -> Result<Result<RawReply, Error>, Self> {
+    pub fn poll_raw(mut self, deadline: Deadline<'_>) -> Result<Result<RawReply, Error>, Self> {
         self.call.poll(deadline).ok_or(self)
     }
 }
@@ -154,15 +154,15 @@ pub(super) struct Call {
 }
 
 impl Call {
-    fn wait(&mut self, deadline: Deadline) -> Result<RawReply, Error> {
+    fn wait(&mut self, deadline: Deadline<'_>) -> Result<RawReply, Error> {
         self.poll(deadline).unwrap_or_else(|| {
             Err(Error::Timeout { kind: TimeoutKind::Reply, method: self.method.clone(), after: self.sent.elapsed() })
         })
     }
 
-    fn poll(&mut self, deadline: Deadline) -> Option<Result<RawReply, Error>> {
+    fn poll(&mut self, deadline: Deadline<'_>) -> Option<Result<RawReply, Error>> {
         let outcome = loop {
-            if let Some(outcome) = self.inner.await_slot(&self.slot, self.sent, Cancel::until(deadline)) {
+            if let Some(outcome) = self.inner.await_slot(&self.slot, self.sent, Deadline::at(deadline.next_check())) {
                 break outcome;
             }
             if deadline.passed() {

@@ -42,7 +42,7 @@ impl Session {
     ///
     /// # Errors
     /// See [`Error`].
-    pub fn call<C: Command>(&self, command: &C, deadline: Deadline) -> Result<C::Returns, Error> {
+    pub fn call<C: Command>(&self, command: &C, deadline: Deadline<'_>) -> Result<C::Returns, Error> {
         self.send_by(command, deadline)?.wait(deadline)
     }
 
@@ -58,7 +58,7 @@ impl Session {
     ///
     /// # Errors
     /// See [`Error`].
-    pub fn send_by<C: Command>(&self, command: &C, deadline: Deadline) -> Result<Reply<C>, Error> {
+    pub fn send_by<C: Command>(&self, command: &C, deadline: Deadline<'_>) -> Result<Reply<C>, Error> {
         let options = CallOptions { session: Some(&self.id), deadline, interruptible: false };
         Ok(Reply::new(self.connection.start(Cow::Borrowed(C::METHOD), command, options)?))
     }
@@ -71,7 +71,7 @@ impl Session {
         &self,
         method: impl Into<Cow<'static, str>>,
         params: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<RawReply, Error> {
         let options = CallOptions { session: Some(&self.id), deadline, interruptible: false };
         Reply::raw(self.connection.start(method.into(), params, options)?).wait_raw(deadline)

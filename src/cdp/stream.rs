@@ -179,7 +179,7 @@ impl Stream {
 
     /// Waits until data is available, the waker is called, or the deadline passes.
     #[cfg(unix)]
-    pub(super) fn wait_readable(&self, wake: &Wake, deadline: Deadline) -> io::Result<()> {
+    pub(super) fn wait_readable(&self, wake: &Wake, deadline: Deadline<'_>) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags};
         let read = self.read_fd();
         let mut fds = [PollFd::from_borrowed_fd(read, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
@@ -191,7 +191,7 @@ impl Stream {
     }
 
     /// Waits until data is available; at most 100 ms, so that the caller can check its deadline.
-    pub(super) fn wait_readable_until(&self, deadline: Deadline) -> io::Result<()> {
+    pub(super) fn wait_readable_until(&self, deadline: Deadline<'_>) -> io::Result<()> {
         #[cfg(unix)]
         {
             use rustix::event::{PollFd, PollFlags};
@@ -207,7 +207,7 @@ impl Stream {
 
     /// Waits until the system accepts more bytes; at most 100 ms, so that the caller can check its deadline and for a
     /// close.
-    pub(super) fn wait_writable(&self, deadline: Deadline) -> io::Result<()> {
+    pub(super) fn wait_writable(&self, deadline: Deadline<'_>) -> io::Result<()> {
         #[cfg(unix)]
         {
             use rustix::event::{PollFd, PollFlags};

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySen
 use parking_lot::RwLock;
 
 use super::event::Event;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Capacity of a queue; both limits apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,12 +134,12 @@ impl Subscription {
     ///
     /// # Errors
     /// [`RecvError`].
-    pub fn next(&self, deadline: Deadline) -> Result<Item, RecvError> {
+    pub fn next(&self, deadline: Deadline<'_>) -> Result<Item, RecvError> {
         if let Some(lagged) = self.queue.take_lag() {
             return Ok(lagged);
         }
         loop {
-            match self.events.recv_deadline(Cancel::until(deadline).instant()) {
+            match self.events.recv_deadline(deadline.next_check()) {
                 Ok(event) => return Ok(self.queue.taken(event)),
                 Err(RecvTimeoutError::Timeout) if deadline.passed() => return Err(RecvError::Timeout),
                 Err(RecvTimeoutError::Timeout) => {}

@@ -150,7 +150,7 @@ impl fmt::Debug for Tls {
 }
 
 /// Performs the TLS handshake over `stream`. `extra` are additional root certificates, DER or PEM.
-pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Deadline) -> Result<Stream, Error> {
+pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Deadline<'_>) -> Result<Stream, Error> {
     let began = Instant::now();
     let failed = |problem: String| Error::Connect { problem };
     let name = ServerName::try_from(host.to_owned())

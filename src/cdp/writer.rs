@@ -16,7 +16,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::poller::Poller;
 use super::stream::Stream;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Maximum number of queued frames.
 const MAX_FRAMES: usize = 1024;
@@ -105,11 +105,11 @@ impl Writer {
     }
 
     /// Sends a frame, or queues it for the writing thread.
-    pub(super) fn send(&self, frame: Vec<u8>, poller: &Poller, deadline: Deadline) -> Result<(), SendError> {
+    pub(super) fn send(&self, frame: Vec<u8>, poller: &Poller, deadline: Deadline<'_>) -> Result<(), SendError> {
         {
             let mut queue = self.queue.lock();
             while !queue.closed && (queue.writing || !queue.is_empty()) && queue.full() {
-                let timed_out = self.room.wait_until(&mut queue, Cancel::until(deadline).instant()).timed_out();
+                let timed_out = self.room.wait_until(&mut queue, deadline.next_check()).timed_out();
                 if timed_out && deadline.passed() {
                     return Err(SendError::Timeout);
                 }
@@ -187,7 +187,7 @@ impl Writer {
     }
 
     /// Writes until the queue is empty; then gives up the right to write.
-    fn drain(&self, poller: &Poller, deadline: Option<Deadline>) -> io::Result<()> {
+    fn drain(&self, poller: &Poller, deadline: Option<Deadline<'_>>) -> io::Result<()> {
         loop {
             let batch = {
                 let mut queue = self.queue.lock();
@@ -234,7 +234,7 @@ impl Writer {
         poller.arm_write(&self.stream);
     }
 
-    fn write(&self, bytes: &[u8], deadline: Option<Deadline>) -> io::Result<Wrote> {
+    fn write(&self, bytes: &[u8], deadline: Option<Deadline<'_>>) -> io::Result<Wrote> {
         let mut done = 0;
         while done < bytes.len() {
             match self.stream.write(&bytes[done..]) {

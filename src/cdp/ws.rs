@@ -281,7 +281,7 @@ pub(super) fn handshake(
     stream: &Stream,
     uri: &Uri,
     headers: &[(String, String)],
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<Vec<u8>, Error> {
     let request = request(uri, headers)?;
     let io = Blocking { stream, deadline, kind: TimeoutKind::Handshake, began: Instant::now() };

@@ -62,7 +62,7 @@ fn failed(home: &Home, why: &str) -> Failure {
 }
 
 /// Takes the lock for starting a server; it is held until the file is closed.
-fn turn(home: &Home, deadline: Deadline) -> Result<File, Failure> {
+fn turn(home: &Home, deadline: Deadline<'_>) -> Result<File, Failure> {
     let path = home.run().join("start.lock");
     let cannot = |problem: std::io::Error| Failure::internal(format!("cannot lock {}: {problem}", path.display()));
     let lock = File::options().create(true).truncate(false).write(true).open(&path).map_err(cannot)?;
@@ -116,7 +116,7 @@ fn launch(home: &Home) -> Result<Child, Failure> {
 }
 
 /// The first line of the server's output. `None` when it ends or the deadline passes without one.
-fn first_line(server: &mut Child, deadline: Deadline) -> Option<Value> {
+fn first_line(server: &mut Child, deadline: Deadline<'_>) -> Option<Value> {
     let stdout = server.stdout.take()?;
     let (send, line) = bounded(1);
     let reader = spawn("cli-autostart", move || {

@@ -41,7 +41,7 @@ impl Settings {
     }
 
     /// [`timeout`](Self::timeout) as a deadline from now.
-    pub(super) fn deadline(&self, usual: Duration) -> Deadline {
+    pub(super) fn deadline(&self, usual: Duration) -> Deadline<'static> {
         Deadline::after(self.timeout(usual))
     }
 }

@@ -91,7 +91,7 @@ impl Profile {
     /// # Errors
     /// [`DialogNotFound`](supervisor::Error::DialogNotFound) for a dialog that is not pending and
     /// [`SeveralDialogs`](supervisor::Error::SeveralDialogs), within [`Error::Page`]; those of [`tab`](Self::tab).
-    pub fn answer_dialog(&self, reply: DialogReply, deadline: Deadline) -> Result<DialogOutcome, Error> {
+    pub fn answer_dialog(&self, reply: DialogReply, deadline: Deadline<'_>) -> Result<DialogOutcome, Error> {
         let running = self.running()?;
         let target = reply.target.as_deref().map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
         let supervisor = running.supervisor();
@@ -137,7 +137,7 @@ impl Profile {
         &self,
         reply: DialogReply,
         redact: Option<&Secrets>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(DialogOutcome, Option<Outcome>), Error> {
         let running = self.running()?;
         let now = running.view();

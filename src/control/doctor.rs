@@ -11,7 +11,7 @@ use crate::sync::Deadline;
 use crate::{browser, page};
 
 /// All checks. If no browser is running, one is started with a temporary profile and closed again.
-pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline) -> Vec<Check> {
+pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline<'_>) -> Vec<Check> {
     let (home, config) = (&shared.home, &shared.config);
     // Before a browser is started, which also cleans up leftovers.
     let mut all = vec![trial::leftovers()];
@@ -47,7 +47,7 @@ pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline) -
 /// All checks of a home that has no running server. An existing home is prepared as on a server start; a missing one is
 /// not created.
 #[must_use]
-pub fn doctor_of(home: &Home, overrides: Overrides, deadline: Deadline) -> Vec<Check> {
+pub fn doctor_of(home: &Home, overrides: Overrides, deadline: Deadline<'_>) -> Vec<Check> {
     if home.root().is_dir()
         && let Err(problem) = home.prepare()
     {

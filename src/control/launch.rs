@@ -61,7 +61,7 @@ pub(super) fn bring_up(
     with: &StartWith,
     log: &Arc<EventLog>,
     tab_index: &Arc<Mutex<TabIndex>>,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<Running, BringUpError> {
     let (browser, facts, unreachable_ports) = match address(shared, settings)? {
         Some(url) => {
@@ -80,7 +80,7 @@ pub(super) fn bring_up(
     let ours = browser.is_ours();
     let log = Some(Arc::clone(log));
     let options = SupervisorOptions { unreachable_ports, prepared: ours, log, ..options(shared, settings, deadline) };
-    let supervisor = Supervisor::start(browser, options).map_err(|error| match ours {
+    let supervisor = Supervisor::start_until(browser, options, deadline).map_err(|error| match ours {
         true => BringUpError::Launch(error.into()),
         false => BringUpError::Other(error.into()),
     })?;
@@ -98,7 +98,7 @@ pub(super) fn bring_up(
         ..PageOptions::default()
     };
     let (end_thread, over) = events::watch_end(&settings.name, &supervisor)?;
-    let tabs = match Tabs::with_options(Arc::clone(&supervisor), pages) {
+    let tabs = match Tabs::with_options_until(Arc::clone(&supervisor), pages, deadline.renewed(SETTING)) {
         Ok(tabs) => tabs,
         Err(error) => {
             supervisor.stop(Deadline::after_secs(5));
@@ -115,6 +115,8 @@ pub(super) fn bring_up(
     })
 }
 
+/// Time limit for setting up the tabs of a browser that has started.
+const SETTING: std::time::Duration = std::time::Duration::from_secs(2);
 /// How long to wait for the first page of a browser.
 const FIRST_PAGE: std::time::Duration = std::time::Duration::from_secs(3);
 
@@ -199,12 +201,16 @@ fn name_setting(error: Error, settings: &Settings) -> Error {
     }
 }
 
-fn attach(url: &str, capabilities: Map<String, Value>, deadline: Deadline) -> Result<(BrowserProcess, Facts), Error> {
+fn attach(
+    url: &str,
+    capabilities: Map<String, Value>,
+    deadline: Deadline<'_>,
+) -> Result<(BrowserProcess, Facts), Error> {
     let mut how = AttachOptions::default();
     how.webdriver.capabilities = capabilities;
     how.connect.connect_timeout = deadline.left();
     how.webdriver.session_timeout = deadline.left();
-    let browser = BrowserProcess::attach_with(url, &how)?;
+    let browser = BrowserProcess::attach_until(url, &how, deadline)?;
     let facts = Facts {
         cdp_port: browser.endpoint().filter(|at| at.is_loopback()).map(browser::Endpoint::port),
         transport: "remote",
@@ -217,7 +223,7 @@ fn launch(
     shared: &Shared,
     settings: &Settings,
     headless: Option<AutoSwitch>,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<(BrowserProcess, Facts, Vec<u16>), BringUpError> {
     let folder = &settings.user_data_dir;
     if !settings.owns_data {
@@ -260,7 +266,7 @@ fn launch(
             start_timeout: LaunchOptions::default().start_timeout.min(deadline.left()),
             ..LaunchOptions::default()
         };
-        match BrowserProcess::launch(&options) {
+        match BrowserProcess::launch_until(&options, deadline) {
             Ok(browser) => {
                 if let Some(Port { number, instead_of: Some(wished) }) = port {
                     notes.push(format!("port {wished} is in use by another program; using port {number}"));
@@ -357,7 +363,7 @@ pub(super) fn facts(browser: &BrowserProcess) -> Facts {
     }
 }
 
-fn options(shared: &Shared, settings: &Settings, deadline: Deadline) -> SupervisorOptions {
+fn options(shared: &Shared, settings: &Settings, deadline: Deadline<'_>) -> SupervisorOptions {
     let browser = &shared.config.browser;
     SupervisorOptions {
         task: settings.name.clone(),

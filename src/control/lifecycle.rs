@@ -102,7 +102,7 @@ impl Running {
     }
 
     /// Ends it and waits until cleanup is done.
-    fn stop(&self, deadline: Deadline) {
+    fn stop(&self, deadline: Deadline<'_>) {
         self.supervisor().stop(deadline);
         let _ = self.over.recv_deadline(deadline.instant());
     }
@@ -206,7 +206,7 @@ impl Profile {
     /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] if it does not start;
     /// [`Error::Conflict`] if the settings do not allow it, the browser is running in the other `headless` mode, or
     /// another start or stop takes too long; [`Error::BadRequest`] for `headless` with a remote browser.
-    pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
+    pub fn start(&self, headless: Option<bool>, deadline: Deadline<'_>) -> Result<Status, Error> {
         self.start_with(&StartWith { headless: headless.map(Into::into), ..StartWith::default() }, deadline)
     }
 
@@ -215,7 +215,7 @@ impl Profile {
     /// # Errors
     /// Those of [`start`](Self::start); [`Error::BadRequest`] for invalid capabilities, or if the profile does not use
     /// WebDriver; [`Error::Conflict`] for capabilities if the browser is running.
-    pub fn start_with(&self, with: &StartWith, deadline: Deadline) -> Result<Status, Error> {
+    pub fn start_with(&self, with: &StartWith, deadline: Deadline<'_>) -> Result<Status, Error> {
         crate::config::check_capabilities(&with.capabilities).map_err(|problem| Error::BadRequest { problem })?;
         self.ensure_with(with, deadline)?;
         let resumed = crate::browser::resume(&self.core.settings.user_data_dir);
@@ -226,11 +226,11 @@ impl Profile {
     }
 
     /// The running browser; starts it if needed.
-    pub(super) fn ensure(&self, deadline: Deadline) -> Result<Arc<Running>, Error> {
+    pub(super) fn ensure(&self, deadline: Deadline<'_>) -> Result<Arc<Running>, Error> {
         self.ensure_with(&StartWith::default(), deadline)
     }
 
-    fn ensure_with(&self, with: &StartWith, deadline: Deadline) -> Result<Arc<Running>, Error> {
+    fn ensure_with(&self, with: &StartWith, deadline: Deadline<'_>) -> Result<Arc<Running>, Error> {
         if !self.core.shared.config.browser.enabled {
             return Err(Error::Disabled);
         }
@@ -279,6 +279,8 @@ impl Profile {
             Err(failure) => {
                 self.core.shared.ports.take_back(self.name());
                 return Err(match failure {
+                    // A start that nobody waits for any more says nothing about the browser.
+                    BringUpError::Launch(error) if deadline.is_cancelled() => error,
                     BringUpError::Launch(error) => {
                         self.core.state.lock().breaker.failed(error.to_string(), Instant::now());
                         error
@@ -330,7 +332,7 @@ impl Profile {
     ///
     /// # Errors
     /// [`Error::Conflict`] if another start or stop does not finish by the deadline.
-    pub fn stop(&self, deadline: Deadline) -> Result<Status, Error> {
+    pub fn stop(&self, deadline: Deadline<'_>) -> Result<Status, Error> {
         loop {
             let mut state = self.core.state.lock();
             let running = match &state.stage {
@@ -356,7 +358,7 @@ impl Profile {
     }
 
     /// Stops it and prevents further starts.
-    pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn retire(&self, deadline: Deadline<'_>) -> Result<(), Error> {
         self.core.state.lock().retired = true;
         self.stop(deadline).map(drop).inspect_err(|_| self.resume())
     }
@@ -381,9 +383,10 @@ impl Profile {
         &self,
         what: &'static str,
         mut state: parking_lot::MutexGuard<'_, BrowserState>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
-        if !self.core.changed.wait_until(&mut state, deadline.instant()).timed_out() {
+        let timed_out = self.core.changed.wait_until(&mut state, deadline.next_check()).timed_out();
+        if !(timed_out && deadline.passed()) {
             return Ok(());
         }
         Err(Error::Conflict {

@@ -173,7 +173,7 @@ impl Control {
     /// # Errors
     /// [`Error::NoProfile`]; [`Error::Conflict`] for the default profile, for profiles in `config.yaml`, and if the
     /// data cannot be deleted.
-    pub fn delete_profile(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+    pub fn delete_profile(&self, name: &str, deadline: Deadline<'_>) -> Result<ProfileInfo, Error> {
         self.profiles.delete(name, deadline)
     }
 
@@ -181,7 +181,7 @@ impl Control {
     ///
     /// # Errors
     /// [`Error::NoProfile`]; [`Error::Conflict`] if the data lies outside of the home, or cannot be deleted.
-    pub fn reset_profile(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+    pub fn reset_profile(&self, name: &str, deadline: Deadline<'_>) -> Result<ProfileInfo, Error> {
         self.profiles.reset(name, deadline)
     }
 
@@ -189,7 +189,7 @@ impl Control {
     /// running, one is started with a temporary profile, at most once a minute, and closed again. [`doctor_of`] makes
     /// the same checks without a server.
     #[must_use]
-    pub fn doctor(&self, deadline: Deadline) -> Vec<Check> {
+    pub fn doctor(&self, deadline: Deadline<'_>) -> Vec<Check> {
         doctor::doctor(&self.shared, &self.profiles, deadline)
     }
 
@@ -201,12 +201,12 @@ impl Control {
 
     /// Runs the cleanup that also runs every minute, as if `ahead` had passed: closes tabs that clients opened and did
     /// not use for `browser.tabs.idle_minutes`, and deletes screenshots older than 24 hours. Returns how many of each.
-    pub fn sweep(&self, ahead: Duration, deadline: Deadline) -> (usize, usize) {
+    pub fn sweep(&self, ahead: Duration, deadline: Deadline<'_>) -> (usize, usize) {
         (self.profiles.sweep(ahead, deadline), self.shared.files.sweep(ahead))
     }
 
     /// Stops all browsers and prevents further starts.
-    pub fn stop(&self, deadline: Deadline) {
+    pub fn stop(&self, deadline: Deadline<'_>) {
         self.profiles.stop(deadline);
     }
 }

@@ -19,7 +19,7 @@ impl Profile {
     /// # Errors
     /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`],
     /// [`Error::BadRequest`] for an invalid URL, [`Error::Page`].
-    pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
+    pub fn navigate(&self, to: Navigate, deadline: Deadline<'_>) -> Result<Navigated, Error> {
         self.send(to, Late::Fails, deadline)
     }
 
@@ -28,11 +28,11 @@ impl Profile {
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate).
-    pub fn visit(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
+    pub fn visit(&self, to: Navigate, deadline: Deadline<'_>) -> Result<Navigated, Error> {
         self.send(to, Late::IsReported, deadline)
     }
 
-    fn send(&self, to: Navigate, late: Late, deadline: Deadline) -> Result<Navigated, Error> {
+    fn send(&self, to: Navigate, late: Late, deadline: Deadline<'_>) -> Result<Navigated, Error> {
         let url = self.address(&to.url)?;
         let running = self.ensure(deadline)?;
         let found = self.find(&running, to.target.as_deref(), true);
@@ -68,7 +68,7 @@ impl Profile {
         way: Travel,
         wait_until: WaitUntil,
         dismiss_dialogs: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Navigated, Error> {
         let running = self.running()?;
         let target = self.find(&running, target, true)?;
@@ -109,7 +109,7 @@ impl Profile {
         before: &BeforeNavigation,
         info: TabInfo,
         navigation: &Navigation,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Navigated {
         let described = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.view();
@@ -152,7 +152,7 @@ impl Profile {
     }
 
     /// Checks a URL against the navigation policy.
-    pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         Ok(running.supervisor().check_navigation(url, deadline)?)
     }
 }
@@ -167,7 +167,7 @@ fn require_no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> 
 
 /// Prepares a tab that shows dialogs for a navigation, or fails. The navigation itself dismisses all dialogs except
 /// `beforeunload`.
-fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
+fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline<'_>) -> Result<(), Error> {
     if !dismiss {
         return require_no_dialog(running, target);
     }

@@ -6,7 +6,7 @@ use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
 use crate::code::Code;
 use crate::page::{Download, Late};
 use crate::supervisor::TargetId;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// How long to wait for a new tab to load. It may still be loading afterwards.
 const LOADING: Duration = Duration::from_secs(10);
@@ -45,23 +45,23 @@ impl Profile {
     /// # Errors
     /// [`Error::TabLimit`], [`Error::NavigationBlocked`], [`Error::BadRequest`] for an invalid URL or label,
     /// those of [`start`](Self::start), [`Error::Page`] if the URL cannot be loaded; the tab is then closed.
-    pub fn open_tab(&self, new: NewTab, deadline: Deadline) -> Result<TabInfo, Error> {
+    pub fn open_tab(&self, new: NewTab, deadline: Deadline<'_>) -> Result<TabInfo, Error> {
         self.open(new, deadline).map(|opened| opened.tab)
     }
 
     /// Like [`open_tab`](Self::open_tab), with the state of the document.
-    pub(crate) fn open(&self, new: NewTab, deadline: Deadline) -> Result<Opened, Error> {
+    pub(crate) fn open(&self, new: NewTab, deadline: Deadline<'_>) -> Result<Opened, Error> {
         self.open_loading(new, deadline, false)
     }
 
     /// Like [`open_tab`](Self::open_tab) in the background; a page that is still loading at the deadline is not an error, so
     /// that the caller always knows the tab that it has to close.
-    pub(crate) fn open_in_background(&self, url: &str, deadline: Deadline) -> Result<TabInfo, Error> {
+    pub(crate) fn open_in_background(&self, url: &str, deadline: Deadline<'_>) -> Result<TabInfo, Error> {
         let new = NewTab { url: url.to_owned(), label: None, background: true };
         self.open_loading(new, deadline, true).map(|opened| opened.tab)
     }
 
-    fn open_loading(&self, new: NewTab, deadline: Deadline, may_be_late: bool) -> Result<Opened, Error> {
+    fn open_loading(&self, new: NewTab, deadline: Deadline<'_>, may_be_late: bool) -> Result<Opened, Error> {
         if let Some(label) = &new.label {
             names::label(label)?;
         }
@@ -87,8 +87,7 @@ impl Profile {
                 Err(error) => {
                     if is_new {
                         // Also if the request was cancelled.
-                        let close = || running.supervisor().close_page(&target, Deadline::after(CLOSING));
-                        let _ = Cancel::shielded(close);
+                        let _ = running.supervisor().close_page(&target, Deadline::after(CLOSING));
                     }
                     return Err(error);
                 }
@@ -112,7 +111,7 @@ impl Profile {
         &self,
         running: &Running,
         background: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(TargetId, bool), Error> {
         let context = self.context(running, deadline)?;
         let now = running.view();

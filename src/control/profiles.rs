@@ -121,7 +121,7 @@ impl Profiles {
         Ok(profile.info())
     }
 
-    pub(super) fn delete(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+    pub(super) fn delete(&self, name: &str, deadline: Deadline<'_>) -> Result<ProfileInfo, Error> {
         let profile = self.get(Some(name))?;
         let refuse = |problem: String| Err(Error::Conflict { problem });
         if name == self.default || name == self.shared.config.browser.default_profile {
@@ -147,7 +147,7 @@ impl Profiles {
         Ok(profile.info())
     }
 
-    pub(super) fn reset(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+    pub(super) fn reset(&self, name: &str, deadline: Deadline<'_>) -> Result<ProfileInfo, Error> {
         let profile = self.get(Some(name))?;
         let settings = profile.settings();
         let problem = if settings.is_remote(self.shared.config.browser.attach_only) {
@@ -166,7 +166,8 @@ impl Profiles {
     }
 
     /// Stops all browsers in parallel.
-    pub(super) fn stop(&self, deadline: Deadline) {
+    pub(super) fn stop(&self, deadline: Deadline<'_>) {
+        let deadline = deadline.uncancelled();
         self.shared.close();
         let threads: Vec<_> = self
             .all()
@@ -199,7 +200,7 @@ fn check_url(url: &str) -> Result<(), Error> {
 }
 
 /// Removes a profile's folder. Retries, since a browser that has just ended may still write to it.
-fn remove(folder: &Path, deadline: Deadline) -> Result<(), Error> {
+fn remove(folder: &Path, deadline: Deadline<'_>) -> Result<(), Error> {
     check_folder(folder)?;
     loop {
         match std::fs::remove_dir_all(folder) {

@@ -19,7 +19,7 @@ impl Profile {
     /// # Errors
     /// [`Error::RawCdpDisabled`], [`Error::RawLevel`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`],
     /// [`Error::PathRefused`], [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn raw(&self, mut call: RawCall, deadline: Deadline) -> Result<Value, Error> {
+    pub fn raw(&self, mut call: RawCall, deadline: Deadline<'_>) -> Result<Value, Error> {
         self.may_call(&call)?;
         self.only_uploads(&mut call)?;
         let running = self.running()?;
@@ -81,14 +81,14 @@ impl Profile {
     }
 
     /// Whether a browser context was created by a command: the default one is not.
-    fn is_created_context(&self, running: &Running, id: &str, deadline: Deadline) -> Result<bool, Error> {
+    fn is_created_context(&self, running: &Running, id: &str, deadline: Deadline<'_>) -> Result<bool, Error> {
         let created = running.supervisor().browser_raw("Target.getBrowserContexts", &Value::Null, deadline)?;
         let ids = created.get("browserContextIds").and_then(Value::as_array);
         Ok(ids.is_some_and(|ids| ids.iter().any(|known| known == id)))
     }
 
     /// Restricts a command to the tabs and browser contexts of the session. The default session has all of them.
-    fn within_session(&self, running: &Running, call: &mut RawCall, deadline: Deadline) -> Result<(), Error> {
+    fn within_session(&self, running: &Running, call: &mut RawCall, deadline: Deadline<'_>) -> Result<(), Error> {
         if self.session.is_default() || !(call.method.starts_with("Browser.") || call.method.starts_with("Target.")) {
             return Ok(());
         }
@@ -171,7 +171,7 @@ impl Profile {
     }
 
     /// `Target.createTarget`, counted towards the limit of tabs.
-    fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
+    fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline<'_>) -> Result<Value, Error> {
         let now = running.view();
         self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
         // The browser requests the document of a new page before the request can be intercepted, so the page is opened

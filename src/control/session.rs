@@ -236,7 +236,7 @@ impl Profile {
     /// Whether the session sees a tab, or the events of a recently closed one. While a session is opening the tab,
     /// waits for its owner until the deadline; `None` if it is unknown by then.
     #[must_use]
-    pub fn sees(&self, target: &TargetId, deadline: Deadline) -> Option<bool> {
+    pub fn sees(&self, target: &TargetId, deadline: Deadline<'_>) -> Option<bool> {
         if self.session.is_default() {
             return Some(true);
         }
@@ -244,22 +244,23 @@ impl Profile {
         let mut index = self.core.tab_index.lock();
         loop {
             let is_visible = index.is_visible(&self.session, target, pages.as_deref());
-            if is_visible.is_some() || self.core.owner_known.wait_until(&mut index, deadline.instant()).timed_out() {
+            if is_visible.is_some() || deadline.passed() {
                 return is_visible;
             }
+            self.core.owner_known.wait_until(&mut index, deadline.next_check());
         }
     }
 
     /// Waits until a page is published. Returns whether it is by the deadline; true also when the browser is not
     /// running.
     #[must_use]
-    pub fn wait_for_page(&self, target: &TargetId, deadline: Deadline) -> bool {
+    pub fn wait_for_page(&self, target: &TargetId, deadline: Deadline<'_>) -> bool {
         let is_there = |now: &crate::supervisor::View| now.page(target.as_str()).is_some();
         self.running().map_or(true, |running| running.supervisor().wait_until(deadline, is_there).is_some())
     }
 
     /// The browser context in which the session opens tabs; `None` for the default context.
-    pub(super) fn context(&self, running: &Running, deadline: Deadline) -> Result<Option<BrowserContextId>, Error> {
+    pub(super) fn context(&self, running: &Running, deadline: Deadline<'_>) -> Result<Option<BrowserContextId>, Error> {
         if !self.session.is_isolated() {
             return Ok(None);
         }
@@ -346,7 +347,7 @@ impl Profile {
     }
 
     /// Closes the tabs of the session, and disposes of its browser context. Returns how many tabs it closed.
-    pub(super) fn end_session(&self, deadline: Deadline) -> usize {
+    pub(super) fn end_session(&self, deadline: Deadline<'_>) -> usize {
         let Ok(running) = self.running() else { return 0 };
         let mut closed = 0;
         // Its pages may open popups until they are closed.

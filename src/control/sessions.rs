@@ -252,7 +252,7 @@ impl Control {
     ///
     /// # Errors
     /// [`Error::NoSession`]; [`Error::BadRequest`] for `default`, unless a session has that name.
-    pub fn end_session(&self, name: &str, deadline: Deadline) -> Result<SessionInfo, Error> {
+    pub fn end_session(&self, name: &str, deadline: Deadline<'_>) -> Result<SessionInfo, Error> {
         if name == "default" && self.sessions.known(&Name::Chosen(name.to_owned())).is_none() {
             let problem = "the default session cannot be ended: commands and requests that name no session use it; close its \
                            tabs instead, or stop the browser";

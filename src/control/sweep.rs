@@ -58,7 +58,7 @@ fn turn_of(turn: impl FnOnce() -> usize) {
 
 impl Profiles {
     /// Closes idle tabs, as if `ahead` had passed. Returns how many.
-    pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
+    pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline<'_>) -> usize {
         self.all().iter().map(|profile| profile.sweep(ahead, deadline)).sum()
     }
 }

@@ -60,7 +60,7 @@ impl Profile {
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab); with `starts` also those of [`start`](Self::start).
-    pub fn any_tab(&self, wanted: Option<&str>, starts: bool, deadline: Deadline) -> Result<TabHandle, Error> {
+    pub fn any_tab(&self, wanted: Option<&str>, starts: bool, deadline: Deadline<'_>) -> Result<TabHandle, Error> {
         let running = if starts { self.ensure(deadline)? } else { self.running()? };
         let target = match self.find(&running, wanted, false) {
             Err(Error::NoTabOpen | Error::NoCurrentTab | Error::TabGone { .. }) if wanted.is_none() => {
@@ -88,7 +88,7 @@ impl Profile {
     ///
     /// # Errors
     /// Those of [`Tab::act`](crate::page::Tab::act), in [`Error::Page`].
-    pub fn act(&self, handle: &TabHandle, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+    pub fn act(&self, handle: &TabHandle, act: &Act, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         let (running, target) = (self.running()?, handle.tab.target());
         if matches!(act.kind, ActKind::Close {}) {
             let url = running.view().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
@@ -163,7 +163,7 @@ impl Profile {
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn focus(&self, wanted: &str, deadline: Deadline) -> Result<TabInfo, Error> {
+    pub fn focus(&self, wanted: &str, deadline: Deadline<'_>) -> Result<TabInfo, Error> {
         let running = self.running()?;
         let target = self.find(&running, Some(wanted), false)?;
         running.supervisor().bring_to_front(&target, deadline)?;
@@ -190,7 +190,7 @@ impl Profile {
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn close_tab(&self, wanted: &str, deadline: Deadline) -> Result<ClosedTab, Error> {
+    pub fn close_tab(&self, wanted: &str, deadline: Deadline<'_>) -> Result<ClosedTab, Error> {
         let running = self.running()?;
         let target = self.find(&running, Some(wanted), false)?;
         let info = self.tab_info(&running, &target)?;
@@ -206,7 +206,7 @@ impl Profile {
         &self,
         running: &Running,
         target: &TargetId,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Option<TargetId>, Error> {
         let is_last = {
             // Under one lock: of two callers that close the last two pages, one must see that its page is the last.
@@ -254,7 +254,7 @@ impl Profile {
 
     /// Closes tabs that clients opened and did not use for `browser.tabs.idle_minutes`, as if `ahead` had passed. Returns
     /// how many.
-    pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
+    pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline<'_>) -> usize {
         let minutes = self.core.shared.config.browser.tabs.idle_minutes;
         let Ok(running) = self.running() else { return 0 };
         running.tabs.forget_closed(); // tabs that closed by themselves
@@ -280,9 +280,9 @@ fn closes(act: &Act) -> bool {
 
 /// Opens an empty page and closes the last page of a browser. A page can keep the browser process so busy (by changing its
 /// URL in a loop) that it executes no command; then the renderers, which all belong to this page, are killed.
-fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Result<TargetId, Error> {
+fn close_last(running: &Running, target: &TargetId, deadline: Deadline<'_>) -> Result<TargetId, Error> {
     let supervisor = running.supervisor();
-    let close = |deadline: Deadline| -> Result<TargetId, supervisor::Error> {
+    let close = |deadline: Deadline<'_>| -> Result<TargetId, supervisor::Error> {
         let empty = supervisor.open_behind("about:blank", None, deadline)?;
         supervisor.close_page(target, deadline).map(|()| empty)
     };

@@ -27,7 +27,7 @@ const FRESH: Duration = Duration::from_secs(60);
 static LAST: Mutex<Option<(Instant, LaunchOptions, String)>> = Mutex::new(None);
 
 /// Checks that a browser works: a running one, else one that is started or attached to temporarily.
-pub(super) fn launch(profile: &Profile, profiles: &Profiles, config: &Config, deadline: Deadline) -> Option<Check> {
+pub(super) fn launch(profile: &Profile, profiles: &Profiles, config: &Config, deadline: Deadline<'_>) -> Option<Check> {
     let settings = profile.settings();
     let remote = settings.is_remote(config.browser.attach_only);
     let id = if remote { "endpoint" } else { "launch" };
@@ -50,7 +50,7 @@ pub(super) fn launch(profile: &Profile, profiles: &Profiles, config: &Config, de
     Some(start(options, deadline))
 }
 
-fn start(options: LaunchOptions, deadline: Deadline) -> Check {
+fn start(options: LaunchOptions, deadline: Deadline<'_>) -> Check {
     const ID: &str = "launch";
     let Some(mut last) = LAST.try_lock() else {
         return Check::warn(ID, "another check is starting a browser", "run doctor again in a few seconds");
@@ -62,7 +62,7 @@ fn start(options: LaunchOptions, deadline: Deadline) -> Check {
     }
     *last = None;
     let began = Instant::now();
-    let browser = match BrowserProcess::launch(&options) {
+    let browser = match BrowserProcess::launch_until(&options, deadline) {
         Ok(browser) => browser,
         Err(error) => return Check::failed(ID, &error),
     };
@@ -76,11 +76,11 @@ fn start(options: LaunchOptions, deadline: Deadline) -> Check {
     }
 }
 
-fn endpoint(url: &str, deadline: Deadline) -> Check {
+fn endpoint(url: &str, deadline: Deadline<'_>) -> Check {
     let timeout = deadline.within(ATTACH).left();
     let mut options = AttachOptions::default();
     (options.connect.connect_timeout, options.webdriver.session_timeout) = (timeout, timeout);
-    match BrowserProcess::attach_with(url, &options) {
+    match BrowserProcess::attach_until(url, &options, deadline) {
         Ok(browser) => Check::pass("endpoint", format!("the remote browser responds ({})", browser.version().product)),
         Err(error) => Check::failed("endpoint", &error),
     }

@@ -45,14 +45,15 @@ struct Scope {
     /// Of each call, also in the place of the shorter time that actions have.
     timeout: Option<Duration>,
     /// Of all calls.
-    deadline: Option<Deadline>,
+    deadline: Option<Deadline<'static>>,
     cancel: Option<Cancel>,
 }
 
 impl Scope {
-    fn deadline(&self) -> Deadline {
+    fn deadline(&self) -> Deadline<'_> {
         let own = Deadline::after(self.timeout.unwrap_or(self.usual));
-        self.deadline.map_or(own, |deadline| deadline.min(own))
+        let deadline = self.deadline.map_or(own, |deadline| deadline.min(own));
+        self.cancel.as_ref().map_or(deadline, |cancel| deadline.cancelled_by(cancel))
     }
 }
 
@@ -69,16 +70,21 @@ impl Page {
         page
     }
 
-    /// The same page with one deadline for all calls together. A later deadline than the handle's own changes nothing.
+    /// The same page with one deadline for all calls together. A later deadline than the handle's own changes nothing. If
+    /// the deadline is bound to a flag, it also ends the calls, as with [`cancelled_by`](Self::cancelled_by).
     #[must_use]
-    pub fn until(&self, deadline: Deadline) -> Self {
+    pub fn until(&self, deadline: Deadline<'_>) -> Self {
         let mut page = self.clone();
-        page.scope.deadline = Some(self.scope.deadline.map_or(deadline, |own| own.min(deadline)));
+        let new = deadline.uncancelled();
+        page.scope.deadline = Some(self.scope.deadline.map_or(new, |own| own.min(new)));
+        if let Some(cancel) = deadline.cancel() {
+            page.scope.cancel = Some(cancel.clone());
+        }
         page.scope.timeout = Some(deadline.left());
         page
     }
 
-    /// The same page whose calls end, within 100 ms, when the flag is set.
+    /// The same page whose calls end, within 100 ms, when the flag is set. It replaces another flag of the handle.
     ///
     /// ```no_run
     /// # use cdpilot::{Browser, LaunchOptions, sync::Cancel};
@@ -96,12 +102,8 @@ impl Page {
     }
 
     /// Does something within the deadline and cancellation of this handle.
-    pub(super) fn within<T>(&self, work: impl FnOnce(&Tab, Deadline) -> T) -> T {
-        let work = || work(&self.tab, self.scope.deadline());
-        match &self.scope.cancel {
-            Some(cancel) => cancel.run(work),
-            None => work(),
-        }
+    pub(super) fn within<T>(&self, work: impl FnOnce(&Tab, Deadline<'_>) -> T) -> T {
+        work(&self.tab, self.scope.deadline())
     }
 
     /// The target id that the browser gave the page; it stays the same while the page is open.

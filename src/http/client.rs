@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use http::Uri;
 
 use super::dial;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Longest head of an answer, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
@@ -34,7 +34,7 @@ pub(crate) enum Error {
     /// The deadline passed.
     #[error("no response within {} ms", .after.as_millis())]
     Timeout { after: Duration },
-    /// The caller's [`Cancel`] was set.
+    /// The caller's deadline was cancelled.
     #[error("cancelled")]
     Cancelled,
     /// The connection broke.
@@ -227,22 +227,15 @@ fn dechunk(mut raw: &[u8]) -> Option<Option<Vec<u8>>> {
 pub(crate) struct Tcp<'a> {
     socket: TcpStream,
     began: Instant,
-    deadline: Deadline,
-    cancel: Option<&'a Cancel>,
+    deadline: Deadline<'a>,
 }
 
 impl<'a> Tcp<'a> {
-    /// Connects to the host of an address within `limit`. Reads and writes wait until the deadline, or until `cancel` is
-    /// set.
+    /// Connects to the host of an address within `limit`. Reads and writes wait until the deadline.
     ///
     /// # Errors
     /// Those of [`dial::tcp`], [`Error::Broken`].
-    pub(crate) fn connect(
-        uri: &Uri,
-        limit: Duration,
-        deadline: Deadline,
-        cancel: Option<&'a Cancel>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn connect(uri: &Uri, limit: Duration, deadline: Deadline<'a>) -> Result<Self, Error> {
         let began = Instant::now();
         let port = uri.port_u16().unwrap_or(80);
         let socket = dial::tcp(uri.host().unwrap_or_default(), port, deadline.within(limit))?;
@@ -250,14 +243,14 @@ impl<'a> Tcp<'a> {
         socket.set_nodelay(true).map_err(broken)?;
         socket.set_read_timeout(Some(SLICE)).map_err(broken)?;
         socket.set_write_timeout(Some(SLICE)).map_err(broken)?;
-        Ok(Self { socket, began, deadline, cancel })
+        Ok(Self { socket, began, deadline })
     }
 
     /// Repeats an operation that waits for a slice at most.
     fn retry(&self, mut operation: impl FnMut() -> io::Result<usize>) -> Result<usize, Error> {
         use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
         loop {
-            if self.cancel.is_some_and(Cancel::is_set) {
+            if self.deadline.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             // Checked before each operation: an endpoint that sends a byte now and then must not hold the caller.
@@ -334,7 +327,7 @@ mod tests {
         })
         .unwrap();
         let deadline = Deadline::after_millis(300);
-        let connection = Tcp::connect(&uri, Duration::from_secs(5), deadline, None).unwrap();
+        let connection = Tcp::connect(&uri, Duration::from_secs(5), deadline).unwrap();
         let mut byte = [0];
         let ended = (0..100_000).find_map(|_| connection.read_some(&mut byte).err());
         assert!(matches!(ended, Some(Error::Timeout { .. })), "{ended:?}");

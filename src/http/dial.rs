@@ -12,7 +12,7 @@ use crate::sync::{Deadline, spawn};
 ///
 /// # Errors
 /// [`Error::Connect`], [`Error::Timeout`], [`Error::Thread`].
-pub(crate) fn tcp(host: &str, port: u16, deadline: Deadline) -> Result<TcpStream, Error> {
+pub(crate) fn tcp(host: &str, port: u16, deadline: Deadline<'_>) -> Result<TcpStream, Error> {
     let began = Instant::now();
     let mut problem = "the host has no address".to_owned();
     for address in resolve(host.trim_start_matches('[').trim_end_matches(']'), port, deadline)? {
@@ -32,7 +32,7 @@ pub(crate) fn tcp(host: &str, port: u16, deadline: Deadline) -> Result<TcpStream
     Err(Error::Connect { problem })
 }
 
-fn resolve(host: &str, port: u16, deadline: Deadline) -> Result<Vec<SocketAddr>, Error> {
+fn resolve(host: &str, port: u16, deadline: Deadline<'_>) -> Result<Vec<SocketAddr>, Error> {
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
@@ -48,15 +48,20 @@ fn resolve(host: &str, port: u16, deadline: Deadline) -> Result<Vec<SocketAddr>,
         let _ = send.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
     })
     .map_err(|e| Error::Thread { problem: e.to_string() })?;
-    match addresses.recv_deadline(deadline.instant()) {
-        Ok(result) => {
-            thread.join();
-            result.map_err(|_| Error::Connect { problem: "the host name has no address".to_owned() })
+    loop {
+        match addresses.recv_deadline(deadline.next_check()) {
+            Ok(result) => {
+                thread.join();
+                return result.map_err(|_| Error::Connect { problem: "the host name has no address".to_owned() });
+            }
+            Err(RecvTimeoutError::Timeout) if deadline.passed() => {
+                std::mem::forget(thread); // joining would wait for the resolver
+                return Err(Error::Timeout { after: began.elapsed() });
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::Connect { problem: "name look-up failed".to_owned() });
+            }
         }
-        Err(RecvTimeoutError::Timeout) => {
-            std::mem::forget(thread); // joining would wait for the resolver
-            Err(Error::Timeout { after: began.elapsed() })
-        }
-        Err(RecvTimeoutError::Disconnected) => Err(Error::Connect { problem: "name look-up failed".to_owned() }),
     }
 }

@@ -7,7 +7,7 @@ use ureq::http::{HeaderName, HeaderValue};
 use ureq::{Agent, Body, Timeout};
 
 use super::{Answer, ChatRequest, Error, Model};
-use crate::sync::{Cancel, Deadline, spawn};
+use crate::sync::{Deadline, spawn};
 
 /// Maximum number of attempts.
 const MAX_TRIES: u32 = 4;
@@ -103,7 +103,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Unreachable`], [`Error::Refused`], [`Error::Malformed`], [`Error::Timeout`], [`Error::Cancelled`].
-    pub fn ask(&self, ask: &ChatRequest, deadline: Deadline) -> Result<Answer, Error> {
+    pub fn ask(&self, ask: &ChatRequest, deadline: Deadline<'_>) -> Result<Answer, Error> {
         let began = Instant::now();
         let body = ask.to_value(&self.model, self.most).to_string();
         let mut tries = 0;
@@ -124,14 +124,14 @@ impl Client {
             while !until.passed() {
                 crate::sync::pause(until.left().min(CANCEL_CHECK));
             }
-            if Cancel::is_current_set() {
+            if deadline.is_cancelled() {
                 return Err(Error::Cancelled);
             }
         }
     }
 
     /// Runs on its own thread, since nothing else can end a request on cancellation.
-    fn try_once(&self, body: String, began: Instant, deadline: Deadline) -> Attempt {
+    fn try_once(&self, body: String, began: Instant, deadline: Deadline<'_>) -> Attempt {
         let late = || Error::Timeout { host: self.host.clone(), after: began.elapsed() };
         let left = deadline.left();
         if left.is_zero() {
@@ -149,9 +149,9 @@ impl Client {
             }
         };
         let tried = loop {
-            match answer.recv_deadline(deadline.within(CANCEL_CHECK).instant()) {
+            match answer.recv_deadline(deadline.next_check()) {
                 Ok(tried) => break tried,
-                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => break Attempt::Failed(Error::Cancelled),
+                Err(RecvTimeoutError::Timeout) if deadline.is_cancelled() => break Attempt::Failed(Error::Cancelled),
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
                 Err(_) => break Attempt::Failed(late()),
             }

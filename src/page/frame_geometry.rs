@@ -59,7 +59,7 @@ impl Tab {
         &self,
         frame: &FrameId,
         mut places: FramePoints,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Result<Point, Obstruction>, Error> {
         let obstruction = |reason: &str| Obstruction { reason: reason.to_owned(), covered_by: None };
         let mut frame = frame.clone();
@@ -81,7 +81,7 @@ impl Tab {
     }
 
     /// The element that holds a frame. The known document around it may be outdated: a call into it finds out.
-    pub(super) fn holder(&self, frame: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
+    pub(super) fn holder(&self, frame: &FrameId, deadline: Deadline<'_>) -> Result<Option<Node>, Error> {
         let owner = self.owner(frame, deadline);
         let Err(Error::DocumentGone { .. } | Error::Supervisor(supervisor::Error::FrameDetached { .. })) = owner else {
             return owner;

@@ -90,7 +90,7 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::Evaluate;
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, FrameRef, Supervisor};
-use crate::sync::{Cancel, Deadline, Turn, Turns};
+use crate::sync::{Deadline, Turn, Turns};
 
 /// The tabs of a supervisor. Clones share all state.
 #[derive(Clone)]
@@ -120,7 +120,19 @@ impl Tabs {
     /// # Errors
     /// [`Error::File`] when the downloads folder cannot be used, [`Error::Supervisor`].
     pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Result<Self, Error> {
-        let deadline = Deadline::after(SETTING);
+        Self::with_options_until(supervisor, options, Deadline::after(SETTING))
+    }
+
+    /// As [`with_options`](Self::with_options), with a deadline of at most two seconds.
+    ///
+    /// # Errors
+    /// Those of [`with_options`](Self::with_options).
+    pub fn with_options_until(
+        supervisor: Arc<Supervisor>,
+        options: PageOptions,
+        deadline: Deadline<'_>,
+    ) -> Result<Self, Error> {
+        let deadline = deadline.within(SETTING);
         let downloads = match &options.downloads {
             Some(folder) => Some(Arc::new(Downloads::begin(&supervisor, folder, deadline)?)),
             None => None,
@@ -240,7 +252,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::Busy`] at the deadline, [`Error::Supervisor`] when a dialog opens, when the tab closes, and on cancellation.
-    pub fn turn(&self, what: &'static str, under_dialog: bool, deadline: Deadline) -> Result<Turn<'_>, Error> {
+    pub fn turn(&self, what: &'static str, under_dialog: bool, deadline: Deadline<'_>) -> Result<Turn<'_>, Error> {
         let target = self.target.as_str();
         let stop = || {
             let now = self.supervisor.view();
@@ -248,7 +260,7 @@ impl Tab {
             is_blocked || now.page(target).is_none() || matches!(now.phase, supervisor::Phase::Ended(_))
         };
         let turn = self.turns.take(what, deadline, stop);
-        if Cancel::is_current_set() {
+        if deadline.is_cancelled() {
             return Err(supervisor::Error::Cancelled.into());
         }
         turn.map_err(|busy| {
@@ -278,7 +290,7 @@ impl Tab {
     }
 
     /// Waits until a new tab shows its first document.
-    fn arrived(&self, deadline: Deadline) -> Result<(), Error> {
+    fn arrived(&self, deadline: Deadline<'_>) -> Result<(), Error> {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
     }
 
@@ -286,7 +298,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of the supervisor: a crash, a server that has not responded, a script that keeps the page busy, a lost connection.
-    pub fn responds(&self, deadline: Deadline) -> Result<bool, Error> {
+    pub fn responds(&self, deadline: Deadline<'_>) -> Result<bool, Error> {
         self.arrived(deadline)?;
         let mut nothing = Evaluate::new("0");
         nothing.silent = Some(true);

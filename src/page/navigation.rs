@@ -103,7 +103,7 @@ impl BeforeNavigation {
     }
 
     /// The HTTP status of the new document.
-    fn status(&self, supervisor: &Supervisor, deadline: Deadline) -> Option<u16> {
+    fn status(&self, supervisor: &Supervisor, deadline: Deadline<'_>) -> Option<u16> {
         let now = supervisor.caught_up(deadline.within(STATUS)).unwrap_or_else(|_| supervisor.view());
         let top = now.page(self.target.as_str())?.top_frame.clone()?;
         supervisor.document_status(&self.target, &top, self.request)
@@ -122,7 +122,7 @@ impl Tab {
     /// # Errors
     /// [`Error::Busy`], [`Error::Timeout`] if the page is still loading at the deadline, and those of
     /// [`Supervisor::navigate`].
-    pub fn goto(&self, url: &str, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
+    pub fn goto(&self, url: &str, until: WaitUntil, deadline: Deadline<'_>) -> Result<Navigation, Error> {
         let _turn = self.turn("navigation", true, deadline)?;
         self.go(url, until, Late::Fails, deadline)
     }
@@ -131,7 +131,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of [`goto`](Self::goto).
-    pub fn reload(&self, until: WaitUntil, deadline: Deadline) -> Result<Navigation, Error> {
+    pub fn reload(&self, until: WaitUntil, deadline: Deadline<'_>) -> Result<Navigation, Error> {
         let _turn = self.turn("navigation", true, deadline)?;
         let before = self.before_navigation();
         let left = self.supervisor.reload(&self.page(), deadline).map(|done| Navigation::left(done.rescued));
@@ -143,7 +143,12 @@ impl Tab {
     ///
     /// # Errors
     /// Those of [`goto`](Self::goto).
-    pub fn go_in_history(&self, by: i64, until: WaitUntil, deadline: Deadline) -> Result<Option<Navigation>, Error> {
+    pub fn go_in_history(
+        &self,
+        by: i64,
+        until: WaitUntil,
+        deadline: Deadline<'_>,
+    ) -> Result<Option<Navigation>, Error> {
         let _turn = self.turn("navigation", true, deadline)?;
         let before = self.before_navigation();
         let left = match self.supervisor.navigate_history(&self.page(), by, deadline) {
@@ -168,7 +173,13 @@ impl Tab {
     }
 
     /// Like [`goto`](Self::goto), for a caller that already has its turn.
-    pub(crate) fn go(&self, url: &str, until: WaitUntil, late: Late, deadline: Deadline) -> Result<Navigation, Error> {
+    pub(crate) fn go(
+        &self,
+        url: &str,
+        until: WaitUntil,
+        late: Late,
+        deadline: Deadline<'_>,
+    ) -> Result<Navigation, Error> {
         let before = self.before_navigation();
         if until == WaitUntil::None {
             self.supervisor.start_navigation(&self.page(), url, deadline.within(UNDER_WAY))?;
@@ -183,7 +194,7 @@ impl Tab {
     }
 
     /// Downloads that a navigation started, after a moment in which small ones end.
-    pub(crate) fn downloads_of(&self, before: &BeforeNavigation, deadline: Deadline) -> Vec<Download> {
+    pub(crate) fn downloads_of(&self, before: &BeforeNavigation, deadline: Deadline<'_>) -> Vec<Download> {
         let new = || self.downloads().into_iter().filter(|download| download.number > before.download);
         let time = deadline.within(DOWNLOAD);
         while !time.passed()
@@ -201,7 +212,7 @@ impl Tab {
         left: Result<Navigation, supervisor::Error>,
         until: WaitUntil,
         late: Late,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Navigation, Error> {
         let supervisor = &self.supervisor;
         let mut went = match left {

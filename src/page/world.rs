@@ -95,7 +95,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::Supervisor`] when the frame does not answer.
-    pub fn document(&self, frame: &FrameId, deadline: Deadline) -> Result<Doc, Error> {
+    pub fn document(&self, frame: &FrameId, deadline: Deadline<'_>) -> Result<Doc, Error> {
         Ok(self.world(frame, deadline)?.doc)
     }
 
@@ -105,7 +105,7 @@ impl Tab {
         frame: &FrameId,
         name: &str,
         args: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(Doc, Done<T>), Error> {
         let args = raw(args, frame)?;
         let mut tries = 0;
@@ -129,7 +129,7 @@ impl Tab {
         doc: &Doc,
         name: &str,
         args: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<T>, Error> {
         let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
         let answer = self.send(frame, &call, deadline);
@@ -143,7 +143,7 @@ impl Tab {
         doc: &Doc,
         name: &str,
         args: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<T>, Error> {
         let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
         let answer = self.supervisor.brief_call(&FrameRef::Id(frame.clone()), &call, deadline);
@@ -157,7 +157,7 @@ impl Tab {
         doc: &Doc,
         name: &str,
         args: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(World, CallFunctionOn), Error> {
         let args = raw(args, frame)?;
         let world = self.world_of(frame, doc, deadline)?;
@@ -184,7 +184,7 @@ impl Tab {
         frames: &[FrameId],
         name: &str,
         args: impl Fn(&FrameId) -> A,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<Called<T>> {
         self.call_all_beside::<T, A, CallFunctionOn>(frames, name, args, Vec::new(), deadline).0
     }
@@ -195,7 +195,7 @@ impl Tab {
         frames: &[FrameId],
         name: &str,
         args: impl Fn(&FrameId) -> A,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<Called<T>> {
         let send = |calls| (self.supervisor.brief_calls(calls, deadline), Vec::new());
         self.call_each::<T, A, CallFunctionOn>(frames, name, args, send, deadline).0
@@ -208,7 +208,7 @@ impl Tab {
         name: &str,
         args: impl Fn(&FrameId) -> A,
         beside: Vec<(FrameRef, C)>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> (Vec<Called<T>>, supervisor::Outcomes<C>) {
         let send = |calls| self.supervisor.session_calls_beside(calls, beside, deadline);
         self.call_each::<T, A, C>(frames, name, args, send, deadline)
@@ -222,7 +222,7 @@ impl Tab {
         send: impl FnOnce(
             Vec<(FrameRef, CallFunctionOn)>,
         ) -> (supervisor::Outcomes<CallFunctionOn>, supervisor::Outcomes<C>),
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> (Vec<Called<T>>, supervisor::Outcomes<C>) {
         self.make_worlds(frames, deadline);
         let mut outcomes: Vec<Option<Called<T>>> = Vec::new();
@@ -258,7 +258,7 @@ impl Tab {
     }
 
     /// A handle of a node for protocol commands, in the isolated world. The caller must [release](Self::release) it.
-    pub(super) fn object(&self, node: &Node, deadline: Deadline) -> Result<RemoteObjectId, Error> {
+    pub(super) fn object(&self, node: &Node, deadline: Deadline<'_>) -> Result<RemoteObjectId, Error> {
         let world = self.world_of(&node.frame, &node.doc, deadline)?;
         let mut call = CallFunctionOn::new(script::NODE);
         call.execution_context_id = Some(world.context);
@@ -275,7 +275,7 @@ impl Tab {
         frame: &FrameId,
         doc: &Doc,
         ids: &[u32],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(RemoteObjectId, Vec<(u32, RemoteObjectId)>), Error> {
         let world = self.world_of(frame, doc, deadline)?;
         let mut call = CallFunctionOn::new(script::NODES);
@@ -304,7 +304,7 @@ impl Tab {
         &self,
         frame: &FrameId,
         nodes: &[BackendNodeId],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Vec<Option<u32>>, Error> {
         let world = self.world(frame, deadline)?;
         let at = || FrameRef::Id(frame.clone());
@@ -343,7 +343,7 @@ impl Tab {
     }
 
     /// The execution context of the isolated world in a frame.
-    pub(super) fn context(&self, frame: &FrameId, deadline: Deadline) -> Option<ExecutionContextId> {
+    pub(super) fn context(&self, frame: &FrameId, deadline: Deadline<'_>) -> Option<ExecutionContextId> {
         self.world(frame, deadline).ok().map(|world| world.context)
     }
 
@@ -354,7 +354,7 @@ impl Tab {
     }
 
     /// The world of a frame, created if it does not exist.
-    fn world(&self, frame: &FrameId, deadline: Deadline) -> Result<World, Error> {
+    fn world(&self, frame: &FrameId, deadline: Deadline<'_>) -> Result<World, Error> {
         if let Some(world) = self.known(frame) {
             return Ok(world);
         }
@@ -372,13 +372,13 @@ impl Tab {
         }
     }
 
-    fn world_of(&self, frame: &FrameId, doc: &Doc, deadline: Deadline) -> Result<World, Error> {
+    fn world_of(&self, frame: &FrameId, doc: &Doc, deadline: Deadline<'_>) -> Result<World, Error> {
         let world = self.world(frame, deadline)?;
         if world.doc == *doc { Ok(world) } else { Err(Error::DocumentGone { frame: frame.to_string() }) }
     }
 
     /// Creates the missing worlds, all at once. Failures are ignored.
-    fn make_worlds(&self, frames: &[FrameId], deadline: Deadline) {
+    fn make_worlds(&self, frames: &[FrameId], deadline: Deadline<'_>) {
         let now = self.supervisor.view();
         let missing: Vec<&FrameId> = frames.iter().filter(|frame| self.known(frame).is_none()).collect();
         if missing.len() < 2 {
@@ -425,7 +425,7 @@ impl Tab {
         world: &World,
         name: &str,
         args: &RawValue,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<T>, Error> {
         let answer = self.send(frame, &call_of(world, name, args), deadline);
         self.reply(frame, world, answer)
@@ -466,7 +466,7 @@ impl Tab {
         &self,
         frame: &FrameId,
         command: &C,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<C::Returns>, supervisor::Error> {
         self.supervisor.session_call(&FrameRef::Id(frame.clone()), command, deadline)
     }

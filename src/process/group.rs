@@ -52,7 +52,7 @@ impl Group {
     }
 
     /// Waits until the leader has ended, without reaping it. Returns whether it has.
-    pub(crate) fn wait_leader(&self, deadline: Deadline) -> bool {
+    pub(crate) fn wait_leader(&self, deadline: Deadline<'_>) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(handle) = &self.handle {
             use std::os::fd::AsFd as _;
@@ -85,7 +85,7 @@ impl Group {
 }
 
 /// Polls a condition that the system does not signal: after 1 ms, then less often, up to every 20 ms.
-pub(crate) fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
+pub(crate) fn poll_until(deadline: Deadline<'_>, holds: impl Fn() -> bool) -> bool {
     let mut step = Duration::from_millis(1);
     loop {
         if holds() {

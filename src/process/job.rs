@@ -28,7 +28,7 @@ pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, Job)> {
 }
 
 /// Waits until a process has ended. Returns whether it has.
-pub(crate) fn wait_ended(child: &mut Child, deadline: Deadline) -> bool {
+pub(crate) fn wait_ended(child: &mut Child, deadline: Deadline<'_>) -> bool {
     loop {
         if !matches!(child.try_wait(), Ok(None)) {
             return true;

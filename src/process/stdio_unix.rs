@@ -33,7 +33,7 @@ pub(crate) fn stop() -> io::Result<(Stop, Stopped)> {
 /// Which of the descriptors are ready for the requested operation, or closed.
 fn wait_ready<const N: usize>(
     fds: [(BorrowedFd<'_>, PollFlags); N],
-    deadline: Option<Deadline>,
+    deadline: Option<Deadline<'_>>,
 ) -> io::Result<[bool; N]> {
     let mut polled = fds.map(|(fd, what)| PollFd::from_borrowed_fd(fd, what));
     loop {
@@ -48,7 +48,7 @@ fn wait_ready<const N: usize>(
 
 /// Whether a descriptor has something to read, or is closed, by the deadline.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-pub(super) fn wait_readable(fd: BorrowedFd<'_>, deadline: Deadline) -> io::Result<bool> {
+pub(super) fn wait_readable(fd: BorrowedFd<'_>, deadline: Deadline<'_>) -> io::Result<bool> {
     wait_ready([(fd, PollFlags::IN)], Some(deadline)).map(|[ready]| ready)
 }
 

@@ -234,11 +234,11 @@ impl Server {
     }
 
     /// Stops accepting requests, cancels running ones, stops the browsers, and releases the home for another server.
-    pub fn stop(mut self, deadline: Deadline) {
+    pub fn stop(mut self, deadline: Deadline<'_>) {
         self.end(deadline);
     }
 
-    fn end(&mut self, deadline: Deadline) {
+    fn end(&mut self, deadline: Deadline<'_>) {
         if let Some(http) = self.http.take() {
             let patience = deadline.left().saturating_sub(BROWSERS);
             if !http.stop(Deadline::after(patience)) {

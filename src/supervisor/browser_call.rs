@@ -13,7 +13,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Cdp`], [`Error::Reconnecting`], [`Error::NotActive`].
-    pub fn browser_raw(&self, method: &str, params: &Value, deadline: Deadline) -> Result<Value, Error> {
+    pub fn browser_raw(&self, method: &str, params: &Value, deadline: Deadline<'_>) -> Result<Value, Error> {
         if !self.connected(deadline)?.is_active() {
             return Err(self.not_active());
         }
@@ -25,7 +25,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`] and those of [`browser_raw`](Self::browser_raw).
-    pub fn bring_to_front(&self, page: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    pub fn bring_to_front(&self, page: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
         if self.view().page(page.as_str()).is_none() {
             return Err(Error::PageNotFound { target: page.to_string() });
         }

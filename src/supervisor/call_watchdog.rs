@@ -1,7 +1,7 @@
 //! Call watchdog: waits for the answer of a call, and frees a page that is stuck meanwhile.
 //!
 //! A call ends with its answer, with the end of its session or connection, with a dialog that holds
-//! its page, at its deadline, or when it is cancelled ([`Cancel`]). While it waits, its page is probed with an empty script.
+//! its page, at its deadline, or when it is cancelled. While it waits, its page is probed with an empty script.
 //! A page that leaves the probe unanswered for the supervisor's `rescue_after` is stuck in a script: that
 //! script is ended (`Runtime.terminateExecution`, which Chromium answers also then) and the document
 //! stays. A script that a caller of ours runs is left alone until its own deadline.
@@ -31,7 +31,7 @@ use super::value::Done;
 use crate::cdp::protocol::runtime::{CallFunctionOn, Evaluate, TerminateExecution};
 use crate::cdp::rt::Command;
 use crate::cdp::{CallOptions, RawReply, Reply, answered_by_browser};
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// A call on a page whose dialog another process shows usually goes through; when it has not by now,
 /// it is blocked after all.
@@ -98,7 +98,7 @@ impl<'a> CallWatchdog<'a> {
         supervisor: &'a Supervisor,
         route: &'a Route,
         method: Cow<'static, str>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Self {
         let is_script = method == Evaluate::METHOD || method == CallFunctionOn::METHOD;
         let now = Instant::now();
@@ -117,7 +117,7 @@ impl<'a> CallWatchdog<'a> {
             presumed_own: false,
             page_scripts: PageScripts::default(),
             events: route.connection.counters().events,
-            running: is_script.then(|| supervisor.liveness.running(&route.session, deadline)),
+            running: is_script.then(|| supervisor.liveness.running(&route.session, deadline.instant())),
         };
         // A probe ahead of a script shows whether that script or another one keeps the page
         // busy, one that the page began a moment after its last answer too.
@@ -176,7 +176,7 @@ impl<'a> CallWatchdog<'a> {
     /// # Errors
     /// [`Error::PageBusy`] when a script of another caller holds it longer than this call may wait;
     /// `BlockedByDialog` when a dialog of another page does.
-    pub(super) fn check(&mut self, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn check(&mut self, deadline: Deadline<'_>) -> Result<(), Error> {
         if !self.is_on() {
             return Ok(());
         }
@@ -230,7 +230,7 @@ impl<'a> CallWatchdog<'a> {
     ///
     /// # Errors
     /// Those of [`check`](Self::check).
-    pub(super) fn free_page(&mut self, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn free_page(&mut self, deadline: Deadline<'_>) -> Result<(), Error> {
         let supervisor = self.supervisor;
         if !self.is_on() {
             return Ok(());
@@ -275,7 +275,7 @@ impl<'a> CallWatchdog<'a> {
     }
 
     /// Terminates the script of a session that has not answered for long.
-    fn end_stuck_script(&mut self, session: &Arc<str>, deadline: Deadline) -> Result<(), Error> {
+    fn end_stuck_script(&mut self, session: &Arc<str>, deadline: Deadline<'_>) -> Result<(), Error> {
         let now = self.supervisor.view();
         if now.is_navigating(session) {
             // Chromium holds back every command until the new document is there, and would end that one's
@@ -290,8 +290,9 @@ impl<'a> CallWatchdog<'a> {
         }
         if let Some(until) = self.supervisor.liveness.busy(session, self.running.as_ref().map(Running::number)) {
             // One that has just as much time was sent together with this one, by the same caller.
-            if until > deadline {
-                return Err(Error::PageBusy { page: self.route.target.to_string(), left: until.left() });
+            if until > deadline.instant() {
+                let left = until.saturating_duration_since(Instant::now());
+                return Err(Error::PageBusy { page: self.route.target.to_string(), left });
             }
             return Ok(()); // ends before we do
         }
@@ -341,13 +342,13 @@ impl<'a> CallWatchdog<'a> {
     ///
     /// # Errors
     /// Always, unless a script of the page kept the call's own script from running.
-    pub(super) fn timed_out(&self, reply: Reply<RawReply>, deadline: Deadline) -> Result<Done<RawReply>, Error> {
+    pub(super) fn timed_out(&self, reply: Reply<RawReply>, deadline: Deadline<'_>) -> Result<Done<RawReply>, Error> {
         let after = self.began.elapsed();
         let is_blocked = !self.probes.is_empty();
         let may_run = self.is_script && (self.own_runs || self.presumed_own);
-        if Cancel::is_current_set() {
+        if deadline.is_cancelled() {
             if may_run && is_blocked {
-                Cancel::shielded(|| self.end_script(&self.route.session));
+                self.end_script(&self.route.session);
             }
             return Err(Error::Cancelled);
         }
@@ -419,13 +420,13 @@ impl Supervisor {
         route: &Route,
         method: Cow<'static, str>,
         params: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<RawReply>, Error> {
         let minds_dialogs = !answered_by_browser(&method);
         if !minds_dialogs {
             let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
             let reply = route.connection.send_with(method, params, options)?;
-            let result = reply.wait_raw(deadline).map_err(|error| Error::from(error).or_cancelled())?;
+            let result = reply.wait_raw(deadline).map_err(|error| Error::from(error).or_cancelled(deadline))?;
             return Ok(Done { result, rescued: false });
         }
         let mut call = self.start_watched(route, method, params, deadline)?;
@@ -441,7 +442,7 @@ impl Supervisor {
     pub(super) fn call_all_watched<P: Serialize>(
         &self,
         calls: &[(Route, &'static str, P)],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<Result<Done<RawReply>, Error>> {
         let begun = calls.iter().map(|(route, method, params)| {
             self.start_watched(route, Cow::Borrowed(*method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
@@ -470,9 +471,9 @@ impl Supervisor {
         route: &'a Route,
         method: Cow<'static, str>,
         params: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<WatchedCall<'a>, Error> {
-        if Cancel::is_current_set() {
+        if deadline.is_cancelled() {
             return Err(Error::Cancelled);
         }
         self.check_page(route, &method, deadline)?;
@@ -485,7 +486,7 @@ impl Supervisor {
     }
 
     /// Waits a while for a call, or not at all.
-    fn poll_watched<'a>(&'a self, call: WatchedCall<'a>, deadline: Deadline, wait: bool) -> Slot<'a> {
+    fn poll_watched<'a>(&'a self, call: WatchedCall<'a>, deadline: Deadline<'_>, wait: bool) -> Slot<'a> {
         let WatchedCall { mut watch, reply } = call;
         let patience = if wait { watch.poll_interval() } else { Duration::ZERO };
         let reply = match reply.poll_raw(deadline.within(patience)) {
@@ -516,7 +517,7 @@ impl Supervisor {
     }
 
     /// Fails when nothing can be done with the page at the moment.
-    fn check_page(&self, route: &Route, method: &str, deadline: Deadline) -> Result<(), Error> {
+    fn check_page(&self, route: &Route, method: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         let wedged = |s: &View| {
             let page = s.page(route.target.as_str()).filter(|page| page.state == PageState::Wedged);
             page.map(|page| page.lost_dialog.as_deref().unwrap_or("unknown").to_owned())

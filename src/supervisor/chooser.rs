@@ -12,7 +12,7 @@ use super::handle::Supervisor;
 use super::state::Request;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// A file chooser that has received files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,14 +40,14 @@ impl ArmedChooser {
     /// [`Error::ChooserReplaced`], [`Error::NoChooser`], [`Error::ChooserOfOne`], [`Error::ChooserWithoutInput`],
     /// [`Error::PageNotFound`]; [`Error::Cdp`] when Chromium rejects the files; [`Error::Timeout`] at this deadline,
     /// after which `wait` may be called again; [`Error::NotActive`].
-    pub fn wait(&self, deadline: Deadline) -> Result<ChosenFiles, Error> {
+    pub fn wait(&self, deadline: Deadline<'_>) -> Result<ChosenFiles, Error> {
         let began = Instant::now();
         loop {
-            match self.answer.recv_deadline(Cancel::until(deadline).instant()) {
+            match self.answer.recv_deadline(deadline.next_check()) {
                 Ok(outcome) => return outcome,
                 Err(RecvTimeoutError::Timeout) if deadline.passed() => {
                     return Err(Error::Timeout { what: "setting files for the file chooser", after: began.elapsed() }
-                        .or_cancelled());
+                        .or_cancelled(deadline));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -67,7 +67,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn watch_choosers(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
+    pub fn watch_choosers(&self, on: bool, deadline: Deadline<'_>) -> Result<(), Error> {
         self.ask("enabling file chooser interception", deadline, |reply| Request::Choosers { on, reply })
     }
 
@@ -82,7 +82,7 @@ impl Supervisor {
         page: &TargetId,
         files: &[PathBuf],
         time: Duration,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<ArmedChooser, Error> {
         self.connected(deadline)?;
         let files: Arc<[String]> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();

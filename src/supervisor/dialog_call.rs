@@ -43,7 +43,7 @@ impl Supervisor {
         &self,
         dialog: Option<&str>,
         answer: DialogAnswer,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<ClosedDialog, Error> {
         let (accept, text) = answer.parts();
         let id = dialog.map(str::to_owned);
@@ -86,7 +86,7 @@ impl Supervisor {
 
     /// Tells which client acts on a page until [`end_acting`](Self::end_acting), if any client has armed an answer: the answer
     /// of another client is not used meanwhile. Returns whether it was told.
-    pub(crate) fn begin_acting(&self, page: &TargetId, client: Option<&str>, deadline: Deadline) -> bool {
+    pub(crate) fn begin_acting(&self, page: &TargetId, client: Option<&str>, deadline: Deadline<'_>) -> bool {
         let is_armed = self.view().armed.iter().any(|armed| armed.when.client.is_some());
         is_armed && self.tell_acting(page, Some(client.map(Arc::from)), deadline)
     }
@@ -96,7 +96,7 @@ impl Supervisor {
         self.tell_acting(page, None, Deadline::after(SETTING));
     }
 
-    fn tell_acting(&self, page: &TargetId, client: Option<Option<Arc<str>>>, deadline: Deadline) -> bool {
+    fn tell_acting(&self, page: &TargetId, client: Option<Option<Arc<str>>>, deadline: Deadline<'_>) -> bool {
         let page = page.clone();
         self.ask("telling who acts", deadline, |reply| Request::Acting { page, client, reply }).is_ok()
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::code::Code;
+use crate::sync::Deadline;
 use crate::{browser, cdp};
 
 /// A failed request to a supervisor.
@@ -348,8 +349,8 @@ impl Error {
     }
 
     /// This error, or [`Error::Cancelled`] if the operation was cancelled.
-    pub(super) fn or_cancelled(self) -> Self {
-        if crate::sync::Cancel::is_current_set() { Self::Cancelled } else { self }
+    pub(super) fn or_cancelled(self, deadline: Deadline<'_>) -> Self {
+        if deadline.is_cancelled() { Self::Cancelled } else { self }
     }
 
     /// An error for an operation that an open dialog blocks.

@@ -33,7 +33,7 @@ impl Supervisor {
     /// [`Error::Script`] when it throws; [`Error::BlockedByDialog`] when a dialog is open
     /// or opens meanwhile (the script goes on behind it); [`Error::FrameNotFound`],
     /// [`Error::FrameDetached`], [`Error::NoContext`], [`Error::NoPage`], [`Error::NotActive`].
-    pub fn evaluate(&self, frame: &FrameRef, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
+    pub fn evaluate(&self, frame: &FrameRef, script: &str, deadline: Deadline<'_>) -> Result<Done<Value>, Error> {
         let mut evaluate = Evaluate::new(script);
         // Chromium stores the latest value before it converts it, if the value is awaited.
         evaluate.await_promise = Some(true);
@@ -84,7 +84,7 @@ impl Supervisor {
         context: Option<i64>,
         number: u64,
         kind: &str,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<Value>, Error> {
         let unknown = || Value { value: kind.into(), kind: kind.to_owned(), described: true };
         if !self.liveness.is_last_by_value(&route.session, number) {
@@ -110,7 +110,7 @@ impl Supervisor {
         &self,
         frame: &FrameRef,
         call: &CallFunctionOn,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<Value>, Error> {
         let route = self.route(frame, deadline)?;
         let returned = self.run(&route, call, deadline)?;
@@ -149,7 +149,7 @@ impl Supervisor {
         frame: &FrameRef,
         method: &str,
         params: &serde_json::Value,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<RawReply>, Error> {
         let route = self.route(frame, deadline)?;
         let mut params = if params.is_null() { serde_json::json!({}) } else { params.clone() };
@@ -178,7 +178,7 @@ impl Supervisor {
         &self,
         page: &FrameRef,
         command: &C,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<C::Returns>, Error> {
         let route = self.route(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -191,7 +191,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
-    pub fn screenshot(&self, page: &FrameRef, deadline: Deadline) -> Result<Done<Vec<u8>>, Error> {
+    pub fn screenshot(&self, page: &FrameRef, deadline: Deadline<'_>) -> Result<Done<Vec<u8>>, Error> {
         self.capture(page, &CaptureScreenshot::new(), deadline)
     }
 
@@ -203,7 +203,7 @@ impl Supervisor {
         &self,
         page: &FrameRef,
         command: &CaptureScreenshot,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<Vec<u8>>, Error> {
         let route = self.route(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -229,7 +229,7 @@ impl Supervisor {
         &self,
         route: &Route,
         command: &C,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<C::Returns>, Error> {
         let raw = self.call_watched(route, Cow::Borrowed(C::METHOD), command, deadline)?;
         Ok(raw.try_map(|raw| raw.decode())?)
@@ -242,7 +242,7 @@ impl Supervisor {
         route: &Route,
         object: RemoteObject,
         thrown: Option<ExceptionDetails>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<Value>, Error> {
         let done = |value| Done { result: value, rescued: false };
         if let Some(details) = thrown {

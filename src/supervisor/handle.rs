@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
 use super::current_connection::CurrentConnection;
 use super::error::Error;
@@ -25,7 +25,7 @@ use crate::browser::{BrowserProcess, Context, LaunchOptions};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
-use crate::sync::{Cancel, Deadline, Published, Thread, on_panic, spawn};
+use crate::sync::{Deadline, Published, Thread, on_panic, spawn};
 
 /// Limits of the console messages and exceptions kept for each page; a text has at most 4 KiB.
 const CONSOLE_LIMITS: RingLimits = RingLimits { entries: 500, bytes: 2 * 1024 * 1024 };
@@ -81,9 +81,23 @@ impl Supervisor {
     /// # Errors
     /// [`Error::PageNotFound`] when the page to supervise does not exist, [`Error::StartTimeout`],
     /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
-    pub fn start(browser: BrowserProcess, mut options: SupervisorOptions) -> Result<Self, Error> {
+    pub fn start(browser: BrowserProcess, options: SupervisorOptions) -> Result<Self, Error> {
+        let deadline = Deadline::after(options.start_timeout);
+        Self::start_until(browser, options, deadline)
+    }
+
+    /// As [`start`](Self::start), with a deadline in addition to the timeout of the options.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start), [`Error::Cancelled`].
+    pub fn start_until(
+        browser: BrowserProcess,
+        mut options: SupervisorOptions,
+        deadline: Deadline<'_>,
+    ) -> Result<Self, Error> {
         options.remote |= browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
-        Self::begin(CurrentConnection::new(browser.connection().clone(), Some(browser)), options)
+        let connection = CurrentConnection::new(browser.connection().clone(), Some(browser));
+        Self::begin(connection, options, deadline)
     }
 
     /// Supervises over an existing connection. The supervisor ends when the connection is lost.
@@ -91,12 +105,17 @@ impl Supervisor {
     /// # Errors
     /// See [`start`](Self::start).
     pub fn over(connection: Connection, options: SupervisorOptions) -> Result<Self, Error> {
-        Self::begin(CurrentConnection::new(connection, None), options)
+        let deadline = Deadline::after(options.start_timeout);
+        Self::begin(CurrentConnection::new(connection, None), options, deadline)
     }
 
-    fn begin(current_connection: Arc<CurrentConnection>, options: SupervisorOptions) -> Result<Self, Error> {
+    fn begin(
+        current_connection: Arc<CurrentConnection>,
+        options: SupervisorOptions,
+        deadline: Deadline<'_>,
+    ) -> Result<Self, Error> {
         let (_, connection) = current_connection.current();
-        let deadline = Deadline::after(options.start_timeout);
+        let deadline = deadline.within(options.start_timeout);
         let began = Instant::now();
         let (task, close_own_pages) = (options.task.clone(), options.close_own_pages);
         let rescue_after = options.rescue_after;
@@ -164,9 +183,12 @@ impl Supervisor {
             close_own_pages,
             thread: parking_lot::Mutex::new(Some(thread)),
         };
-        match started.recv_deadline(deadline.instant()) {
-            Ok(outcome) => outcome.map(|()| supervisor),
-            Err(_) => Err(Error::StartTimeout { after: began.elapsed() }),
+        loop {
+            match started.recv_deadline(deadline.next_check()) {
+                Ok(outcome) => return outcome.map(|()| supervisor),
+                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
+                Err(_) => return Err(Error::StartTimeout { after: began.elapsed() }.or_cancelled(deadline)),
+            }
         }
     }
 
@@ -188,9 +210,9 @@ impl Supervisor {
         self.published.latest().version
     }
 
-    /// Waits until `accept` holds for the view, checking the current one first. `None` at the deadline, when the
-    /// calling thread's [`Cancel`] is set, or when the supervisor has ended.
-    pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&View) -> bool) -> Option<Arc<View>> {
+    /// Waits until `accept` holds for the view, checking the current one first. `None` at the deadline, also when it
+    /// is [cancelled](Deadline::cancelled_by), or when the supervisor has ended.
+    pub fn wait_until(&self, deadline: Deadline<'_>, mut accept: impl FnMut(&View) -> bool) -> Option<Arc<View>> {
         let mut ended = false;
         let found = self.published.wait_until(deadline, |snapshot| {
             let accepted = accept(snapshot);
@@ -202,7 +224,7 @@ impl Supervisor {
 
     /// Waits for a view newer than `seen`. `None` at the deadline.
     #[must_use]
-    pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Arc<View>> {
+    pub fn wait_newer(&self, seen: u64, deadline: Deadline<'_>) -> Option<Arc<View>> {
         self.published.wait_newer(seen, deadline).map(|v| v.value)
     }
 
@@ -211,7 +233,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
-    pub fn caught_up(&self, deadline: Deadline) -> Result<Arc<View>, Error> {
+    pub fn caught_up(&self, deadline: Deadline<'_>) -> Result<Arc<View>, Error> {
         self.ask("processing pending events", deadline, |reply| Request::CaughtUp { reply })?;
         Ok(self.view())
     }
@@ -254,7 +276,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn check_navigation(&self, url: &str, deadline: Deadline) -> Result<(), Error> {
+    pub fn check_navigation(&self, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         let Some(policy) = &self.navigation else { return Ok(()) };
         match policy.check(url).map_err(|refused| refused.error(url))? {
             Verdict::Pass => Ok(()),
@@ -275,7 +297,7 @@ impl Supervisor {
         &self,
         url: &str,
         context: Option<BrowserContextId>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<TargetId, Error> {
         self.open(url, context, false, deadline)
     }
@@ -288,7 +310,7 @@ impl Supervisor {
         &self,
         url: &str,
         context: Option<BrowserContextId>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<TargetId, Error> {
         self.open(url, context, true, deadline)
     }
@@ -297,7 +319,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Browser`] when the browser refuses, [`Error::Reconnecting`], [`Error::NotActive`].
-    pub fn new_context(&self, deadline: Deadline) -> Result<Context, Error> {
+    pub fn new_context(&self, deadline: Deadline<'_>) -> Result<Context, Error> {
         if !self.connected(deadline)?.is_active() {
             return Err(self.not_active());
         }
@@ -309,7 +331,7 @@ impl Supervisor {
         url: &str,
         context: Option<BrowserContextId>,
         behind: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<TargetId, Error> {
         self.check_navigation(url, deadline)?;
         self.connected(deadline)?;
@@ -322,19 +344,16 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Cdp`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn close_page(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    pub fn close_page(&self, target: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
         self.connected(deadline)?;
         self.ask("closing the page", deadline, |reply| Request::Close { target: target.clone(), reply })
     }
 
     /// Stops the supervisor: dismisses open dialogs, closes the pages that it opened, ends its thread, and closes the
     /// browser if we started it; within the deadline in any case. Dropping the supervisor does the same within five
-    /// seconds. A [`Cancel`] of the calling thread has no effect.
-    pub fn stop(&self, deadline: Deadline) {
-        Cancel::shielded(|| self.stop_by(deadline));
-    }
-
-    fn stop_by(&self, deadline: Deadline) {
+    /// seconds. A [`Cancel`](crate::sync::Cancel) of the deadline has no effect.
+    pub fn stop(&self, deadline: Deadline<'_>) {
+        let deadline = deadline.uncancelled();
         if self.thread.lock().is_none() {
             return;
         }
@@ -361,7 +380,7 @@ impl Supervisor {
     pub(super) fn ask<T>(
         &self,
         what: &'static str,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         request: impl FnOnce(Response<T>) -> Request,
     ) -> Result<T, Error> {
         self.requester().ask(what, deadline, request)
@@ -377,14 +396,14 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Reconnecting`], [`Error::NotActive`].
-    pub(super) fn connected(&self, deadline: Deadline) -> Result<Arc<View>, Error> {
+    pub(super) fn connected(&self, deadline: Deadline<'_>) -> Result<Arc<View>, Error> {
         let now = self.view();
         if !matches!(now.phase, Phase::Reconnecting(_)) {
             return Ok(now);
         }
         match self.wait_until(deadline, |s| !matches!(s.phase, Phase::Reconnecting(_) | Phase::Ended(_))) {
             Some(now) => Ok(now),
-            None => Err(self.not_active().or_cancelled()),
+            None => Err(self.not_active().or_cancelled(deadline)),
         }
     }
 
@@ -405,14 +424,14 @@ impl Requester {
     pub(super) fn ask<T>(
         &self,
         what: &'static str,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         request: impl FnOnce(Response<T>) -> Request,
     ) -> Result<T, Error> {
         let began = Instant::now();
         let (reply, answer): (Response<T>, Receiver<_>) = crossbeam_channel::bounded(1);
-        let late = || Error::Timeout { what, after: began.elapsed() }.or_cancelled();
+        let late = || Error::Timeout { what, after: began.elapsed() }.or_cancelled(deadline);
         let mut request = request(reply);
-        while let Err(refused) = self.requests.send_deadline(request, Cancel::until(deadline).instant()) {
+        while let Err(refused) = self.requests.send_deadline(request, deadline.next_check()) {
             match refused {
                 SendTimeoutError::Disconnected(_) => return Err(self.not_active()),
                 SendTimeoutError::Timeout(_) if deadline.passed() => return Err(late()),
@@ -424,11 +443,11 @@ impl Requester {
             let ended = self.done.load(Ordering::Acquire);
             match answer.recv_deadline(deadline.within(POLL_INTERVAL).instant()) {
                 Ok(outcome) => return outcome,
-                Err(crossbeam_channel::RecvTimeoutError::Disconnected) => return Err(self.not_active()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.not_active()),
                 // A request sent while the thread was ending is never answered.
-                Err(crossbeam_channel::RecvTimeoutError::Timeout) if ended => return Err(self.not_active()),
-                Err(crossbeam_channel::RecvTimeoutError::Timeout) if deadline.passed() => return Err(late()),
-                Err(crossbeam_channel::RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) if ended => return Err(self.not_active()),
+                Err(RecvTimeoutError::Timeout) if deadline.passed() => return Err(late()),
+                Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }

@@ -62,7 +62,11 @@ impl Supervisor {
     /// # Errors
     /// [`Error::NoHiddenPage`] when the browser has no hidden pages, [`Error::Cdp`], [`Error::Timeout`],
     /// [`Error::NotActive`].
-    pub fn open_hidden(&self, context: Option<BrowserContextId>, deadline: Deadline) -> Result<HiddenPage<'_>, Error> {
+    pub fn open_hidden(
+        &self,
+        context: Option<BrowserContextId>,
+        deadline: Deadline<'_>,
+    ) -> Result<HiddenPage<'_>, Error> {
         if !self.connected(deadline)?.is_active() {
             return Err(self.not_active());
         }
@@ -134,14 +138,14 @@ impl HiddenPage<'_> {
     /// # Errors
     /// [`Error::NavigationBlocked`]; [`Error::NotShown`] when the browser navigates elsewhere, for example from `http`
     /// to `https` for a site with HSTS; [`Error::Cdp`], [`Error::NotActive`].
-    pub fn show(&self, origin: &str, deadline: Deadline) -> Result<(), Error> {
+    pub fn show(&self, origin: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         let deadline = deadline.within(SHOW_LIMIT);
         let url = format!("{origin}/");
         self.supervisor.check_origin(&url)?;
         self.show_once(origin, &url, deadline)
     }
 
-    fn show_once(&self, origin: &str, url: &str, deadline: Deadline) -> Result<(), Error> {
+    fn show_once(&self, origin: &str, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         while let Ok(Item::Event(_)) = self.events.try_next() {}
         let not_shown = |problem: &str| Error::NotShown { origin: origin.to_owned(), problem: problem.to_owned() };
         let mut navigating = Some(self.session.send_by(&page::Navigate::new(url), deadline)?);
@@ -169,7 +173,7 @@ impl HiddenPage<'_> {
                 Ok(Item::Event(_)) => break,
                 Ok(Item::Lagged(_)) => {}
                 Err(RecvError::Timeout) if deadline.passed() => {
-                    return Err(not_shown("the document did not load within 5 s").or_cancelled());
+                    return Err(not_shown("the document did not load within 5 s").or_cancelled(deadline));
                 }
                 Err(RecvError::Timeout) => {}
                 Err(RecvError::Closed) => return Err(self.supervisor.not_active()),
@@ -184,7 +188,7 @@ impl HiddenPage<'_> {
         Ok(())
     }
 
-    fn fulfil(&self, request: String, deadline: Deadline) -> Result<(), Error> {
+    fn fulfil(&self, request: String, deadline: Deadline<'_>) -> Result<(), Error> {
         let mut fulfil = fetch::FulfillRequest::new(fetch::RequestId::from(&*request), 200);
         let header = |(name, value): &(&str, &str)| fetch::HeaderEntry::new(*name, *value);
         fulfil.response_headers = Some(HEADERS.iter().map(header).collect());
@@ -192,7 +196,7 @@ impl HiddenPage<'_> {
         Ok(())
     }
 
-    fn refuse(&self, request: String, deadline: Deadline) -> Result<(), Error> {
+    fn refuse(&self, request: String, deadline: Deadline<'_>) -> Result<(), Error> {
         let request = fetch::RequestId::from(&*request);
         let fail = fetch::FailRequest::new(request, network::ErrorReason::BlockedByClient);
         drop(self.session.send_by(&fail, deadline)?);
@@ -203,7 +207,12 @@ impl HiddenPage<'_> {
     ///
     /// # Errors
     /// [`Error::Script`] when it throws, [`Error::Cdp`].
-    pub fn call(&self, function: &str, argument: Box<RawValue>, deadline: Deadline) -> Result<Box<RawValue>, Error> {
+    pub fn call(
+        &self,
+        function: &str,
+        argument: Box<RawValue>,
+        deadline: Deadline<'_>,
+    ) -> Result<Box<RawValue>, Error> {
         let globals = self.session.call(&runtime::Evaluate::new("globalThis"), deadline)?;
         let mut call = runtime::CallFunctionOn::new(function);
         call.object_id = globals.result.object_id;

@@ -157,7 +157,7 @@ impl Inputs {
         self.browser.as_ref().map(|browser| &browser.answers_in)
     }
 
-    pub(super) fn wait(&self, until: Deadline) -> WakeReason {
+    pub(super) fn wait(&self, until: Deadline<'_>) -> WakeReason {
         if self.next_event.is_some() || self.next_answer.is_some() {
             return WakeReason::BrowserMessage;
         }

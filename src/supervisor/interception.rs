@@ -18,7 +18,7 @@ use super::state::Request;
 use crate::cdp::RecvError;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Time limit for the supervisor's thread to apply an answer.
 const ANSWERING: Duration = Duration::from_secs(5);
@@ -113,9 +113,9 @@ impl Interceptor {
     ///
     /// # Errors
     /// [`RecvError::Timeout`]; [`RecvError::Closed`] once the page of the rule is closed or the supervisor has ended.
-    pub fn next(&self, deadline: Deadline) -> Result<InterceptedRequest, RecvError> {
+    pub fn next(&self, deadline: Deadline<'_>) -> Result<InterceptedRequest, RecvError> {
         loop {
-            match self.requests.recv_deadline(Cancel::until(deadline).instant()) {
+            match self.requests.recv_deadline(deadline.next_check()) {
                 Ok(handed) if handed.until <= Instant::now() => {}
                 Ok(handed) => {
                     return Ok(InterceptedRequest { handed, requester: self.requester.clone(), answered: false });
@@ -362,7 +362,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::BadRoute`], [`Error::TooManyRoutes`], [`Error::PageNotFound`], [`Error::Timeout`],
     /// [`Error::NotActive`].
-    pub fn intercept(&self, rule: InterceptRule, deadline: Deadline) -> Result<Interceptor, Error> {
+    pub fn intercept(&self, rule: InterceptRule, deadline: Deadline<'_>) -> Result<Interceptor, Error> {
         let InterceptRule { pattern, target, method, resource_type, capacity, timeout } = rule;
         let mut route = RouteRule::new(pattern, RouteAction::Continue { headers: Vec::new() }).delay(timeout);
         (route.target, route.method, route.resource_type) = (target, method, resource_type);

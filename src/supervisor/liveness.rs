@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::cdp::protocol::target::TargetId;
-use crate::sync::Deadline;
 
 /// Shared by all calls. The lock is held for map operations only.
 #[derive(Debug, Default)]
@@ -58,7 +57,7 @@ const RECENT_ANSWER: Duration = Duration::from_millis(10);
 struct Script {
     number: u64,
     session: Arc<str>,
-    until: Deadline,
+    until: Instant,
 }
 
 /// A running script of a caller.
@@ -76,7 +75,7 @@ impl Drop for Running<'_> {
 
 impl Liveness {
     /// Registers a script of a caller, which may run until its deadline.
-    pub(super) fn running(&self, session: &Arc<str>, until: Deadline) -> Running<'_> {
+    pub(super) fn running(&self, session: &Arc<str>, until: Instant) -> Running<'_> {
         let mut inner = self.inner.lock();
         inner.next += 1;
         let number = inner.next;
@@ -160,10 +159,10 @@ impl Liveness {
 
     /// Until when scripts of callers may block a session. For a call that is a script itself (`own`), only earlier
     /// scripts count: later ones do not run yet.
-    pub(super) fn busy(&self, session: &Arc<str>, own: Option<u64>) -> Option<Deadline> {
+    pub(super) fn busy(&self, session: &Arc<str>, own: Option<u64>) -> Option<Instant> {
         let inner = self.inner.lock();
         let before = |script: &&Script| own.is_none_or(|own| script.number < own);
-        let here = inner.scripts.iter().filter(|s| s.session == *session && !s.until.passed());
+        let here = inner.scripts.iter().filter(|s| s.session == *session && s.until > Instant::now());
         here.filter(before).map(|script| script.until).max()
     }
 }

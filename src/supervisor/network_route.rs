@@ -448,7 +448,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::BadRoute`], [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn add_route(&self, rule: RouteRule, deadline: Deadline) -> Result<NetworkRoute, Error> {
+    pub fn add_route(&self, rule: RouteRule, deadline: Deadline<'_>) -> Result<NetworkRoute, Error> {
         let (rule, glob) = rule.checked()?;
         let body = match &rule.action {
             RouteAction::Fulfil(answer) => Encoded::of(&answer.body)?,
@@ -462,7 +462,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn assign_page(&self, page: &TargetId, client: Option<Arc<str>>, deadline: Deadline) -> Result<(), Error> {
+    pub fn assign_page(&self, page: &TargetId, client: Option<Arc<str>>, deadline: Deadline<'_>) -> Result<(), Error> {
         let page = page.clone();
         self.ask("assigning a page", deadline, |reply| Request::AssignPage { page, client, reply })
     }
@@ -471,7 +471,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn routes(&self, deadline: Deadline) -> Result<Vec<NetworkRoute>, Error> {
+    pub fn routes(&self, deadline: Deadline<'_>) -> Result<Vec<NetworkRoute>, Error> {
         self.ask("listing routes", deadline, |reply| Request::Routes { reply })
     }
 
@@ -479,7 +479,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::RouteNotFound`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn remove_routes(&self, id: Option<&str>, deadline: Deadline) -> Result<Vec<NetworkRoute>, Error> {
+    pub fn remove_routes(&self, id: Option<&str>, deadline: Deadline<'_>) -> Result<Vec<NetworkRoute>, Error> {
         let id = id.map(str::to_owned);
         self.ask("removing routes", deadline, |reply| Request::RemoveRoutes { id, reply })
     }

@@ -14,7 +14,7 @@ use super::handle::Supervisor;
 use super::state::Request;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{Capacity, Event, RecvError, rt};
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Which events of a page to receive, and how many may wait.
 ///
@@ -85,12 +85,12 @@ impl PageEvents {
     /// # Errors
     /// [`RecvError::Timeout`]; [`RecvError::Closed`] once the page is closed or the supervisor has ended, and all
     /// earlier events were received.
-    pub fn next(&self, deadline: Deadline) -> Result<PageEvent, RecvError> {
+    pub fn next(&self, deadline: Deadline<'_>) -> Result<PageEvent, RecvError> {
         loop {
             if let Some(lost) = self.shared.take_lost() {
                 return Ok(lost);
             }
-            match self.events.recv_deadline(Cancel::until(deadline).instant()) {
+            match self.events.recv_deadline(deadline.next_check()) {
                 Ok(event) => return Ok(self.shared.taken(event)),
                 Err(RecvTimeoutError::Timeout) if deadline.passed() => return Err(RecvError::Timeout),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -215,7 +215,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn subscribe(&self, page: &TargetId, filter: EventFilter, deadline: Deadline) -> Result<PageEvents, Error> {
+    pub fn subscribe(&self, page: &TargetId, filter: EventFilter, deadline: Deadline<'_>) -> Result<PageEvents, Error> {
         let (sender, events) = crossbeam_channel::bounded(filter.capacity.events.max(1));
         let shared = Arc::new(Shared::default());
         let limit = filter.capacity.bytes.max(1);

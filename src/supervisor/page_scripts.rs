@@ -32,7 +32,7 @@ struct Sample {
 
 impl PageScripts {
     /// Begins to measure the scripts of a session. The answer is not waited for.
-    pub(super) fn enable(connection: &Connection, session: &Arc<str>, deadline: Deadline) {
+    pub(super) fn enable(connection: &Connection, session: &Arc<str>, deadline: Deadline<'_>) {
         let options = CallOptions { session: Some(session), deadline, interruptible: false };
         drop(connection.send_with(Cow::Borrowed("Performance.enable"), &json!({}), options));
     }
@@ -44,7 +44,7 @@ impl PageScripts {
         connection: &Connection,
         session: &Arc<str>,
         due: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> bool {
         if let Some(reply) = self.reply.take() {
             match reply.poll_raw(Deadline::after(std::time::Duration::ZERO)) {

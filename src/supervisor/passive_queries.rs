@@ -67,7 +67,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Cdp`], [`Error::Reconnecting`], [`Error::NotActive`].
-    pub fn cookies(&self, page: &FrameRef, urls: &[&str], deadline: Deadline) -> Result<Vec<Cookie>, Error> {
+    pub fn cookies(&self, page: &FrameRef, urls: &[&str], deadline: Deadline<'_>) -> Result<Vec<Cookie>, Error> {
         let mut get = GetCookies::new();
         get.urls = (!urls.is_empty()).then(|| urls.iter().map(|url| (*url).to_owned()).collect());
         Ok(self.call(page, &get, deadline)?.result.cookies)
@@ -77,7 +77,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// As [`cookies`](Self::cookies).
-    pub fn history(&self, page: &FrameRef, deadline: Deadline) -> Result<History, Error> {
+    pub fn history(&self, page: &FrameRef, deadline: Deadline<'_>) -> Result<History, Error> {
         let returned = self.call(page, &GetNavigationHistory::new(), deadline)?.result;
         Ok(History { current: usize::try_from(returned.current_index).unwrap_or_default(), entries: returned.entries })
     }
@@ -87,7 +87,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// As [`cookies`](Self::cookies).
-    pub fn target_info(&self, page: &FrameRef, deadline: Deadline) -> Result<TargetInfo, Error> {
+    pub fn target_info(&self, page: &FrameRef, deadline: Deadline<'_>) -> Result<TargetInfo, Error> {
         let route = self.route(page, deadline)?;
         let mut get = GetTargetInfo::new();
         get.target_id = Some(route.target);
@@ -99,7 +99,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Cdp`], [`Error::Reconnecting`], [`Error::NotActive`].
-    pub fn target_infos(&self, deadline: Deadline) -> Result<Vec<TargetInfo>, Error> {
+    pub fn target_infos(&self, deadline: Deadline<'_>) -> Result<Vec<TargetInfo>, Error> {
         self.connected(deadline)?;
         Ok(self.connection().call(&GetTargets::new(), deadline)?.target_infos)
     }
@@ -116,7 +116,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn catch_downloads(&self, folder: Option<&Path>, deadline: Deadline) -> Result<(), Error> {
+    pub fn catch_downloads(&self, folder: Option<&Path>, deadline: Deadline<'_>) -> Result<(), Error> {
         let folder = folder.map(Into::into);
         self.ask("setting the download folder", deadline, |reply| Request::Downloads { folder, moved: false, reply })
     }
@@ -126,13 +126,13 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn ports_changed(&self, deadline: Deadline) -> Result<(), Error> {
+    pub fn ports_changed(&self, deadline: Deadline<'_>) -> Result<(), Error> {
         self.ask("updating protected ports", deadline, |reply| Request::PortsChanged { reply })
     }
 
     /// Like [`catch_downloads`](Self::catch_downloads), for a caller that moves each finished download to its final
     /// place. The log then contains the end of a download when the caller [reports](Self::download_moved) it.
-    pub(crate) fn catch_downloads_to_move(&self, folder: &Path, deadline: Deadline) -> Result<(), Error> {
+    pub(crate) fn catch_downloads_to_move(&self, folder: &Path, deadline: Deadline<'_>) -> Result<(), Error> {
         let folder = Some(folder.into());
         self.ask("setting the download folder", deadline, |reply| Request::Downloads { folder, moved: true, reply })
     }
@@ -175,13 +175,13 @@ impl Supervisor {
     /// # Errors
     /// As [`reload`](Self::reload); [`Error::Unresponsive`] when the renderer does not crash either: close the page
     /// then.
-    pub fn revive(&self, page: &FrameRef, deadline: Deadline) -> Result<(), Error> {
+    pub fn revive(&self, page: &FrameRef, deadline: Deadline<'_>) -> Result<(), Error> {
         let route = self.route_at_once(page, deadline)?;
         let target = route.target.as_str();
         let crashed = |s: &super::View| s.page(target).is_none_or(|page| page.state == PageState::Crashed);
         if !crashed(&self.view()) {
             // Never answered, since the renderer crashes.
-            drop(route.connection.session(Arc::clone(&route.session)).send(&Crash::new()));
+            drop(route.connection.session(Arc::clone(&route.session)).send_by(&Crash::new(), deadline));
             if self.wait_until(deadline.within(CRASH_LIMIT), crashed).is_none() {
                 let page = target.to_owned();
                 return Err(Error::Unresponsive {

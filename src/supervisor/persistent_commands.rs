@@ -114,7 +114,12 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Cdp`] when the browser cannot, [`Error::Timeout`], [`Error::NotActive`].
-    pub fn set_throttle(&self, page: &TargetId, throttle: Option<Throttle>, deadline: Deadline) -> Result<(), Error> {
+    pub fn set_throttle(
+        &self,
+        page: &TargetId,
+        throttle: Option<Throttle>,
+        deadline: Deadline<'_>,
+    ) -> Result<(), Error> {
         let page = page.clone();
         self.ask("throttling the network", deadline, |reply| Request::Throttle { page, throttle, reply })
     }
@@ -134,7 +139,7 @@ impl Supervisor {
         sessions: SessionScope,
         now: PersistentCommand,
         keep: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         let page = page.clone();
         self.ask("applying an emulation setting", deadline, |reply| Request::SetPersistentCommand {
@@ -152,7 +157,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn set_login(&self, page: &TargetId, login: Option<Login>, deadline: Deadline) -> Result<(), Error> {
+    pub fn set_login(&self, page: &TargetId, login: Option<Login>, deadline: Deadline<'_>) -> Result<(), Error> {
         let page = page.clone();
         self.ask("setting HTTP credentials", deadline, |reply| Request::Login { page, login, reply })
     }
@@ -167,7 +172,7 @@ impl Supervisor {
         page: &TargetId,
         origin: &str,
         script: ScriptIdentifier,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         let (page, origin) = (page.clone(), origin.to_owned());
         self.ask("scheduling the removal of a script", deadline, |reply| Request::RemoveScript {
@@ -183,7 +188,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
-    pub fn allow_location(&self, page: &TargetId, allowed: bool, deadline: Deadline) -> Result<(), Error> {
+    pub fn allow_location(&self, page: &TargetId, allowed: bool, deadline: Deadline<'_>) -> Result<(), Error> {
         let page = page.clone();
         self.ask("setting the geolocation permission", deadline, |reply| Request::Location { page, allowed, reply })
     }

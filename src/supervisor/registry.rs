@@ -82,7 +82,7 @@ impl Registry {
     }
 
     /// Stops the supervisor of a task. Returns whether there was one.
-    pub fn stop(&self, task: &str, deadline: Deadline) -> bool {
+    pub fn stop(&self, task: &str, deadline: Deadline<'_>) -> bool {
         let removed = self.tasks.lock().remove(task);
         let Some(task) = removed else { return false };
         let running = task.running.lock().take();
@@ -93,7 +93,7 @@ impl Registry {
     }
 
     /// Stops all supervisors within the deadline.
-    pub fn stop_all(&self, deadline: Deadline) {
+    pub fn stop_all(&self, deadline: Deadline<'_>) {
         let tasks: Vec<String> = self.tasks.lock().keys().cloned().collect();
         for task in tasks {
             self.stop(&task, deadline);

@@ -56,7 +56,7 @@ pub(super) struct Route {
 
 impl Supervisor {
     /// The route to a frame. Waits for a reconnect in progress, and for the first document of a new page.
-    pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
+    pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline<'_>) -> Result<Route, Error> {
         loop {
             let route = self.route_at_once(frame, deadline)?;
             let now = self.view();
@@ -76,8 +76,8 @@ impl Supervisor {
     }
 
     /// Like [`route`](Self::route), without waiting for the first document of a new page: for navigations.
-    pub(super) fn route_at_once(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
-        self.find_route(frame, deadline).map_err(Error::or_cancelled)
+    pub(super) fn route_at_once(&self, frame: &FrameRef, deadline: Deadline<'_>) -> Result<Route, Error> {
+        self.find_route(frame, deadline).map_err(|error| error.or_cancelled(deadline))
     }
 
     /// Waits until a new page shows its first document, or turns out to have none. A dialog ends the wait, since the
@@ -85,17 +85,17 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Navigating`] at the deadline, [`Error::Cancelled`].
-    pub fn wait_arrived(&self, page: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    pub fn wait_arrived(&self, page: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
         let began = Instant::now();
         let arriving = |s: &View| s.page(page.as_str()).is_some_and(|page| page.is_arriving);
         let over = |s: &View| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
         if over(&self.view()) || self.wait_until(deadline, over).is_some() || !arriving(&self.view()) {
             return Ok(());
         }
-        Err(Error::Navigating { page: page.to_string(), after: began.elapsed() }.or_cancelled())
+        Err(Error::Navigating { page: page.to_string(), after: began.elapsed() }.or_cancelled(deadline))
     }
 
-    fn find_route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
+    fn find_route(&self, frame: &FrameRef, deadline: Deadline<'_>) -> Result<Route, Error> {
         loop {
             let snapshot = self.connected(deadline)?;
             if let Phase::Ended(_) = snapshot.phase {
@@ -128,7 +128,7 @@ impl Supervisor {
 
     /// The execution context of the call; waits briefly for one that is being created. `None` for the session's default
     /// context.
-    pub(super) fn context(&self, route: &Route, deadline: Deadline) -> Result<Option<i64>, Error> {
+    pub(super) fn context(&self, route: &Route, deadline: Deadline<'_>) -> Result<Option<i64>, Error> {
         let (Some(known), Some(id)) = (route.context, &route.frame) else { return Ok(None) };
         if known != NO_CONTEXT {
             return Ok(Some(known));
@@ -137,7 +137,7 @@ impl Supervisor {
             s.frame(id.as_str()).is_none_or(|frame| frame.context.is_some())
         });
         let context = found.and_then(|s| s.frame(id.as_str()).and_then(|frame| frame.context));
-        context.map(Some).ok_or_else(|| Error::NoContext { frame: id.to_string() }.or_cancelled())
+        context.map(Some).ok_or_else(|| Error::NoContext { frame: id.to_string() }.or_cancelled(deadline))
     }
 
     pub(super) fn not_a_frame_command(&self, method: &str, frame: &FrameId) -> Error {

@@ -24,7 +24,7 @@ impl Supervisor {
         &self,
         frame: &FrameRef,
         command: &C,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<C::Returns>, Error> {
         let route = self.route(frame, deadline)?;
         self.run(&route, command, deadline)
@@ -42,7 +42,7 @@ impl Supervisor {
     pub fn session_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<Result<Done<C::Returns>, Error>> {
         self.session_calls_beside::<C, C>(calls, Vec::new(), deadline).0
     }
@@ -52,7 +52,7 @@ impl Supervisor {
         &self,
         frame: &FrameRef,
         command: &C,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<C::Returns>, Error> {
         let route = self.route(frame, deadline)?;
         self.run(&Route { brief: true, ..route }, command, deadline)
@@ -64,7 +64,7 @@ impl Supervisor {
     pub(crate) fn brief_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<Result<Done<C::Returns>, Error>> {
         self.calls_beside::<C, C>(calls, Vec::new(), true, deadline).0
     }
@@ -75,7 +75,7 @@ impl Supervisor {
         &self,
         calls: Vec<(FrameRef, A)>,
         beside: Vec<(FrameRef, B)>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> (Outcomes<A>, Outcomes<B>) {
         self.calls_beside(calls, beside, false, deadline)
     }
@@ -85,7 +85,7 @@ impl Supervisor {
         calls: Vec<(FrameRef, A)>,
         beside: Vec<(FrameRef, B)>,
         brief: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> (Outcomes<A>, Outcomes<B>) {
         let first = calls.into_iter().map(|(frame, command)| (frame, A::METHOD, Either::A(command)));
         let second = beside.into_iter().map(|(frame, command)| (frame, B::METHOD, Either::B(command)));

@@ -157,7 +157,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn watch_network(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
+    pub fn watch_network(&self, on: bool, deadline: Deadline<'_>) -> Result<(), Error> {
         self.ask("enabling network events", deadline, |reply| Request::Network { on, reply })
     }
 
@@ -171,13 +171,13 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn traffic_now(&self, deadline: Deadline) -> Result<Arc<Traffic>, Error> {
+    pub fn traffic_now(&self, deadline: Deadline<'_>) -> Result<Arc<Traffic>, Error> {
         self.caught_up(deadline)?;
         Ok(self.traffic.get())
     }
 
     /// Waits until `accept` holds for the requests in flight, checking the current ones first. `None` at the deadline.
-    pub fn wait_traffic(&self, deadline: Deadline, accept: impl FnMut(&Traffic) -> bool) -> Option<Arc<Traffic>> {
+    pub fn wait_traffic(&self, deadline: Deadline<'_>, accept: impl FnMut(&Traffic) -> bool) -> Option<Arc<Traffic>> {
         self.traffic.wait_until(deadline, accept)
     }
 
@@ -235,7 +235,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::Cdp`] when it is not available, and those of [`evaluate`](Self::evaluate).
-    pub fn response_body(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
+    pub fn response_body(&self, request: &NetworkRequest, deadline: Deadline<'_>) -> Result<Body, Error> {
         let get = GetResponseBody::new(RequestId::from(&*request.raw_id));
         let returned = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
         body_of(GetResponseBody::METHOD, returned.body, returned.base64_encoded)
@@ -245,14 +245,14 @@ impl Supervisor {
     ///
     /// # Errors
     /// Those of [`response_body`](Self::response_body).
-    pub fn post_data(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
+    pub fn post_data(&self, request: &NetworkRequest, deadline: Deadline<'_>) -> Result<Body, Error> {
         let get = GetRequestPostData::new(RequestId::from(&*request.raw_id));
         let returned = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
         body_of(GetRequestPostData::METHOD, returned.post_data, returned.base64_encoded)
     }
 
     /// The session that reported a request.
-    fn route_of(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Route, Error> {
+    fn route_of(&self, request: &NetworkRequest, deadline: Deadline<'_>) -> Result<Route, Error> {
         self.connected(deadline)?;
         let session = Arc::clone(&request.session);
         let target = request.target_id.clone();

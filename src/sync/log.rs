@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{Cancel, Deadline};
+use super::Deadline;
 
 /// Maximum number of entries.
 const MAX_ENTRIES: usize = 10_000;
@@ -83,13 +83,13 @@ impl<E: Clone + Bytes> Log<E> {
         self.inner.lock().since(seq, max)
     }
 
-    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, when the calling thread's
-    /// [`Cancel`] is set, or at once when the log has ended.
+    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, also when it is cancelled, and at once
+    /// when the log has ended.
     #[must_use]
-    pub fn wait_since(&self, seq: u64, max: usize, deadline: Deadline) -> Tail<E> {
+    pub fn wait_since(&self, seq: u64, max: usize, deadline: Deadline<'_>) -> Tail<E> {
         let mut inner = self.inner.lock();
         while inner.last <= seq && !inner.ended {
-            let timed_out = self.grown.wait_until(&mut inner, Cancel::until(deadline).instant()).timed_out();
+            let timed_out = self.grown.wait_until(&mut inner, deadline.next_check()).timed_out();
             if timed_out && deadline.passed() {
                 break;
             }

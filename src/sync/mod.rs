@@ -1,8 +1,8 @@
 //! Threads, deadlines, cancellation and published values.
 //!
 //! All other modules may use this one, and it uses none of them. It contains the only way to start a thread
-//! ([`spawn`]), the only timed pause ([`pause`]), the time budget of every wait ([`Deadline`]), cancellation
-//! ([`Cancel`]), cleanup after a panic ([`on_panic`]), a fair queue for exclusive work ([`Turns`]), the event log
+//! ([`spawn`]), the only timed pause ([`pause`]), the time budget of every wait and its cancellation ([`Deadline`],
+//! [`Cancel`]), cleanup after a panic ([`on_panic`]), a fair queue for exclusive work ([`Turns`]), the event log
 //! ([`Log`]) and the cell for published state ([`Published`]).
 
 mod cancel;

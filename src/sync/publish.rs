@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{Cancel, Deadline};
+use super::Deadline;
 
 /// A value together with the version it was published under.
 ///
@@ -62,12 +62,11 @@ impl<T> Published<T> {
         version
     }
 
-    /// Waits until there is a version newer than `seen`. `None` at the deadline, or when the calling thread's
-    /// [`Cancel`] is set.
-    pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Versioned<T>> {
+    /// Waits until there is a version newer than `seen`. `None` at the deadline, also when it is cancelled.
+    pub fn wait_newer(&self, seen: u64, deadline: Deadline<'_>) -> Option<Versioned<T>> {
         let mut slot = self.slot.lock();
         while slot.version <= seen {
-            let timed_out = self.changed.wait_until(&mut slot, Cancel::until(deadline).instant()).timed_out();
+            let timed_out = self.changed.wait_until(&mut slot, deadline.next_check()).timed_out();
             if timed_out && deadline.passed() {
                 return (slot.version > seen).then(|| slot.clone());
             }
@@ -79,7 +78,7 @@ impl<T> Published<T> {
     ///
     /// `accept` runs without the lock, on every version that it sees: versions published while it runs may be skipped,
     /// the newest never is. `None` at the deadline.
-    pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&T) -> bool) -> Option<Arc<T>> {
+    pub fn wait_until(&self, deadline: Deadline<'_>, mut accept: impl FnMut(&T) -> bool) -> Option<Arc<T>> {
         let mut seen = self.latest();
         loop {
             if accept(&seen.value) {

@@ -49,15 +49,15 @@ pub struct NoTurn {
 }
 
 impl Turns {
-    /// Waits for a turn until the deadline, the calling thread's [`Cancel`](super::Cancel), or until `stop` returns
-    /// true, which is evaluated every 50 ms. A caller that stops waiting leaves the queue.
+    /// Waits for a turn until the deadline, also when it is cancelled, or until `stop` returns true, which is evaluated
+    /// every 50 ms. A caller that stops waiting leaves the queue.
     ///
     /// # Errors
     /// [`NoTurn`], which names the present turn.
     pub fn take(
         &self,
         what: &'static str,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         mut stop: impl FnMut() -> bool,
     ) -> Result<Turn<'_>, NoTurn> {
         let place = Place::join(self);
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(stopped.running, Some("typing"));
         let cancel = Cancel::new();
         cancel.set();
-        assert!(cancel.run(|| turns.take("click", Deadline::after_secs(30), never)).is_err());
+        assert!(turns.take("click", Deadline::after_secs(30).cancelled_by(&cancel), never).is_err());
         waiting(&turns, 0);
         drop(turn);
         // A turn that is free is given whatever the time.

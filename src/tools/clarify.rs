@@ -45,7 +45,7 @@ pub trait AskUser: Send + Sync {
     ///
     /// # Errors
     /// `TIMEOUT` without an answer in time, `CANCELLED` when the user declines, other codes when asking fails.
-    fn ask(&self, question: &Question, deadline: Deadline) -> Result<String, ToolError>;
+    fn ask(&self, question: &Question, deadline: Deadline<'_>) -> Result<String, ToolError>;
 }
 
 #[derive(Deserialize, JsonSchema)]

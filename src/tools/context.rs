@@ -8,7 +8,7 @@ use super::{AskUser, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
 use crate::setters::setters;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Progress of a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,19 +98,18 @@ pub struct ToolContext<'a> {
     pub session: &'a Session,
     /// The browser, the workspace and the user.
     pub scope: &'a Scope,
-    /// Deadline of the call.
-    pub deadline: Deadline,
-    /// Set when the client cancels the call.
-    pub cancel: &'a Cancel,
+    /// Deadline of the call. It is also the end of a call that the client cancels; see [`Deadline::is_cancelled`].
+    pub deadline: Deadline<'a>,
     /// Receives progress reports of long calls.
     pub progress: &'a dyn Fn(Progress),
 }
 
 impl<'a> ToolContext<'a> {
-    /// The context of one call. Its progress is discarded.
+    /// The context of one call. Its progress is discarded. A call that can be cancelled has a deadline that is bound to a
+    /// flag ([`Deadline::cancelled_by`]).
     #[must_use]
-    pub fn new(session: &'a Session, scope: &'a Scope, deadline: Deadline, cancel: &'a Cancel) -> Self {
-        Self { session, scope, deadline, cancel, progress: &|_| () }
+    pub fn new(session: &'a Session, scope: &'a Scope, deadline: Deadline<'a>) -> Self {
+        Self { session, scope, deadline, progress: &|_| () }
     }
 }
 

@@ -43,7 +43,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// Why the tools could not be loaded, for models.
-    fn load(&self, deadline: Deadline) -> Result<(), ToolError>;
+    fn load(&self, deadline: Deadline<'_>) -> Result<(), ToolError>;
 }
 
 #[derive(Debug, Clone)]
@@ -102,26 +102,27 @@ impl Registry {
 
     /// Loads the tools of these toolsets from their sources, in parallel. Returns failures by toolset.
     #[must_use]
-    pub fn load(&self, toolsets: &BTreeSet<String>, deadline: Deadline) -> Vec<(String, ToolError)> {
+    pub fn load(&self, toolsets: &BTreeSet<String>, deadline: Deadline<'_>) -> Vec<(String, ToolError)> {
         let wanted: Vec<Arc<dyn Source>> = {
             let sources = self.sources.read();
             toolsets.iter().filter_map(|name| sources.get(name.as_str()).cloned()).collect()
         };
-        let load = move |source: Arc<dyn Source>| {
+        let load = |source: &dyn Source, deadline: Deadline<'_>| {
             let loaded = source.load(deadline);
             loaded.err().map(|error| (source.toolset().to_owned(), error))
         };
         if let [only] = wanted.as_slice() {
-            return load(Arc::clone(only)).into_iter().collect();
+            return load(&**only, deadline).into_iter().collect();
         }
+        let (at, cancel) = (deadline.instant(), deadline.cancel().cloned().unwrap_or_default());
         let threads: Vec<_> = wanted
             .into_iter()
             .enumerate()
             .map(|(number, source)| {
                 let (send, failed) = crossbeam_channel::bounded(1);
-                let named = Arc::clone(&source);
+                let (named, cancel) = (Arc::clone(&source), cancel.clone());
                 let thread = spawn(format!("tools-load-{number}"), move || {
-                    let _ = send.send(load(source));
+                    let _ = send.send(load(&*source, Deadline::at(at).cancelled_by(&cancel)));
                 });
                 (named, failed, thread)
             })
@@ -132,7 +133,7 @@ impl Registry {
         };
         threads
             .iter()
-            .filter_map(|(source, failed, _)| failed.recv_deadline(deadline.instant()).unwrap_or_else(|_| late(source)))
+            .filter_map(|(source, failed, _)| failed.recv_deadline(at).unwrap_or_else(|_| late(source)))
             .collect()
     }
 

@@ -14,7 +14,7 @@ use url::Url;
 use super::web::UNTRUSTED;
 use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::config;
-use crate::sync::{Cancel, Deadline, spawn};
+use crate::sync::{Deadline, spawn};
 
 /// The toolset; `browser` and `web` include the tool too.
 pub(super) const SEARCH: &str = "search";
@@ -28,8 +28,6 @@ const ADDRESS: usize = 2_000;
 const DESCRIPTION: usize = 500;
 /// Maximum size of a response, in bytes.
 const LARGEST: u64 = 4 << 20;
-/// How often a waiting call checks for cancellation.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How to enable JSON responses.
 const FORMATS: &str = "add json to search.formats in its settings.yml (off by default)";
 
@@ -159,7 +157,7 @@ impl Instance {
     }
 
     /// Sends the query on a separate thread, since a blocking request cannot be cancelled.
-    fn ask(&self, query: &str, deadline: Deadline) -> Result<String, ToolError> {
+    fn ask(&self, query: &str, deadline: Deadline<'_>) -> Result<String, ToolError> {
         let began = Instant::now();
         let deadline = deadline.within(self.time);
         let late = || {
@@ -177,11 +175,11 @@ impl Instance {
         });
         let thread = thread.map_err(|problem| failed(problem.to_string()))?;
         let outcome = loop {
-            match answer.recv_deadline(deadline.within(POLL_INTERVAL).instant()) {
+            match answer.recv_deadline(deadline.next_check()) {
                 Ok(Ok(text)) => return Ok(text),
                 Ok(Err(Some(error))) => return Err(error),
                 Ok(Err(None)) => return Err(late()),
-                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => {
+                Err(RecvTimeoutError::Timeout) if deadline.is_cancelled() => {
                     break ToolError::new("CANCELLED", "cancelled: the client disconnected");
                 }
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}

@@ -150,7 +150,7 @@ impl Tool {
     /// # Errors
     /// The error that the model receives.
     pub fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        call.cancel.run(|| self.handler.call(call, arguments))
+        self.handler.call(call, arguments)
     }
 }
 

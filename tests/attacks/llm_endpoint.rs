@@ -117,7 +117,7 @@ fn says(text: &str) -> Vec<u8> {
 
 impl Target {
     /// The result of a call; a call that does not return counts as a successful attack.
-    fn ask(&self, deadline: Deadline) -> Result<Result<String, Error>, String> {
+    fn ask(&self, deadline: Deadline<'static>) -> Result<Result<String, Error>, String> {
         let client = self.client.clone();
         in_time("the call", move || client.ask(&hello(), deadline).map(|answer| answer.text))
     }

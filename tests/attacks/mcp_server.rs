@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
 use cdpilot::mcp::client::Servers;
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::Deadline;
 use cdpilot::tools::{Outcome, Registry, Scope, Session, ToolContext, ToolError, Toolbox, ToolboxOptions};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -124,7 +124,7 @@ fn attacks_of_an_mcp_server() {
     run_all(&(), starts::ATTACKS);
 }
 
-fn deadline() -> Deadline {
+fn deadline() -> Deadline<'static> {
     Deadline::after_secs(60)
 }
 
@@ -142,8 +142,8 @@ impl Target {
         let (registry, scope, named) = (Arc::clone(&self.registry), self.scope.clone(), name.to_owned());
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         in_time(name, move || {
-            let (cancel, session) = (Cancel::new(), Session::default());
-            let call = ToolContext::new(&session, &scope, deadline(), &cancel);
+            let session = Session::default();
+            let call = ToolContext::new(&session, &scope, deadline());
             registry.call(&named, &call, arguments)
         })
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cdpilot::config::{Config, Home, Token};
 use cdpilot::control::{Control, Profile};
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::Deadline;
 use cdpilot::tools::{Registry, Scope, Toolbox, ToolboxOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -84,12 +84,12 @@ impl Armed {
     }
 
     fn call(&self, name: &str, arguments: Value) -> Value {
-        called(&self.registry, &self.scope, name, arguments, Deadline::after_secs(20), &Cancel::new())
+        called(&self.registry, &self.scope, name, arguments, Deadline::after_secs(20))
     }
 
     /// The same within so many seconds.
     fn call_for(&self, seconds: u64, name: &str, arguments: Value) -> Value {
-        called(&self.registry, &self.scope, name, arguments, Deadline::after_secs(seconds), &Cancel::new())
+        called(&self.registry, &self.scope, name, arguments, Deadline::after_secs(seconds))
     }
 
     fn done(&self, name: &str, arguments: Value) -> Value {

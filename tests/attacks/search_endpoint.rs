@@ -1,6 +1,6 @@
 //! Attacks of a search endpoint.
 
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use super::llm_endpoint::{Endpoint, TAKEN, http, in_time};
@@ -89,10 +89,10 @@ impl Target {
         self.answered(http("200 OK", "Content-Type: application/json\r\n", response.to_string().as_bytes()))
     }
 
-    fn search(&self, deadline: Deadline) -> Result<Value, String> {
+    fn search(&self, deadline: Deadline<'static>) -> Result<Value, String> {
         let registry = std::sync::Arc::clone(&self.shop.registry);
         let requested = json!({ "query": "x", "limit": 20 });
-        in_time("the search", move || called(&registry, &no_scope(), "web_search", requested, deadline, &Cancel::new()))
+        in_time("the search", move || called(&registry, &no_scope(), "web_search", requested, deadline))
     }
 }
 

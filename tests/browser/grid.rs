@@ -15,7 +15,7 @@ use crate::support::grid::{Grid, Setup};
 use crate::support::test_home::{TestHome, eval_value};
 
 /// Enough for a session on a machine that has much to do.
-fn soon() -> Deadline {
+fn soon() -> Deadline<'static> {
     Deadline::after_secs(90)
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn options(transport: TransportKind) -> Option<LaunchOptions> {
     Some(LaunchOptions::new().executable(executable?).headless(true).transport(transport))
 }
 
-pub(crate) fn soon() -> Deadline {
+pub(crate) fn soon() -> Deadline<'static> {
     Deadline::after_secs(10)
 }
 

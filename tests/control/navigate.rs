@@ -10,7 +10,7 @@ use crate::support::chrome::soon;
 use crate::support::site::{Answer, Held};
 use crate::support::test_home::{TestHome, eval_value, run, seen};
 
-fn go(profile: &Profile, url: &str, wait_until: WaitUntil, deadline: Deadline) -> Result<Navigated, Error> {
+fn go(profile: &Profile, url: &str, wait_until: WaitUntil, deadline: Deadline<'_>) -> Result<Navigated, Error> {
     profile.navigate(Navigate::new(url).wait_until(wait_until), deadline)
 }
 

@@ -20,7 +20,7 @@ use crate::support::tool_workspace::no_scope;
 /// The test that plays the servers of all of them.
 const STAGE: &str = "tools_of_a_server_are_listed_and_called";
 
-fn soon() -> Deadline {
+fn soon() -> Deadline<'static> {
     Deadline::after_secs(30)
 }
 
@@ -58,17 +58,17 @@ impl Staged {
         staged
     }
 
-    fn load(&self, deadline: Deadline) -> Result<(), ToolError> {
+    fn load(&self, deadline: Deadline<'_>) -> Result<(), ToolError> {
         let failed = self.registry.load(&BTreeSet::from(["mcp-fake".to_owned()]), deadline);
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    fn call_by(&self, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
-        call(&self.registry, name, text, deadline, cancel)
+    fn call_by(&self, name: &str, text: &str, deadline: Deadline<'_>) -> Result<String, ToolError> {
+        call(&self.registry, name, text, deadline)
     }
 
     fn call(&self, name: &str, text: &str) -> Result<String, ToolError> {
-        self.call_by(name, text, soon(), &Cancel::new())
+        self.call_by(name, text, soon())
     }
 
     fn names(&self) -> BTreeSet<String> {
@@ -89,10 +89,10 @@ impl Staged {
     }
 }
 
-fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
+fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline<'_>) -> Result<String, ToolError> {
     let arguments = Map::from_iter([("text".to_owned(), json!(text))]);
     let (session, scope) = (Session::default(), no_scope());
-    let call = ToolContext::new(&session, &scope, deadline, cancel);
+    let call = ToolContext::new(&session, &scope, deadline);
     let outcome = registry.call(name, &call, arguments)?;
     Ok(outcome.fields["text"].as_str().unwrap().to_owned())
 }
@@ -136,7 +136,7 @@ fn a_crash_fails_only_the_calls_under_way() {
     let registry = Arc::clone(&staged.registry);
     let (send, other) = crossbeam_channel::bounded(1);
     let waiting = spawn("test-waits", move || {
-        let _ = send.send(call(&registry, "hang", "", soon(), &Cancel::new()));
+        let _ = send.send(call(&registry, "hang", "", soon()));
     });
     staged.until_noted("hangs");
     let generation = staged.registry.generation();
@@ -151,7 +151,7 @@ fn a_crash_fails_only_the_calls_under_way() {
 #[test]
 fn a_late_call_is_cancelled_and_the_server_keeps_running() {
     let staged = Staged::listed("");
-    let late = staged.call_by("hang", "", Deadline::after_millis(300), &Cancel::new()).unwrap_err();
+    let late = staged.call_by("hang", "", Deadline::after_millis(300)).unwrap_err();
     assert_eq!(late.code, "TIMEOUT", "{late:?}");
     staged.until_noted("cancelled");
     let cancel = Cancel::new();
@@ -160,7 +160,7 @@ fn a_late_call_is_cancelled_and_the_server_keeps_running() {
         until("the second call", || noted(&folder, "hangs").len() == 2);
         flag.set();
     });
-    assert_eq!(staged.call_by("hang", "", soon(), &cancel).unwrap_err().code, "CANCELLED");
+    assert_eq!(staged.call_by("hang", "", soon().cancelled_by(&cancel)).unwrap_err().code, "CANCELLED");
     drop(gives_up);
     until("both are cancelled", || staged.noted("cancelled").len() == 2);
     let ids = |what: &str| staged.noted(what).iter().map(|line| line.replace(what, "")).collect::<Vec<_>>();
@@ -174,10 +174,10 @@ fn a_server_that_stops_reading_is_restarted() {
     let limits = Limits { alive: Duration::from_millis(200), patience: Duration::from_millis(100), ..limits() };
     let staged = Staged::with("", limits, |_| {});
     staged.load(soon()).unwrap();
-    let late = staged.call_by("stop-reading", "", Deadline::after_millis(300), &Cancel::new()).unwrap_err();
+    let late = staged.call_by("stop-reading", "", Deadline::after_millis(300)).unwrap_err();
     assert_eq!(late.code, "TIMEOUT", "{late:?}");
     // Whether this one is still sent to the old one or already to the new one, nobody can say.
-    until("it answers again", || staged.call_by("say", "x", Deadline::after_secs(5), &Cancel::new()).is_ok());
+    until("it answers again", || staged.call_by("say", "x", Deadline::after_secs(5)).is_ok());
     assert!(staged.starts() >= 2);
 }
 
@@ -186,12 +186,11 @@ fn a_full_pipe_does_not_block_the_caller() {
     let limits = Limits { alive: Duration::from_millis(200), patience: Duration::from_millis(100), ..limits() };
     let staged = Staged::with("", limits, |_| {});
     staged.load(soon()).unwrap();
-    let cancel = Cancel::new();
-    let _ = staged.call_by("stop-reading", "", Deadline::after_millis(1), &cancel);
+    let _ = staged.call_by("stop-reading", "", Deadline::after_millis(1));
     let large = "x".repeat(1024 * 1024);
-    let late = staged.call_by("say", &large, Deadline::after_millis(300), &cancel).unwrap_err();
+    let late = staged.call_by("say", &large, Deadline::after_millis(300)).unwrap_err();
     assert!(["TIMEOUT", "MCP_SERVER_GONE"].contains(&late.code), "{late:?}");
-    until("it answers again", || staged.call_by("say", &large, Deadline::after_secs(5), &cancel).is_ok());
+    until("it answers again", || staged.call_by("say", &large, Deadline::after_secs(5)).is_ok());
 }
 
 #[test]
@@ -226,7 +225,7 @@ fn an_undecodable_answer_fails_its_call_at_once() {
     let cancel = Cancel::new();
     std::thread::scope(|scope| {
         // Another call is under way: only the id says whose answer it is.
-        let hanging = scope.spawn(|| staged.call_by("hang", "", soon(), &cancel));
+        let hanging = scope.spawn(|| staged.call_by("hang", "", soon().cancelled_by(&cancel)));
         staged.until_noted("hangs");
         for (kind, said) in [
             ("escape", "invalid JSON"),

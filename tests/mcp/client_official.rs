@@ -93,7 +93,7 @@ impl Driven {
         progress: &dyn Fn(Progress),
     ) -> Result<Outcome, ToolError> {
         let (session, scope) = (Session::default(), no_scope());
-        let call = ToolContext::new(&session, &scope, Deadline::after_secs(60), cancel).progress(progress);
+        let call = ToolContext::new(&session, &scope, Deadline::after_secs(60).cancelled_by(cancel)).progress(progress);
         self.registry.call(name, &call, arguments.as_object().cloned().unwrap_or_else(Map::new))
     }
 

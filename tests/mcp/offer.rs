@@ -131,7 +131,7 @@ impl Source for Elsewhere {
         self.toolset
     }
 
-    fn load(&self, _: Deadline) -> Result<(), ToolError> {
+    fn load(&self, _: Deadline<'_>) -> Result<(), ToolError> {
         if self.fails {
             return Err(ToolError::new("TIMEOUT", "it does not come"));
         }

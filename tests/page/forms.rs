@@ -102,7 +102,7 @@ fn an_element_that_cannot_be_checked_reports_the_reason() {
     let body = "<input type=checkbox id=off disabled><input type=radio id=r checked><input id=i>
         <input type=checkbox id=stuck onclick='return false'><input type=checkbox id=gone style='display:none'>";
     let Some(staged) = InputStage::alone("check-refused", body) else { return };
-    let refused = |kind: &str, id: &str, reason: &str, deadline: Deadline| {
+    let refused = |kind: &str, id: &str, reason: &str, deadline: Deadline<'_>| {
         let act = json!({ "kind": kind, "selector": format!("#{id}") });
         let error = staged.try_by(act, deadline).unwrap_err();
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");

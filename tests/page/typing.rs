@@ -165,7 +165,7 @@ fn an_element_that_accepts_no_text_reports_the_reason() {
     let body = "<input id=ro readonly value=x><input id=off disabled><input id=c type=checkbox><select id=s></select>
         <input id=f type=file><input id=n type=number><p id=p>text</p><input id=m maxlength=3>";
     let Some(staged) = InputStage::alone("type-refused", body) else { return };
-    let refused = |id: &str, reason: &str, deadline: Deadline| {
+    let refused = |id: &str, reason: &str, deadline: Deadline<'_>| {
         let act = json!({ "kind": "type", "selector": format!("#{id}"), "text": "hunter2!" });
         let error = staged.try_by(act, deadline).unwrap_err();
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");

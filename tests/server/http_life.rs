@@ -1,10 +1,10 @@
 //! Disconnecting clients, event streams, and stopping the server.
 
 use std::io::Read as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cdpilot::http::{Answer, Event, EventSource, HttpServer, Limits, Next, Request};
-use cdpilot::sync::{Cancel, Deadline, pause, spawn};
+use cdpilot::sync::{Deadline, pause, spawn};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use http::StatusCode;
 
@@ -39,12 +39,11 @@ fn waiting(limits: Limits) -> Waiting {
     let server = serve(limits, move |request: Request| {
         if request.path == "/wait" {
             tell_begun.send(()).unwrap();
-            let deadline = Instant::now() + PATIENCE;
-            while !request.cancel.is_set() && Instant::now() < deadline {
+            let deadline = request.deadline(PATIENCE);
+            while !deadline.passed() {
                 pause(Duration::from_millis(2));
             }
-            // The flag is this thread's too.
-            tell.send(request.cancel.is_set() && Cancel::is_current_set()).unwrap();
+            tell.send(request.cancel.is_set() && deadline.is_cancelled()).unwrap();
         }
         fine()
     });
@@ -112,7 +111,7 @@ struct Sent {
 }
 
 impl EventSource for Sent {
-    fn next(&mut self, deadline: Deadline) -> Next {
+    fn next(&mut self, deadline: Deadline<'_>) -> Next {
         match self.events.recv_timeout(deadline.left()) {
             Ok(event) if event.data == "panic" => panic!("on purpose"),
             Ok(event) => Next::Event(event),

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::chrome::{ACCEPT, Task, blocking, soon};
 
 /// Far longer than a test takes: a call that ends at its deadline fails the test.
-fn far() -> Deadline {
+fn far() -> Deadline<'static> {
     Deadline::after_secs(600)
 }
 

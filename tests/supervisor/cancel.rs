@@ -14,13 +14,17 @@ use crate::support::test_tab::TestTab;
 /// How soon a wait is to end, with room for a machine that is busy.
 const SOON: Duration = Duration::from_secs(20);
 
+fn long() -> Deadline<'static> {
+    Deadline::after_secs(60)
+}
+
 /// Starts an operation that waits for a minute, cancels it once it is under way, and returns its result.
-fn cancelled<T: Send>(paged: &TestTab, under_way: &str, work: impl FnOnce() -> T + Send) -> T {
+fn cancelled<T: Send>(paged: &TestTab, under_way: &str, work: impl FnOnce(Deadline<'_>) -> T + Send) -> T {
     let cancel = Cancel::new();
     let outcome = Mutex::new(None);
     let mut requested = Instant::now();
     std::thread::scope(|scope| {
-        let worker = scope.spawn(|| *outcome.lock() = Some(cancel.run(work)));
+        let worker = scope.spawn(|| *outcome.lock() = Some(work(long().cancelled_by(&cancel))));
         // The page says when it has come so far.
         if !under_way.is_empty() {
             let script = format!(
@@ -39,7 +43,6 @@ fn cancelled<T: Send>(paged: &TestTab, under_way: &str, work: impl FnOnce() -> T
 #[test]
 fn cancelled_waits_end() {
     let Some(paged) = TestTab::showing("cancel", "<title>cancel</title><button>press</button>") else { return };
-    let long = || Deadline::after_secs(60);
     let top = paged.top();
     let quiet = || {
         let given_up = Deadline::after(SOON);
@@ -51,7 +54,7 @@ fn cancelled_waits_end() {
     quiet();
 
     let script = "window.begun = 1; new Promise(() => {})";
-    let outcome = cancelled(&paged, "window.begun === 1", || paged.supervisor().evaluate(&top, script, long()));
+    let outcome = cancelled(&paged, "window.begun === 1", |by| paged.supervisor().evaluate(&top, script, by));
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     quiet();
 
@@ -67,14 +70,14 @@ fn cancelled_waits_end() {
         let act = Act::parse(wanted.clone()).unwrap();
         let under_way =
             if wanted.get("fn").is_some_and(|fun| fun != "new Promise(() => {})") { "window.begun === 2" } else { "1" };
-        let outcome = cancelled(&paged, under_way, || paged.tab.act(&act, long()));
+        let outcome = cancelled(&paged, under_way, |by| paged.tab.act(&act, by));
         assert!(matches!(outcome, Err(PageError::Supervisor(Error::Cancelled))), "{wanted}: {outcome:?}");
     }
     // Nothing the browser will ever tell.
-    let outcome = cancelled(&paged, "", || paged.supervisor().wait_until(long(), |_| false));
+    let outcome = cancelled(&paged, "", |by| paged.supervisor().wait_until(by, |_| false));
     assert!(outcome.is_none());
     let last = paged.supervisor().log().last();
-    let outcome = cancelled(&paged, "", || paged.supervisor().log().wait_since(last + 1000, 1, long()));
+    let outcome = cancelled(&paged, "", |by| paged.supervisor().log().wait_since(last + 1000, 1, by));
     assert!(outcome.entries.is_empty());
     quiet();
     // The page is unchanged, and so are waits that were not cancelled.
@@ -90,13 +93,14 @@ fn a_cancelled_navigation_is_stopped() {
     let cancel = Cancel::new();
     let (top, url) = (paged.top(), paged.site.url("a", "/slow"));
     let outcome = std::thread::scope(|scope| {
-        let going = scope.spawn(|| cancel.run(|| paged.supervisor().navigate(&top, &url, Deadline::after_secs(60))));
+        let going = scope.spawn(|| paged.supervisor().navigate(&top, &url, long().cancelled_by(&cancel)));
         paged.site.wait_requested("a.localhost/slow", 1);
         cancel.set();
         going.join().unwrap()
     });
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
-    assert!(matches!(cancel.run(|| paged.supervisor().evaluate(&FrameRef::Top, "1", soon())), Err(Error::Cancelled)));
+    let late = paged.supervisor().evaluate(&FrameRef::Top, "1", soon().cancelled_by(&cancel));
+    assert!(matches!(late, Err(Error::Cancelled)), "{late:?}");
     held.release();
     let now = paged.supervisor().wait_until(soon(), |now| now.pages[0].url.ends_with("/slow"));
     assert!(now.is_some(), "the browser goes there all the same");

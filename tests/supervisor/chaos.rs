@@ -34,7 +34,7 @@ struct Tally {
 
 impl Tally {
     /// Runs an operation, which has to come back.
-    fn run<T>(&self, what: &str, operation: impl FnOnce(Deadline) -> Result<T, Error>) -> Option<T> {
+    fn run<T>(&self, what: &str, operation: impl FnOnce(Deadline<'_>) -> Result<T, Error>) -> Option<T> {
         let began = Instant::now();
         let outcome = operation(Deadline::after(DEADLINE));
         assert!(began.elapsed() < DEADLINE + SLACK, "{what} took {:?}", began.elapsed());

@@ -29,7 +29,7 @@ fn dialogs() -> usize {
 }
 
 /// So many take so long on a busy machine.
-fn long(count: usize) -> Deadline {
+fn long(count: usize) -> Deadline<'static> {
     Deadline::after(Duration::from_millis(120) * u32::try_from(count).unwrap())
 }
 

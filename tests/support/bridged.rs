@@ -126,7 +126,7 @@ impl Bridged {
         Some(bridged)
     }
 
-    fn event(&self, deadline: Deadline) -> Option<Event> {
+    fn event(&self, deadline: Deadline<'_>) -> Option<Event> {
         match self.events.next(deadline) {
             Ok(Item::Event(event)) => Some(event),
             Ok(Item::Lagged(missed)) => panic!("{missed} events were lost"),

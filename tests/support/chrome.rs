@@ -22,7 +22,7 @@ use super::browser_path;
 use super::site::Site;
 
 /// Deadline for operations that complete at once: only a hang or a very heavy load reaches it.
-pub(crate) fn soon() -> Deadline {
+pub(crate) fn soon() -> Deadline<'static> {
     Deadline::after_secs(30)
 }
 

@@ -28,7 +28,7 @@ use super::fake_cdp_serve::{Mode, Shared, accept};
 use super::fake_cdp_wire::{self as wire, Frame};
 
 /// Deadline for operations that complete at once: only a hang reaches it.
-pub(crate) fn soon() -> Deadline {
+pub(crate) fn soon() -> Deadline<'static> {
     Deadline::after_secs(60)
 }
 

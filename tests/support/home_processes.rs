@@ -134,7 +134,7 @@ pub(crate) fn files(temp: &Path, home: &Path) -> Vec<PathBuf> {
 }
 
 /// Polls until a condition holds; returns the last value if it does not hold in time.
-pub(crate) fn until<T>(deadline: Deadline, mut look: impl FnMut() -> T, holds: impl Fn(&T) -> bool) -> T {
+pub(crate) fn until<T>(deadline: Deadline<'_>, mut look: impl FnMut() -> T, holds: impl Fn(&T) -> bool) -> T {
     loop {
         let seen = look();
         if holds(&seen) || deadline.passed() {

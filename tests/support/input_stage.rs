@@ -94,7 +94,7 @@ impl InputStage {
         self.try_by(act, soon())
     }
 
-    pub(crate) fn try_by(&self, act: Value, deadline: Deadline) -> Result<Outcome, Error> {
+    pub(crate) fn try_by(&self, act: Value, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         let act: Act = serde_json::from_value(act).unwrap();
         self.paged.tab.act(&act, deadline)
     }

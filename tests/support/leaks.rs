@@ -93,7 +93,7 @@ impl Baseline {
     }
 
     /// Waits until no resources beyond the baseline are left. Panics at the deadline, with a list.
-    pub(crate) fn assert_back(&self, deadline: Deadline) {
+    pub(crate) fn assert_back(&self, deadline: Deadline<'_>) {
         loop {
             let left = self.left_over();
             if left.is_empty() {

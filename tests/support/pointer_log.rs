@@ -43,7 +43,7 @@ impl TestTab {
         self.fails_by(act, cdpilot::sync::Deadline::after_millis(3000))
     }
 
-    pub(crate) fn fails_by(&self, act: Value, deadline: cdpilot::sync::Deadline) -> Error {
+    pub(crate) fn fails_by(&self, act: Value, deadline: cdpilot::sync::Deadline<'_>) -> Error {
         let act: Act = serde_json::from_value(act).unwrap();
         let outcome = self.tab.act(&act, deadline);
         outcome.map(|done| panic!("{act:?} was done: {done:?}, {}", self.value("document.body.innerHTML"))).unwrap_err()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::Deadline;
 use cdpilot::tools::browser::BrowserTools;
 use cdpilot::tools::toolsets::{Enabled, Toolsets};
 use cdpilot::tools::visual::VisualTools;
@@ -44,10 +44,9 @@ impl ToolHome {
     }
 
     /// The same with another deadline.
-    pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline) -> Value {
-        let cancel = Cancel::new();
+    pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline<'_>) -> Value {
         let (session, scope) = (Session::default(), no_scope());
-        let call = ToolContext::new(&session, &scope, deadline, &cancel);
+        let call = ToolContext::new(&session, &scope, deadline);
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         match self.registry.call(name, &call, arguments) {
             Ok(outcome) => outcome.to_value(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::Deadline;
 use cdpilot::tools::{Registry, Scope, Session, ToolContext, Toolbox, ToolboxOptions};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -66,11 +66,11 @@ impl ToolWorkspace {
     }
 
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
-        self.call_by(name, arguments, Deadline::after_secs(30), &Cancel::new())
+        self.call_by(name, arguments, Deadline::after_secs(30))
     }
 
-    pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline, cancel: &Cancel) -> Value {
-        called(&self.registry, &self.scope, name, arguments, deadline, cancel)
+    pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline<'_>) -> Value {
+        called(&self.registry, &self.scope, name, arguments, deadline)
     }
 
     /// The same; panics unless it succeeds.
@@ -100,11 +100,10 @@ pub(crate) fn called(
     scope: &Scope,
     name: &str,
     arguments: Value,
-    deadline: Deadline,
-    cancel: &Cancel,
+    deadline: Deadline<'_>,
 ) -> Value {
     let session = Session::default();
-    let call = ToolContext::new(&session, scope, deadline, cancel);
+    let call = ToolContext::new(&session, scope, deadline);
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
     match registry.call(name, &call, arguments) {
         Ok(outcome) => outcome.to_value(),

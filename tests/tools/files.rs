@@ -48,9 +48,8 @@ fn images_are_returned_and_other_binary_files_are_refused() {
     shop.put("p.png", picture);
     shop.put("p.bin", b"\x7fELF\0\0\0");
     shop.put("latin.txt", b"caf\xe9\n");
-    let cancel = Cancel::new();
     let session = Session::default();
-    let call = ToolContext::new(&session, &shop.scope, Deadline::after_secs(30), &cancel);
+    let call = ToolContext::new(&session, &shop.scope, Deadline::after_secs(30));
     let arguments = Map::from_iter([("path".to_owned(), json!("p.png"))]);
     let outcome = shop.registry.call("read_file", &call, arguments).unwrap();
     assert_eq!((outcome.images[0].media_type, outcome.images[0].bytes.as_slice()), ("image/png", picture.as_slice()));
@@ -307,10 +306,10 @@ fn searches_stop_at_their_limits() {
     assert!(response["count"] == 0 && response["skipped"].is_string(), "{response}");
     // Nothing of the time is left: what was found so far is told, which is nothing.
     let search = || json!({ "pattern": "needle" });
-    let response = shop.call_by("search_files", search(), Deadline::after_millis(1), &Cancel::new());
+    let response = shop.call_by("search_files", search(), Deadline::after_millis(1));
     assert!(response["success"] == true && response["truncated"].as_str().unwrap().contains("time"), "{response}");
     let cancel = Cancel::new();
     cancel.set();
-    let response = shop.call_by("search_files", search(), Deadline::after_secs(30), &cancel);
+    let response = shop.call_by("search_files", search(), Deadline::after_secs(30).cancelled_by(&cancel));
     assert_eq!(response["code"], "CANCELLED");
 }

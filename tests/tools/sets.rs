@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use cdpilot::config::{Config, Home};
 use cdpilot::control::{Control, Overrides};
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::Deadline;
 use cdpilot::tools::toolsets::{DEFINED, Enabled, Kind, Problem, Toolsets};
 use cdpilot::tools::{
     Outcome, Registry, RegistryError, Session, Source, Tool, ToolContext, ToolError, Toolbox, ToolboxOptions,
@@ -306,9 +306,8 @@ fn a_disabled_toolset_removes_no_tool_of_others() {
 #[test]
 fn tool_results_have_one_shape() {
     let (registry, _) = toolsets(&[("plug", "echo")], &[]);
-    let cancel = Cancel::new();
     let (session, scope) = (Session::default(), no_scope());
-    let call = ToolContext::new(&session, &scope, Deadline::after_secs(5), &cancel);
+    let call = ToolContext::new(&session, &scope, Deadline::after_secs(5));
     let response = registry.call("echo", &call, Map::from_iter([("a".to_owned(), json!(1))])).unwrap();
     assert_eq!(response.to_value(), json!({ "success": true, "told": { "a": 1 } }));
     let unknown = registry.call("ecco", &call, Map::new()).unwrap_err();
@@ -392,9 +391,8 @@ fn arguments_are_coerced_from_the_forms_that_models_send() {
     }
     let (registry, _) = toolsets(&[], &[]);
     registry.register("plug", Tool::of("take", "Takes.", |_, takes: Takes| Outcome::of(&takes))).unwrap();
-    let cancel = Cancel::new();
     let (session, scope) = (Session::default(), no_scope());
-    let call = ToolContext::new(&session, &scope, Deadline::after_secs(5), &cancel);
+    let call = ToolContext::new(&session, &scope, Deadline::after_secs(5));
     let take = |arguments: &Value| registry.call("take", &call, arguments.as_object().unwrap().clone());
     for (name, given, taken) in [
         ("text", json!(42), json!("42")),
@@ -503,7 +501,7 @@ impl Source for Elsewhere {
         self.toolset
     }
 
-    fn load(&self, _: Deadline) -> Result<(), ToolError> {
+    fn load(&self, _: Deadline<'_>) -> Result<(), ToolError> {
         self.requested.fetch_add(1, Ordering::Relaxed);
         let Some(name) = self.brings else { return Err(ToolError::new("MCP_SERVER_GONE", "it does not start")) };
         self.registry.upgrade().unwrap().register(self.toolset, tool(name)).unwrap();

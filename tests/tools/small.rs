@@ -42,7 +42,7 @@ fn a_todo_list_is_set_changed_and_read() {
 struct Person(Mutex<Vec<Result<String, ToolError>>>, Mutex<Vec<Question>>);
 
 impl AskUser for Person {
-    fn ask(&self, question: &Question, _deadline: Deadline) -> Result<String, ToolError> {
+    fn ask(&self, question: &Question, _deadline: Deadline<'_>) -> Result<String, ToolError> {
         self.1.lock().push(question.clone());
         self.0.lock().pop().unwrap_or_else(|| Ok(String::new()))
     }
@@ -142,11 +142,11 @@ fn a_search_ends_at_its_deadline_or_when_cancelled() {
     site.put("/search", json_answer(&json!({ "results": [] })).held_by(&held));
     let shop = searching(&site.url("1", "/"), 60);
     let search = || json!({ "query": "x" });
-    let response = shop.call_by("web_search", search(), Deadline::after_millis(300), &Cancel::new());
+    let response = shop.call_by("web_search", search(), Deadline::after_millis(300));
     assert_eq!(response["code"], "TIMEOUT", "{response}");
     let cancel = Cancel::new();
     cancel.set();
-    let response = shop.call_by("web_search", search(), Deadline::after_secs(60), &cancel);
+    let response = shop.call_by("web_search", search(), Deadline::after_secs(60).cancelled_by(&cancel));
     assert!(response["code"] == "CANCELLED" || response["code"] == "TIMEOUT", "{response}");
     held.release();
 }

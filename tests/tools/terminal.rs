@@ -121,7 +121,8 @@ fn the_process_tree_is_killed_on_timeout_or_cancellation() {
         until("it runs", || running(&seen) >= 5);
         flag.set();
     });
-    let response = shop.call_by("terminal", json!({ "command": command }), Deadline::after_secs(60), &cancel);
+    let deadline = Deadline::after_secs(60).cancelled_by(&cancel);
+    let response = shop.call_by("terminal", json!({ "command": command }), deadline);
     assert_eq!(response["code"], "CANCELLED");
     assert_eq!(running(&mark), 0);
     drop(canceller);
@@ -196,7 +197,7 @@ fn background_processes_are_read_written_and_ended() {
     let deaf = start("sleep 9999")["id"].as_str().unwrap().to_owned();
     let much = || json!({ "action": "write", "id": deaf, "input": "x".repeat(60_000) });
     assert_eq!(shop.call("process", much())["success"], true, "as much as the system keeps");
-    let response = shop.call_by("process", much(), Deadline::after_millis(200), &Cancel::new());
+    let response = shop.call_by("process", much(), Deadline::after_millis(200));
     assert_eq!(response["code"], "BUSY", "{response}");
     assert_eq!(shop.call("process", much())["code"], "BUSY");
 }
@@ -229,7 +230,7 @@ fn background_processes_end_when_their_owner_is_killed() {
         let response = shop.done("terminal", json!({ "command": command, "background": true }));
         loop {
             let wait = json!({ "action": "wait", "id": response["id"], "timeout_s": 60 });
-            shop.call_by("process", wait, Deadline::after_secs(60), &Cancel::new());
+            shop.call_by("process", wait, Deadline::after_secs(60));
         }
     }
     let mark = mark();

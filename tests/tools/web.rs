@@ -26,9 +26,7 @@ fn pages_are_extracted_in_background_tabs_that_are_closed() {
     let eyes = FakeModel::saying([ModelAnswer::text("a red square")]);
     std::fs::write(home.path().join("llm.json"), model(&eyes)).unwrap();
     let (registry, site) = (registry(&home), &home.site);
-    let call = |name: &str, arguments: Value| {
-        called(&registry, &no_scope(), name, arguments, Deadline::after_secs(30), &Cancel::new())
-    };
+    let call = |name: &str, arguments: Value| called(&registry, &no_scope(), name, arguments, Deadline::after_secs(30));
     site.page("/mine", "<title>mine</title>");
     site.page(
         "/",
@@ -84,7 +82,7 @@ fn pages_are_extracted_in_background_tabs_that_are_closed() {
     no_tab_is_left();
     // Nor does a server that says nothing.
     let silent = json!({ "url": site.url("a", "/held") });
-    let response = called(&registry, &no_scope(), "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
+    let response = called(&registry, &no_scope(), "web_extract", silent, Deadline::after_secs(4));
     assert_eq!(response["code"], "TIMEOUT", "{response}");
     assert!(response["error"].as_str().unwrap().contains("does not respond"), "{response}");
     no_tab_is_left();
@@ -107,7 +105,8 @@ fn extracting(registry: &Arc<Registry>, cancel: &Cancel, url: String) -> crossbe
     let (registry, cancel) = (Arc::clone(registry), cancel.clone());
     let thread = spawn("test-extract", move || {
         let arguments = json!({ "url": url });
-        let _ = send.send(called(&registry, &no_scope(), "web_extract", arguments, Deadline::after_secs(60), &cancel));
+        let deadline = Deadline::after_secs(60).cancelled_by(&cancel);
+        let _ = send.send(called(&registry, &no_scope(), "web_extract", arguments, deadline));
     });
     // It is over when the outcome is there.
     std::mem::forget(thread.unwrap());

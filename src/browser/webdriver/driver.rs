@@ -48,7 +48,7 @@ impl Driver {
         method: &'static str,
         path: &str,
         body: Option<&Value>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Value, Problem> {
         let began = Instant::now();
         let address = Endpoint { path: format!("{}{path}", self.server.path), ..self.server.clone() }.url();

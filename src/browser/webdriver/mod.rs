@@ -37,25 +37,26 @@ pub(super) struct Opened {
     pub(super) endpoint: Endpoint,
     /// Options of the connection: headers are only sent where they were meant for.
     pub(super) connect: ConnectOptions,
-    /// The deadline for connecting.
-    pub(super) deadline: Deadline,
 }
 
-/// Opens a session at `asked` and finds the CDP address of its browser.
-pub(super) fn open(requested: &Endpoint, options: &AttachOptions) -> Result<Opened, Error> {
+/// Opens a session at `requested` and finds the CDP address of its browser. Also returns the deadline for connecting.
+pub(super) fn open<'c>(
+    requested: &Endpoint,
+    options: &AttachOptions,
+    deadline: Deadline<'c>,
+) -> Result<(Opened, Deadline<'c>), Error> {
     if requested.scheme().is_encrypted() && !cfg!(feature = "tls") {
         return Err(Error::BadUrl { problem: "webdriver+https needs a build with the feature `tls`".to_owned() });
     }
     let AttachOptions { connect, webdriver } = options;
-    let deadline = Deadline::after(webdriver.session_timeout);
     let request = options::request(&webdriver.capabilities, requested);
-    let (session, capabilities) =
-        Session::open(Driver::new(requested, connect), request, webdriver.keep_alive, deadline)?;
+    let (driver, patience) = (Driver::new(requested, connect), deadline.within(webdriver.session_timeout));
+    let (session, capabilities) = Session::open(driver, request, webdriver.keep_alive, patience)?;
     tracing::debug!(server = %session.server(), "WebDriver session opened");
     warn_of_prompts(&capabilities);
 
     let mut connect = connect.clone();
-    let deadline = Deadline::after(connect.connect_timeout);
+    let deadline = deadline.within(connect.connect_timeout);
     let found = address::find(&capabilities, session.id(), requested)?
         .ok_or_else(|| Error::no_cdp(&Backend::WebDriver(requested.clone()), "its session provides no CDP address"))?;
     if !address::may_know(&found, requested) {
@@ -63,7 +64,7 @@ pub(super) fn open(requested: &Endpoint, options: &AttachOptions) -> Result<Open
     }
     let how = Resolve { headers: &connect.headers, roots: &connect.tls_roots, profiles: Vec::new(), deadline };
     let endpoint = resolve(&found, &how)?;
-    Ok(Opened { session, endpoint, connect, deadline })
+    Ok((Opened { session, endpoint, connect }, deadline))
 }
 
 /// A server may override the requested behaviour.

@@ -41,7 +41,7 @@ impl Session {
         driver: Driver,
         request: Value,
         keep_alive: Option<Duration>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(Self, Value), Error> {
         let (driver, mut made) = create(driver, request, deadline)?;
         let Some(id) = id_of(&made) else {
@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// Deletes the session: <https://www.w3.org/TR/webdriver2/#delete-session>. Succeeds if it no longer exists.
-    pub(in crate::browser) fn end(&mut self, deadline: Deadline) -> Result<(), Error> {
+    pub(in crate::browser) fn end(&mut self, deadline: Deadline<'_>) -> Result<(), Error> {
         if std::mem::replace(&mut self.ended, true) {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Drop for Session {
 }
 
 /// Requests a session, on a thread, since the server may answer after the deadline; that session is deleted then.
-fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver, Value), Error> {
+fn create(driver: Driver, request: Value, deadline: Deadline<'_>) -> Result<(Driver, Value), Error> {
     let began = Instant::now();
     let (send, made) = bounded(0); // a session that is not received returns to the thread
     let asker = driver.clone();
@@ -113,22 +113,27 @@ fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver,
         }
     })
     .map_err(|problem| Error::system("cannot start a thread", problem))?;
-    match made.recv_deadline(deadline.instant()) {
-        Ok(outcome) => {
-            thread.join();
-            outcome.map_err(|problem| driver.error(problem))
+    loop {
+        match made.recv_deadline(deadline.next_check()) {
+            Ok(outcome) => {
+                thread.join();
+                return outcome.map_err(|problem| driver.error(problem));
+            }
+            Err(RecvTimeoutError::Timeout) if deadline.passed() => {
+                std::mem::forget(thread); // joining would wait for the server
+                return Err(driver.error(Problem::Timeout { after: began.elapsed() }));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::system("cannot request a session", "its thread has ended"));
+            }
         }
-        Err(RecvTimeoutError::Timeout) => {
-            std::mem::forget(thread); // joining would wait for the server
-            Err(driver.error(Problem::Timeout { after: began.elapsed() }))
-        }
-        Err(RecvTimeoutError::Disconnected) => Err(Error::system("cannot request a session", "its thread has ended")),
     }
 }
 
 /// Requests at the path of the address; without one also at the path of older grids. Returns the driver with the
 /// session.
-fn ask(driver: &Driver, request: &Value, deadline: Deadline) -> Result<(Driver, Value), Problem> {
+fn ask(driver: &Driver, request: &Value, deadline: Deadline<'_>) -> Result<(Driver, Value), Problem> {
     let new = |driver: &Driver| driver.command("POST", "/session", Some(request), deadline);
     let first = new(driver);
     let elsewhere = match &first {
@@ -149,7 +154,7 @@ fn id_of(made: &Value) -> Option<String> {
     made.get("sessionId").and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-fn delete(driver: &Driver, id: &str, deadline: Deadline) -> Result<(), Problem> {
+fn delete(driver: &Driver, id: &str, deadline: Deadline<'_>) -> Result<(), Problem> {
     match driver.command("DELETE", &path(id), None, deadline) {
         Err(problem) if !is_gone(&problem) => Err(problem),
         _ => Ok(()),
@@ -216,7 +221,7 @@ impl KeepAlive {
     }
 
     /// Waits until the thread has ended.
-    fn finish(self, deadline: Deadline) {
+    fn finish(self, deadline: Deadline<'_>) {
         if self.ended.recv_deadline(deadline.instant()) == Err(RecvTimeoutError::Timeout) {
             std::mem::forget(self.thread); // its command is pending; it ends by itself with the answer
         }

@@ -20,7 +20,7 @@ const IMPATIENT: i32 = 130;
 /// Tells whether to continue. The first signal ends the run in order, a second one immediately.
 pub(super) struct RunLimit {
     limit: Duration,
-    deadline: Deadline,
+    deadline: Deadline<'static>,
     signalled: Arc<AtomicBool>,
     #[cfg(unix)]
     ids: Vec<signal_hook::SigId>,
@@ -73,12 +73,12 @@ impl RunLimit {
     }
 
     /// Deadline for one operation.
-    pub(super) fn soon(&self) -> Deadline {
+    pub(super) fn soon(&self) -> Deadline<'static> {
         self.deadline.within(OPERATION)
     }
 
     /// Deadline of `limit`, within the run's deadline.
-    pub(super) fn within(&self, limit: Duration) -> Deadline {
+    pub(super) fn within(&self, limit: Duration) -> Deadline<'static> {
         self.deadline.within(limit)
     }
 }

@@ -22,7 +22,7 @@ const MESSAGES: usize = 1000;
 /// Dialogs per script.
 const DIALOGS: usize = 50;
 
-fn evaluate(supervisor: &Supervisor, script: &str, deadline: Deadline) -> Result<(), Failure> {
+fn evaluate(supervisor: &Supervisor, script: &str, deadline: Deadline<'_>) -> Result<(), Failure> {
     supervisor.evaluate(&FrameRef::Top, script, deadline)?;
     Ok(())
 }

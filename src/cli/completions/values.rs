@@ -41,7 +41,7 @@ pub(super) struct Values {
     url: Option<String>,
     profile: Option<String>,
     target: Option<String>,
-    deadline: Deadline,
+    deadline: Deadline<'static>,
 }
 
 impl Values {

@@ -15,7 +15,7 @@ use crate::http::client::{self, Tcp, exchange};
 use crate::mcp::server::http::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::mcp::server::is_modern;
 use crate::mcp::{Fault, MODERN, Request};
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Time limit for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -85,25 +85,19 @@ impl HttpBackend {
     }
 
     /// Whether a server accepts connections.
-    pub(super) fn is_there(&self) -> bool {
-        self.uri("/").and_then(|uri| self.connect(&uri, Deadline::after(CONNECT), None)).is_ok()
+    pub(super) fn is_there(&self, deadline: Deadline<'_>) -> bool {
+        self.uri("/").and_then(|uri| self.connect(&uri, deadline.renewed(CONNECT))).is_ok()
     }
 
     /// Sends a request and waits for the answer.
-    pub(super) fn ask(
-        &self,
-        request: &Request,
-        session: &Session,
-        cancel: &Cancel,
-        deadline: Deadline,
-    ) -> Result<Reply, NoAnswer> {
+    pub(super) fn ask(&self, request: &Request, session: &Session, deadline: Deadline<'_>) -> Result<Reply, NoAnswer> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params }).to_string();
         let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
         let uri = self.uri(&format!("/mcp{query}"))?;
         let (headers, body) = (self.headers(request, session), Some(body.as_bytes()));
         let asked =
             client::Request { method: Method::Post.name(), uri: &uri, headers: &headers, body, max_answer: MAX_ANSWER };
-        let (status, body) = exchange(&self.connect(&uri, deadline, Some(cancel))?, &asked).map_err(no_answer)?;
+        let (status, body) = exchange(&self.connect(&uri, deadline)?, &asked).map_err(no_answer)?;
         let body = serde_json::from_slice(&body).map_err(|_| other_server())?;
         Ok(Reply { status, body })
     }
@@ -112,8 +106,8 @@ impl HttpBackend {
         format!("{}{target}", self.base).parse().map_err(|_| NoAnswer::Other("it is not a server address".to_owned()))
     }
 
-    fn connect<'a>(&self, uri: &Uri, deadline: Deadline, cancel: Option<&'a Cancel>) -> Result<Tcp<'a>, NoAnswer> {
-        Tcp::connect(uri, CONNECT, deadline, cancel)
+    fn connect<'a>(&self, uri: &Uri, deadline: Deadline<'a>) -> Result<Tcp<'a>, NoAnswer> {
+        Tcp::connect(uri, CONNECT, deadline)
             .map_err(|why| NoAnswer::Nobody(format!("no server can be reached at {}: {why}", self.base)))
     }
 
@@ -132,12 +126,12 @@ impl HttpBackend {
 
     /// Ends the connection's session: its to-do list and background commands are dropped; its tabs stay open without an
     /// owner.
-    pub(super) fn end(&self, session: &Session, deadline: Deadline) {
+    pub(super) fn end(&self, session: &Session, deadline: Deadline<'_>) {
         let Ok(uri) = self.uri("/mcp") else { return };
         let headers = named(self.own_headers(session));
         let asked =
             client::Request { method: "DELETE", uri: &uri, headers: &headers, body: None, max_answer: MAX_ANSWER };
-        if let Ok(connection) = self.connect(&uri, deadline, None) {
+        if let Ok(connection) = self.connect(&uri, deadline) {
             // A server that has stopped has dropped the session too.
             let _ = exchange(&connection, &asked);
         }

@@ -22,7 +22,7 @@ use crate::control::Session;
 use crate::mcp::server::{Backend, LOADED_ONLY, Peer, ToolServer, instructions_for};
 use crate::mcp::{Fault, Request};
 use crate::server::{Error, OfferError, Server, ServerOptions};
-use crate::sync::{Cancel, Deadline, pause};
+use crate::sync::{Deadline, pause};
 
 /// Time limit for an answer; the server's own limit for a call is 120 s.
 const CALL_LIMIT: Duration = Duration::from_secs(130);
@@ -110,14 +110,15 @@ impl ToolSource {
     pub(super) fn check(&self) -> Result<(), Failure> {
         let ping = Request { id: None, method: "ping".to_owned(), params: Map::new() };
         loop {
-            let location = self.location()?;
+            let deadline = Deadline::after(QUICK_LIMIT);
+            let location = self.location(deadline)?;
             let Location::Remote(http_backend) = &*location else { return Ok(()) };
-            match http_backend.ask(&ping, &Session::default(), &Cancel::new(), Deadline::after(QUICK_LIMIT)) {
+            match http_backend.ask(&ping, &Session::default(), deadline.renewed(QUICK_LIMIT)) {
                 Ok(told) if told.body.get("result").is_some() => return Ok(()),
                 Ok(told) => return Err(refused(&told.body)),
                 Err(NoAnswer::Nobody(sentence)) => {
                     self.forget(&location);
-                    if !self.is_free(http_backend)? {
+                    if !self.is_free(http_backend, deadline)? {
                         return Err(Failure::unreachable(sentence));
                     }
                 }
@@ -127,7 +128,7 @@ impl ToolSource {
     }
 
     /// Ends the connection's session on a server, or stops our own server.
-    pub(super) fn close(&self, connection: &Session, deadline: Deadline) {
+    pub(super) fn close(&self, connection: &Session, deadline: Deadline<'_>) {
         let _turn = self.turns.lock();
         let location = self.location.lock().take();
         if let Some(Location::Remote(http_backend)) = location.as_deref() {
@@ -142,9 +143,9 @@ impl ToolSource {
     }
 
     /// Whether to resolve again: another server, or none, serves the home by now. Never when the server's address was
-    /// given.
-    fn is_free(&self, gone: &HttpBackend) -> Result<bool, Failure> {
-        let until = Deadline::after(TRANSITION_LIMIT);
+    /// given. Of the deadline, only its cancellation counts.
+    fn is_free(&self, gone: &HttpBackend, deadline: Deadline<'_>) -> Result<bool, Failure> {
+        let until = deadline.renewed(TRANSITION_LIMIT);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
             match found.source {
@@ -161,8 +162,8 @@ impl ToolSource {
         self.location.lock().clone()
     }
 
-    /// Where the tools run; finds a server, or starts one here.
-    fn location(&self) -> Result<Arc<Location>, Unavailable> {
+    /// Where the tools run; finds a server, or starts one here. Of the deadline, only its cancellation counts.
+    fn location(&self, deadline: Deadline<'_>) -> Result<Arc<Location>, Unavailable> {
         if let Some(location) = self.known() {
             return Ok(location);
         }
@@ -170,13 +171,13 @@ impl ToolSource {
         if let Some(location) = self.known() {
             return Ok(location);
         }
-        let location = Arc::new(self.find()?);
+        let location = Arc::new(self.find(deadline)?);
         *self.location.lock() = Some(Arc::clone(&location));
         Ok(location)
     }
 
-    fn find(&self) -> Result<Location, Unavailable> {
-        let until = Deadline::after(TRANSITION_LIMIT);
+    fn find(&self, deadline: Deadline<'_>) -> Result<Location, Unavailable> {
+        let until = deadline.renewed(TRANSITION_LIMIT);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
             let http_backend = HttpBackend::new(
@@ -189,8 +190,10 @@ impl ToolSource {
             let home = match (&found.source, self.home.as_ref()) {
                 // No server serves the home. A program on the default port is not trusted, unless its address was
                 // configured or a token for it was given.
-                (Source::Default, Some(home)) if env("CDPILOT_TOKEN").is_none() || !http_backend.is_there() => home,
-                (Source::Settings, Some(home)) if found.may_start() && !http_backend.is_there() => home,
+                (Source::Default, Some(home)) if env("CDPILOT_TOKEN").is_none() || !http_backend.is_there(until) => {
+                    home
+                }
+                (Source::Settings, Some(home)) if found.may_start() && !http_backend.is_there(until) => home,
                 _ => return Ok(Location::Remote(http_backend)),
             };
             match Server::start(self.server_options(home)?) {
@@ -228,7 +231,9 @@ impl ToolSource {
     ) -> Result<Value, Fault> {
         let mut again = false;
         loop {
-            let location = self.location().map_err(|none| Fault::new(Fault::INTERNAL, Failure::from(none).error))?;
+            let deadline = Deadline::after(patience).cancelled_by(peer.cancel);
+            let location =
+                self.location(deadline).map_err(|none| Fault::new(Fault::INTERNAL, Failure::from(none).error))?;
             let http_backend = match &*location {
                 Location::Local(own) => {
                     let chosen = own.server.control().session(self.session.as_deref());
@@ -238,15 +243,16 @@ impl ToolSource {
                 }
                 Location::Remote(http_backend) => http_backend,
             };
-            match http_backend.ask(request, peer.session, peer.cancel, Deadline::after(patience)) {
+            match http_backend.ask(request, peer.session, deadline.renewed(patience)) {
                 Ok(told) => return told.outcome(),
                 Err(none) => {
                     if !matches!(none, NoAnswer::Cancelled | NoAnswer::Late) {
                         self.forget(&location);
                     }
                     // The request was not sent: retry with the server that serves the home now.
-                    let free =
-                        !again && matches!(none, NoAnswer::Nobody(_)) && self.is_free(http_backend).unwrap_or(false);
+                    let free = !again
+                        && matches!(none, NoAnswer::Nobody(_))
+                        && self.is_free(http_backend, deadline).unwrap_or(false);
                     if !free {
                         return Err(fault(http_backend, &none));
                     }
@@ -298,7 +304,7 @@ impl Backend for ToolSource {
             Location::Remote(http_backend) => {
                 let params = Map::from_iter([("_meta".to_owned(), json!({ LOADED_ONLY: true }))]);
                 let list = Request { id: None, method: "tools/list".to_owned(), params };
-                let told = http_backend.ask(&list, &Session::default(), &Cancel::new(), Deadline::after(QUICK_LIMIT));
+                let told = http_backend.ask(&list, &Session::default(), Deadline::after(QUICK_LIMIT));
                 let told = told.ok()?.outcome().ok()?;
                 let tools = told["tools"].as_array()?.iter();
                 tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()

@@ -115,7 +115,7 @@ struct Act<'a> {
 }
 
 impl Act<'_> {
-    fn deadline(&self, usual: Duration) -> Deadline {
+    fn deadline(&self, usual: Duration) -> Deadline<'static> {
         Deadline::after(self.timeout.unwrap_or_else(|| self.context.settings.timeout(usual)).min(MAX_TIME))
     }
 

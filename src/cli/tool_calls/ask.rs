@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, stderr, stdin};
 use std::sync::Arc;
 
-use crossbeam_channel::bounded;
+use crossbeam_channel::{RecvTimeoutError, bounded};
 use inquire::{InquireError, Text};
 
 use super::super::output::clean;
@@ -21,7 +21,7 @@ impl TerminalUser {
 }
 
 impl AskUser for TerminalUser {
-    fn ask(&self, question: &Question, deadline: Deadline) -> Result<String, ToolError> {
+    fn ask(&self, question: &Question, deadline: Deadline<'_>) -> Result<String, ToolError> {
         let mut text = clean(&question.question).into_owned();
         for (at, choice) in question.choices.iter().enumerate() {
             text.push_str(&format!("\n  {}  {}", at + 1, clean(choice)));
@@ -30,10 +30,16 @@ impl AskUser for TerminalUser {
         let (send, answer) = bounded(1);
         let thread = spawn("cli-ask", move || drop(send.send(Text::new(&text).prompt())));
         let thread = thread.map_err(|problem| ToolError::new("INTERNAL", format!("cannot ask the user: {problem}")))?;
-        let Ok(said) = answer.recv_deadline(deadline.instant()) else {
-            // The thread reads the terminal until the process ends.
-            std::mem::forget(thread);
-            return Err(ToolError::new("TIMEOUT", "the user did not answer in time"));
+        let said = loop {
+            match answer.recv_deadline(deadline.next_check()) {
+                Ok(said) => break said,
+                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
+                Err(_) => {
+                    // The thread reads the terminal until the process ends.
+                    std::mem::forget(thread);
+                    return Err(ToolError::new("TIMEOUT", "the user did not answer in time"));
+                }
+            }
         };
         match said {
             Ok(said) => {

@@ -80,7 +80,7 @@ impl Catalog {
     }
 
     /// Starts the MCP servers and lists their tools. A failed server is reported and does not affect the others.
-    pub(super) fn load(&self, deadline: Deadline, out: &Out) {
+    pub(super) fn load(&self, deadline: Deadline<'_>, out: &Out) {
         let all = self.registry.sources().iter().map(|toolset| toolset.to_string()).collect();
         let _waiting = WaitIndicator::start(out);
         for (toolset, problem) in self.registry.load(&all, deadline) {

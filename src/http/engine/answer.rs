@@ -103,9 +103,8 @@ pub trait EventSource: Send {
     /// The next event, [`Next::Nothing`] if there is none by the deadline, or [`Next::End`].
     ///
     /// Called repeatedly with short deadlines (at most half a second), to check the client between calls. Runs on the
-    /// stream's own thread, inside the request's
-    /// [`Cancel::run`](crate::sync::Cancel::run).
-    fn next(&mut self, deadline: Deadline) -> Next;
+    /// stream's own thread; the deadline is cancelled when the client disconnects.
+    fn next(&mut self, deadline: Deadline<'_>) -> Next;
 }
 
 /// Result of [`EventSource::next`].

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Deref;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::{HeaderMap, Method};
 
-use crate::sync::Cancel;
+use crate::sync::{Cancel, Deadline};
 
 /// The parsed request line and headers.
 ///
@@ -84,12 +84,17 @@ pub struct Request {
     pub head: Head,
     /// The body, declared as `application/json`; empty if there was none.
     pub body: Vec<u8>,
-    /// Set when the client disconnects, and when a stopping server cancels running requests. The handler already runs
-    /// inside [`Cancel::run`].
+    /// Set when the client disconnects, and when a stopping server cancels running requests.
     pub cancel: Cancel,
 }
 
 impl Request {
+    /// A deadline `limit` after the request arrived, which is cancelled when the client disconnects.
+    #[must_use]
+    pub fn deadline(&self, limit: Duration) -> Deadline<'_> {
+        Deadline::after(limit.saturating_sub(self.arrived.elapsed())).cancelled_by(&self.cancel)
+    }
+
     /// A request that did not come over HTTP, from this program: its target is a path with or without a query, as in a
     /// request line. The error is the message for the client.
     pub(crate) fn local(method: &str, target: &str, body: Vec<u8>) -> Result<Self, &'static str> {

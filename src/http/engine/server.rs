@@ -137,11 +137,11 @@ impl HttpServer {
     /// [`Request::cancel`](super::Request::cancel) is abandoned after two more seconds.
     ///
     /// Must not be called from a handler: it would wait for itself.
-    pub fn stop(mut self, deadline: Deadline) -> bool {
+    pub fn stop(mut self, deadline: Deadline<'_>) -> bool {
         self.end(deadline)
     }
 
-    fn end(&mut self, deadline: Deadline) -> bool {
+    fn end(&mut self, deadline: Deadline<'_>) -> bool {
         let Some(inbound) = self.inbound.take() else { return true };
         self.shared.advance(Phase::Stopping);
         let mut ended = self.shared.wait_ended(deadline);

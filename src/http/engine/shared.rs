@@ -138,7 +138,7 @@ impl Shared {
     }
 
     /// Waits until all threads have ended. Returns whether they did by the deadline.
-    pub(super) fn wait_ended(&self, deadline: Deadline) -> bool {
+    pub(super) fn wait_ended(&self, deadline: Deadline<'_>) -> bool {
         let mut alive = self.alive.lock();
         while *alive > 0 {
             if self.ended.wait_until(&mut alive, deadline.instant()).timed_out() {

@@ -67,7 +67,7 @@ impl Streams {
 fn run(stream: Stream, shared: &Shared) {
     let Stream { token, wire, cancel, mut source, start } = stream;
     let line = Line { wire: &wire, cancel: &cancel, shared };
-    let sent = catch_unwind(AssertUnwindSafe(|| cancel.run(|| send(&line, &start, &mut *source))));
+    let sent = catch_unwind(AssertUnwindSafe(|| send(&line, &start, &mut *source)));
     // Drop the source before the connection is returned.
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(source)));
     let outcome = match (sent, dropped) {
@@ -82,7 +82,7 @@ fn send(line: &Line<'_>, start: &[u8], source: &mut dyn EventSource) -> io::Resu
     let every = line.shared.limits.comment_every;
     let mut comment = Deadline::after(every);
     while line.is_wanted() {
-        match source.next(Deadline::after(SLICE).min(comment)) {
+        match source.next(comment.within(SLICE).cancelled_by(line.cancel)) {
             Next::Event(event) => line.write(&encode::event(&event))?,
             Next::Nothing if comment.passed() => line.write(encode::COMMENT)?,
             Next::Nothing => continue,

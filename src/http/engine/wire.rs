@@ -59,7 +59,7 @@ impl Wire {
     }
 
     /// Waits until the socket may be writable or the deadline passes. Fails if the connection was abandoned.
-    pub(super) fn wait_writable(&self, deadline: Deadline) -> io::Result<()> {
+    pub(super) fn wait_writable(&self, deadline: Deadline<'_>) -> io::Result<()> {
         let mut state = self.state.lock();
         while !state.writable && !state.dead {
             if self.changed.wait_until(&mut state, deadline.instant()).timed_out() {

@@ -98,10 +98,8 @@ fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
     } else {
         let request = Request { head, body, cancel: cancel.clone() };
         caught(|| {
-            cancel.run(|| {
-                fault_point(format_args!("http-handler"));
-                shared.handler.handle(request)
-            })
+            fault_point(format_args!("http-handler"));
+            shared.handler.handle(request)
         })
     };
     drop(held);

@@ -81,7 +81,7 @@ enum Probed {
 pub(super) fn negotiate(
     link: &Link,
     probe: bool,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
     limits: &Limits,
 ) -> Result<ProtocolRevision, Problem> {
     if !probe {
@@ -104,7 +104,7 @@ pub(super) fn negotiate(
     }
 }
 
-fn begin_probe(link: &Link, deadline: Deadline) -> Result<PendingRequest<'_>, Problem> {
+fn begin_probe<'a>(link: &'a Link, deadline: Deadline<'_>) -> Result<PendingRequest<'a>, Problem> {
     link.begin(DISCOVER, Map::new(), deadline, false).map_err(|failed| Problem::of(failed, DISCOVER))
 }
 
@@ -140,7 +140,7 @@ fn named(versions: &Value) -> String {
 }
 
 /// Switches to the newer revision and subscribes to changes of the tools.
-fn modern(link: &Link, discovered: &Value, deadline: Deadline) -> ProtocolRevision {
+fn modern(link: &Link, discovered: &Value, deadline: Deadline<'_>) -> ProtocolRevision {
     link.speak_modern();
     if discovered["capabilities"]["tools"]["listChanged"] == true {
         let params = Map::from_iter([("notifications".to_owned(), json!({ "toolsListChanged": true }))]);
@@ -152,7 +152,7 @@ fn modern(link: &Link, discovered: &Value, deadline: Deadline) -> ProtocolRevisi
 }
 
 /// The handshake of older revisions.
-fn initialize(link: &Link, deadline: Deadline) -> Result<ProtocolRevision, Problem> {
+fn initialize(link: &Link, deadline: Deadline<'_>) -> Result<ProtocolRevision, Problem> {
     let params = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": info() });
     let params = params.as_object().cloned().unwrap_or_default();
     let result = link.ask(INITIALIZE, params, deadline).map_err(|failed| Problem::of(failed, INITIALIZE))?;
@@ -166,7 +166,7 @@ fn initialize(link: &Link, deadline: Deadline) -> Result<ProtocolRevision, Probl
 }
 
 /// Lists the tools whose names `wanted` accepts, as the server describes them.
-pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadline) -> Result<Vec<Value>, Problem> {
+pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadline<'_>) -> Result<Vec<Value>, Problem> {
     let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None::<String>);
     for _ in 0..PAGES {
         let params = cursor.map(|cursor| ("cursor".to_owned(), json!(cursor)));

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded, select};
 use parking_lot::{Condvar, Mutex};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::super::message::{answer, notification};
 use super::super::{Fault, Id, MODERN, Message, Request};
 use super::salvage::{answer_id, is_message};
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 use crate::text::replace_lone_surrogates;
 use crate::tools::Progress;
 
@@ -26,8 +26,6 @@ const PROGRESS: usize = 32;
 const SAID: usize = 500;
 /// Maximum length of ids and method names of the server that a response repeats, in characters.
 const ECHOED: usize = 200;
-/// How often a cancellable wait checks its flag.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Key in `_meta`: the protocol revision of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -125,18 +123,23 @@ impl Link {
     }
 
     /// Sends a request and waits for its result.
-    pub(super) fn ask(&self, method: &str, params: Map<String, Value>, deadline: Deadline) -> Result<Value, Failed> {
+    pub(super) fn ask(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        deadline: Deadline<'_>,
+    ) -> Result<Value, Failed> {
         self.begin(method, params, deadline, false)?.wait(deadline, &|_| {})
     }
 
     /// Sends a request. The returned value waits for the result.
-    pub(super) fn begin(
-        &self,
+    pub(super) fn begin<'a>(
+        &'a self,
         method: &str,
         mut params: Map<String, Value>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         wants_progress: bool,
-    ) -> Result<PendingRequest<'_>, Failed> {
+    ) -> Result<PendingRequest<'a>, Failed> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (send, answer) = bounded(1);
         let (tell, progress) = bounded(PROGRESS);
@@ -165,20 +168,20 @@ impl Link {
     }
 
     /// Opens a subscription. It is answered only when it ends, so nothing waits for the answer.
-    pub(super) fn subscribe(&self, params: Map<String, Value>, deadline: Deadline) -> Result<(), Failed> {
+    pub(super) fn subscribe(&self, params: Map<String, Value>, deadline: Deadline<'_>) -> Result<(), Failed> {
         self.begin("subscriptions/listen", params, deadline, false).map(drop)
     }
 
     /// Sends a notification.
-    pub(super) fn notify(&self, method: &str, params: Value, deadline: Deadline) -> Result<(), Failed> {
+    pub(super) fn notify(&self, method: &str, params: Value, deadline: Deadline<'_>) -> Result<(), Failed> {
         self.send(&notification(method, params), deadline)
     }
 
-    fn send(&self, message: &Value, deadline: Deadline) -> Result<(), Failed> {
+    fn send(&self, message: &Value, deadline: Deadline<'_>) -> Result<(), Failed> {
         let Some(out) = self.out.lock().clone() else { return Err(Failed::Gone) };
         let mut line = format!("{message}\n");
         loop {
-            match out.send_deadline(line, soon(deadline)) {
+            match out.send_deadline(line, deadline.next_check()) {
                 Ok(()) => return Ok(()),
                 Err(SendTimeoutError::Disconnected(_)) => return Err(Failed::Gone),
                 Err(SendTimeoutError::Timeout(back)) => line = back,
@@ -187,7 +190,7 @@ impl Link {
                 return Err(Failed::Gone);
             }
             if deadline.passed() {
-                return Err(late());
+                return Err(late(deadline));
             }
         }
     }
@@ -350,12 +353,12 @@ pub(super) struct PendingRequest<'a> {
 
 impl PendingRequest<'_> {
     /// Waits for the response and passes on progress.
-    pub(super) fn wait(&self, deadline: Deadline, on_progress: &dyn Fn(Progress)) -> Result<Value, Failed> {
+    pub(super) fn wait(&self, deadline: Deadline<'_>, on_progress: &dyn Fn(Progress)) -> Result<Value, Failed> {
         // Without a progress token the progress channel is closed; `never` keeps it from being selected.
         let never = crossbeam_channel::never();
         let mut progress = &self.progress;
         loop {
-            let until = soon(deadline).saturating_duration_since(Instant::now());
+            let until = deadline.next_check().saturating_duration_since(Instant::now());
             select! {
                 recv(self.answer) -> answer => {
                     self.progress.try_iter().for_each(on_progress);
@@ -371,17 +374,20 @@ impl PendingRequest<'_> {
                 default(until) => {}
             }
             if deadline.passed() {
-                return Err(late());
+                return Err(late(deadline));
             }
         }
     }
 
     /// Waits for the response alone; `None` at the deadline.
-    pub(super) fn within(&self, deadline: Deadline) -> Option<Result<Value, Failed>> {
-        match self.answer.recv_deadline(deadline.instant()) {
-            Ok(outcome) => Some(outcome.map_err(Failed::Fault)),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Err(Failed::Gone)),
+    pub(super) fn within(&self, deadline: Deadline<'_>) -> Option<Result<Value, Failed>> {
+        loop {
+            match self.answer.recv_deadline(deadline.next_check()) {
+                Ok(outcome) => return Some(outcome.map_err(Failed::Fault)),
+                Err(RecvTimeoutError::Timeout) if deadline.passed() => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(Failed::Gone)),
+            }
         }
     }
 }
@@ -424,12 +430,6 @@ pub(super) fn info() -> Value {
     json!({ "name": "cdpilot", "title": "cdpilot", "version": env!("CARGO_PKG_VERSION") })
 }
 
-fn late() -> Failed {
-    if Cancel::is_current_set() { Failed::Cancelled } else { Failed::Late }
-}
-
-/// When to wake up to check for cancellation, at most the deadline.
-fn soon(deadline: Deadline) -> Instant {
-    let deadline = if Cancel::of_thread().is_some() { deadline.within(POLL_INTERVAL) } else { deadline };
-    deadline.instant()
+fn late(deadline: Deadline<'_>) -> Failed {
+    if deadline.is_cancelled() { Failed::Cancelled } else { Failed::Late }
 }

@@ -18,7 +18,7 @@ use super::stderr::Tail;
 use super::{Limits, results};
 use crate::config::McpServer;
 use crate::redact::Secrets;
-use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
+use crate::sync::{Deadline, Thread, on_panic, spawn};
 use crate::text::shown;
 use crate::tools::{Handler, Outcome, Registry, Source, Tool, ToolContext, ToolError};
 
@@ -26,8 +26,6 @@ use crate::tools::{Handler, Outcome, Registry, Source, Tool, ToolContext, ToolEr
 const SHORT_PAUSE: Duration = Duration::from_secs(1);
 /// After running this long, a server's earlier failures are forgotten.
 const STEADY: Duration = Duration::from_secs(60);
-/// How often a cancellable wait checks its flag.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Attempts to list the tools when names are taken in the meantime.
 const TRIES: usize = 3;
 /// Maximum length of the reason in an error, in characters.
@@ -141,7 +139,7 @@ impl Server {
     }
 
     /// The connection; starts the server if it is not running.
-    fn link(&self, deadline: Deadline) -> Result<Arc<Link>, ToolError> {
+    fn link(&self, deadline: Deadline<'_>) -> Result<Arc<Link>, ToolError> {
         let mut has_waited = false;
         let mut state = self.state.lock();
         loop {
@@ -173,11 +171,10 @@ impl Server {
             };
             if deadline.passed() {
                 let message = format!("the MCP server {} is still starting; try again", self.name);
-                let code = if Cancel::is_current_set() { "CANCELLED" } else { "TIMEOUT" };
+                let code = if deadline.is_cancelled() { "CANCELLED" } else { "TIMEOUT" };
                 return Err(ToolError::new(code, message));
             }
-            let wake_up = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + POLL_INTERVAL));
-            self.changed.wait_until(&mut state, wake_up);
+            self.changed.wait_until(&mut state, until.min(deadline.next_check()));
         }
     }
 
@@ -324,7 +321,7 @@ impl Server {
     }
 
     /// Registers the server's current tools and removes others.
-    fn list(&self, link: &Link, deadline: Deadline) -> Result<(), Problem> {
+    fn list(&self, link: &Link, deadline: Deadline<'_>) -> Result<(), Problem> {
         // Excluded tools do not count for the limit: a server may have thousands.
         let described = handshake::list(link, |own| is_let_in(own, &self.settings.tools), deadline)?;
         let Some(registry) = self.registry() else { return Ok(()) };
@@ -393,7 +390,7 @@ impl Source for Server {
     }
 
     /// Tools stay registered while the server is down: a call restarts it.
-    fn load(&self, deadline: Deadline) -> Result<(), ToolError> {
+    fn load(&self, deadline: Deadline<'_>) -> Result<(), ToolError> {
         if self.state.lock().is_listed {
             return Ok(());
         }

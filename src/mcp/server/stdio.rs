@@ -276,7 +276,7 @@ impl Connection {
 }
 
 /// Joins threads; abandons those that do not end in time.
-fn wait(threads: Vec<Thread>, until: Deadline) {
+fn wait(threads: Vec<Thread>, until: Deadline<'_>) {
     for thread in threads {
         while !thread.is_finished() && !until.passed() {
             crate::sync::pause(Duration::from_millis(5));
@@ -326,7 +326,7 @@ fn work(shared: &Shared, out: &Sender<String>, job: Job) {
         }
     };
     let peer = Peer { notify: &notify, cancel: &cancel, session: &shared.session };
-    let answered = catch_unwind(AssertUnwindSafe(|| cancel.run(|| answer(&*shared.backend, &request, &peer))));
+    let answered = catch_unwind(AssertUnwindSafe(|| answer(&*shared.backend, &request, &peer)));
     let message = answered.unwrap_or_else(|_| {
         let problem = "internal error in this call, see the log; the connection stays usable";
         Some(Fault::new(Fault::INTERNAL, problem).to_value(Some(&id)))

@@ -62,7 +62,8 @@ impl ToolServer {
 
     /// Loads external tools. Returns failures by toolset.
     fn load(&self, cancel: &Cancel) -> Vec<(String, ToolError)> {
-        let failed = cancel.run(|| self.enabled.load(&self.toolsets, &self.registry, Deadline::after(LOAD)));
+        let deadline = Deadline::after(LOAD).cancelled_by(cancel);
+        let failed = self.enabled.load(&self.toolsets, &self.registry, deadline);
         for (toolset, problem) in &failed {
             tracing::warn!(%toolset, %problem, "tools are left out");
         }
@@ -111,7 +112,7 @@ impl Backend for ToolServer {
             Some(Value::Object(arguments)) => arguments.clone(),
             Some(_) => return Err(bad("arguments must be an object".to_owned())),
         };
-        let deadline = Deadline::after(CALL);
+        let deadline = Deadline::after(CALL).cancelled_by(peer.cancel);
         if let Err(failed) = self.find(name, peer.cancel) {
             if self.registry.get(name).is_some() {
                 return Err(bad(format!(
@@ -138,13 +139,7 @@ impl Backend for ToolServer {
             }
             (peer.notify)(notification("notifications/progress", params));
         };
-        let call = ToolContext {
-            session: peer.session,
-            scope: &self.scope,
-            deadline,
-            cancel: peer.cancel,
-            progress: &on_progress,
-        };
+        let call = ToolContext { session: peer.session, scope: &self.scope, deadline, progress: &on_progress };
         Ok(match self.registry.call(name, &call, arguments) {
             Ok(outcome) => content(&outcome),
             Err(error) => refused(&error),

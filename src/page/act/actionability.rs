@@ -193,7 +193,13 @@ impl Tab {
     /// # Errors
     /// [`Error::BadRequest`] unless exactly one of ref and selector is given, [`Error::BadRef`], [`Error::StaleRef`],
     /// [`Error::RefChanged`], [`Error::NoMatch`], [`Error::NotActionable`] and those of the supervisor.
-    pub(super) fn ready(&self, at: &Locator, needs: Needs, force: bool, deadline: Deadline) -> Result<Ready, Error> {
+    pub(super) fn ready(
+        &self,
+        at: &Locator,
+        needs: Needs,
+        force: bool,
+        deadline: Deadline<'_>,
+    ) -> Result<Ready, Error> {
         let asked = self.asked(at)?;
         let (mut turn, mut rescued, mut last) = (0, false, None);
         let began = Instant::now();
@@ -244,7 +250,7 @@ impl Tab {
         needs: Needs,
         (doc, answer): (Doc, ReadyReply),
         rescued: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Result<Ready, Error>, Error> {
         if answer.gone {
             return Err(asked.stale("its element was removed from the document"));
@@ -289,7 +295,7 @@ impl Tab {
     }
 
     /// An element as it is now, without waiting for any requirement.
-    pub(in crate::page) fn present(&self, at: &Locator, deadline: Deadline) -> Result<Ready, Error> {
+    pub(in crate::page) fn present(&self, at: &Locator, deadline: Deadline<'_>) -> Result<Ready, Error> {
         self.ready(at, Needs::PRESENT, true, deadline)
     }
 
@@ -319,7 +325,7 @@ impl Tab {
         &self,
         asked: &Requested<'_>,
         ask: &ReadyArgs<'_>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(Doc, supervisor::Done<ReadyReply>), Error> {
         match asked {
             Requested::Ref { node, .. } => {
@@ -335,7 +341,7 @@ impl Tab {
     }
 
     /// A frame that moves to another process has no session for a moment.
-    fn wait_for_frame(&self, asked: &Requested<'_>, deadline: Deadline) {
+    fn wait_for_frame(&self, asked: &Requested<'_>, deadline: Deadline<'_>) {
         let frame = asked.frame().as_str();
         let there = |now: &supervisor::View| now.frame(frame).is_none_or(|frame| frame.session_id.is_some());
         self.supervisor.wait_until(deadline.within(WAIT_SLICE), there);

@@ -27,7 +27,7 @@ impl Tab {
         stop_on_error: bool,
         settle: Option<Settle>,
         actor: Option<&str>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Outcome, Error> {
         if count(actions, 1)? > MAX_ACTIONS {
             let problem = format!("a batch has at most {MAX_ACTIONS} actions; split it into several");
@@ -96,7 +96,7 @@ impl Tab {
 
     /// Why the rest of the batch cannot run: the tab closed or shows another document. A failed action may have failed
     /// because the page is unloading: waits for that.
-    fn gone_since(&self, here: Option<&Arc<str>>, has_failed: bool, deadline: Deadline) -> Option<&'static str> {
+    fn gone_since(&self, here: Option<&Arc<str>>, has_failed: bool, deadline: Deadline<'_>) -> Option<&'static str> {
         let target = self.target.as_str();
         let leaves = |now: &View| {
             let top = now.page(target).and_then(|page| page.top_frame.as_ref());

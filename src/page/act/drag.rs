@@ -21,7 +21,7 @@ use super::{Act, ActKind, Button, Input, Locator, Performed, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DispatchMouseEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Default number of moves between the two ends.
 const STEPS: u32 = 10;
@@ -73,7 +73,7 @@ struct EndArgs {
 
 impl Tab {
     /// Presses the button at one place and releases it at another.
-    pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn drag(&self, act: &Act, deadline: Deadline<'_>) -> Result<Performed, Error> {
         let ActKind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
             &act.kind
         else {
@@ -103,7 +103,13 @@ impl Tab {
         Ok(Performed { rescued: done.rescued || rescued, element, ..done })
     }
 
-    fn locate_end(&self, end: &DragEnd, force: bool, needs: Needs, deadline: Deadline) -> Result<LocatedEnd, Error> {
+    fn locate_end(
+        &self,
+        end: &DragEnd,
+        force: bool,
+        needs: Needs,
+        deadline: Deadline<'_>,
+    ) -> Result<LocatedEnd, Error> {
         match end {
             DragEnd::Point(point) => {
                 self.check_point(*point, deadline)?;
@@ -123,7 +129,7 @@ impl Tab {
         to: &DragEnd,
         to_spot: &LocatedEnd,
         steps: u32,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let frames = self.all_frames();
         for armed in self.call_all::<serde_json::Value, _>(&frames, "arm", |_| (), deadline.within(CANCEL)) {
@@ -157,12 +163,12 @@ impl Tab {
     }
 
     /// Releases the button, also after a cancellation.
-    fn release_button(&self, point: Point, deadline: Deadline) {
+    fn release_button(&self, point: Point, deadline: Deadline<'_>) {
         let up = released(point, Button::Left, 1, 0);
         if deadline.passed() {
             self.mouse.lock().buttons = Buttons::default();
             self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &up);
-        } else if let Err(error) = Cancel::shielded(|| self.send_mouse(vec![up], deadline.within(UNANSWERED))) {
+        } else if let Err(error) = self.send_mouse(vec![up], deadline.uncancelled().within(UNANSWERED)) {
             tracing::debug!(%error, "the release at the end of a drag was not answered");
         }
     }
@@ -178,7 +184,7 @@ impl Tab {
         to_spot: &LocatedEnd,
         steps: u32,
         down: &Cell<Option<Point>>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Option<(Sent, bool)>, Error> {
         let held = Buttons::of(Button::Left);
         let mut sent = self.send_mouse(vec![pressed(from.point, Button::Left, 1, 0)], deadline)?;
@@ -241,7 +247,7 @@ impl Tab {
     }
 
     /// Locates the target again when the page has replaced it on the press.
-    fn relocated(&self, act: &Act, deadline: Deadline) -> Option<LocatedEnd> {
+    fn relocated(&self, act: &Act, deadline: Deadline<'_>) -> Option<LocatedEnd> {
         let ActKind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
         let at = Locator { locator: Some(locator.clone()), frame_id: frame_id.clone(), ..Locator::default() };
         let found = self.by_ref(&at, deadline.within(RELOCATE)).ok()?.into_owned();
@@ -250,7 +256,7 @@ impl Tab {
 
     /// Scrolls so that both ends are in view, if they are in one document and fit into it. Returns whether anything was
     /// scrolled.
-    fn scroll_both(&self, from: &LocatedEnd, to: &LocatedEnd, deadline: Deadline) -> Result<bool, Error> {
+    fn scroll_both(&self, from: &LocatedEnd, to: &LocatedEnd, deadline: Deadline<'_>) -> Result<bool, Error> {
         let (Some(from), Some(to)) = (&from.ready, &to.ready) else { return Ok(false) };
         if from.node.frame != to.node.frame || from.node.doc != to.node.doc {
             return Ok(false);
@@ -260,7 +266,7 @@ impl Tab {
     }
 
     /// Fails when something draggable was pressed and moved, but no drag began.
-    fn check_dragged(&self, ready: &Ready, deadline: Deadline) -> Result<(), Error> {
+    fn check_dragged(&self, ready: &Ready, deadline: Deadline<'_>) -> Result<(), Error> {
         let Node { frame, doc, .. } = &ready.node;
         match self.call_in::<bool>(frame, doc, "draggable", &(), deadline.within(CANCEL)) {
             Ok(done) if done.result => Err(Error::not_actionable(
@@ -272,7 +278,7 @@ impl Tab {
     }
 
     /// Whether the mouse has reached the start of the drag, although Chromium has not confirmed it.
-    fn came_after_all(&self, from: &LocatedEnd, deadline: Deadline) -> Result<bool, Error> {
+    fn came_after_all(&self, from: &LocatedEnd, deadline: Deadline<'_>) -> Result<bool, Error> {
         let node = match &from.ready {
             Some(ready) => ready.node.clone(),
             None => {
@@ -291,7 +297,7 @@ impl Tab {
 
     /// Waits for the end of drag and drop in the source document, and cancels the drag when Chromium does not end it.
     /// Returns whether a drag began.
-    fn end_drag(&self, frames: &[FrameId], from: Point, deadline: Deadline) -> Result<bool, Error> {
+    fn end_drag(&self, frames: &[FrameId], from: Point, deadline: Deadline<'_>) -> Result<bool, Error> {
         let ask = |types: &[&str], ms| json!({ "types": types, "ms": ms, "last": false });
         let deadline = deadline.within(CANCEL * 2);
         let arrived = self.call_all::<Arrived, _>(frames, "came", |_| ask(&[], 0), deadline);
@@ -321,7 +327,7 @@ impl Tab {
         from: &LocatedEnd,
         to: &LocatedEnd,
         steps: u32,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let (source, at) = self.place_of(from, deadline)?;
         let (target, end) = self.place_of(to, deadline)?;
@@ -363,7 +369,7 @@ impl Tab {
         }
     }
 
-    fn place_of(&self, locate_end: &LocatedEnd, deadline: Deadline) -> Result<((FrameId, Doc), EndArgs), Error> {
+    fn place_of(&self, locate_end: &LocatedEnd, deadline: Deadline<'_>) -> Result<((FrameId, Doc), EndArgs), Error> {
         if let Some(ready) = &locate_end.ready {
             let node = &ready.node;
             return Ok(((node.frame.clone(), node.doc.clone()), EndArgs { id: Some(node.id), point: None }));

@@ -39,7 +39,7 @@ impl Tab {
     /// # Errors
     /// [`Error::BadRequest`] for a script that is empty or does not parse, [`Error::Supervisor`] with `Script` for one that
     /// throws, and those of [`Supervisor::evaluate`](supervisor::Supervisor::evaluate).
-    pub fn evaluate(&self, script: &str, frame: Option<&str>, deadline: Deadline) -> Result<Done<Value>, Error> {
+    pub fn evaluate(&self, script: &str, frame: Option<&str>, deadline: Deadline<'_>) -> Result<Done<Value>, Error> {
         if script.trim().is_empty() {
             return Err(Error::BadRequest {
                 problem: "the script is empty; give an expression or a function".to_owned(),
@@ -60,7 +60,7 @@ impl Tab {
         reference: Option<&str>,
         frame_id: Option<&str>,
         force: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         if script.trim().is_empty() {
             return Err(Error::BadRequest {
@@ -90,18 +90,28 @@ impl Tab {
     }
 
     /// Runs a script in the main world of a frame.
-    pub(super) fn evaluate_in(&self, frame: &FrameId, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
+    pub(super) fn evaluate_in(
+        &self,
+        frame: &FrameId,
+        script: &str,
+        deadline: Deadline<'_>,
+    ) -> Result<Done<Value>, Error> {
         self.evaluate_form(frame, script, deadline).map(|(value, _)| value)
     }
 
-    fn evaluate_form(&self, frame: &FrameId, script: &str, deadline: Deadline) -> Result<(Done<Value>, Form), Error> {
+    fn evaluate_form(
+        &self,
+        frame: &FrameId,
+        script: &str,
+        deadline: Deadline<'_>,
+    ) -> Result<(Done<Value>, Form), Error> {
         let at = FrameRef::Id(frame.clone());
         let run = |text: &str| self.supervisor.evaluate(&at, text, deadline);
         self.first_that_parses(&at, &expressions(script), script, run, deadline)
     }
 
     /// Runs a script in the main world of a node's frame, with the node as `element`.
-    fn evaluate_with(&self, node: &Node, script: &str, deadline: Deadline) -> Result<(Done<Value>, Form), Error> {
+    fn evaluate_with(&self, node: &Node, script: &str, deadline: Deadline<'_>) -> Result<(Done<Value>, Form), Error> {
         let at = FrameRef::Id(node.frame.clone());
         let element = self.in_main_world(node, deadline)?;
         let run = |text: &str| {
@@ -124,7 +134,7 @@ impl Tab {
         forms: &[String],
         script: &str,
         run: impl Fn(&str) -> Result<Done<Value>, supervisor::Error>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(Done<Value>, Form), Error> {
         let began = Instant::now();
         let mut refused = Error::BadRequest { problem: "fn is not valid JavaScript".to_owned() };
@@ -155,7 +165,7 @@ impl Tab {
 
     /// The syntax error of a script by itself: that of a wrapped form may name characters of the wrapper. `None` when the
     /// script is only invalid outside a function.
-    fn syntax_error(&self, at: &FrameRef, script: &str, deadline: Deadline) -> Option<Error> {
+    fn syntax_error(&self, at: &FrameRef, script: &str, deadline: Deadline<'_>) -> Option<Error> {
         let compile = CompileScript::new(script.to_owned(), "", false);
         let details = self.supervisor.session_call(at, &compile, deadline).ok()?.result.exception_details?;
         let message = details.exception.and_then(|thrown| thrown.description).unwrap_or(details.text);
@@ -167,14 +177,14 @@ impl Tab {
         Some(supervisor::Error::Script(supervisor::ScriptError { message, line, column }).into())
     }
 
-    fn parses(&self, at: &FrameRef, form: &str, deadline: Deadline) -> Result<bool, Error> {
+    fn parses(&self, at: &FrameRef, form: &str, deadline: Deadline<'_>) -> Result<bool, Error> {
         let compile = CompileScript::new(format!("({form}\n)"), "", false);
         let compiled = self.supervisor.session_call(at, &compile, deadline)?;
         Ok(compiled.result.exception_details.is_none())
     }
 
     /// A handle of a node in the main world. The caller must release it.
-    fn in_main_world(&self, node: &Node, deadline: Deadline) -> Result<RemoteObjectId, Error> {
+    fn in_main_world(&self, node: &Node, deadline: Deadline<'_>) -> Result<RemoteObjectId, Error> {
         let ours = self.object(node, deadline)?;
         let at = FrameRef::Id(node.frame.clone());
         let mut describe = DescribeNode::new();

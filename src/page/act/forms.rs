@@ -67,7 +67,7 @@ impl Tab {
         at: &Locator,
         values: &[String],
         force: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let there = self.ready(at, Needs::PRESENT, force, deadline)?;
         if there.tag != "select" {
@@ -109,7 +109,7 @@ impl Tab {
         })
     }
 
-    pub(super) fn tick(&self, at: &Locator, want: bool, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn tick(&self, at: &Locator, want: bool, act: &Act, deadline: Deadline<'_>) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs::PRESENT, act.force, deadline)?;
         let look = || self.call_on_node::<TickReply>(&ready.node, "tick", &json!({ "id": ready.node.id }), deadline);
         let mut performed =
@@ -170,7 +170,7 @@ impl Tab {
         fields: &[Field],
         submit: bool,
         act: &Act,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         if fields.is_empty() {
             return Err(Error::BadRequest { problem: "fields is empty; give at least one field".to_owned() });
@@ -199,7 +199,7 @@ impl Tab {
     }
 
     /// Fills in one field. Returns whether text was typed into it.
-    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<(Performed, bool), Error> {
+    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline<'_>) -> Result<(Performed, bool), Error> {
         let at = self.by_ref(&field.at, deadline)?;
         let at = &*at;
         let there = self.ready(at, Needs::PRESENT, act.force, deadline)?;
@@ -241,7 +241,7 @@ impl Tab {
     }
 
     /// A dialog of the page that just opened may take the focus during typing: the text is then typed once more.
-    fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
+    fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline<'_>) -> Result<Performed, Error> {
         match self.fill_typed_once(at, text, act, true, deadline)? {
             Some(performed) => Ok(performed),
             None => self.fill_typed_once(at, text, act, false, deadline).map(Option::unwrap_or_default),
@@ -255,7 +255,7 @@ impl Tab {
         text: &str,
         act: &Act,
         may_repeat: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Option<Performed>, Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
@@ -300,7 +300,13 @@ impl Tab {
     }
 
     /// Sets the value of a field with a picker.
-    pub(super) fn set_field(&self, ready: &Ready, at: &Locator, text: &str, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn set_field(
+        &self,
+        ready: &Ready,
+        at: &Locator,
+        text: &str,
+        deadline: Deadline<'_>,
+    ) -> Result<(), Error> {
         let args = json!({ "id": ready.node.id, "value": text });
         let ended: EndReply = self.call_on_node(&ready.node, "setField", &args, deadline)?;
         if ended.gone {

@@ -62,7 +62,13 @@ fn is_held(came: &Done<Arrived>) -> bool {
 
 impl Tab {
     /// Moves the mouse over an element of another process until the move arrives.
-    pub(super) fn arrive(&self, ready: &Ready, at: Point, modifiers: i64, deadline: Deadline) -> Result<Sent, Error> {
+    pub(super) fn arrive(
+        &self,
+        ready: &Ready,
+        at: Point,
+        modifiers: i64,
+        deadline: Deadline<'_>,
+    ) -> Result<Sent, Error> {
         for turn in 0..MAX_MOVES {
             let sent = self.send_mouse(vec![moved(at, Buttons::default(), modifiers)], deadline.within(UNANSWERED))?;
             if !matches!(sent, Sent::Handled { .. }) {
@@ -88,7 +94,7 @@ impl Tab {
         &self,
         ready: &Ready,
         presses: &[DispatchMouseEvent],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Sent, Error> {
         for _ in 0..MAX_MOVES {
             let sent = self.send_mouse(presses.to_vec(), deadline.within(UNANSWERED))?;
@@ -135,7 +141,7 @@ impl Tab {
         types: &[&str],
         ms: u64,
         last: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Arrived, Error> {
         let ask = CameArgs { types, ms, last };
         Ok(self.call_in(&node.frame, &node.doc, "came", &ask, deadline)?.result)
@@ -148,7 +154,7 @@ impl Tab {
         node: &Node,
         types: &[&str],
         frames: u32,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Done<Arrived>, Error> {
         let ask = MissedArgs { types, ms: MAX_WAIT.as_millis(), frames };
         self.call_in(&node.frame, &node.doc, "missed", &ask, deadline)

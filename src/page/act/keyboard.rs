@@ -67,7 +67,7 @@ impl Tab {
         text: &str,
         how: Typing,
         into: Option<(&Node, Mode)>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Typed, Error> {
         let mut steps = steps_of(text);
         let of = text.chars().count();
@@ -135,7 +135,11 @@ impl Tab {
 
     /// Sends key events, all before the first answer is awaited. Returns how many the page has handled, and the error
     /// that ended it.
-    pub(super) fn send_keys(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
+    pub(super) fn send_keys(
+        &self,
+        events: Vec<DispatchKeyEvent>,
+        deadline: Deadline<'_>,
+    ) -> (usize, Result<(), Error>) {
         let page = self.keyboard();
         let (mut handled, mut events) = (0, events.into_iter().peekable());
         while events.peek().is_some() {
@@ -151,7 +155,7 @@ impl Tab {
     }
 
     /// As `send_keys`, for the first events: they show whether the browser confirms input at all.
-    fn send_first(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
+    fn send_first(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline<'_>) -> (usize, Result<(), Error>) {
         let all = events.len();
         match self.send_keys(events, deadline.within(UNANSWERED)) {
             // The page takes this long to handle the key.
@@ -162,12 +166,12 @@ impl Tab {
         }
     }
 
-    fn insert_raw(&self, text: &str, deadline: Deadline) -> Result<(), Error> {
+    fn insert_raw(&self, text: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         self.supervisor.session_call(&self.keyboard(), &InsertText::new(text), deadline)?;
         Ok(())
     }
 
-    pub(super) fn insert(&self, text: &str, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn insert(&self, text: &str, deadline: Deadline<'_>) -> Result<Performed, Error> {
         let reason = match self.focus(deadline)? {
             Some((_, focus)) if focus.locked => "it is read-only",
             Some((_, focus)) if focus.typed => "",
@@ -184,7 +188,7 @@ impl Tab {
     }
 
     /// Fails when no element has the focus: the text would be lost.
-    pub(super) fn check_focus(&self, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn check_focus(&self, deadline: Deadline<'_>) -> Result<(), Error> {
         match self.focus(deadline)? {
             // An editable body is not a focused element, but accepts text.
             Some((node, focus)) if node.id > 0 || focus.typed => Ok(()),
@@ -193,7 +197,7 @@ impl Tab {
     }
 
     /// The focused frame and element.
-    fn focus(&self, deadline: Deadline) -> Result<Option<(Node, FocusIn)>, Error> {
+    fn focus(&self, deadline: Deadline<'_>) -> Result<Option<(Node, FocusIn)>, Error> {
         let now = self.supervisor.view();
         let frames: Vec<_> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
         let found = self.call_all::<FocusIn, _>(&frames, "focus", |_| json!({}), deadline);
@@ -217,7 +221,7 @@ impl Tab {
         at: &Locator,
         key: &str,
         times: u32,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let chord = Chord::parse(key).map_err(|problem| Error::BadRequest { problem })?;
         if times == 0 || times > MAX_REPEAT {
@@ -259,7 +263,7 @@ impl Tab {
     }
 
     /// Whether a key has reached a field although Chromium has not confirmed it in time.
-    fn key_came(&self, node: Option<&Node>, deadline: Deadline) -> Result<bool, Error> {
+    fn key_came(&self, node: Option<&Node>, deadline: Deadline<'_>) -> Result<bool, Error> {
         let Some(node) = node else { return Ok(false) };
         match self.missed(node, &["keydown"], LOST_AFTER_FRAMES, deadline) {
             Ok(arrived) => Ok(arrived.result.keydown > 0),
@@ -269,7 +273,7 @@ impl Tab {
         }
     }
 
-    fn is_mac(&self, deadline: Deadline) -> Result<bool, Error> {
+    fn is_mac(&self, deadline: Deadline<'_>) -> Result<bool, Error> {
         let (_, reply) = self.call::<bool>(&self.top()?, "isMac", &json!({}), deadline)?;
         Ok(reply.result)
     }
@@ -280,7 +284,7 @@ impl Tab {
         into: Option<(&Node, Mode)>,
         text: &str,
         submit: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Typed, Error> {
         let (node, mode) = match into {
             Some((node, mode)) => (node.clone(), mode),
@@ -299,7 +303,13 @@ impl Tab {
         }
     }
 
-    fn synthetic_press(&self, node: Option<&Node>, chord: &Chord, times: u32, deadline: Deadline) -> Result<(), Error> {
+    fn synthetic_press(
+        &self,
+        node: Option<&Node>,
+        chord: &Chord,
+        times: u32,
+        deadline: Deadline<'_>,
+    ) -> Result<(), Error> {
         let node = match node {
             Some(node) => node.clone(),
             None => self.focused_node(deadline)?,
@@ -315,7 +325,7 @@ impl Tab {
     }
 
     /// The focused element; id 0, the body of the top document, when there is none.
-    fn focused_node(&self, deadline: Deadline) -> Result<Node, Error> {
+    fn focused_node(&self, deadline: Deadline<'_>) -> Result<Node, Error> {
         if let Some((node, _)) = self.focus(deadline)? {
             return Ok(node);
         }

@@ -58,7 +58,7 @@ use super::error::Shown;
 use super::{Download, Error, Tab};
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, ClosedDialog, Dialog, FailedDocument};
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// The answer of an action: its result and its effects.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -199,7 +199,7 @@ impl Tab {
     /// [`Error::Busy`] when the turn does not come before the deadline; [`Error::StaleRef`], [`Error::RefChanged`],
     /// [`Error::NotActionable`], [`Error::NoMatch`], [`Error::BadRequest`], [`Error::Timeout`] and those of the
     /// supervisor.
-    pub fn act(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+    pub fn act(&self, act: &Act, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         self.act_as(act, None, deadline)
     }
 
@@ -207,7 +207,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of [`act`](Self::act).
-    pub fn act_as(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
+    pub fn act_as(&self, act: &Act, actor: Option<&str>, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         let turn = match act.kind.takes_turn() {
             true => Some(self.turn(act.kind.name(), false, deadline)?),
             false => None,
@@ -219,18 +219,21 @@ impl Tab {
 
     /// As [`act_as`](Self::act_as), for a caller that has the turn. An element that was located and that the page
     /// replaced meanwhile is located again.
-    fn act_in_turn(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
+    fn act_in_turn(&self, act: &Act, actor: Option<&str>, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         let is_told = self.supervisor.begin_acting(&self.target, actor, deadline);
         let outcome = self.logged(act, actor, || self.act_on_located(act, actor, deadline));
         if is_told {
-            Cancel::shielded(|| self.supervisor.end_acting(&self.target));
+            self.supervisor.end_acting(&self.target);
         }
         outcome
     }
 
-    fn act_on_located(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
+    fn act_on_located(&self, act: &Act, actor: Option<&str>, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         loop {
-            let located = self.located(act, deadline)?;
+            let located = match self.located(act, deadline) {
+                Err(_) if deadline.is_cancelled() => return Err(supervisor::Error::Cancelled.into()),
+                located => located?,
+            };
             match self.act_on(&located, actor, deadline) {
                 Err(Error::StaleRef { .. } | Error::RefChanged { .. })
                     if matches!(located, std::borrow::Cow::Owned(_)) && !deadline.passed() => {}
@@ -240,9 +243,9 @@ impl Tab {
     }
 
     /// As [`act_in_turn`](Self::act_in_turn), for an action whose elements are located.
-    fn act_on(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
+    fn act_on(&self, act: &Act, actor: Option<&str>, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         let outcome = self.settled(act, actor, deadline);
-        if Cancel::is_current_set() {
+        if deadline.is_cancelled() {
             return Err(supervisor::Error::Cancelled.into()); // whatever the outcome
         }
         outcome

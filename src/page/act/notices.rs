@@ -79,7 +79,7 @@ impl Tab {
         before: &Before,
         seen: &mut Observed,
         settled: Settled,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<Notice> {
         let leads_elsewhere = matches!(settled, Settled::Navigated | Settled::NavigationPending);
         if leads_elsewhere || settled == Settled::RequestsPending {

@@ -25,7 +25,7 @@ impl Tab {
     pub(super) fn with_delta(
         &self,
         act: &Act,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         run: impl FnOnce() -> Result<Outcome, Error>,
     ) -> Result<Outcome, Error> {
         if !act.delta {
@@ -49,7 +49,7 @@ impl Tab {
         &self,
         before: &Before,
         redact: Option<&Secrets>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Option<String> {
         let top = self.top().ok()?;
         let is_new = self.supervisor.view().document_of(&top).is_none_or(|now| now != before.document);
@@ -100,7 +100,7 @@ impl Tab {
     }
 
     /// Waits until URL and title of new tabs are known.
-    pub(super) fn wait_for_opened(&self, before: &Before, deadline: Deadline) {
+    pub(super) fn wait_for_opened(&self, before: &Before, deadline: Deadline<'_>) {
         let is_known = |now: &View, page: &PageView| {
             let has_dialog = now.dialogs_of(page.target_id.as_str()).next().is_some();
             has_dialog || (!page.is_arriving && !page.title.is_empty())

@@ -97,7 +97,7 @@ impl Tab {
         act: &Act,
         at: Point,
         click: Click<'_>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         only_trusted(act)?;
         self.check_point(at, deadline)?;
@@ -107,13 +107,13 @@ impl Tab {
     }
 
     /// Closes the tab.
-    pub(super) fn close_tab(&self, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn close_tab(&self, deadline: Deadline<'_>) -> Result<Performed, Error> {
         self.supervisor.close_page(&self.target, deadline)?;
         Ok(Performed::default())
     }
 
     /// Sets the size of the viewport.
-    pub(super) fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn resize(&self, width: u32, height: u32, deadline: Deadline<'_>) -> Result<Performed, Error> {
         for (side, name) in [(width, "width"), (height, "height")] {
             if !SIDES.contains(&side) {
                 let problem = format!("{name} is {side}; use {} to {}", SIDES.start(), SIDES.end());
@@ -131,7 +131,7 @@ impl Tab {
     }
 
     /// Fails for a point outside the viewport.
-    pub(super) fn check_point(&self, at: Point, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn check_point(&self, at: Point, deadline: Deadline<'_>) -> Result<(), Error> {
         let (_, size) = self.call::<(f64, f64)>(&self.top()?, "viewport", &(), deadline)?;
         let (width, height) = size.result;
         // Also fails for NaN.
@@ -149,7 +149,7 @@ impl Tab {
         act: &Act,
         at: &Locator,
         click: Click<'_>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let needs = match click.count {
             0 => Needs::HOVER,
@@ -184,7 +184,7 @@ impl Tab {
 
     /// The element that received the mouse instead of the intended one, as far as the document of the element and those
     /// around it can see.
-    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Performed, deadline: Deadline) -> Option<PressReport> {
+    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Performed, deadline: Deadline<'_>) -> Option<PressReport> {
         if done.input.is_some() {
             return None;
         }
@@ -194,7 +194,7 @@ impl Tab {
     }
 
     /// The element that received a press instead of the intended one, from the first document that reports one.
-    pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline) -> Option<PressReport> {
+    pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline<'_>) -> Option<PressReport> {
         let deadline = deadline.within(UNANSWERED);
         // A document that is gone or blocked by a dialog has received the press.
         let here = self.call_in_brief::<PressReport>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
@@ -226,7 +226,7 @@ impl Tab {
         at: Point,
         click: Click<'_>,
         modifiers: i64,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let silence = deadline.within(UNANSWERED);
         let over = moved(at, Buttons::default(), modifiers);
@@ -263,7 +263,13 @@ impl Tab {
 
     /// Dispatches the synthetic sequence because Chromium does not confirm trusted input. Never both: input that has
     /// arrived is not repeated, and input that arrives late is blocked.
-    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Performed, Error> {
+    fn instead(
+        &self,
+        ready: &Ready,
+        click: Click<'_>,
+        modifiers: i64,
+        deadline: Deadline<'_>,
+    ) -> Result<Performed, Error> {
         let last = if click.count == 0 { "mousemove" } else { "mouseup" };
         let mut rescued = false;
         loop {
@@ -299,7 +305,7 @@ impl Tab {
         click: Click<'_>,
         modifiers: i64,
         instead: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let button = match click.button {
             Button::Left => 0,
@@ -316,7 +322,7 @@ impl Tab {
         node: &Node,
         name: &str,
         ask: &impl Serialize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let input = Some(Input::Synthetic);
         match self.call_in::<serde_json::Value>(&node.frame, &node.doc, name, ask, deadline) {
@@ -332,7 +338,7 @@ impl Tab {
         &self,
         act: &Act,
         events: &[MouseEvent],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         only_trusted(act)?;
         let (mut held, mut pressed_at, mut count) = (self.mouse.lock().buttons, None::<Point>, 0);

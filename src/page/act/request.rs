@@ -53,7 +53,7 @@ impl Act {
 
     /// The deadline of the action, within another one.
     #[must_use]
-    pub fn deadline(&self, within: Deadline) -> Deadline {
+    pub fn deadline<'c>(&self, within: Deadline<'c>) -> Deadline<'c> {
         let usual = match self.kind {
             ActKind::Wait(_) | ActKind::Evaluate { .. } => LONG_DEFAULT_TIMEOUT,
             ActKind::Batch { .. } => MAX_TIMEOUT,

@@ -63,7 +63,12 @@ impl Direction {
 
 impl Tab {
     /// Scrolls an element into view.
-    pub(super) fn scroll_into_view(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn scroll_into_view(
+        &self,
+        at: &Locator,
+        force: bool,
+        deadline: Deadline<'_>,
+    ) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs::VIEW, force, deadline)?;
         Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
     }
@@ -75,7 +80,7 @@ impl Tab {
         at: &Locator,
         direction: Direction,
         pixels: Option<f64>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         if pixels.is_some_and(|pixels| !pixels.is_finite() || pixels < 0.0) {
             let problem = "pixels must be 0 or more; use direction to scroll the other way".to_owned();
@@ -129,7 +134,7 @@ impl Tab {
         mut node: Option<Node>,
         along: &'static str,
         pixels: Option<f64>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Option<ScrollTarget>, Error> {
         loop {
             let ask = ScrollerArgs { id: node.as_ref().map(|node| node.id), along, pixels };
@@ -155,7 +160,7 @@ impl Tab {
     }
 
     /// Turns the wheel over the scrollable element. Returns whether that was possible.
-    fn wheel(&self, found: &ScrollTarget, along: &str, by: f64, deadline: Deadline) -> Result<bool, Error> {
+    fn wheel(&self, found: &ScrollTarget, along: &str, by: f64, deadline: Deadline<'_>) -> Result<bool, Error> {
         let scroller = &found.scroller;
         if scroller.points.is_empty() || by == 0.0 {
             return Ok(false);

@@ -92,19 +92,19 @@ impl StepLimits {
 
 /// Time limits.
 #[derive(Clone, Copy)]
-struct TimeLimits {
+struct TimeLimits<'c> {
     /// For everything.
-    all: Deadline,
+    all: Deadline<'c>,
     /// After the last change that the action caused.
     beyond: Duration,
     /// For changes of a document.
     changing: Duration,
     /// For the answer of a document.
-    answer: Deadline,
+    answer: Deadline<'c>,
 }
 
-impl TimeLimits {
-    fn of(settle: Option<Settle>, deadline: Deadline) -> Self {
+impl<'c> TimeLimits<'c> {
+    fn of(settle: Option<Settle>, deadline: Deadline<'c>) -> Self {
         let most = deadline.left() * 3 / 4;
         let (all, beyond) = match settle {
             Some(Settle::MaxMs(ms)) => (Duration::from_millis(ms).min(most), Duration::from_millis(ms)),
@@ -159,7 +159,7 @@ pub(super) struct Observed {
 
 impl Tab {
     /// Performs an action and waits for its effects.
-    pub(super) fn settled(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
+    pub(super) fn settled(&self, act: &Act, actor: Option<&str>, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         if let ActKind::Batch { actions, stop_on_error } = &act.kind {
             let stop_on_error = stop_on_error.unwrap_or(true);
             return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, act.settle, actor, deadline));
@@ -183,7 +183,7 @@ impl Tab {
     }
 
     /// The action with frame ids in place of the refs of iframes.
-    fn with_frame_ids<'a>(&self, act: &'a Act, deadline: Deadline) -> Result<Cow<'a, Act>, Error> {
+    fn with_frame_ids<'a>(&self, act: &'a Act, deadline: Deadline<'_>) -> Result<Cow<'a, Act>, Error> {
         if act.kind.frames().iter().all(|frame| self.own_frame(frame).is_ok()) {
             return Ok(Cow::Borrowed(act));
         }
@@ -194,7 +194,7 @@ impl Tab {
         Ok(Cow::Owned(act))
     }
 
-    fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {
+    fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline<'_>) -> Result<Outcome, Error> {
         let waits = causes(&act.kind) && act.settles() != Settle::None;
         let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
         let mut performed = match act.kind.perform(self, act, deadline) {
@@ -243,7 +243,7 @@ impl Tab {
         &self,
         frame: Option<FrameId>,
         redact: Option<&Secrets>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         run: impl FnOnce() -> Result<T, E>,
     ) -> Result<(T, Outcome), E> {
         let before = Before { held: true, ..self.before() };
@@ -279,7 +279,7 @@ impl Tab {
     }
 
     /// The frames to watch for changes: that of the element, and those around it.
-    fn watched_frames(&self, act: &Act, before: &Before, deadline: Deadline) -> Vec<FrameId> {
+    fn watched_frames(&self, act: &Act, before: &Before, deadline: Deadline<'_>) -> Vec<FrameId> {
         let named = act.kind.locator().and_then(|at| match (&at.reference, &at.frame_id) {
             (Some(reference), _) => self.resolve(reference).ok().map(|(node, _)| node.frame),
             (None, frame) => frame.as_deref().map(FrameId::from),
@@ -304,8 +304,8 @@ impl Tab {
         frames: &[FrameId],
         look: StepLimits,
         seen: &mut Observed,
-        patience: TimeLimits,
-        deadline: Deadline,
+        patience: TimeLimits<'_>,
+        deadline: Deadline<'_>,
     ) -> Settled {
         let began = Instant::now();
         let loading = patience.all;
@@ -350,7 +350,7 @@ impl Tab {
         }
     }
 
-    fn check_quiet(&self, frames: &[FrameId], look: StepLimits, seen: &mut Observed, patience: TimeLimits) {
+    fn check_quiet(&self, frames: &[FrameId], look: StepLimits, seen: &mut Observed, patience: TimeLimits<'_>) {
         let most = if seen.restless { Duration::ZERO } else { patience.changing };
         let args = QuietArgs {
             least: look.least,
@@ -402,7 +402,7 @@ impl Tab {
 
     /// Why waiting for the document has ended: a dialog, another document, the end of the tab. Waits for documents that
     /// child frames are loading.
-    fn left(&self, before: &Before, seen: &mut Observed, loading: Deadline) -> Option<Settled> {
+    fn left(&self, before: &Before, seen: &mut Observed, loading: Deadline<'_>) -> Option<Settled> {
         let target = self.target.as_str();
         let over = |now: &View| now.page(target).is_none() || self.opened_in(before, now);
         let mut tries = 0;
@@ -488,7 +488,7 @@ impl Tab {
     }
 
     /// Waits for a download to start. Returns whether it did.
-    fn begun(&self, before: &Before, deadline: Deadline) -> bool {
+    fn begun(&self, before: &Before, deadline: Deadline<'_>) -> bool {
         let target = self.target.as_str();
         let begun = |now: &View| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
         let over = |now: &View| begun(now) || now.page(target).is_none() || self.opened_in(before, now);

@@ -465,7 +465,7 @@ macro_rules! actions {
 
             /// Performs the action on a tab, without waiting for its effects.
             #[allow(unused_variables)]
-            pub(super) fn perform(&self, $tab: &Tab, $act: &Act, $deadline: Deadline) -> Result<Performed, Error> {
+            pub(super) fn perform(&self, $tab: &Tab, $act: &Act, $deadline: Deadline<'_>) -> Result<Performed, Error> {
                 match self { $(
                     Self::$variant $({ $($field),* })? $(($inner))? => $perform,
                 )* }

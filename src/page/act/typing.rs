@@ -99,7 +99,7 @@ impl Tab {
         text: &str,
         how: Typing,
         input: Option<Input>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         let text = text.replace("\r\n", "\n");
         if at.reference.is_none() && at.selector.is_none() {
@@ -137,14 +137,14 @@ impl Tab {
     }
 
     /// Moves the focus to an element.
-    pub(super) fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs { enabled: true, ..Needs::FOCUS }, force, deadline)?;
         self.focus_field(&ready, at, Mode::Keep, deadline)?;
         Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
     }
 
     /// Fails at once for elements that never accept text, instead of waiting.
-    fn check_kind(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<(), Error> {
+    fn check_kind(&self, at: &Locator, force: bool, deadline: Deadline<'_>) -> Result<(), Error> {
         let ready = self.ready(at, Needs::PRESENT, force, deadline)?;
         match (ready.tag.as_str(), ready.kind.as_str()) {
             ("select", _) => Err(not_typed(at, "choice")),
@@ -164,7 +164,7 @@ impl Tab {
         ready: &Ready,
         at: &Locator,
         mode: Mode,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Focused, Error> {
         let args = json!({ "id": ready.node.id, "mode": mode.name() });
         let focused: Focused = self.call_on_node(&ready.node, "focusField", &args, deadline)?;
@@ -185,7 +185,7 @@ impl Tab {
         mode: Mode,
         text: &str,
         how: Typing,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Typed, Error> {
         let mut before = Vec::new();
         if mode == Mode::Replace {
@@ -222,7 +222,7 @@ impl Tab {
         node: &Node,
         sent: usize,
         of: usize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         match self.call_in::<FocusIn>(&node.frame, &node.doc, "focus", &json!({}), deadline) {
             Ok(done) if done.result.has => Ok(()),
@@ -244,7 +244,7 @@ impl Tab {
         node: &Node,
         name: &str,
         args: &serde_json::Value,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<T, Error> {
         Ok(self.call_in(&node.frame, &node.doc, name, args, deadline)?.result)
     }
@@ -261,7 +261,7 @@ impl Tab {
         focused: &Focused,
         text: &str,
         mode: Mode,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         if focused.kind != "line" || text.contains('\n') || text.is_empty() || mode != Mode::Replace {
             return Ok(());
@@ -276,7 +276,7 @@ impl Tab {
     }
 
     /// How a field accepted a text; `None` when it can no longer be checked.
-    pub(super) fn took(&self, ready: &Ready, text: &str, deadline: Deadline) -> Option<TextCheck> {
+    pub(super) fn took(&self, ready: &Ready, text: &str, deadline: Deadline<'_>) -> Option<TextCheck> {
         let args = json!({ "id": ready.node.id, "text": text });
         self.call_on_node(&ready.node, "tookText", &args, deadline).ok()
     }

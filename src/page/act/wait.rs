@@ -46,10 +46,10 @@ impl Tab {
     ///
     /// # Errors
     /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps navigating.
-    pub fn wait_content(&self, deadline: Deadline) -> Result<bool, Error> {
+    pub fn wait_content(&self, deadline: Deadline<'_>) -> Result<bool, Error> {
         loop {
             let ms = u64::try_from(deadline.within(SINGLE_FRAME).left().as_millis()).unwrap_or(u64::MAX);
-            let answer = Deadline::after(SINGLE_FRAME + ANSWER_TIME);
+            let answer = deadline.renewed(SINGLE_FRAME + ANSWER_TIME);
             let asked = self.call_all::<bool, ContentArgs>(&[self.top()?], "content", |_| ContentArgs { ms }, answer);
             match asked.into_iter().next() {
                 Some(Ok((_, done))) if done.result || deadline.passed() => return Ok(done.result),
@@ -62,14 +62,14 @@ impl Tab {
     }
 
     /// Waits until all conditions hold.
-    pub(super) fn wait(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Performed, Error> {
+    pub(super) fn wait(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
         if wanted.locator.is_some() {
             return self.wait_located(wanted, deadline, |wanted, deadline| self.wait_for(wanted, force, deadline));
         }
         self.wait_for(wanted, force, deadline)
     }
 
-    fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Performed, Error> {
+    fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
         check(wanted)?;
         let began = Instant::now();
         let timeout = |what: String| {
@@ -125,13 +125,13 @@ impl Tab {
                 };
                 return Err(timeout(names.join(" and ") + silent));
             }
-            let step = Deadline::after(deadline.left().saturating_sub(RESERVED));
+            let step = deadline.earlier_by(RESERVED);
             self.wait_for_one(&mut wait, first, step).or_else(|error| self.is_there().and(Err(error)))?;
         }
     }
 
     /// Waits a time, unless a dialog opens or the tab closes.
-    fn wait_time(&self, time: Duration, deadline: Deadline) -> Result<(), Error> {
+    fn wait_time(&self, time: Duration, deadline: Deadline<'_>) -> Result<(), Error> {
         let target = self.target.as_str();
         self.supervisor
             .wait_until(deadline.within(time), |s| s.dialogs_of(target).next().is_some() || s.page(target).is_none());
@@ -156,7 +156,7 @@ impl Tab {
     }
 
     /// The node of the ref. With `hidden` and `gone`, it may already be gone.
-    fn meant(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Option<Node>, Error> {
+    fn meant(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Option<Node>, Error> {
         let Some(reference) = &wanted.reference else { return Ok(None) };
         let (node, _) = self.resolve(reference)?;
         let ends = matches!(wanted.state, Some(State::Hidden | State::Gone));
@@ -168,7 +168,7 @@ impl Tab {
     }
 
     /// The conditions that do not hold now.
-    fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline) -> Result<Vec<Condition>, Error> {
+    fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline<'_>) -> Result<Vec<Condition>, Error> {
         self.is_there()?;
         self.no_dialog()?;
         (wait.silent, wait.unknown) = (false, false);
@@ -209,7 +209,7 @@ impl Tab {
     }
 
     /// Waits a moment for one condition.
-    fn wait_for_one(&self, wait: &mut Wait<'_>, what: Condition, deadline: Deadline) -> Result<(), Error> {
+    fn wait_for_one(&self, wait: &mut Wait<'_>, what: Condition, deadline: Deadline<'_>) -> Result<(), Error> {
         let target = self.target.as_str();
         match what {
             Condition::Url => {
@@ -259,7 +259,7 @@ impl Tab {
     }
 
     /// A frame that cannot answer at the moment recovers with some event of the browser.
-    fn wait_for_news(&self, deadline: Deadline) -> Result<(), Error> {
+    fn wait_for_news(&self, deadline: Deadline<'_>) -> Result<(), Error> {
         let _ = self.supervisor.wait_newer(self.supervisor.version(), deadline.within(PER_FRAME));
         self.top().map(|_| ())
     }
@@ -275,7 +275,7 @@ impl Tab {
         wait: &mut Wait<'_>,
         until: Option<Condition>,
         time: Duration,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Vec<Condition>, Error> {
         let asks: Vec<(FrameId, HoldsArgs<'_>)> = self
             .frames()

@@ -151,7 +151,7 @@ impl Tab {
         text: &str,
         format: CookieFormat,
         url: Option<&str>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<ImportedCookies, Error> {
         if url.is_some_and(|url| !super::data::is_web(url)) {
             return Err(Error::BadRequest { problem: "url is not an http or https URL".to_owned() });

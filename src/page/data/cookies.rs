@@ -272,7 +272,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::BadRequest`] for anything but http and https URLs; [`Error::Supervisor`].
-    pub fn cookies(&self, urls: &[&str], deadline: Deadline) -> Result<Vec<Cookie>, Error> {
+    pub fn cookies(&self, urls: &[&str], deadline: Deadline<'_>) -> Result<Vec<Cookie>, Error> {
         if let Some(url) = urls.iter().find(|url| !is_web(url)) {
             let problem = format!("{:?} is not an http or https URL", url.chars().take(200).collect::<String>());
             return Err(Error::BadRequest { problem });
@@ -290,7 +290,7 @@ impl Tab {
     /// # Errors
     /// [`Error::BadCookie`] with the index of the first invalid cookie, or of the first one that Chromium refuses
     /// (those before it are set then); [`Error::BadRequest`], [`Error::Supervisor`].
-    pub fn set_cookies(&self, cookies: &[NewCookie], deadline: Deadline) -> Result<usize, Error> {
+    pub fn set_cookies(&self, cookies: &[NewCookie], deadline: Deadline<'_>) -> Result<usize, Error> {
         if cookies.len() > MANY {
             let problem = format!("{} cookies are too many for one call; set at most {MANY}", cookies.len());
             return Err(Error::BadRequest { problem });
@@ -319,7 +319,12 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::Supervisor`].
-    pub fn delete_cookies(&self, name: Option<&str>, domain: Option<&str>, deadline: Deadline) -> Result<usize, Error> {
+    pub fn delete_cookies(
+        &self,
+        name: Option<&str>,
+        domain: Option<&str>,
+        deadline: Deadline<'_>,
+    ) -> Result<usize, Error> {
         let bare = |domain: &str| domain.trim_start_matches('.').to_ascii_lowercase();
         let domain = domain.map(bare);
         let mut gone = self.all_cookies(deadline)?;
@@ -337,7 +342,7 @@ impl Tab {
         Ok(gone.len())
     }
 
-    pub(in crate::page) fn all_cookies(&self, deadline: Deadline) -> Result<Vec<network::Cookie>, Error> {
+    pub(in crate::page) fn all_cookies(&self, deadline: Deadline<'_>) -> Result<Vec<network::Cookie>, Error> {
         // Sent to a page, the command reads the default browser context, also for a page of another one; only the browser
         // itself takes the id of a context, and only of those that were created by a command (Chromium 156).
         let context = self.supervisor.view().page(self.target.as_str()).and_then(|page| page.context.clone());

@@ -129,7 +129,7 @@ pub(crate) struct Downloads {
 
 impl Downloads {
     /// Starts to save downloads in a folder, created if missing.
-    pub(crate) fn begin(supervisor: &Arc<Supervisor>, root: &Path, deadline: Deadline) -> Result<Self, Error> {
+    pub(crate) fn begin(supervisor: &Arc<Supervisor>, root: &Path, deadline: Deadline<'_>) -> Result<Self, Error> {
         let fault = |doing: &'static str| {
             move |error: std::io::Error| Error::File {
                 doing,
@@ -289,7 +289,7 @@ impl Tab {
     }
 
     /// Waits until the downloads of this tab after a number have finished and been moved.
-    pub(in crate::page) fn wait_downloads_after(&self, number: u64, deadline: Deadline) {
+    pub(in crate::page) fn wait_downloads_after(&self, number: u64, deadline: Deadline<'_>) {
         let Some(downloads) = &self.downloads else { return };
         let now = self.supervisor.view();
         let new = now.downloads.iter().filter(|told| told.number > number && self.is_mine(told));
@@ -308,7 +308,7 @@ impl Tab {
     /// [`Error::PathRefused`] unless `path` is a plain file name, [`Error::BadRequest`] without a downloads folder,
     /// [`Error::Timeout`], [`Error::Supervisor`], [`Error::File`]. A cancelled or failed download is not an error: see
     /// its state.
-    pub fn wait_download(&self, path: Option<&str>, deadline: Deadline) -> Result<Download, Error> {
+    pub fn wait_download(&self, path: Option<&str>, deadline: Deadline<'_>) -> Result<Download, Error> {
         if let Some(path) = path
             && safe_name(path) != path
         {

@@ -57,7 +57,12 @@ impl Tab {
     /// [`PageOptions::uploads`](super::super::PageOptions::uploads); [`Error::NotActionable`] when the element is not a
     /// file input or accepts one file only; [`Error::StaleRef`], [`Error::RefChanged`], [`Error::BadRef`],
     /// [`Error::BadRequest`], [`Error::Supervisor`].
-    pub fn arm_chooser(&self, paths: &[PathBuf], reference: Option<&str>, deadline: Deadline) -> Result<Upload, Error> {
+    pub fn arm_chooser(
+        &self,
+        paths: &[PathBuf],
+        reference: Option<&str>,
+        deadline: Deadline<'_>,
+    ) -> Result<Upload, Error> {
         if paths.is_empty() || paths.len() > FILES {
             let problem = format!("give 1 to {FILES} paths, not {}", paths.len());
             return Err(Error::BadRequest { problem });
@@ -97,7 +102,7 @@ impl Tab {
         Ok(file)
     }
 
-    fn set_files(&self, reference: &str, files: &[PathBuf], deadline: Deadline) -> Result<Shown, Error> {
+    fn set_files(&self, reference: &str, files: &[PathBuf], deadline: Deadline<'_>) -> Result<Shown, Error> {
         let (node, shown) = self.resolve(reference)?;
         let stale = |why| Error::StaleRef { reference: reference.to_owned(), why };
         let args = json!({ "id": node.id, "expect": shown });

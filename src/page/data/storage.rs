@@ -49,7 +49,7 @@ impl Tab {
         &self,
         storage: Storage,
         key: Option<&str>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<BTreeMap<String, String>, Error> {
         self.storage_call(storage, json!({ "key": key }), deadline)
     }
@@ -62,7 +62,7 @@ impl Tab {
         &self,
         storage: Storage,
         items: &BTreeMap<String, String>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<BTreeMap<String, String>, Error> {
         let set: Vec<(&String, &String)> = items.iter().collect();
         self.storage_call(storage, json!({ "set": set }), deadline)
@@ -76,7 +76,7 @@ impl Tab {
         &self,
         storage: Storage,
         key: Option<&str>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<BTreeMap<String, String>, Error> {
         let args = key.map_or_else(|| json!({ "clear": true }), |key| json!({ "remove": key }));
         self.storage_call(storage, args, deadline)
@@ -86,7 +86,7 @@ impl Tab {
         &self,
         storage: Storage,
         mut args: Value,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<BTreeMap<String, String>, Error> {
         if let Some(args) = args.as_object_mut() {
             args.insert("session".to_owned(), (storage == Storage::Session).into());

@@ -62,7 +62,7 @@ impl Tab {
         &self,
         selector: Option<&str>,
         max_chars: Option<usize>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<PageText, Error> {
         self.text_in(None, selector, max_chars, deadline)
     }
@@ -76,10 +76,10 @@ impl Tab {
         frame: Option<&str>,
         selector: Option<&str>,
         max_chars: Option<usize>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<PageText, Error> {
         let args = json!({ "selector": selector, "most": max_chars.unwrap_or(PageText::CHARS) });
-        let read = |deadline| {
+        let read = |deadline: Deadline<'_>| {
             self.arrived(deadline)?;
             let frame = match frame {
                 Some(frame) => self.frame_named(frame, deadline)?,
@@ -107,7 +107,7 @@ impl Tab {
     /// The texts of the tab's frames, in order of their creation, without empty ones: at most `most` frames, with at
     /// most `max_chars` characters each. Frames that cannot be read are left out.
     #[must_use]
-    pub fn frame_texts(&self, most: usize, max_chars: usize, deadline: Deadline) -> Vec<FrameText> {
+    pub fn frame_texts(&self, most: usize, max_chars: usize, deadline: Deadline<'_>) -> Vec<FrameText> {
         let now = self.supervisor.view();
         let inner = |frame: &&Frame| frame.parent_frame_id.is_some() && frame.session_id.is_some();
         let frames: Vec<&Frame> = now.frames_of(self.target.as_str()).filter(inner).take(most).collect();

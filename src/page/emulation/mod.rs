@@ -230,7 +230,7 @@ impl Tab {
     /// # Errors
     /// [`Error::BadRequest`] without any field, and naming the field, with the most similar names for an unknown device;
     /// [`Error::Supervisor`].
-    pub fn emulate(&self, change: &Emulation, deadline: Deadline) -> Result<(), Error> {
+    pub fn emulate(&self, change: &Emulation, deadline: Deadline<'_>) -> Result<(), Error> {
         if *change == Emulation::default() {
             let problem =
                 "nothing to emulate; give at least one setting, such as viewport, device or locale; null clears one";
@@ -310,7 +310,7 @@ impl Tab {
         &self,
         change: &Emulation,
         device: Option<Option<Device>>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         let (viewport, user_agent, locale, device) = {
             let mut overrides = self.overrides.lock();
@@ -337,7 +337,7 @@ impl Tab {
         Ok(())
     }
 
-    fn set_screen(&self, screen: Option<Viewport>, deadline: Deadline) -> Result<(), Error> {
+    fn set_screen(&self, screen: Option<Viewport>, deadline: Deadline<'_>) -> Result<(), Error> {
         match screen {
             Some(screen) => {
                 let scale = screen.device_scale_factor.unwrap_or(1.0);
@@ -363,7 +363,7 @@ impl Tab {
         user_agent: Option<String>,
         locale: Option<String>,
         device: Option<Device>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         let own = self.supervisor.connection().call(&GetVersion::new(), deadline).map_err(supervisor::Error::from)?;
         let major = own.product.split_once('/').map_or("", |(_, version)| version);
@@ -379,7 +379,7 @@ impl Tab {
 
     /// Location applies to all frames of a tab in Chromium 156: if it were set on the session of a frame too, it would
     /// be cleared for all frames when that frame goes.
-    fn emulate_place(&self, place: Option<Geolocation>, deadline: Deadline) -> Result<(), Error> {
+    fn emulate_place(&self, place: Option<Geolocation>, deadline: Deadline<'_>) -> Result<(), Error> {
         match place {
             Some(place) => {
                 let mut set = SetGeolocationOverride::new();
@@ -403,7 +403,7 @@ impl Tab {
         sessions: SessionScope,
         command: C,
         keep: bool,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         self.supervisor.session_call(&self.page(), &command, deadline)?;
         self.supervisor.set_persistent_command(

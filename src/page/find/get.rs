@@ -95,7 +95,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of [`get`](Self::get), except the ones that report a missing element.
-    pub fn state_now(&self, at: &Locator, deadline: Deadline) -> Result<ElementValue, Error> {
+    pub fn state_now(&self, at: &Locator, deadline: Deadline<'_>) -> Result<ElementValue, Error> {
         let absent = || ElementValue { value: json!({ "visible": false }), truncated: false, element: None };
         let locator = at.locator.clone().or(at.selector.as_ref().map(|selector| format!("css={selector}")));
         if let (None, Some(locator)) = (&at.reference, locator) {
@@ -122,7 +122,7 @@ impl Tab {
         what: ElementProperty,
         name: Option<&str>,
         at: &Locator,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<ElementValue, Error> {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
         match (what, name) {

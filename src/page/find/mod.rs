@@ -124,7 +124,7 @@ impl Tab {
         locator: &str,
         frame: Option<&str>,
         limit: Option<usize>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Matches, Error> {
         self.matches_of(locator, None, frame, limit.unwrap_or(DEFAULT_LIMIT), deadline)
     }
@@ -135,7 +135,7 @@ impl Tab {
         nth: Option<i32>,
         frame: Option<&str>,
         limit: usize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Matches, Error> {
         let bad = |problem: String| Error::BadRequest { problem: format!("the locator {locator:?}: {problem}") };
         let mut steps = grammar::parse(locator).map_err(bad)?;
@@ -169,7 +169,7 @@ impl Tab {
     }
 
     /// Reads role and name of matches that have not been described yet.
-    fn describe(&self, matches: &mut [Located], deadline: Deadline) -> Result<(), Error> {
+    fn describe(&self, matches: &mut [Located], deadline: Deadline<'_>) -> Result<(), Error> {
         let mut unknown: Vec<&mut Located> = matches.iter_mut().filter(|located| located.found.is_none()).collect();
         for part in unknown.chunk_by_mut(|a, b| a.doc == b.doc) {
             for part in part.chunks_mut(DESCRIBE_AT_ONCE) {
@@ -192,7 +192,7 @@ impl Tab {
         steps: &[Step],
         root: &FrameId,
         limit: usize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Vec<Located>, Error> {
         let (frames, parents, _) = self.frames_below(root);
         let mut scopes: HashMap<FrameId, Scope> = frames.iter().map(|frame| (frame.clone(), Scope::Whole)).collect();
@@ -231,7 +231,7 @@ impl Tab {
         frames: &[FrameId],
         scopes: &HashMap<FrameId, Scope>,
         describe: usize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Vec<Located>, Error> {
         let asked: Vec<FrameId> = frames.iter().filter(|frame| scopes.contains_key(*frame)).cloned().collect();
         let args = |frame: &FrameId| match scopes.get(frame) {
@@ -267,7 +267,7 @@ impl Tab {
         frames: &[FrameId],
         parents: &HashMap<FrameId, FrameId>,
         matches: &[Located],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> HashMap<FrameId, Scope> {
         let mut scopes: HashMap<FrameId, Scope> = HashMap::new();
         for Located { frame, id, .. } in matches {
@@ -296,7 +296,7 @@ impl Tab {
     }
 
     /// Waits until a locator matches exactly one element.
-    fn locate(&self, at: &Locator, deadline: Deadline) -> Result<Match, Error> {
+    fn locate(&self, at: &Locator, deadline: Deadline<'_>) -> Result<Match, Error> {
         let locator = at.locator.as_deref().unwrap_or_default();
         let (began, mut has_looked) = (Instant::now(), false);
         loop {
@@ -310,21 +310,21 @@ impl Tab {
                 Err(Error::Supervisor(supervisor::Error::Unresponsive { .. })) if has_looked => {
                     return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
                 }
-                Ok(None) => return Err(self.none_located(at, began.elapsed())),
+                Ok(None) => return Err(self.none_located(at, began.elapsed(), deadline)),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// The error for a locator without a match: an nth beyond the matches is named.
-    fn none_located(&self, at: &Locator, waited: Duration) -> Error {
+    /// The error for a locator without a match: an nth beyond the matches is named. Takes a moment beyond the deadline.
+    fn none_located(&self, at: &Locator, waited: Duration, deadline: Deadline<'_>) -> Error {
         let locator = at.locator.clone().unwrap_or_default();
         let named = match at.nth {
             Some(nth) => Some((locator.clone(), nth)),
             None => grammar::without_nth(&locator),
         };
         if let Some((before, nth)) = named
-            && let Ok(found) = self.matches_of(&before, None, at.frame_id.as_deref(), 0, Deadline::after(COUNT_TIME))
+            && let Ok(found) = self.matches_of(&before, None, at.frame_id.as_deref(), 0, deadline.renewed(COUNT_TIME))
             && found.total > 0
         {
             return Error::NoNthMatch { locator: before, nth, total: found.total };
@@ -333,7 +333,7 @@ impl Tab {
     }
 
     /// The one element that matches a locator now.
-    fn matched(&self, at: &Locator, deadline: Deadline) -> Result<Option<Match>, Error> {
+    fn matched(&self, at: &Locator, deadline: Deadline<'_>) -> Result<Option<Match>, Error> {
         let locator = at.locator.as_deref().unwrap_or_default();
         let found = self.matches_of(locator, at.nth, at.frame_id.as_deref(), MAX_REPORTED, deadline)?;
         if found.total > 1 {
@@ -354,14 +354,14 @@ impl Tab {
         &self,
         reference: Option<String>,
         locator: Option<String>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Option<String>, Error> {
         let at = Locator { reference, locator, ..Locator::default() };
         Ok(self.by_ref(&at, deadline)?.into_owned().reference)
     }
 
     /// Replaces a locator by the ref of its element.
-    pub(super) fn by_ref<'a>(&self, at: &'a Locator, deadline: Deadline) -> Result<Cow<'a, Locator>, Error> {
+    pub(super) fn by_ref<'a>(&self, at: &'a Locator, deadline: Deadline<'_>) -> Result<Cow<'a, Locator>, Error> {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
         match (&at.locator, at.nth) {
             (None, None) => Ok(Cow::Borrowed(at)),
@@ -377,7 +377,7 @@ impl Tab {
     }
 
     /// The action with refs in place of its locators. Fields of a form and conditions of `wait` are located later.
-    pub(super) fn located<'a>(&self, act: &'a Act, deadline: Deadline) -> Result<Cow<'a, Act>, Error> {
+    pub(super) fn located<'a>(&self, act: &'a Act, deadline: Deadline<'_>) -> Result<Cow<'a, Act>, Error> {
         let mut kind = Cow::Borrowed(&act.kind);
         if let Some(at) = act.kind.locator().filter(|_| !matches!(act.kind, ActKind::Fill { .. }))
             && (at.locator.is_some() || at.nth.is_some())
@@ -423,8 +423,8 @@ impl Tab {
     pub(super) fn wait_located<T>(
         &self,
         wanted: &WaitFor,
-        deadline: Deadline,
-        wait: impl Fn(&WaitFor, Deadline) -> Result<T, Error>,
+        deadline: Deadline<'_>,
+        wait: impl Fn(&WaitFor, Deadline<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if wanted.reference.is_some() {
             return Err(Error::BadRequest { problem: "give only one of ref and locator".to_owned() });

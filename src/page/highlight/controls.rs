@@ -54,7 +54,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::StaleRef`]; those of the supervisor.
-    pub fn typing_problem(&self, node: &Node, deadline: Deadline) -> Result<Option<String>, Error> {
+    pub fn typing_problem(&self, node: &Node, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
         self.fitness(node, &json!({ "id": node.id, "types": true, "values": [] }), deadline)
     }
 
@@ -62,11 +62,16 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::StaleRef`]; those of the supervisor.
-    pub fn choice_problem(&self, node: &Node, values: &[String], deadline: Deadline) -> Result<Option<String>, Error> {
+    pub fn choice_problem(
+        &self,
+        node: &Node,
+        values: &[String],
+        deadline: Deadline<'_>,
+    ) -> Result<Option<String>, Error> {
         self.fitness(node, &json!({ "id": node.id, "types": false, "values": values }), deadline)
     }
 
-    fn fitness(&self, node: &Node, ask: &serde_json::Value, deadline: Deadline) -> Result<Option<String>, Error> {
+    fn fitness(&self, node: &Node, ask: &serde_json::Value, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
         let fitness: Fitness = self.call_in(&node.frame, &node.doc, "fits", ask, deadline)?.result;
         if fitness.gone {
             let why = "its element was removed from the document";
@@ -79,7 +84,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of the supervisor.
-    pub fn held_text(&self, node: &Node, deadline: Deadline) -> Result<Option<String>, Error> {
+    pub fn held_text(&self, node: &Node, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
         Ok(self.call_in::<Held>(&node.frame, &node.doc, "held", &json!({ "id": node.id }), deadline)?.result.text)
     }
 
@@ -87,7 +92,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of the supervisor.
-    pub fn viewport_size(&self, deadline: Deadline) -> Result<(f64, f64), Error> {
+    pub fn viewport_size(&self, deadline: Deadline<'_>) -> Result<(f64, f64), Error> {
         let view = self.view(deadline)?;
         Ok((view.width, view.height))
     }
@@ -97,7 +102,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::StaleRef`]; those of actions.
-    pub fn swipe(&self, node: &Node, next: bool, deadline: Deadline) -> Result<Option<&'static str>, Error> {
+    pub fn swipe(&self, node: &Node, next: bool, deadline: Deadline<'_>) -> Result<Option<&'static str>, Error> {
         let carousel = |scroll: bool| -> Result<Carousel, Error> {
             let ask = json!({ "id": node.id, "next": next, "scroll": scroll });
             let carousel: Carousel = self.call_in(&node.frame, &node.doc, "swipe", &ask, deadline)?.result;
@@ -144,7 +149,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::BadRequest`] for something else, or if the element is no slider; [`Error::StaleRef`].
-    pub fn slider_value(&self, node: &Node, text: &str, deadline: Deadline) -> Result<String, Error> {
+    pub fn slider_value(&self, node: &Node, text: &str, deadline: Deadline<'_>) -> Result<String, Error> {
         let bad = |problem: String| Error::BadRequest { problem };
         let ask = json!({ "id": node.id });
         let slider: Slider = self.call_in(&node.frame, &node.doc, "slider", &ask, deadline)?.result;
@@ -178,7 +183,7 @@ impl Tab {
         &self,
         (node, reference): (&Node, &str),
         text: &str,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<String, Error> {
         let value = self.slider_value(node, text, deadline)?;
         let read = || -> Result<Slider, Error> {

@@ -123,7 +123,7 @@ struct Answers {
 
 impl Tab {
     /// The usable elements in the viewport that keywords select, or all; in document order.
-    pub(super) fn discover(&self, keywords: Option<&[String]>, deadline: Deadline) -> Result<Found, Error> {
+    pub(super) fn discover(&self, keywords: Option<&[String]>, deadline: Deadline<'_>) -> Result<Found, Error> {
         let mut tries = 0;
         loop {
             tries += 1;
@@ -134,7 +134,7 @@ impl Tab {
         }
     }
 
-    fn discover_once(&self, keywords: Option<&[String]>, deadline: Deadline) -> Result<Found, Error> {
+    fn discover_once(&self, keywords: Option<&[String]>, deadline: Deadline<'_>) -> Result<Found, Error> {
         let seen = self.collect(&SnapshotOptions::default(), deadline)?;
         let mut candidates: HashMap<FrameId, Vec<(u32, bool)>> = HashMap::new();
         for item in &seen.items {
@@ -201,7 +201,7 @@ impl Tab {
         &self,
         candidates: &HashMap<FrameId, Vec<(u32, bool)>>,
         keywords: Option<&[String]>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Answers, Error> {
         let top = self.top()?;
         let (frames, parents, _) = self.frames_below(&top);
@@ -254,7 +254,7 @@ impl Tab {
         top: &FrameId,
         layout: &Layout,
         placed: &[(Node, FoundElement, NodePosition, Rect)],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Vec<bool>, Error> {
         #[derive(Serialize, Default, Clone)]
         struct Hole {

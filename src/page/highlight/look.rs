@@ -112,7 +112,7 @@ impl Tab {
     /// # Errors
     /// [`Error::BadRequest`] for a page that does not exist; [`Error::NotCaptured`]; those of the supervisor. While a
     /// dialog is open, `BLOCKED_BY_DIALOG` at once.
-    pub fn look_at(&self, options: &LookOptions, deadline: Deadline) -> Result<Look, Error> {
+    pub fn look_at(&self, options: &LookOptions, deadline: Deadline<'_>) -> Result<Look, Error> {
         self.arrived(deadline)?;
         let readiness = self.wait_until_drawn(deadline)?;
         let Shot { png, found, moving } = self.shoot(options.keywords.as_deref(), deadline)?;
@@ -159,7 +159,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::NotCaptured`]; those of the supervisor.
-    pub fn clean_picture(&self, deadline: Deadline) -> Result<Picture, Error> {
+    pub fn clean_picture(&self, deadline: Deadline<'_>) -> Result<Picture, Error> {
         self.arrived(deadline)?;
         let png = self.capture_viewport(deadline)?;
         let (width, height) = fitted(Canvas::sides(&png)?);
@@ -172,14 +172,14 @@ impl Tab {
     }
 
     /// The viewport in its natural size.
-    pub(super) fn capture_viewport(&self, deadline: Deadline) -> Result<Vec<u8>, Error> {
+    pub(super) fn capture_viewport(&self, deadline: Deadline<'_>) -> Result<Vec<u8>, Error> {
         let view = self.view(deadline)?;
         let frame = Frame { area: view.rect(), view, clipped: false, beyond: false };
         self.unhighlighted(deadline, |tab| Ok(tab.grab(&frame, deadline)?.0))
     }
 
     /// Looks at how far the page is drawn, and twice again if it is not. Returns the last grade.
-    fn wait_until_drawn(&self, deadline: Deadline) -> Result<Readiness, Error> {
+    fn wait_until_drawn(&self, deadline: Deadline<'_>) -> Result<Readiness, Error> {
         let mut retries = RETRIES.iter();
         loop {
             let signs = self.call::<Signs>(&self.top()?, "readiness", &(), deadline)?.1.result;
@@ -192,7 +192,7 @@ impl Tab {
     }
 
     /// Finds the elements and captures the viewport, until both fit together.
-    fn shoot(&self, keywords: Option<&[String]>, deadline: Deadline) -> Result<Shot, Error> {
+    fn shoot(&self, keywords: Option<&[String]>, deadline: Deadline<'_>) -> Result<Shot, Error> {
         let mut before: Option<f64> = None;
         let mut tries = 0;
         loop {
@@ -212,7 +212,7 @@ impl Tab {
     }
 
     /// The parts of some sample elements that have moved, and that have gone, since they were found.
-    fn drift(&self, found: &Found, deadline: Deadline) -> Result<(f64, f64), Error> {
+    fn drift(&self, found: &Found, deadline: Deadline<'_>) -> Result<(f64, f64), Error> {
         let step = found.elements.len().div_ceil(SAMPLES).max(1);
         let samples: Vec<&VisibleElement> = found.elements.iter().step_by(step).collect();
         if samples.is_empty() {

@@ -80,7 +80,7 @@ impl Tab {
     /// # Errors
     /// [`Error::StaleRef`] when it is gone, [`Error::RefChanged`], [`Error::NotActionable`] when it is disabled, not visible
     /// or covered; those of the supervisor.
-    pub fn bound(&self, id: &str, node: &Node, shown: &Shown, deadline: Deadline) -> Result<Bound, Error> {
+    pub fn bound(&self, id: &str, node: &Node, shown: &Shown, deadline: Deadline<'_>) -> Result<Bound, Error> {
         let stale = |why| Error::StaleRef { reference: id.to_owned(), why };
         let ask = serde_json::json!({ "id": node.id });
         let now = match self.call_in::<Now>(&node.frame, &node.doc, "bound", &ask, deadline) {
@@ -117,7 +117,7 @@ impl Tab {
     /// # Errors
     /// As [`bound`](Self::bound); [`Error::StaleRef`] when it has moved or its form is sent elsewhere, [`Error::RefChanged`] when
     /// its name is another one. A counter in brackets at the end of the name may change.
-    pub fn still_bound(&self, id: &str, was: &Bound, deadline: Deadline) -> Result<Bound, Error> {
+    pub fn still_bound(&self, id: &str, was: &Bound, deadline: Deadline<'_>) -> Result<Bound, Error> {
         let now = self.bound(id, &was.node, &was.shown, deadline)?;
         if without_counter(&now.shown.name) != without_counter(&was.shown.name) {
             return Err(Error::RefChanged { reference: id.to_owned(), was: was.shown.clone(), now: now.shown });
@@ -143,7 +143,7 @@ impl Tab {
         id: &str,
         (node, shown): (&Node, &Shown),
         question: &str,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Preview, Error> {
         let bound = self.bound(id, node, shown, deadline)?;
         let png = self.capture_viewport(deadline)?;

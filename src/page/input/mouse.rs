@@ -94,7 +94,7 @@ impl Tab {
     pub(in super::super) fn send_mouse(
         &self,
         events: Vec<DispatchMouseEvent>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Sent, Error> {
         if let Some(last) = events.last() {
             let mut mouse = self.mouse.lock();

@@ -67,7 +67,7 @@ impl Tabs {
     ///
     /// # Errors
     /// [`Error::Supervisor`]. Anything that cannot be restored is reported instead.
-    pub fn load_state(&self, tab: &TargetId, state: &LoginState, deadline: Deadline) -> Result<LoadedState, Error> {
+    pub fn load_state(&self, tab: &TargetId, state: &LoginState, deadline: Deadline<'_>) -> Result<LoadedState, Error> {
         let into = self.tab(tab)?;
         let (cookies, rejected_cookies) = into.set_state_cookies(state, deadline)?;
         let now = self.supervisor().view();
@@ -116,7 +116,7 @@ fn write(
     hidden: &mut Hidden<'_>,
     origin: &OriginState,
     in_use: bool,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<Option<RestoreReply>, Error> {
     if origin.local_storage.is_none() && origin.indexed_db.is_empty() {
         return Ok(None);
@@ -134,7 +134,11 @@ fn write(
 }
 
 impl Tab {
-    fn set_state_cookies(&self, state: &LoginState, deadline: Deadline) -> Result<(usize, Vec<RejectedCookie>), Error> {
+    fn set_state_cookies(
+        &self,
+        state: &LoginState,
+        deadline: Deadline<'_>,
+    ) -> Result<(usize, Vec<RejectedCookie>), Error> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let (mut set, mut rejected) = (0, Vec::new());
         let mut reject = |cookie: &super::StateCookie, problem: String| {
@@ -170,7 +174,7 @@ impl Tab {
         &self,
         origin: &str,
         items: &BTreeMap<String, String>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<SessionRestore, Error> {
         let now = self.supervisor.view();
         let top = now.page(self.target.as_str()).and_then(|page| page.top_frame.clone());

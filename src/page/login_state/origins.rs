@@ -95,7 +95,7 @@ impl Tabs {
         &self,
         pages: &[PageView],
         cookies: &[network::Cookie],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<String> {
         let now = self.supervisor().view();
         let mut all: Vec<String> = Vec::new();

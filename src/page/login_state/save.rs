@@ -89,7 +89,7 @@ impl Tabs {
     ///
     /// # Errors
     /// [`Error::BadRequest`] for an invalid origin; [`Error::Supervisor`].
-    pub fn save_state(&self, tab: &TargetId, what: &SaveState, deadline: Deadline) -> Result<SavedState, Error> {
+    pub fn save_state(&self, tab: &TargetId, what: &SaveState, deadline: Deadline<'_>) -> Result<SavedState, Error> {
         let named = origins::named(&what.origins)?;
         let mut cookies = self.tab(tab)?.all_cookies(deadline)?;
         let opaque = cookies.iter().filter(|cookie| cookie.partition_key_opaque == Some(true)).count() as u64;
@@ -172,7 +172,7 @@ impl Tabs {
     }
 
     /// The session storage of each origin that a tab shows: of the first tab that has any.
-    fn session_items(&self, pages: &[crate::supervisor::PageView], deadline: Deadline) -> Sessions {
+    fn session_items(&self, pages: &[crate::supervisor::PageView], deadline: Deadline<'_>) -> Sessions {
         let now = self.supervisor().view();
         let mut all = Sessions::new();
         for page in pages {
@@ -209,7 +209,7 @@ pub(super) struct Hidden<'a> {
 
 impl<'a> Hidden<'a> {
     /// Shows an empty document of an origin.
-    pub(super) fn show(&mut self, origin: &str, deadline: Deadline) -> Result<&HiddenPage<'a>, Error> {
+    pub(super) fn show(&mut self, origin: &str, deadline: Deadline<'_>) -> Result<&HiddenPage<'a>, Error> {
         let supervisor = self.tabs.supervisor();
         supervisor.check_origin(&format!("{origin}/"))?;
         let page = match self.page.take() {
@@ -229,7 +229,7 @@ impl<'a> Hidden<'a> {
         &mut self,
         origin: &str,
         ask: &Value,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<T, Error> {
         let unread = |problem: String| Error::Internal { frame: "of a hidden page".to_owned(), problem };
         let argument = serde_json::value::to_raw_value(ask).map_err(|error| unread(error.to_string()))?;
@@ -242,7 +242,7 @@ impl<'a> Hidden<'a> {
     }
 
     /// Reads the `localStorage` of an origin.
-    fn local_storage(&mut self, origin: &str, room: &mut u64, deadline: Deadline) -> Reading {
+    fn local_storage(&mut self, origin: &str, room: &mut u64, deadline: Deadline<'_>) -> Reading {
         let (mut state, mut report) = (OriginState::new(origin), OriginReport::new(origin));
         let has_databases = match self.read("localStorage", origin, room, deadline) {
             Ok(reply) => {
@@ -260,7 +260,7 @@ impl<'a> Hidden<'a> {
     }
 
     /// Reads one kind of storage of an origin, and subtracts its size from the remaining room.
-    fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline) -> Result<OriginReply, Error> {
+    fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline<'_>) -> Result<OriginReply, Error> {
         let ask = json!({ "read": part, "origin": origin, "room": *room });
         let reply: OriginReply = self.call(origin, &ask, deadline)?;
         if reply.origin != origin {

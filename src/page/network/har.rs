@@ -33,7 +33,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::Supervisor`] when the page does not answer.
-    pub fn har(&self, bodies: bool, redact: Option<Secrets>, deadline: Deadline) -> Result<Har, Error> {
+    pub fn har(&self, bodies: bool, redact: Option<Secrets>, deadline: Deadline<'_>) -> Result<Har, Error> {
         let requests = self.requests(None, false);
         let options = RecordOptions { headers: true, body: bodies, max_bytes: Some(BODY), redact };
         let (mut entries, mut left_out, mut room) = (Vec::with_capacity(requests.len()), 0, BODIES);

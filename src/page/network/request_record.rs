@@ -198,7 +198,7 @@ impl Tab {
         &self,
         id: &str,
         options: &RecordOptions,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<RequestRecord, Error> {
         let request = self.known_request(id)?;
         let mut record = RequestRecord::of(&request, options).or_download(&request, &self.downloads());
@@ -218,7 +218,7 @@ impl Tab {
         &self,
         request: &NetworkRequest,
         options: &RecordOptions,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Option<ResponseBody>, Error> {
         if !request.detail().has_post_data {
             return Ok(None);

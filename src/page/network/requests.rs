@@ -52,7 +52,12 @@ impl Tab {
     /// # Errors
     /// [`Error::NoRequest`] when the tab has no request with that id; [`Error::NoBody`] when there is no body or
     /// Chromium no longer keeps it (it does for the present documents only); [`Error::Supervisor`].
-    pub fn response_body(&self, id: &str, max_bytes: Option<usize>, deadline: Deadline) -> Result<ResponseBody, Error> {
+    pub fn response_body(
+        &self,
+        id: &str,
+        max_bytes: Option<usize>,
+        deadline: Deadline<'_>,
+    ) -> Result<ResponseBody, Error> {
         let request = self.known_request(id)?;
         Ok(limited(self.body_of(&request, deadline)?, max_bytes))
     }
@@ -65,7 +70,7 @@ impl Tab {
     }
 
     /// The body of a response.
-    pub(super) fn body_of(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
+    pub(super) fn body_of(&self, request: &NetworkRequest, deadline: Deadline<'_>) -> Result<Body, Error> {
         let gone = |why: &str| Error::NoBody { id: request.id.to_string(), why: why.to_owned() };
         if request.redirected {
             return Err(gone("the request was redirected; see the next request"));

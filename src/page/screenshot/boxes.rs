@@ -165,7 +165,7 @@ impl Tab {
         &self,
         nodes: &[Node],
         how: BoxOptions,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(View, Vec<Option<NodePosition>>), Error> {
         let layout = self.layout(nodes, how, deadline)?;
         Ok((layout.view, nodes.iter().map(|node| layout.position(node)).collect()))
@@ -176,7 +176,7 @@ impl Tab {
         &self,
         nodes: &[Node],
         how: BoxOptions,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Layout, Error> {
         let top = self.top()?;
         let mut wanted: HashMap<FrameId, FrameRequest> = HashMap::from([(top.clone(), FrameRequest::default())]);

@@ -17,7 +17,7 @@ const MOST_TILES: usize = 48;
 impl Tab {
     /// Adds frames of other processes that are out of view: Chromium only draws them in view. They are scrolled to,
     /// captured in tiles, and pasted into the screenshot.
-    pub(super) fn add_frames(&self, shot: &mut Shot, view: &View, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn add_frames(&self, shot: &mut Shot, view: &View, deadline: Deadline<'_>) -> Result<(), Error> {
         let frames = self.outer_frames();
         if frames.is_empty() {
             return Ok(());
@@ -56,7 +56,7 @@ impl Tab {
 
     /// Scrolls to a part of the document, in its CSS pixels, and captures it. Returns the visible part and its
     /// position.
-    fn tile(&self, frame: &FrameId, tile: &Rect, deadline: Deadline) -> Result<(Canvas, Rect), Error> {
+    fn tile(&self, frame: &FrameId, tile: &Rect, deadline: Deadline<'_>) -> Result<(Canvas, Rect), Error> {
         let top = self.top()?;
         let view = self.view(deadline)?;
         let centred = |from: f64, length: f64, room: f64| (from - (room - length) / 2.0).max(0.0).floor();

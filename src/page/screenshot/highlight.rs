@@ -32,7 +32,7 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::BadRef`], [`Error::StaleRef`], those of the supervisor.
-    pub fn highlight(&self, reference: &str, colour: [u8; 3], deadline: Deadline) -> Result<(), Error> {
+    pub fn highlight(&self, reference: &str, colour: [u8; 3], deadline: Deadline<'_>) -> Result<(), Error> {
         let (node, _) = self.resolve(reference)?;
         self.highlight_node(&node, colour, deadline)
     }
@@ -41,7 +41,7 @@ impl Tab {
     ///
     /// # Errors
     /// As [`highlight`](Self::highlight).
-    pub fn highlight_node(&self, node: &Node, colour: [u8; 3], deadline: Deadline) -> Result<(), Error> {
+    pub fn highlight_node(&self, node: &Node, colour: [u8; 3], deadline: Deadline<'_>) -> Result<(), Error> {
         self.clear_highlight(deadline)?;
         self.show_highlight(&Highlighted { node: node.clone(), colour }, deadline)
     }
@@ -50,7 +50,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of the supervisor.
-    pub fn clear_highlight(&self, deadline: Deadline) -> Result<(), Error> {
+    pub fn clear_highlight(&self, deadline: Deadline<'_>) -> Result<(), Error> {
         // Taken out first: the lock is not held during a call.
         let shown = self.highlighted.lock().take();
         match shown {
@@ -62,7 +62,7 @@ impl Tab {
     /// Runs something while nothing is highlighted.
     pub(in super::super) fn unhighlighted<T>(
         &self,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         action: impl FnOnce(&Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let shown = self.highlighted.lock().clone();
@@ -75,7 +75,7 @@ impl Tab {
         outcome
     }
 
-    fn show_highlight(&self, shown: &Highlighted, deadline: Deadline) -> Result<(), Error> {
+    fn show_highlight(&self, shown: &Highlighted, deadline: Deadline<'_>) -> Result<(), Error> {
         let at = FrameRef::Id(shown.node.frame.clone());
         let object = self.object(&shown.node, deadline)?;
         let outcome = (|| {
@@ -96,7 +96,7 @@ impl Tab {
         Ok(())
     }
 
-    fn hide_highlight(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
+    fn hide_highlight(&self, frame: &FrameId, deadline: Deadline<'_>) -> Result<(), Error> {
         let now = self.supervisor.view();
         let Some(session) = now.frame(frame.as_str()).and_then(|frame| frame.session_id.as_ref()) else {
             return Ok(()); // gone with its frame
@@ -113,7 +113,7 @@ impl Tab {
     }
 
     /// Makes a frame with a process of its own draw its present state.
-    fn draw_frame(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
+    fn draw_frame(&self, frame: &FrameId, deadline: Deadline<'_>) -> Result<(), Error> {
         if !self.view(deadline)?.hidden {
             self.call::<()>(frame, "drawn", &UNTIL_SEEN, deadline)?;
             return Ok(());

@@ -64,7 +64,7 @@ impl Tab {
     /// the browser fails, which does not affect the page; [`Error::NotActionable`] for an element that is not visible;
     /// those of the supervisor. While a dialog is open, `BLOCKED_BY_DIALOG` at once:
     /// [`last_picture`](crate::supervisor::Supervisor::last_picture) returns the last screenshot before it.
-    pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Screenshot, Error> {
+    pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline<'_>) -> Result<Screenshot, Error> {
         options.check()?;
         let mut shot = self.unhighlighted(deadline, |tab| tab.take(options, deadline))?;
         let natural = Canvas::sides(&shot.png)?;

@@ -91,7 +91,7 @@ impl Tab {
     /// # Errors
     /// [`Error::BadRequest`] for invalid options, [`Error::NoPdf`] when the browser refuses, [`Error::DiskFull`] since
     /// the browser writes a temporary file, and those of the supervisor, such as `BLOCKED_BY_DIALOG`.
-    pub fn pdf(&self, options: &PdfOptions, deadline: Deadline) -> Result<Vec<u8>, Error> {
+    pub fn pdf(&self, options: &PdfOptions, deadline: Deadline<'_>) -> Result<Vec<u8>, Error> {
         self.printed(options, deadline).map_err(|error| {
             let folder = std::env::temp_dir();
             match error {
@@ -103,7 +103,7 @@ impl Tab {
         })
     }
 
-    fn printed(&self, options: &PdfOptions, deadline: Deadline) -> Result<Vec<u8>, Error> {
+    fn printed(&self, options: &PdfOptions, deadline: Deadline<'_>) -> Result<Vec<u8>, Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let printed = self.supervisor.call(&page, &options.command()?, deadline).map_err(refused)?.result;
         let Some(stream) = printed.stream else {
@@ -114,7 +114,12 @@ impl Tab {
         bytes
     }
 
-    fn read_stream(&self, page: &FrameRef, stream: &io::StreamHandle, deadline: Deadline) -> Result<Vec<u8>, Error> {
+    fn read_stream(
+        &self,
+        page: &FrameRef,
+        stream: &io::StreamHandle,
+        deadline: Deadline<'_>,
+    ) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         loop {
             let mut read = io::Read::new(stream.clone());

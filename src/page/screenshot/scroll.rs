@@ -25,12 +25,12 @@ struct At {
 
 impl Tab {
     /// Scrolls the top viewport to a point of its document.
-    pub(super) fn scroll_to(&self, x: f64, y: f64, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn scroll_to(&self, x: f64, y: f64, deadline: Deadline<'_>) -> Result<(), Error> {
         self.call::<()>(&self.top()?, "glance", &At { x, y }, deadline).map(drop)
     }
 
     /// Scrolls a node into view in its own frame and all frames around it. Returns the positions before.
-    pub(super) fn bring(&self, node: &Node, deadline: Deadline) -> Result<Vec<(FrameId, ScrollPosition)>, Error> {
+    pub(super) fn bring(&self, node: &Node, deadline: Deadline<'_>) -> Result<Vec<(FrameId, ScrollPosition)>, Error> {
         let mut chain = vec![node.clone()];
         let mut frame = node.frame.clone();
         while let Some(owner) = self.owner(&frame, deadline)? {
@@ -60,7 +60,7 @@ impl Tab {
     }
 
     /// Scrolls back. A frame that has navigated needs no scrolling.
-    pub(super) fn put_back(&self, befores: Vec<(FrameId, ScrollPosition)>, deadline: Deadline) {
+    pub(super) fn put_back(&self, befores: Vec<(FrameId, ScrollPosition)>, deadline: Deadline<'_>) {
         for (frame, before) in befores.into_iter().rev() {
             if let Err(error) = self.call::<()>(&frame, "putBack", &before, deadline) {
                 tracing::debug!(%frame, %error, "cannot scroll back");

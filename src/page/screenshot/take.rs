@@ -78,7 +78,7 @@ struct Picked {
 }
 
 impl Tab {
-    pub(super) fn take(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+    pub(super) fn take(&self, options: &ScreenshotOptions, deadline: Deadline<'_>) -> Result<Shot, Error> {
         self.arrived(deadline)?;
         let mut tries = 0;
         let mut shot = loop {
@@ -95,7 +95,7 @@ impl Tab {
         Ok(shot)
     }
 
-    fn take_once(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+    fn take_once(&self, options: &ScreenshotOptions, deadline: Deadline<'_>) -> Result<Shot, Error> {
         let view = self.view(deadline)?;
         match (&options.reference, &options.element) {
             (Some(reference), _) => {
@@ -111,16 +111,16 @@ impl Tab {
         }
     }
 
-    pub(in super::super) fn view(&self, deadline: Deadline) -> Result<View, Error> {
+    pub(in super::super) fn view(&self, deadline: Deadline<'_>) -> Result<View, Error> {
         Ok(self.call::<View>(&self.top()?, "view", &(), deadline)?.1.result)
     }
 
-    fn take_viewport(&self, view: View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+    fn take_viewport(&self, view: View, options: &ScreenshotOptions, deadline: Deadline<'_>) -> Result<Shot, Error> {
         let frame = Frame { area: view.rect(), view, clipped: false, beyond: false };
         self.labelled(frame, options, BoxOptions::default(), deadline)
     }
 
-    fn take_page(&self, view: &View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+    fn take_page(&self, view: &View, options: &ScreenshotOptions, deadline: Deadline<'_>) -> Result<Shot, Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let size = self.supervisor.call(&page, &GetLayoutMetrics::new(), deadline)?.result.css_content_size;
         // Chromium removes scroll bars for this, and lays the page out that much wider.
@@ -148,7 +148,7 @@ impl Tab {
         node: &Node,
         name: &str,
         options: &ScreenshotOptions,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Shot, Error> {
         let how = BoxOptions { whole: true, uncovered: false };
         let (view, place) = self.place(node, how, deadline)?;
@@ -193,13 +193,18 @@ impl Tab {
         shot
     }
 
-    fn place(&self, node: &Node, how: BoxOptions, deadline: Deadline) -> Result<(View, Option<NodePosition>), Error> {
+    fn place(
+        &self,
+        node: &Node,
+        how: BoxOptions,
+        deadline: Deadline<'_>,
+    ) -> Result<(View, Option<NodePosition>), Error> {
         let (view, places) = self.places(std::slice::from_ref(node), how, deadline)?;
         Ok((view, places.into_iter().next().flatten()))
     }
 
     /// The first element that matches a selector.
-    fn picked(&self, selector: &str, frame: Option<&str>, deadline: Deadline) -> Result<Node, Error> {
+    fn picked(&self, selector: &str, frame: Option<&str>, deadline: Deadline<'_>) -> Result<Node, Error> {
         let frame = frame.map_or_else(|| self.top(), |text| self.frame_named(text, deadline))?;
         let (doc, picked) =
             self.call::<Picked>(&frame, "pick", &serde_json::json!({ "selector": selector }), deadline)?;
@@ -219,7 +224,7 @@ impl Tab {
         frame: Frame,
         options: &ScreenshotOptions,
         how: BoxOptions,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Shot, Error> {
         let shot = |png, rescued| Shot {
             png,
@@ -267,7 +272,7 @@ impl Tab {
     }
 
     /// Captures, in tiles where the area is larger than what Chromium captures at once.
-    pub(in super::super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
+    pub(in super::super) fn grab(&self, frame: &Frame, deadline: Deadline<'_>) -> Result<(Vec<u8>, bool), Error> {
         let tiles = tiles::of(&frame.area, frame.view.ratio);
         let began = Instant::now();
         let failed = |error| not_captured(error, began.elapsed());
@@ -287,7 +292,7 @@ impl Tab {
     /// Captures. A background tab does not draw by itself: Chromium 156 would answer when it happens to draw, after
     /// many seconds or never. A screencast that nobody reads makes it draw. A capture during a navigation is refused or
     /// never answered.
-    fn grab_at_once(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), supervisor::Error> {
+    fn grab_at_once(&self, frame: &Frame, deadline: Deadline<'_>) -> Result<(Vec<u8>, bool), supervisor::Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let mut command = CaptureScreenshot::new();
         // Half the time, for files that are a tenth larger.

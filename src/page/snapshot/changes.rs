@@ -43,7 +43,11 @@ impl Tab {
     }
 
     /// Keeps the present text of the page.
-    pub(in super::super) fn keep_page_now(&self, redact: Option<&Secrets>, deadline: Deadline) -> Result<(), Error> {
+    pub(in super::super) fn keep_page_now(
+        &self,
+        redact: Option<&Secrets>,
+        deadline: Deadline<'_>,
+    ) -> Result<(), Error> {
         let now = self.collect(&SnapshotOptions::default(), deadline)?;
         self.keep_page(&now.doc, now.items, redact);
         Ok(())
@@ -55,7 +59,7 @@ impl Tab {
         &self,
         most: usize,
         redact: Option<&Secrets>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<String, Error> {
         let now = self.collect(&SnapshotOptions::default(), deadline)?;
         let is_same = self.is_page_kept(&now.doc, redact);

@@ -57,7 +57,7 @@ const ANY: &str = "<";
 
 impl Tab {
     /// The commands that count all elements, and their sessions.
-    pub(super) fn count_asked(&self, frames: &[FrameId], deadline: Deadline) -> CountRequest {
+    pub(super) fn count_asked(&self, frames: &[FrameId], deadline: Deadline<'_>) -> CountRequest {
         let sessions = self.sessions(frames);
         let known = self.snapshot_cache.lock().counted.clone();
         let new: Vec<_> = sessions.iter().filter(|(session, _)| !known.contains_key(session)).collect();
@@ -79,7 +79,7 @@ impl Tab {
         sessions: Sessions,
         found: supervisor::Outcomes<PerformSearch>,
         counted: &HashMap<FrameId, u64>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Vec<UnknownRoots> {
         let mut again = Vec::new();
         for ((session, frames), found) in sessions.into_iter().zip(found) {
@@ -125,7 +125,7 @@ impl Tab {
     }
 
     /// Returns whether closed roots were found.
-    fn adopt_closed(&self, at: &FrameRef, frames: &[FrameId], deadline: Deadline) -> bool {
+    fn adopt_closed(&self, at: &FrameRef, frames: &[FrameId], deadline: Deadline<'_>) -> bool {
         let mut whole = GetFlattenedDocument::new();
         (whole.depth, whole.pierce) = (Some(-1), Some(true));
         let reply = self.supervisor.session_call(at, &whole, deadline);

@@ -74,7 +74,11 @@ struct ReadFrame {
 }
 
 impl Tab {
-    pub(in super::super) fn collect(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Collected, Error> {
+    pub(in super::super) fn collect(
+        &self,
+        options: &SnapshotOptions,
+        deadline: Deadline<'_>,
+    ) -> Result<Collected, Error> {
         let root = match &options.frame {
             Some(text) => self.frame_named(text, deadline)?,
             None => self.top()?,
@@ -161,7 +165,7 @@ impl Tab {
     }
 
     /// Waits for frames that are moving to another process.
-    fn frames_arrived(&self, deadline: Deadline) {
+    fn frames_arrived(&self, deadline: Deadline<'_>) {
         let there = |now: &supervisor::View| now.frames_of(self.target.as_str()).all(|f| f.session_id.is_some());
         if !there(&self.supervisor.view()) {
             self.supervisor.wait_until(deadline.within(SWAP), there);
@@ -199,7 +203,7 @@ impl Tab {
         &self,
         parents: &HashMap<FrameId, FrameId>,
         read: &HashMap<FrameId, ReadFrame>,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> HashMap<(FrameId, u32), FrameId> {
         let known = self.snapshot_cache.lock().owners.clone();
         let mut held = HashMap::new();
@@ -229,7 +233,7 @@ impl Tab {
         &self,
         parent: &FrameId,
         children: &[&FrameId],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Vec<Option<u32>>, Error> {
         let ask = |child: &&FrameId| (FrameRef::Id(parent.clone()), GetFrameOwner::new((*child).clone()));
         let replies = self.supervisor.session_calls(children.iter().map(ask).collect(), deadline);
@@ -241,7 +245,7 @@ impl Tab {
     }
 
     /// The element that holds a frame, in the enclosing document; `None` for the top frame.
-    pub(in super::super) fn owner(&self, child: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
+    pub(in super::super) fn owner(&self, child: &FrameId, deadline: Deadline<'_>) -> Result<Option<Node>, Error> {
         let now = self.supervisor.view();
         let Some(parent) = now.frame(child.as_str()).and_then(|frame| frame.parent_frame_id.clone()) else {
             return Ok(None);
@@ -262,7 +266,7 @@ impl Tab {
     }
 
     /// The frame of an element.
-    pub(super) fn frame_in(&self, owner: &Node, deadline: Deadline) -> Result<FrameId, Error> {
+    pub(super) fn frame_in(&self, owner: &Node, deadline: Deadline<'_>) -> Result<FrameId, Error> {
         let object = self.object(owner, deadline)?;
         let mut describe = DescribeNode::new();
         describe.object_id = Some(object.clone());

@@ -44,7 +44,7 @@ pub(super) struct InternalsCache {
 
 impl Tab {
     /// The present roles and states of elements that had a role of their own before.
-    pub(super) fn internals(&self, frames: &[FrameId], deadline: Deadline) -> HashMap<FrameId, Vec<Internal>> {
+    pub(super) fn internals(&self, frames: &[FrameId], deadline: Deadline<'_>) -> HashMap<FrameId, Vec<Internal>> {
         let known: Vec<(FrameId, Doc, Vec<u32>)> = {
             let mut seen = self.snapshot_cache.lock();
             seen.internals.retain(|frame, _| frames.contains(frame));
@@ -67,7 +67,13 @@ impl Tab {
     }
 
     /// Roles and states of new elements; empty when none has a role.
-    pub(super) fn new_internals(&self, frame: &FrameId, doc: &Doc, ids: &[u32], deadline: Deadline) -> Vec<Internal> {
+    pub(super) fn new_internals(
+        &self,
+        frame: &FrameId,
+        doc: &Doc,
+        ids: &[u32],
+        deadline: Deadline<'_>,
+    ) -> Vec<Internal> {
         let ids = ids.get(..MOST).unwrap_or(ids);
         let internals = self.internals_of(frame, doc, ids, deadline).unwrap_or_else(|error| {
             tracing::debug!(target: "cdpilot::page", %error, "cannot read roles of custom elements");
@@ -90,7 +96,7 @@ impl Tab {
         frame: &FrameId,
         doc: &Doc,
         ids: &[u32],
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Vec<Internal>, Error> {
         let (list, objects) = self.objects(frame, doc, ids, deadline)?;
         let ask = |object: &_| {

@@ -12,7 +12,7 @@ pub(in super::super) type Actionable = (u32, Node, Shown);
 impl Tab {
     /// The interactive elements with the numbers of their refs, in document order; and whether a script of the page was
     /// terminated meanwhile. Does not change the snapshot that `diff` compares with.
-    pub(in super::super) fn actionable(&self, deadline: Deadline) -> Result<(Vec<Actionable>, bool), Error> {
+    pub(in super::super) fn actionable(&self, deadline: Deadline<'_>) -> Result<(Vec<Actionable>, bool), Error> {
         let seen = self.collect(&SnapshotOptions::default(), deadline)?;
         let mut refs = self.refs.lock();
         let mut found = Vec::new();

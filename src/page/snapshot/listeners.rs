@@ -62,7 +62,7 @@ impl ListenerCache {
 
 impl Tab {
     /// The numbers of the elements of each frame that listen to clicks. Frames that do not answer are left out.
-    pub(super) fn listening(&self, frames: &[FrameId], deadline: Deadline) -> HashMap<FrameId, Vec<u32>> {
+    pub(super) fn listening(&self, frames: &[FrameId], deadline: Deadline<'_>) -> HashMap<FrameId, Vec<u32>> {
         let mut found = HashMap::new();
         for frame in frames {
             match self.listening_in(frame, deadline) {
@@ -83,7 +83,7 @@ impl Tab {
         seen.listening.get(frame).map(|known| known.numbers_of(&known.hovered)).unwrap_or_default()
     }
 
-    fn listening_in(&self, frame: &FrameId, deadline: Deadline) -> Result<Vec<u32>, Error> {
+    fn listening_in(&self, frame: &FrameId, deadline: Deadline<'_>) -> Result<Vec<u32>, Error> {
         let doc = self.document(frame, deadline)?;
         let known = self
             .snapshot_cache
@@ -149,7 +149,7 @@ impl Tab {
     }
 
     /// The document of a frame in the main world.
-    fn main_document(&self, frame: &FrameId, doc: &Doc, deadline: Deadline) -> Result<RemoteObjectId, Error> {
+    fn main_document(&self, frame: &FrameId, doc: &Doc, deadline: Deadline<'_>) -> Result<RemoteObjectId, Error> {
         let at = FrameRef::Id(frame.clone());
         let gone = || Error::DocumentGone { frame: frame.to_string() };
         let ours = self.object(&Node { frame: frame.clone(), doc: doc.clone(), id: 0 }, deadline)?;

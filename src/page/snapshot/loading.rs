@@ -16,8 +16,8 @@ impl Tab {
     /// Reads the page; `None` when it is still waiting for a document.
     pub(in super::super) fn unless_loading<T>(
         &self,
-        deadline: Deadline,
-        read: impl Fn(Deadline) -> Result<T, Error>,
+        deadline: Deadline<'_>,
+        read: impl Fn(Deadline<'_>) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         let is_away = self.is_on_its_way();
         // Calls in progress when a navigation begins are held back too.
@@ -54,7 +54,7 @@ impl Tab {
 }
 
 /// Whether more time, or the next document, may help.
-fn may_be_early(error: &Error, deadline: Deadline) -> bool {
+fn may_be_early(error: &Error, deadline: Deadline<'_>) -> bool {
     match error {
         Error::Supervisor(supervisor::Error::PageBusy { left, .. }) => *left <= deadline.left(),
         Error::Supervisor(supervisor::Error::FrameDetached { .. } | supervisor::Error::NoContext { .. }) => true,

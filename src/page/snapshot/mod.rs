@@ -287,11 +287,11 @@ impl Tab {
     /// # Errors
     /// [`Error::Supervisor`] when the top frame does not answer, [`Error::BadRequest`] for an invalid selector,
     /// [`Error::NoMatch`] for one without a match, [`Error::BadRef`], [`Error::StaleRef`].
-    pub fn snapshot(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {
+    pub fn snapshot(&self, options: &SnapshotOptions, deadline: Deadline<'_>) -> Result<Snapshot, Error> {
         if self.supervisor.view().dialogs_of(self.target.as_str()).next().is_some() {
             return Ok(self.blocked(options.format));
         }
-        let look = |deadline: Deadline| {
+        let look = |deadline: Deadline<'_>| {
             self.arrived(deadline)?;
             self.look(&self.kept_options(options, deadline), deadline)
         };
@@ -311,7 +311,7 @@ impl Tab {
     }
 
     /// For `diff` without other options: those of the last snapshot.
-    fn kept_options<'a>(&self, options: &'a SnapshotOptions, deadline: Deadline) -> Cow<'a, SnapshotOptions> {
+    fn kept_options<'a>(&self, options: &'a SnapshotOptions, deadline: Deadline<'_>) -> Cow<'a, SnapshotOptions> {
         let view = options.view();
         let last = self.last_view(options.redact.is_some());
         let last = last.filter(|_| options.diff && view == SnapshotOptions::default());
@@ -324,7 +324,7 @@ impl Tab {
         Cow::Owned(SnapshotOptions { diff, format, limit, max_chars, offset, redact, expand, frame, ..last })
     }
 
-    fn look(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {
+    fn look(&self, options: &SnapshotOptions, deadline: Deadline<'_>) -> Result<Snapshot, Error> {
         let expand = options.expand.as_deref().map(|text| self.resolve(text)).transpose()?.map(|(node, _)| node);
         let seen = self.collect(options, deadline)?;
         let mut shown = self.empty(options.format);
@@ -465,7 +465,7 @@ impl Tab {
     }
 
     /// A frame by its id, or by the ref of the element that holds it.
-    pub(in super::super) fn frame_named(&self, text: &str, deadline: Deadline) -> Result<FrameId, Error> {
+    pub(in super::super) fn frame_named(&self, text: &str, deadline: Deadline<'_>) -> Result<FrameId, Error> {
         let not_found = match self.own_frame(text) {
             Ok(frame) => return Ok(frame),
             Err(error) => error,

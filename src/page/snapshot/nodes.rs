@@ -48,7 +48,7 @@ impl Tab {
         shown: &mut Snapshot,
         items: &[Item],
         options: &SnapshotOptions,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) {
         let kept: Vec<Item> = items.iter().take(options.limit).cloned().collect();
         let kept: Vec<Item> = kept.into_iter().map(|item| Item { has_ref: item.node.is_some(), ..item }).collect();
@@ -81,7 +81,7 @@ impl Tab {
     }
 
     /// The backend ids of nodes. Removed nodes are left out.
-    fn backends<'a>(&self, nodes: impl Iterator<Item = &'a Node>, deadline: Deadline) -> HashMap<Node, i64> {
+    fn backends<'a>(&self, nodes: impl Iterator<Item = &'a Node>, deadline: Deadline<'_>) -> HashMap<Node, i64> {
         let mut by_doc: HashMap<(FrameId, Doc), Vec<u32>> = HashMap::new();
         for node in nodes {
             by_doc.entry((node.frame.clone(), node.doc.clone())).or_default().push(node.id);

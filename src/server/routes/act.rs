@@ -14,7 +14,6 @@ use crate::api::{
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
 use crate::page::{Act, ActKind, Outcome, Upload};
 use crate::supervisor::{DialogType, Supervisor};
-use crate::sync::Deadline;
 
 /// Time limit for answering a dialog and for setting files on an input.
 const ANSWERING: Duration = Duration::from_secs(8);
@@ -97,7 +96,7 @@ pub(super) fn dialog(call: &Call<'_>, answer: AnswerDialog) -> Result<DialogAnsw
         dialog_id: answer.dialog_id,
         timeout: call.requested_timeout,
     };
-    Ok(match call.profile()?.answer_dialog(reply, Deadline::after(ANSWERING))? {
+    Ok(match call.profile()?.answer_dialog(reply, call.deadline.renewed(ANSWERING))? {
         DialogOutcome::Answered(dialog) => DialogAnswered {
             armed: false,
             armed_for_ms: None,
@@ -125,13 +124,13 @@ pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, 
     let paths = checked?;
     let tab = call.tab()?.tab;
     let target_id = tab.target().to_string();
-    let at = tab.ref_of(arm.reference, arm.locator, Deadline::after(call.within(ANSWERING, MAX_TIMEOUT)))?;
+    let at = tab.ref_of(arm.reference, arm.locator, call.deadline.renewed(call.within(ANSWERING, MAX_TIMEOUT)))?;
     let wait = match &at {
         Some(_) => call.within(ANSWERING, MAX_TIMEOUT),
         None => call.within(Supervisor::CHOOSER_LIMIT, Supervisor::CHOOSER_LIMIT),
     };
     let count = paths.len();
-    let (armed, given) = match tab.arm_chooser(&paths, at.as_deref(), Deadline::after(wait))? {
+    let (armed, given) = match tab.arm_chooser(&paths, at.as_deref(), call.deadline.renewed(wait))? {
         Upload::Done(given) => (false, Some(given)),
         // The event log reports what happens to them.
         Upload::Armed(_) => (true, None),

@@ -26,7 +26,8 @@ pub(in crate::server) struct Call<'a> {
     pub(super) target: Option<String>,
     /// `timeoutMs`, limited to the allowed range.
     pub(super) requested_timeout: Option<Duration>,
-    pub(super) deadline: Deadline,
+    /// Ends when the client hangs up, too.
+    pub(super) deadline: Deadline<'a>,
     resolved: RefCell<Option<ResolvedTab>>,
 }
 
@@ -42,7 +43,7 @@ impl<'a> Call<'a> {
         context: &'a ServerContext,
         request: &'a Request,
         path_params: Vec<String>,
-        deadline: Deadline,
+        deadline: Deadline<'a>,
     ) -> Self {
         Self {
             context,

@@ -14,7 +14,6 @@ use crate::api::{CLIENT_HEADER, Method, SESSION_HEADER, Vocabulary};
 use crate::config::nearest;
 use crate::control::Session;
 use crate::http::{Answer, Body, Head, Request};
-use crate::sync::Deadline;
 
 /// Result of looking up a route.
 pub(in crate::server) enum RouteMatch {
@@ -136,8 +135,7 @@ pub(in crate::server) fn answer_locally(
 
 /// Runs a request: the fields of its answer, `ok` included.
 fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec<String>) -> Result<Reply, ApiError> {
-    let deadline = Deadline::at(request.arrived + route.time);
-    let mut call = Call::new(context, request, names, deadline);
+    let mut call = Call::new(context, request, names, request.deadline(route.time));
     match read_and_run(route, &mut call) {
         Ok(Reply::Other(answer)) => Ok(Reply::Other(answer)),
         Ok(Reply::Fields(fields)) => {
@@ -216,7 +214,7 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
         let millis = millis.ok_or_else(|| ApiError::bad("timeoutMs: expected an integer of milliseconds above 0"))?;
         let requested_timeout = Duration::from_millis(millis).clamp(MIN_TIMEOUT, MAX_TIMEOUT);
         call.requested_timeout = Some(requested_timeout);
-        call.deadline = Deadline::at(request.arrived + requested_timeout);
+        call.deadline = request.deadline(requested_timeout);
     }
     (route.run)(call, fields)
 }

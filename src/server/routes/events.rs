@@ -87,7 +87,7 @@ struct Stream {
 
 impl Stream {
     /// Whether the session sees what an event is about; `None` while that is not known.
-    fn is_visible(&self, entry: &Entry, deadline: Deadline) -> Option<bool> {
+    fn is_visible(&self, entry: &Entry, deadline: Deadline<'_>) -> Option<bool> {
         let (Some(profile), Some(target)) = (&self.profile, &entry.target_id) else { return Some(true) };
         // A tab is logged a moment before it is published, and until then its owner is unknown.
         let is_new = entry.kind() == EventKind::TabOpened && unix_now() - entry.ts < NEW;
@@ -109,7 +109,7 @@ impl Stream {
 }
 
 impl EventSource for Stream {
-    fn next(&mut self, deadline: Deadline) -> Next {
+    fn next(&mut self, deadline: Deadline<'_>) -> Next {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Next::Event(event);

@@ -171,7 +171,7 @@ struct ToolCallStream {
     what: String,
     token: Value,
     began: Instant,
-    tick: Deadline,
+    tick: Deadline<'static>,
     /// Whether the tool reports progress itself.
     goes_on: bool,
     /// The last reported progress.
@@ -218,7 +218,7 @@ impl ToolCallStream {
 }
 
 impl EventSource for ToolCallStream {
-    fn next(&mut self, deadline: Deadline) -> Next {
+    fn next(&mut self, deadline: Deadline<'_>) -> Next {
         if self.over {
             return Next::End;
         }
@@ -271,7 +271,7 @@ impl ToolsSubscription {
 }
 
 impl EventSource for ToolsSubscription {
-    fn next(&mut self, deadline: Deadline) -> Next {
+    fn next(&mut self, deadline: Deadline<'_>) -> Next {
         if !std::mem::replace(&mut self.begun, true) {
             return Next::Event(message(&self.subscription.acknowledged()));
         }

@@ -19,7 +19,6 @@ use crate::page::{
     RecordOptions, RefInfo, ResponseBody, ScreenshotOptions, Tab,
 };
 use crate::supervisor::ConsoleLevel;
-use crate::sync::Deadline;
 
 /// The colour of a highlight: red, green, blue.
 const ORANGE: [u8; 3] = [255, 69, 0];
@@ -146,7 +145,7 @@ pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<ElementValue, ApiE
         }
         tab.state_now(&at, call.deadline)?
     } else {
-        tab.get(what, name.as_deref(), &at, Deadline::after(call.within(ELEMENT_WAIT, MAX_TIMEOUT)))?
+        tab.get(what, name.as_deref(), &at, call.deadline.renewed(call.within(ELEMENT_WAIT, MAX_TIMEOUT)))?
     };
     if !raw {
         let secrets = &call.context.secrets;

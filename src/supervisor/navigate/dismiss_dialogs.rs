@@ -32,7 +32,7 @@ pub(super) fn dismissible_dialog(now: &View, target: &TargetId) -> Option<Arc<st
 
 impl Supervisor {
     /// Dismisses the dialogs of a page before it is navigated, as far as possible.
-    pub(super) fn dismiss_dialogs(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn dismiss_dialogs(&self, target: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
         for number in 0..MAX_DIALOGS {
             if number == DIALOGS_BEFORE_END && dismissible_dialog(&self.view(), target).is_some() {
                 self.ask("terminating the script", deadline, |reply| Request::EndScripts {
@@ -49,7 +49,7 @@ impl Supervisor {
     }
 
     /// Dismisses the open dialog of a page. Returns whether it is closed now, by this or another client.
-    pub(super) fn dismiss_one_dialog(&self, target: &TargetId, deadline: Deadline) -> bool {
+    pub(super) fn dismiss_one_dialog(&self, target: &TargetId, deadline: Deadline<'_>) -> bool {
         let Some(id) = dismissible_dialog(&self.view(), target) else { return false };
         let Err(problem) = self.respond(Some(&id), DialogAnswer::Dismiss, deadline.within(ANSWER_LIMIT)) else {
             return true;

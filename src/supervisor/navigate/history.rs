@@ -23,7 +23,12 @@ impl Supervisor {
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate).
-    pub fn navigate_history(&self, page: &FrameRef, by: i64, deadline: Deadline) -> Result<Option<Done<()>>, Error> {
+    pub fn navigate_history(
+        &self,
+        page: &FrameRef,
+        by: i64,
+        deadline: Deadline<'_>,
+    ) -> Result<Option<Done<()>>, Error> {
         let began = Instant::now();
         let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -66,7 +71,7 @@ impl Supervisor {
                 return Err(self.not_active());
             }
             if deadline.passed() {
-                return Err(Error::NoDocument { after: began.elapsed() }.or_cancelled());
+                return Err(Error::NoDocument { after: began.elapsed() }.or_cancelled(deadline));
             }
             self.check_unless_dialog(&mut watch, &route, deadline)?;
         }

@@ -49,7 +49,7 @@ impl Supervisor {
     /// [`Error::NavigationBlocked`] when the policy blocks the URL or a redirect: the page then stays on its document;
     /// [`Error::NotLoaded`] when the URL cannot be loaded; [`Error::BlockedByDialog`] when a dialog opened;
     /// [`Error::Timeout`] when no document was committed in time, and those of [`evaluate`](Self::evaluate).
-    pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<Done<NavigateReturns>, Error> {
+    pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline<'_>) -> Result<Done<NavigateReturns>, Error> {
         let began = Instant::now();
         let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -101,7 +101,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate).
-    pub fn reload(&self, page: &FrameRef, deadline: Deadline) -> Result<Done<()>, Error> {
+    pub fn reload(&self, page: &FrameRef, deadline: Deadline<'_>) -> Result<Done<()>, Error> {
         let began = Instant::now();
         let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
@@ -138,7 +138,7 @@ impl Supervisor {
         requested: &NavigationRequested,
         document: &Arc<str>,
         blocked: u64,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> bool {
         if self.caught_up(deadline).is_err() {
             return false;
@@ -186,7 +186,7 @@ impl Supervisor {
         }
     }
 
-    pub(super) fn dismiss_bridged_dialogs(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn dismiss_bridged_dialogs(&self, target: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
         if self.view().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl Supervisor {
         route: &Route,
         watch: &mut CallWatchdog<'_>,
         command: &C,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<C::Returns, Error> {
         let before = self.view();
         let beforeunload =
@@ -265,7 +265,7 @@ impl Supervisor {
         &self,
         watch: &mut CallWatchdog<'_>,
         route: &Route,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<(), Error> {
         if self.view().dialogs_of(route.target.as_str()).next().is_some() {
             return Ok(());
@@ -278,7 +278,7 @@ impl Supervisor {
         route: &Route,
         watch: &mut CallWatchdog<'_>,
         began: Instant,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         shown: impl Fn(&View) -> bool,
     ) -> Result<(), Error> {
         let mut dismissed = 0;
@@ -291,7 +291,7 @@ impl Supervisor {
                 return Err(self.not_active());
             }
             if deadline.passed() {
-                return Err(Error::NoDocument { after: began.elapsed() }.or_cancelled());
+                return Err(Error::NoDocument { after: began.elapsed() }.or_cancelled(deadline));
             }
             if now.dialogs.is_empty() {
                 watch.check(deadline)?;

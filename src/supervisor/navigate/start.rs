@@ -19,7 +19,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate), for errors that the browser reports immediately.
-    pub fn start_navigation(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<(), Error> {
+    pub fn start_navigation(&self, page: &FrameRef, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(Navigate::METHOD, frame));

@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum size of a result, in characters. Larger results are saved to a file.
 const RESULT: usize = 20_000;
 /// The deadline of a call without a time limit of its own.
-fn soon(call: &ToolContext<'_>) -> Deadline {
+fn soon<'a>(call: &ToolContext<'a>) -> Deadline<'a> {
     call.deadline.within(PATIENCE)
 }
 

@@ -9,7 +9,6 @@ use serde_json::json;
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, soon};
 use crate::page::Upload;
-use crate::sync::Deadline;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,7 +37,7 @@ fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result
     // Files for a file chooser stay armed after this call.
     let until = match &files.r#ref {
         Some(_) => soon(call),
-        None => Deadline::after(crate::supervisor::Supervisor::CHOOSER_LIMIT),
+        None => call.deadline.renewed(crate::supervisor::Supervisor::CHOOSER_LIMIT),
     };
     let given = match tab.arm_chooser(&paths, files.r#ref.as_deref(), until)? {
         Upload::Done(given) => Some(given),

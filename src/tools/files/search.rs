@@ -14,7 +14,7 @@ use super::super::{Outcome, Progress, Tool, ToolContext, ToolError};
 use super::grep::{LARGEST, Matches};
 use super::read::is_binary;
 use super::workspace::{Place, Workspace, slashed};
-use crate::sync::{Cancel, Deadline};
+use crate::sync::Deadline;
 
 /// Default and maximum number of results.
 const RESULTS: usize = 100;
@@ -72,7 +72,7 @@ pub(super) fn tool() -> Tool {
 /// A search in progress.
 struct Progressing<'a, 'b> {
     call: &'a ToolContext<'b>,
-    until: Deadline,
+    until: Deadline<'b>,
     entries: usize,
     searched: usize,
     bytes: u64,
@@ -94,7 +94,7 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
     let globs = globs(&place, wanted)?;
     let lines = if wanted.target == Target::Content { Some(pattern(&wanted.pattern)?) } else { None };
     // Reserve time to report the result.
-    let until = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
+    let until = call.deadline.earlier_by(MARGIN);
     let mut run = Progressing { call, until, entries: 0, searched: 0, bytes: 0, skipped: 0, stopped: None };
     let (mut found, mut names) = (Matches::default(), Vec::new());
     let kept = workspace.kept();
@@ -155,7 +155,7 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
 impl Progressing<'_, '_> {
     /// Whether the search has to stop: cancelled, or at a limit.
     fn is_over(&mut self) -> Result<bool, ToolError> {
-        if Cancel::is_current_set() {
+        if self.until.is_cancelled() {
             return Err(ToolError::new("CANCELLED", "cancelled: the client disconnected"));
         }
         self.entries += 1;

@@ -12,7 +12,6 @@ use super::Shell;
 use super::foreground::with_end;
 use super::job::{Ended, WriteError};
 use super::table::Known;
-use crate::sync::{Cancel, Deadline};
 
 /// Maximum length of the output, in characters.
 const CHARS: usize = 20_000;
@@ -91,10 +90,10 @@ fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outco
             Ok(new_output(&known).with("killed", was_running))
         }
         Action::Wait => {
-            let last = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
+            let last = call.deadline.earlier_by(MARGIN);
             let time = Duration::from_secs(wanted.timeout_s.unwrap_or(WAIT_S));
             known.job.wait(last.within(time));
-            if Cancel::is_current_set() {
+            if last.is_cancelled() {
                 return Err(ToolError::new(
                     "CANCELLED",
                     "cancelled: the client disconnected; the process keeps running",

@@ -9,7 +9,6 @@ use serde::Deserialize;
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::Shell;
 use super::job::{Ended, Job};
-use crate::sync::{Cancel, Deadline};
 
 /// Maximum length of the output, in characters.
 const CHARS: usize = 20_000;
@@ -63,10 +62,10 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
     let most = shell.settings.timeout_s.max(1);
     let seconds = wanted.timeout_s.unwrap_or(most).clamp(1, most);
     let reserve = ENDING.min(call.deadline.left() / 4);
-    let last = Deadline::at(call.deadline.instant().checked_sub(reserve).unwrap_or(call.deadline.instant()));
+    let last = call.deadline.earlier_by(reserve);
     let job = start()?;
     if !job.wait(last.within(Duration::from_secs(seconds))) {
-        let is_cancelled = Cancel::is_current_set();
+        let is_cancelled = last.is_cancelled();
         let after = job.started.elapsed().as_secs();
         job.end();
         let output = job.lines(|lines| lines.short(CHARS));

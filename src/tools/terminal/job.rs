@@ -13,7 +13,7 @@ use super::lines::Lines;
 use super::system::{self, ProcessTree};
 use crate::process::stdio;
 use crate::redact::Secrets;
-use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
+use crate::sync::{Deadline, Thread, on_panic, spawn};
 
 /// How long a command may take to end after SIGTERM before it is killed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -147,22 +147,20 @@ impl Job {
     }
 
     /// Waits until the command and its descendants have ended. Returns whether they have.
-    pub(super) fn wait(&self, deadline: Deadline) -> bool {
+    pub(super) fn wait(&self, deadline: Deadline<'_>) -> bool {
         self.shared.wait(deadline, |state| state.all_ended)
     }
 
     /// Terminates the command and its descendants, then kills the remaining ones. Returns whether all have ended.
     pub(super) fn end(&self) -> bool {
-        Cancel::shielded(|| {
-            self.terminate();
-            if self.wait(Deadline::after(GRACE)) {
-                return true;
-            }
-            if let Some(tree) = self.tree() {
-                tree.kill();
-            }
-            self.wait(Deadline::after(KILL_TIME))
-        })
+        self.terminate();
+        if self.wait(Deadline::after(GRACE)) {
+            return true;
+        }
+        if let Some(tree) = self.tree() {
+            tree.kill();
+        }
+        self.wait(Deadline::after(KILL_TIME))
     }
 
     /// Sends SIGTERM to the command and its descendants.
@@ -194,7 +192,7 @@ impl Job {
 
     /// Writes to stdin, then closes it if `close` is set. Writes on a separate thread, because the command may never
     /// read.
-    pub(super) fn write(&self, bytes: Vec<u8>, close: bool, deadline: Deadline) -> Result<(), WriteError> {
+    pub(super) fn write(&self, bytes: Vec<u8>, close: bool, deadline: Deadline<'_>) -> Result<(), WriteError> {
         let mut state = self.shared.state.lock();
         let mut input = match std::mem::replace(&mut state.input, Input::Busy) {
             Input::Open(input) => input,
@@ -215,7 +213,7 @@ impl Job {
         });
         let writer = writer.map_err(WriteError::Failed)?;
         loop {
-            match done.recv_deadline(Cancel::until(deadline).instant()) {
+            match done.recv_deadline(deadline.next_check()) {
                 Ok(Ok(())) => return Ok(()),
                 Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Err(WriteError::Closed),
                 Ok(Err(error)) => return Err(WriteError::Failed(error)),
@@ -231,10 +229,10 @@ impl Job {
 }
 
 impl Shared {
-    fn wait(&self, deadline: Deadline, holds: impl Fn(&State) -> bool) -> bool {
+    fn wait(&self, deadline: Deadline<'_>, holds: impl Fn(&State) -> bool) -> bool {
         let mut state = self.state.lock();
         while !holds(&state) {
-            let timed_out = self.changed.wait_until(&mut state, Cancel::until(deadline).instant()).timed_out();
+            let timed_out = self.changed.wait_until(&mut state, deadline.next_check()).timed_out();
             if timed_out && deadline.passed() {
                 return holds(&state);
             }

@@ -47,7 +47,7 @@ impl Enabled {
     /// Loads the tools of enabled toolsets that have a source, which starts MCP servers. Returns failures by toolset;
     /// they do not affect other toolsets.
     #[must_use]
-    pub fn load(&self, toolsets: &Toolsets, registry: &Registry, deadline: Deadline) -> Vec<(String, ToolError)> {
+    pub fn load(&self, toolsets: &Toolsets, registry: &Registry, deadline: Deadline<'_>) -> Vec<(String, ToolError)> {
         registry.load(&toolsets.resolve_all(&self.toolsets, &self.off).sources, deadline)
     }
 

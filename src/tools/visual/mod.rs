@@ -116,7 +116,7 @@ impl std::ops::Deref for Visual<'_> {
 }
 
 impl Visual<'_> {
-    fn deadline(&self) -> Deadline {
+    fn deadline(&self) -> Deadline<'_> {
         self.call.deadline.within(PATIENCE)
     }
 

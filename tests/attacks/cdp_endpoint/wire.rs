@@ -62,7 +62,7 @@ fn attacks_of_a_cdp_endpoint_during_the_handshake() {
 
 impl Target {
     /// The WebSocket address of the endpoint, or the error.
-    fn resolved(&self, deadline: Deadline) -> Result<Result<String, String>, String> {
+    fn resolved(&self, deadline: Deadline<'static>) -> Result<Result<String, String>, String> {
         let url = self.endpoint.url("");
         in_time("the attempt", move || {
             let how = Resolve::new(deadline);
