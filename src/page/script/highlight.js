@@ -1,5 +1,5 @@
 // The elements that a person can use in the viewport: kinds, stable keys, HTML and facts about their position.
-// Uses: act, box, element-html, element-key, find, forms, node, node-cache, role, state, tree, upload.
+// Uses: act, box, element-html, element-key, find, forms, identity, node, node-cache, role, state, tree, upload.
 
 
 // Kinds of use.
@@ -211,10 +211,10 @@ calls.highlight = ({ ids, owners, keywords }) => {
   const elements = found.map(({ element, use, also }) => {
     const box = boxAround(rectsOf(element));
     const around = scrollAround(element);
-    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: nameFor(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
+    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: steadyNameOf(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
     if (also) told.also = also;
     if (disabledWhy(element)) told.disabled = true;
-    if (around) [told.scroller, told.scrollerKey] = [idOf(around), keys.of(around)];
+    if (around) told.scroller = { id: idOf(around), key: keys.of(around) };
     if (isUnderSticky(element, box, staying)) told.sticky = true;
     if (isSwipable(element)) told.swipable = true;
     if (isDroppable(element)) told.droppable = true;
@@ -239,28 +239,3 @@ calls.passes = ({ holes }) =>
       return !!hit && receives(element, hit);
     });
   });
-
-// Before a confirmation.
-
-const GET_FORM_ACTION = getterOf(HTMLFormElement.prototype, "action");
-const GET_FORM_METHOD = getterOf(HTMLFormElement.prototype, "method");
-
-/** The form that an element belongs to, where it is sent, and what is confirmed with it. */
-calls.bound = ({ id }) => {
-  forget();
-  const element = nodeOf(id);
-  if (!(element instanceof Element) || !isConnected(element)) return { gone: true };
-  const form = CLOSEST.call(element, "form");
-  const sent = (attr(element, "formaction") !== null && attr(element, "formaction")) || (form instanceof HTMLFormElement && attr(form, "action") !== null && GET_FORM_ACTION.call(form)) || "";
-  const link = element instanceof HTMLAnchorElement ? GET_HREF.call(element) : "";
-  return {
-    role: shownRole(roleFor(element)),
-    name: nameFor(element),
-    html: shortHtmlOf(element).slice(0, MOST_HTML),
-    destination: String(link || sent),
-    method: form instanceof HTMLFormElement ? String(GET_FORM_METHOD.call(form)) : "",
-    hidden: hiddenWhy(element),
-    disabled: disabledWhy(element),
-    secret: isCovered(element),
-  };
-};
