@@ -276,6 +276,15 @@ mod page_limits;
 #[path = "page/look.rs"]
 mod page_look;
 #[cfg(feature = "page")]
+#[path = "page/look_ids.rs"]
+mod page_look_ids;
+#[cfg(feature = "page")]
+#[path = "page/look_ready.rs"]
+mod page_look_ready;
+#[cfg(feature = "page")]
+#[path = "page/look_zoom.rs"]
+mod page_look_zoom;
+#[cfg(feature = "page")]
 #[path = "page/notices.rs"]
 mod page_notices;
 #[cfg(feature = "page")]
@@ -508,6 +517,15 @@ mod tools_terminal;
 #[cfg(feature = "server")]
 #[path = "tools/visual.rs"]
 mod tools_visual;
+#[cfg(feature = "server")]
+#[path = "tools/visual_background.rs"]
+mod tools_visual_background;
+#[cfg(feature = "server")]
+#[path = "tools/visual_changes.rs"]
+mod tools_visual_changes;
+#[cfg(feature = "server")]
+#[path = "tools/visual_libraries.rs"]
+mod tools_visual_libraries;
 #[cfg(feature = "cli")]
 #[path = "tools/web.rs"]
 mod tools_web;
