@@ -32,6 +32,11 @@ if scripts/ensure-har-peer.sh; then
 else
     echo "OMITTED: the test with the HAR validator"
 fi
+if scripts/ensure-page-libraries.sh; then
+    export CDPILOT_REQUIRE_PAGE_LIBRARIES=1
+else
+    echo "OMITTED: the tests with React, Vue and rich-text editors"
+fi
 if wait "$peers"; then
     tail -n 1 "$peers_log"
     export CDPILOT_REQUIRE_PEERS=1

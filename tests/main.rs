@@ -278,8 +278,17 @@ mod page_limits;
 #[path = "page/look.rs"]
 mod page_look;
 #[cfg(feature = "page")]
+#[path = "page/look_ids.rs"]
+mod page_look_ids;
+#[cfg(feature = "page")]
+#[path = "page/look_ready.rs"]
+mod page_look_ready;
+#[cfg(feature = "page")]
 #[path = "page/look_widgets.rs"]
 mod page_look_widgets;
+#[cfg(feature = "page")]
+#[path = "page/look_zoom.rs"]
+mod page_look_zoom;
 #[cfg(feature = "page")]
 #[path = "page/notices.rs"]
 mod page_notices;
@@ -516,6 +525,15 @@ mod tools_visual;
 #[cfg(feature = "server")]
 #[path = "tools/visual_answers.rs"]
 mod tools_visual_answers;
+#[cfg(feature = "server")]
+#[path = "tools/visual_background.rs"]
+mod tools_visual_background;
+#[cfg(feature = "server")]
+#[path = "tools/visual_changes.rs"]
+mod tools_visual_changes;
+#[cfg(feature = "server")]
+#[path = "tools/visual_libraries.rs"]
+mod tools_visual_libraries;
 #[cfg(feature = "server")]
 #[path = "tools/visual_states.rs"]
 mod tools_visual_states;

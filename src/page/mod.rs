@@ -69,7 +69,7 @@ pub use emulation::{
 pub use error::{Error, Shown};
 pub use find::{ElementBox, ElementProperty, ElementState, ElementValue, Match, Matches};
 pub use highlight::{
-    Bound, ElementType, Hint, IdMatch, Look, LookOptions, Picture, Preview, Readiness, Use, VisibleElement,
+    Binding, Bound, ElementType, Hint, IdMatch, Look, LookOptions, Picture, Preview, Readiness, Use, VisibleElement,
     matching as matching_id,
 };
 pub use login_state::{

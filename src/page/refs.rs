@@ -16,6 +16,8 @@ pub(super) struct Refs {
     last: u32,
     shown: HashMap<u32, (Node, Shown)>,
     numbers: HashMap<Doc, HashMap<u32, u32>>,
+    /// What elements must still be while something that was confirmed is done with them.
+    bound: HashMap<u32, i64>,
     /// The refs of the last snapshot.
     latest: Latest,
 }
@@ -80,6 +82,20 @@ impl Refs {
     /// The number of a node, if it has one.
     pub(super) fn number(&self, node: &Node) -> Option<u32> {
         self.numbers.get(&node.doc)?.get(&node.id).copied()
+    }
+
+    /// Binds a node, or releases it.
+    pub(super) fn bind(&mut self, node: &Node, identity: Option<i64>) {
+        let Some(number) = self.number(node) else { return };
+        match identity {
+            Some(identity) => self.bound.insert(number, identity),
+            None => self.bound.remove(&number),
+        };
+    }
+
+    /// What a node is bound to.
+    pub(super) fn bound(&self, node: &Node) -> Option<i64> {
+        self.bound.get(&self.number(node)?).copied()
     }
 
     /// Forgets the refs of replaced documents.

@@ -30,6 +30,8 @@ pub(crate) mod ledger;
 pub(crate) mod mcp_peers;
 #[cfg(all(feature = "cli", unix))]
 pub(crate) mod mcp_process;
+#[cfg(feature = "server")]
+pub(crate) mod page_libraries;
 #[cfg(feature = "page")]
 pub(crate) mod pixels;
 #[cfg(feature = "page")]
@@ -50,6 +52,8 @@ pub(crate) mod session_client;
 #[cfg(feature = "page")]
 pub(crate) mod settle_tab;
 pub(crate) mod site;
+#[cfg(feature = "server")]
+pub(crate) mod stage;
 #[cfg(feature = "server")]
 pub(crate) mod test_home;
 #[cfg(feature = "page")]

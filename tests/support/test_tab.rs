@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cdpilot::browser::TransportKind;
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::page::{Snapshot, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
@@ -29,11 +29,23 @@ impl TestTab {
         Some(Self::over(Supervisor::attach(shared()?, connect, options).unwrap()))
     }
 
-    /// A foreground tab in its own browser.
-    pub(crate) fn in_front(name: &str) -> Option<Self> {
+    /// A tab of a browser that listens at an address.
+    pub(crate) fn attached(name: &str, url: &str) -> Self {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
-        Some(Self::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap()))
+        Self::over(Supervisor::attach(url, &ConnectOptions::default(), options).unwrap())
+    }
+
+    /// A tab of a browser of its own.
+    pub(crate) fn of(name: &str, browser: BrowserProcess) -> Self {
+        let mut options = SupervisorOptions::task(name);
+        options.start_timeout = soon().left();
+        Self::over(Supervisor::start(browser, options).unwrap())
+    }
+
+    /// A foreground tab in its own browser.
+    pub(crate) fn in_front(name: &str) -> Option<Self> {
+        Some(Self::of(name, launch(TransportKind::Pipe)?))
     }
 
     fn over(supervisor: Supervisor) -> Self {

@@ -54,6 +54,16 @@ impl ToolHome {
         }
     }
 
+    /// The same with its picture, as PNG; panics unless it succeeds and answers with one.
+    pub(crate) fn pictured(&self, name: &str, arguments: Value) -> (Value, Vec<u8>) {
+        let (session, scope) = (Session::default(), no_scope());
+        let call = ToolContext::new(&session, &scope, Deadline::after_secs(30));
+        let outcome = self.registry.call(name, &call, arguments.as_object().cloned().unwrap_or_default()).unwrap();
+        let image = outcome.images.first().unwrap_or_else(|| panic!("no picture: {}", outcome.to_value()));
+        assert_eq!(image.media_type, "image/png");
+        (outcome.to_value(), image.bytes.clone())
+    }
+
     /// The same; panics unless it succeeds.
     pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
         let response = self.call(name, arguments);

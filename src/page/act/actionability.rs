@@ -100,6 +100,8 @@ pub(in crate::page) struct Ready {
     pub(super) editable: bool,
     /// Whether the browser runs on macOS.
     pub(super) mac: bool,
+    /// Whether it was confirmed after a preview: it must still be what that has shown.
+    pub(super) bound: bool,
     /// Whether a script of the page was terminated meanwhile.
     pub(super) rescued: bool,
 }
@@ -110,6 +112,7 @@ struct ReadyArgs<'a> {
     id: Option<u32>,
     selector: Option<&'a str>,
     expect: Option<&'a Shown>,
+    identity: Option<i64>,
     needs: Needs,
     ms: u64,
     turn: u32,
@@ -124,6 +127,8 @@ struct ReadyReply {
     gone: bool,
     bad: Option<String>,
     changed: Option<ShownNow>,
+    /// It is no longer what it is bound to.
+    another: bool,
     not: Option<String>,
     covered: Option<String>,
     turn: u32,
@@ -151,7 +156,7 @@ struct ShownNow {
 
 /// The element as the caller addressed it.
 enum Requested<'a> {
-    Ref { reference: String, node: Node, shown: Shown },
+    Ref { reference: String, node: Node, shown: Shown, identity: Option<i64> },
     Selector { selector: &'a str, frame: FrameId, place: String },
 }
 
@@ -255,6 +260,9 @@ impl Tab {
         if answer.gone {
             return Err(asked.stale("its element was removed from the document"));
         }
+        if answer.another {
+            return Err(asked.stale("it has changed since the preview, or now belongs or leads to something else"));
+        }
         if let Some(problem) = answer.bad {
             let shown = match asked {
                 Requested::Selector { selector, .. } => selector.chars().take(200).collect(),
@@ -291,7 +299,8 @@ impl Tab {
         };
         let shown = Shown { role: found.role, name: found.name };
         let (tag, kind, editable, mac) = (found.tag, found.kind, found.editable, found.mac);
-        Ok(Ok(Ready { node, point, shown, tag, kind, editable, mac, rescued }))
+        let bound = matches!(asked, Requested::Ref { identity: Some(_), .. });
+        Ok(Ok(Ready { node, point, shown, tag, kind, editable, mac, bound, rescued }))
     }
 
     /// An element as it is now, without waiting for any requirement.
@@ -307,7 +316,8 @@ impl Tab {
             (Some(reference), None) => {
                 let (node, shown) = self.resolve(reference)?;
                 let digits = reference.trim_start_matches(['@', 'e']);
-                Ok(Requested::Ref { reference: format!("e{digits}"), node, shown })
+                let identity = self.refs.lock().bound(&node);
+                Ok(Requested::Ref { reference: format!("e{digits}"), node, shown, identity })
             }
             (None, Some(selector)) => {
                 let frame = match &at.frame_id {
@@ -351,12 +361,12 @@ impl Tab {
 fn args_of<'a>(asked: &'a Requested<'_>, needs: Needs, force: bool, slice: Duration, turn: u32) -> ReadyArgs<'a> {
     let ms = u64::try_from(slice.as_millis()).unwrap_or(0);
     match asked {
-        Requested::Ref { node, shown, .. } => {
+        Requested::Ref { node, shown, identity, .. } => {
             let expect = (!force).then_some(shown);
-            ReadyArgs { id: Some(node.id), selector: None, expect, needs, ms, turn }
+            ReadyArgs { id: Some(node.id), selector: None, expect, identity: *identity, needs, ms, turn }
         }
         Requested::Selector { selector, .. } => {
-            ReadyArgs { id: None, selector: Some(selector), expect: None, needs, ms, turn }
+            ReadyArgs { id: None, selector: Some(selector), expect: None, identity: None, needs, ms, turn }
         }
     }
 }

@@ -81,6 +81,9 @@ impl PressReport {
             (_, true, 0) => {
                 format!("{over} covers it whenever the mouse is over it; the press was blocked, so nothing was clicked")
             }
+            (1, true, _) => {
+                format!("{over} took its place when it was pressed; the rest of the click was blocked")
+            }
             (_, true, _) => {
                 format!("the first press reached it, but the second one hit {over} and was blocked")
             }
@@ -164,12 +167,15 @@ impl Tab {
                 self.synthetic_click(&ready.node, click, modifiers, false, deadline)?
             } else {
                 let point = self.point_of(&ready)?;
+                let averted = if ready.bound { self.avert(&ready.node, deadline) } else { Vec::new() };
                 let done = match self.trusted_click(&ready, point, click, modifiers, deadline) {
                     // The frame navigated before the button was down.
                     Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,
                     outcome => outcome?,
                 };
-                if let Some(landed) = self.astray(&ready, click, &done, deadline) {
+                let landed = self.astray(&ready, click, &done, deadline);
+                let is_averted = self.was_averted(&averted, deadline);
+                if let Some(landed) = landed.map(|landed| PressReport { kept: landed.kept || is_averted, ..landed }) {
                     astray += 1;
                     if landed.can_be_repeated(click) && astray < MAX_REPEATS {
                         continue; // it may only appear on the first hover
@@ -180,6 +186,26 @@ impl Tab {
             };
             return Ok(Performed { rescued: done.rescued || ready.rescued, element: Some(ready.shown), ..done });
         }
+    }
+
+    /// Blocks the next press in all frames but that of a node and those around it: a page may move one of them under the
+    /// mouse. Returns these frames.
+    fn avert(&self, node: &Node, deadline: Deadline<'_>) -> Vec<FrameId> {
+        let around = self.frames_around(&node.frame);
+        let now = self.supervisor.view();
+        let others = now.frames_of(self.target.as_str()).filter(|frame| frame.session_id.is_some());
+        let others = others.map(|frame| frame.frame_id.clone());
+        let others: Vec<FrameId> = others.filter(|id| *id != node.frame && !around.contains(id)).collect();
+        // One that does not answer draws nothing new either.
+        let answers =
+            self.call_all_brief::<serde_json::Value, ()>(&others, "avert", |_| (), deadline.within(UNANSWERED));
+        others.into_iter().zip(answers).filter_map(|(frame, answer)| answer.ok().map(|_| frame)).collect()
+    }
+
+    /// Ends the blocking of presses in frames. Returns whether one of them has blocked a press.
+    fn was_averted(&self, frames: &[FrameId], deadline: Deadline<'_>) -> bool {
+        let answers = self.call_all_brief::<PressReport, ()>(frames, "landed", |_| (), deadline.within(UNANSWERED));
+        answers.into_iter().filter_map(Result::ok).any(|(_, done)| done.result.kept)
     }
 
     /// The element that received the mouse instead of the intended one, as far as the document of the element and those

@@ -75,7 +75,7 @@ struct FoundElement {
     #[serde(default)]
     disabled: bool,
     #[serde(default)]
-    scroller_key: Option<String>,
+    scroller: Option<Scroller>,
     #[serde(default)]
     sticky: bool,
     #[serde(default)]
@@ -88,10 +88,18 @@ struct FoundElement {
     uploadable: bool,
 }
 
+/// The nearest element around another one that scrolls.
+#[derive(Deserialize)]
+struct Scroller {
+    id: u32,
+    key: String,
+}
+
 impl FoundElement {
     fn hints(&self, place: &NodePosition, part: &Rect, view: &View, scroller: Option<String>) -> Vec<Hint> {
         let area = |rect: &Rect| rect.width * rect.height;
-        let is_partly = place.all.is_some_and(|all| area(part) < area(&all) * WHOLE);
+        let scale = view.pinch.2;
+        let is_partly = place.all.is_some_and(|all| area(part) < area(&all) * scale * scale * WHOLE);
         let is_near = part.x < NEAR
             || part.y < NEAR
             || part.right() > view.width - view.bars - NEAR
@@ -160,19 +168,19 @@ impl Tab {
                 placed.push((node, element, place, part));
             }
         }
-        let covered = self.covered_in_frames(&top, &layout, &placed, deadline)?;
+        let parts: Vec<(&Node, &Rect)> = placed.iter().map(|(node, _, _, part)| (node, part)).collect();
+        let covered = self.covered_in_frames(&top, &layout, &parts, deadline)?;
         let mut ids = self.highlight_ids.lock();
+        ids.begin(placed.iter().map(|(node, ..)| node));
         let mut refs = self.refs.lock();
         let mut elements = Vec::new();
         for ((node, element, place, part), covered) in placed.into_iter().zip(covered) {
-            if covered {
-                continue;
-            }
+            let Some(part) = layout.view.shown(&part).filter(|_| !covered) else { continue };
             let path = paths.get(&node.frame).map_or("", String::as_str);
-            let mut id_of =
-                |key: &str| ids.assign(std::iter::once(&*format!("{path}|{key}"))).pop().unwrap_or_default();
-            let scroller = element.scroller_key.as_deref().map(&mut id_of);
-            let id = id_of(&element.key);
+            let mut id_of = |node: &Node, key: &str| ids.assign(node, &format!("{path}|{key}"));
+            let around = element.scroller.as_ref();
+            let scroller = around.map(|around| id_of(&Node { id: around.id, ..node.clone() }, &around.key));
+            let id = id_of(&node, &element.key);
             let hints = element.hints(&place, &part, &layout.view, scroller);
             let shown = Shown { role: element.role, name: element.name };
             let reference = format!("e{}", refs.show(node.clone(), shown.clone()));
@@ -249,11 +257,11 @@ impl Tab {
     }
 
     /// For each element, whether documents around its frame cover it at all of five points.
-    fn covered_in_frames(
+    pub(super) fn covered_in_frames(
         &self,
         top: &FrameId,
         layout: &Layout,
-        placed: &[(Node, FoundElement, NodePosition, Rect)],
+        placed: &[(&Node, &Rect)],
         deadline: Deadline<'_>,
     ) -> Result<Vec<bool>, Error> {
         #[derive(Serialize, Default, Clone)]
@@ -268,7 +276,7 @@ impl Tab {
         // For each document around a frame: the frame element and the points to test, and whose points they are.
         let mut asked: HashMap<FrameId, Vec<Hole>> = HashMap::new();
         let mut whose: HashMap<FrameId, Vec<usize>> = HashMap::new();
-        for (index, (node, _, _, part)) in placed.iter().enumerate() {
+        for (index, (node, part)) in placed.iter().enumerate() {
             let mut frame = node.frame.clone();
             while frame != *top {
                 let points: Option<Vec<_>> = five_points(part)

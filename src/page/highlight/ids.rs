@@ -1,6 +1,9 @@
-//! Element ids: six characters that stay the same while the key of an element does.
+//! Element ids: six characters that stay with an element while its document does, and are the same for the same key in
+//! another document.
 
 use std::collections::{HashMap, HashSet};
+
+use super::super::world::Node;
 
 /// Characters of an id.
 const LENGTH: usize = 6;
@@ -22,30 +25,56 @@ fn id_of(key: &str, salt: u32) -> String {
     digits.iter().map(|digit| char::from(*digit)).collect()
 }
 
-/// The ids that were assigned in a tab, so that a key keeps its id and an id its key.
+/// The ids that were assigned in a tab: a node keeps its id, and a key too unless another node has that one.
 #[derive(Debug, Default)]
 pub(in super::super) struct Ids {
     by_key: HashMap<String, String>,
     taken: HashSet<String>,
+    by_node: HashMap<Node, String>,
+    nodes: HashMap<String, Node>,
+    /// The ids of the nodes that are there now.
+    present: HashSet<String>,
 }
 
 /// Maximum number of ids that are kept; at more, all are assigned anew.
 const MOST_IDS: usize = 50_000;
 
 impl Ids {
-    /// The ids of some keys, which are in document order.
-    pub(super) fn assign<'a>(&mut self, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
-        if self.by_key.len() > MOST_IDS {
+    /// Begins to assign ids to nodes: those of them that have one keep it.
+    pub(super) fn begin<'a>(&mut self, nodes: impl Iterator<Item = &'a Node>) {
+        if self.by_key.len() > MOST_IDS || self.by_node.len() > MOST_IDS {
             *self = Self::default();
         }
-        keys.map(|key| self.one(key)).collect()
+        self.present = nodes.filter_map(|node| self.by_node.get(node).cloned()).collect();
     }
 
-    fn one(&mut self, key: &str) -> String {
+    /// The id of a node with a key; nodes come in document order.
+    pub(super) fn assign(&mut self, node: &Node, key: &str) -> String {
+        if let Some(id) = self.by_node.get(node) {
+            return id.clone();
+        }
+        let own = self.of_key(key);
+        // Something was inserted before an element that has the id, and whose key it has now.
+        let salted = || (0..u32::MAX).map(|salt| id_of(&format!("{key}+"), salt));
+        let id = if self.present.contains(&own) {
+            salted().find(|id| !self.nodes.contains_key(id) && !self.taken.contains(id)).unwrap_or(own)
+        } else {
+            own
+        };
+        if let Some(before) = self.nodes.insert(id.clone(), node.clone()) {
+            self.by_node.remove(&before);
+        }
+        self.by_node.insert(node.clone(), id.clone());
+        self.present.insert(id.clone());
+        id
+    }
+
+    fn of_key(&mut self, key: &str) -> String {
         if let Some(id) = self.by_key.get(key) {
             return id.clone();
         }
-        let free = (0..u32::MAX).map(|salt| id_of(key, salt)).find(|id| !self.taken.contains(id));
+        let is_free = |id: &String| !self.taken.contains(id) && !self.nodes.contains_key(id);
+        let free = (0..u32::MAX).map(|salt| id_of(key, salt)).find(is_free);
         let id = free.unwrap_or_default();
         self.taken.insert(id.clone());
         self.by_key.insert(key.to_owned(), id.clone());
@@ -101,6 +130,7 @@ fn looks(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::world::Doc;
     use super::*;
 
     #[test]
@@ -114,14 +144,36 @@ mod tests {
     #[test]
     fn a_key_keeps_its_id_and_equal_hashes_are_salted_in_document_order() {
         let mut ids = Ids::default();
-        let first = ids.assign(["#a", "#b", "#a"].into_iter());
-        assert_eq!(first[0], first[2]);
-        assert_ne!(first[0], first[1]);
+        let node = |doc: &str, id| Node { frame: "f".into(), doc: Doc(doc.into()), id };
+        assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 0));
+        assert_eq!(ids.assign(&node("d", 2), "#b"), id_of("#b", 0));
+        assert_eq!(ids.assign(&node("e", 1), "#a"), id_of("#a", 0), "in another document");
         // A key whose hash is taken by another one.
         let mut ids = Ids::default();
         ids.taken.insert(id_of("#a", 0));
-        assert_eq!(ids.assign(["#a"].into_iter()), [id_of("#a", 1)]);
-        assert_eq!(ids.assign(["#a"].into_iter()), [id_of("#a", 1)]);
+        assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 1));
+        assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 1));
+    }
+
+    #[test]
+    fn a_node_keeps_its_id_when_its_key_changes_and_a_key_when_its_node_is_replaced() {
+        let mut ids = Ids::default();
+        let node = |doc: &str, id| Node { frame: "f".into(), doc: Doc(doc.into()), id };
+        let look = |ids: &mut Ids, seen: &[(Node, &str)]| -> Vec<String> {
+            ids.begin(seen.iter().map(|(node, _)| node));
+            seen.iter().map(|(node, key)| ids.assign(node, key)).collect()
+        };
+        let [a, b, new, again] = [1, 2, 3, 4].map(|id| node("d", id));
+        let first = look(&mut ids, &[(a.clone(), "li:1"), (b.clone(), "li:2")]);
+        let second = look(&mut ids, &[(new.clone(), "li:1"), (a.clone(), "li:2"), (b.clone(), "li:3")]);
+        assert_eq!(second[1..], first[..]);
+        assert!(!first.contains(&second[0]));
+        assert_eq!(look(&mut ids, &[(new, "li:1"), (a, "li:2"), (b.clone(), "li:3")]), second);
+        // The first two are gone, and another one is where the first was: it has the id of the key.
+        let third = look(&mut ids, &[(again, "li:1"), (b, "li:2")]);
+        assert_eq!(third, [first[0].clone(), first[1].clone()]);
+        let reloaded = look(&mut ids, &[(node("e", 1), "li:1"), (node("e", 2), "li:2")]);
+        assert_eq!(reloaded, first);
     }
 
     #[test]

@@ -223,7 +223,7 @@ impl Tab {
         let layout = self.layout(&nodes, BoxOptions { whole: false, uncovered: false }, deadline)?;
         let (mut moved, mut gone) = (0_u32, 0_u32);
         for (element, node) in samples.iter().zip(&nodes) {
-            match layout.position(node).and_then(|place| place.part) {
+            match layout.position(node).and_then(|place| layout.view.shown(&place.part?)) {
                 Some(part) if distance(&part, &element.bounds) < MOVED => {}
                 Some(_) => moved += 1,
                 None => gone += 1,

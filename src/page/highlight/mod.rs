@@ -29,5 +29,5 @@ pub use element::{ElementType, Hint, Use, VisibleElement};
 pub(super) use ids::Ids;
 pub use ids::{IdMatch, matching};
 pub use look::{Look, LookOptions, Picture};
-pub use preview::{Bound, Preview};
+pub use preview::{Binding, Bound, Preview};
 pub use ready::Readiness;

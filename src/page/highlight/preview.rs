@@ -39,6 +39,22 @@ pub struct Bound {
     pub html: String,
     /// Whether what is typed into it is secret.
     pub is_secret: bool,
+    /// A number that differs when its role, its name, its place in the document or where it leads does.
+    pub identity: i64,
+}
+
+/// While it lives, actions on some elements fail unless the elements are still what a preview has shown.
+#[derive(Debug)]
+pub struct Binding<'a> {
+    tab: &'a Tab,
+    nodes: Vec<Node>,
+}
+
+impl Drop for Binding<'_> {
+    fn drop(&mut self) {
+        let mut refs = self.tab.refs.lock();
+        self.nodes.iter().for_each(|node| refs.bind(node, None));
+    }
 }
 
 /// An element before it is used.
@@ -55,6 +71,9 @@ pub struct Preview {
 struct Now {
     #[serde(default)]
     gone: bool,
+    /// The node that is drawn in its place, or its own.
+    #[serde(default)]
+    place: u32,
     #[serde(default)]
     role: String,
     #[serde(default)]
@@ -71,6 +90,8 @@ struct Now {
     disabled: Option<String>,
     #[serde(default)]
     secret: bool,
+    #[serde(default)]
+    identity: i64,
 }
 
 impl Tab {
@@ -104,12 +125,31 @@ impl Tab {
         if let Some(reason) = now.disabled {
             return Err(not(reason));
         }
-        let layout = self.layout(std::slice::from_ref(node), BoxOptions { whole: false, uncovered: true }, deadline)?;
-        let part = layout.position(node).and_then(|place| place.part);
-        let bounds =
-            part.ok_or_else(|| not("it is not visible in the viewport, or another element covers it".to_owned()))?;
+        let place = Node { id: now.place, ..node.clone() };
+        let layout =
+            self.layout(std::slice::from_ref(&place), BoxOptions { whole: false, uncovered: true }, deadline)?;
+        let part = layout.position(&place).and_then(|place| place.part);
+        let unseen = || not("it is not visible in the viewport, or another element covers it".to_owned());
+        let part = part.ok_or_else(unseen)?;
+        let top = self.top()?;
+        if self.covered_in_frames(&top, &layout, &[(node, &part)], deadline)?.contains(&true) {
+            return Err(not("its frame is covered by something else".to_owned()));
+        }
+        let bounds = layout.view.shown(&part).ok_or_else(unseen)?;
         let (destination, method, html) = (now.destination, now.method, now.html);
-        Ok(Bound { node: node.clone(), shown: is, bounds, destination, method, html, is_secret: now.secret })
+        let (is_secret, identity) = (now.secret, now.identity);
+        Ok(Bound { node: node.clone(), shown: is, bounds, destination, method, html, is_secret, identity })
+    }
+
+    /// Binds actions on elements to what previews have shown, for as long as the result lives.
+    #[must_use]
+    pub fn bind<'a>(&'a self, bounds: impl IntoIterator<Item = &'a Bound>) -> Binding<'a> {
+        let mut refs = self.refs.lock();
+        let nodes = bounds.into_iter().map(|bound| {
+            refs.bind(&bound.node, Some(bound.identity));
+            bound.node.clone()
+        });
+        Binding { tab: self, nodes: nodes.collect() }
     }
 
     /// Checks that an element is as it was in a preview.
@@ -129,6 +169,12 @@ impl Tab {
             return Err(Error::StaleRef {
                 reference: id.to_owned(),
                 why: "it now leads elsewhere, or its form is sent elsewhere",
+            });
+        }
+        if now.identity != was.identity {
+            return Err(Error::StaleRef {
+                reference: id.to_owned(),
+                why: "it now belongs to something else, or is used for something else",
             });
         }
         Ok(now)
@@ -152,16 +198,17 @@ impl Tab {
         let canvas = Canvas::decode(&png)?;
         let scale = f64::from(canvas.width) / view.width;
         let crop = crop_around(&bound.bounds, (view.width, view.height));
-        let scaled = |rect: &Rect| Rect {
+        let scaled = |rect: &Rect, scale: f64| Rect {
             x: rect.x * scale,
             y: rect.y * scale,
             width: rect.width * scale,
             height: rect.height * scale,
         };
-        let mut part = canvas.cut(&scaled(&crop));
-        draw::draw_confirmation(&mut part, &scaled(&bound.bounds.moved(-crop.x, -crop.y)));
+        let part = canvas.cut(&scaled(&crop, scale));
         let (width, height) = (f64::from(part.width) / scale, f64::from(part.height) / scale);
-        let part = if scale > 1.0 { part.resized(whole(width), whole(height))? } else { part };
+        let mut part = if scale > 1.0 { part.resized(whole(width), whole(height))? } else { part };
+        // Drawn into the final size, so that lines keep their width and colour.
+        draw::draw_confirmation(&mut part, &scaled(&bound.bounds.moved(-crop.x, -crop.y), scale.min(1.0)));
         let picture = encoded(&draw::with_banner(&part, question))?;
         Ok(Preview { bound, picture })
     }

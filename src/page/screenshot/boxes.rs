@@ -25,12 +25,26 @@ pub(in super::super) struct View {
     pub(in super::super) bars: f64,
     /// Whether the tab is not visible in a window.
     pub(in super::super) hidden: bool,
+    /// Pinch zoom: the left and top of what is shown of the viewport, and its scale.
+    pub(in super::super) pinch: (f64, f64, f64),
 }
 
 impl View {
     /// The viewport as a rectangle at its own origin.
     pub(in super::super) fn rect(&self) -> Rect {
         Rect { x: 0.0, y: 0.0, width: self.width, height: self.height }
+    }
+
+    /// Where a part of the viewport is shown on the screen, in CSS pixels of it; `None` if it is not.
+    pub(in super::super) fn shown(&self, part: &Rect) -> Option<Rect> {
+        let (left, top, scale) = self.pinch;
+        let side = |from: f64, to: f64, start: f64, room: f64| {
+            let from = ((from - start) * scale).max(0.0);
+            (from, ((to - start) * scale).min(room) - from)
+        };
+        let (x, width) = side(part.x, part.right(), left, self.width);
+        let (y, height) = side(part.y, part.bottom(), top, self.height);
+        (width > 0.5 && height > 0.5).then_some(Rect { x, y, width, height })
     }
 }
 

@@ -1,5 +1,5 @@
 // Finding an element and waiting until it is actionable.
-// Uses: forms, frame-geometry, input-probe, name, node, node-cache, role, settle, state, wait.
+// Uses: forms, frame-geometry, identity, input-probe, name, node, node-cache, role, settle, state, wait.
 
 const RECTS = Element.prototype.getClientRects;
 const BOX = Element.prototype.getBoundingClientRect;
@@ -56,7 +56,8 @@ const shownRole = (role) => (role === "none" ? "generic" : role);
 function changedFrom(was, element) {
   if (!was || typeof roleOf !== "function" || typeof nameOf !== "function") return null;
   const now = { role: shownRole(roleFor(element)), name: nameFor(element) };
-  return shownRole(was.role) === now.role && likeness(was.name) === likeness(now.name) ? null : now;
+  const isNamed = [now.name, steadyNameOf(element)].some((name) => likeness(was.name) === likeness(name));
+  return shownRole(was.role) === now.role && isNamed ? null : now;
 }
 
 /** An element in messages: role "name" (tag#id). */
@@ -487,7 +488,8 @@ async function look(args, turn) {
   const no = (reason, covered) => ({ answer: { not: reason, covered: covered || null } });
   const changed = () => {
     const now = changedFrom(args.expect, element);
-    return now && { answer: { changed: now }, last: true };
+    if (now) return { answer: { changed: now }, last: true };
+    return isAnother(element, args.identity) ? { answer: { another: true }, last: true } : null;
   };
   const now = changed();
   if (now) return now;
@@ -537,7 +539,7 @@ async function look(args, turn) {
     if (!points.length && needs.stable) return no("it is outside the viewport and cannot be scrolled into view");
   }
   if (needs.scroll || needs.arm) begin();
-  if (needs.arm) arm(target, needs.presses);
+  if (needs.arm) arm(target, needs.presses, null, args.identity === null ? null : { element, identity: args.identity });
   return { answer: ready(element, points), last: true };
 }
 

@@ -80,6 +80,7 @@ const viewNow = () => ({
   ratio: devicePixelRatio,
   bars: Math.max(0, innerWidth - GET_CLIENT_WIDTH.call(GET_DOCUMENT_ELEMENT.call(document))),
   hidden: GET_HIDDEN.call(document),
+  pinch: [visualViewport.offsetLeft, visualViewport.offsetTop, visualViewport.scale],
 });
 
 calls.view = () => viewNow();

@@ -1,5 +1,5 @@
 // The elements that a person can use in the viewport: kinds, stable keys, HTML and facts about their position.
-// Uses: act, box, element-html, element-key, find, fitness, forms, node, node-cache, role, state, style, tree, upload, wait.
+// Uses: act, box, element-html, element-key, find, fitness, forms, identity, node, node-cache, role, state, style, tree, upload, wait.
 
 
 // Kinds of use.
@@ -230,13 +230,13 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
   const elements = found.map(({ element, place, use, also }) => {
     const box = boxAround(rectsOf(place));
     const around = scrollAround(element);
-    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: nameFor(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
+    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: steadyNameOf(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
     if (also) told.also = also;
     if (place !== element) told.place = idOf(place);
     if (disabledWhy(element)) told.disabled = true;
     if (isTickedNow(element)) told.checked = true;
     told.held = heldBeside(element);
-    if (around) [told.scroller, told.scrollerKey] = [idOf(around), keys.of(around)];
+    if (around) told.scroller = { id: idOf(around), key: keys.of(around) };
     if (isUnderSticky(element, box, staying)) told.sticky = true;
     if (isSwipable(element)) told.swipable = true;
     if (isDroppable(element)) told.droppable = true;
@@ -261,28 +261,3 @@ calls.passes = ({ holes }) =>
       return !!hit && receives(element, hit);
     });
   });
-
-// Before a confirmation.
-
-const GET_FORM_ACTION = getterOf(HTMLFormElement.prototype, "action");
-const GET_FORM_METHOD = getterOf(HTMLFormElement.prototype, "method");
-
-/** The form that an element belongs to, where it is sent, and what is confirmed with it. */
-calls.bound = ({ id }) => {
-  forget();
-  const element = nodeOf(id);
-  if (!(element instanceof Element) || !isConnected(element)) return { gone: true };
-  const form = CLOSEST.call(element, "form");
-  const sent = (attr(element, "formaction") !== null && attr(element, "formaction")) || (form instanceof HTMLFormElement && attr(form, "action") !== null && GET_FORM_ACTION.call(form)) || "";
-  const link = element instanceof HTMLAnchorElement ? GET_HREF.call(element) : "";
-  return {
-    role: shownRole(roleFor(element)),
-    name: nameFor(element),
-    html: shortHtmlOf(element).slice(0, MOST_HTML),
-    destination: String(link || sent),
-    method: form instanceof HTMLFormElement ? String(GET_FORM_METHOD.call(form)) : "",
-    hidden: hiddenWhy(element),
-    disabled: disabledWhy(element),
-    secret: isCovered(element),
-  };
-};

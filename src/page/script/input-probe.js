@@ -1,5 +1,5 @@
 // Whether trusted events have arrived in this document.
-// Uses: act, node, settle, synthetic-drag, tree.
+// Uses: act, identity, node, node-cache, settle, state, synthetic-drag, tree.
 
 const ARRIVALS = ["mousemove", "pointerdown", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend", "keydown"];
 let arrived = null;
@@ -13,11 +13,12 @@ const PRESS_LIMIT = 5000;
 /**
  * Counts trusted events from now on, for `element`; `inner` is the frame that the events are for, if any: then none should
  * arrive here. Blocks up to `presses` presses that hit something else, which a page may insert when the pointer arrives.
+ * If the press is `bound`, an element that is no longer what it was is something else too, and so is a copy of it.
  */
-function arm(element, presses, inner) {
+function arm(element, presses, inner, bound) {
   disarm();
   const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
-  const state = { counts: {}, element, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
+  const state = { counts: {}, element, bound: bound || null, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
@@ -35,12 +36,11 @@ function arm(element, presses, inner) {
       const isOurs = state.presses-- > 0 && event.timeStamp < state.until;
       state.over = isOurs ? astray(state, event) : null;
       if (state.over === null) state.received++;
-    }
+    } else if (state.bound && event.type === "mousedown" && state.over === null && !isExactlyFor(element, event)) state.over = astray(state, event);
+    else if (state.bound && event.type === "click" && state.over === null && !activates(state, event)) return block(event);
     state.isDown = event.type === "pointerdown";
     if (event.type === "click" && state.over === null && !state.inner) state.clicked = state.clicked || isFor(element, event);
-    if (state.over === null) return;
-    event.stopImmediatePropagation();
-    event.preventDefault();
+    if (state.over !== null) block(event);
   };
   for (const type of ARRIVALS) addEventListener(type, state.on, { capture: true, passive: true });
   if (presses) for (const type of PRESS) addEventListener(type, state.keep, { capture: true, passive: false });
@@ -55,6 +55,11 @@ function disarm() {
   arrived = null;
 }
 
+function block(event) {
+  event.stopImmediatePropagation();
+  event.preventDefault();
+}
+
 /** Whether a mouse event is for an element. */
 function isFor(element, event) {
   const path = event.composedPath();
@@ -62,9 +67,28 @@ function isFor(element, event) {
   return path.includes(element) || receives(element, path[0]) || receives(element, hitAt({ x: event.clientX, y: event.clientY }));
 }
 
+/** The same, whatever is at the position of the event by now. */
+function isExactlyFor(element, event) {
+  const path = event.composedPath();
+  if (path.includes(element) || receives(element, path[0])) return true;
+  const hit = hitAt({ x: event.clientX, y: event.clientY });
+  return path[0] instanceof Element && !!hit && hit !== path[0] && holds(path[0], hit) && receives(element, hit);
+}
+
+/** Whether a click is for the intended element, or for the control of its label. */
+function activates({ element, bound }, event) {
+  const control = bound.element instanceof HTMLLabelElement ? LABEL_CONTROL.call(bound.element) : null;
+  return [element, bound.element, control].some((one) => one && isExactlyFor(one, event));
+}
+
 /** The element that a press hits instead of the intended one; `null` when it hits that. */
-function astray({ element, shown, inner }, event) {
+function astray({ element, shown, inner, bound }, event) {
   const hit = event.composedPath()[0];
+  if (bound) {
+    forget();
+    if (isConnected(bound.element) && isAnother(bound.element, bound.identity)) return "the element, which has changed,";
+    return isExactlyFor(element, event) ? null : cover(element, hit instanceof Element ? hit : null);
+  }
   if (inner) return described(hit instanceof Element ? hit : GET_DOCUMENT_ELEMENT.call(document));
   if (isFor(element, event)) return null;
   const innermost = hitAt({ x: event.clientX, y: event.clientY });
@@ -92,6 +116,9 @@ calls.landed = () => {
   if (!hit || !FRAMES.has(nameOfTag(hit))) return { unseen: true, received };
   return receives(state.element, hit) ? { received } : { over: cover(state.element, hit), received };
 };
+
+/** Blocks the next press in this document, which is meant for another one. */
+calls.avert = () => arm(GET_DOCUMENT_ELEMENT.call(document), 1, true);
 
 /** The element that a blocked press hit, so far. */
 calls.strayed = () => (arrived && arrived.over !== null ? { over: arrived.over, kept: true } : {});

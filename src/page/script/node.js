@@ -12,6 +12,7 @@ const GET_PREVIOUS = getterOf(Node.prototype, "previousSibling");
 const GET_PARENT = getterOf(Node.prototype, "parentNode");
 const GET_TYPE = getterOf(Node.prototype, "nodeType");
 const GET_TEXT = getterOf(Node.prototype, "textContent");
+const GET_OWNER = getterOf(Node.prototype, "ownerDocument");
 const GET_CONNECTED = getterOf(Node.prototype, "isConnected");
 const GET_ROOT_NODE = Node.prototype.getRootNode;
 const CONTAINS = Node.prototype.contains;
@@ -56,7 +57,8 @@ const attr = (element, name) => GET_ATTRIBUTE.call(element, name);
 const has = (element, name) => HAS_ATTRIBUTE.call(element, name);
 const isElement = (node) => GET_TYPE.call(node) === 1;
 const isHtml = (element) => element instanceof HTMLElement;
-const isConnected = (node) => GET_CONNECTED.call(node);
+// A node may have moved to the document of another frame.
+const isConnected = (node) => GET_CONNECTED.call(node) && (GET_OWNER.call(node) === document || node === document);
 const textIn = (node) => GET_TEXT.call(node) || "";
 
 // Numbers of nodes.

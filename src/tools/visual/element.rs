@@ -316,6 +316,8 @@ fn confirm(
     said.done.extend(
         (wanted.element_id.as_deref().is_some_and(|id| id != element.id)).then(|| format!("Read as {}.", element.id)),
     );
+    // The page may change until the action arrives.
+    let _binding = handle.tab.bind(std::iter::once(bound).chain(target.as_ref().map(|(_, bound)| bound)));
     commit(visual, &handle, action, element, target.as_ref().map(|(onto, _)| onto), given, said)
 }
 

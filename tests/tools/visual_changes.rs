@@ -1,0 +1,239 @@
+//! What changes between a preview and its confirmation: nothing but what the preview showed is ever used.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+
+use crate::support::stage::{KINDS, LAYOUTS, PLACES, Stage};
+
+/// What must become of a confirmation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Verdict {
+    /// It is refused.
+    Refused,
+    /// It is carried out.
+    Done,
+    /// Either, but nothing else.
+    Either,
+}
+use Verdict::{Done, Either, Refused};
+
+const ALL: &[&str] = &KINDS;
+/// All but fields, which are typed into and not clicked.
+const CLICKED: &[&str] = &["button", "link", "submit", "div"];
+const SENDING: &[&str] = &["submit", "input"];
+
+/// The changes, what must become of a confirmation after them, and the elements that they are for.
+const CHANGES: &[(&str, Verdict, &[&str])] = &[
+    ("swapPlaces", Refused, ALL),
+    ("swapPositions", Refused, ALL),
+    ("swapRows", Either, ALL),
+    ("recycleRows", Refused, ALL),
+    ("rename", Refused, ALL),
+    ("renumber", Refused, ALL),
+    ("relabel", Refused, ALL),
+    ("changeRole", Refused, ALL),
+    ("replaceByCopy", Refused, ALL),
+    ("remove", Refused, ALL),
+    ("insertCopyBefore", Either, ALL),
+    ("copyOver", Refused, ALL),
+    ("moveToOtherRow", Refused, ALL),
+    ("moveOutOfForm", Refused, ALL),
+    ("moveToOtherFrame", Refused, ALL),
+    ("cover", Refused, ALL),
+    ("coverUnseen", Refused, ALL),
+    ("openModal", Refused, ALL),
+    ("disable", Refused, ALL),
+    ("makeInert", Refused, ALL),
+    ("undisplay", Refused, ALL),
+    ("hide", Refused, ALL),
+    ("letThrough", Refused, CLICKED),
+    ("letThrough", Either, &["input"]),
+    ("moveAway", Refused, ALL),
+    ("changeAction", Refused, SENDING),
+    ("changeMethod", Refused, SENDING),
+    ("changeFormAction", Refused, &["submit"]),
+    ("changeFormMethod", Refused, &["submit"]),
+    ("changeForm", Refused, SENDING),
+    ("changeBase", Refused, &["submit", "input", "link"]),
+    ("changeLink", Refused, &["link"]),
+    ("changeValue", Refused, &["submit"]),
+    ("makeSubmit", Refused, &["button"]),
+    ("makeButton", Refused, &["submit"]),
+    ("around.cover", Refused, ALL),
+    ("around.move", Refused, ALL),
+    ("around.hide", Refused, ALL),
+    ("around.scroll", Refused, ALL),
+    ("addClass", Done, ALL),
+    ("count", Done, CLICKED),
+    ("addState", Done, ALL),
+    ("renameOther", Done, ALL),
+    ("moveLittle", Done, ALL),
+    ("paint", Done, ALL),
+    ("addRow", Done, ALL),
+    ("writeAgain", Done, ALL),
+    ("coverName", Done, SENDING),
+    ("changeOtherForm", Done, ALL),
+    ("around.moveLittle", Done, ALL),
+    ("around.scrollLittle", Done, ALL),
+];
+const CASES: usize = 400;
+
+/// Whether a change is possible in a place.
+fn is_possible(change: &str, place: &str) -> bool {
+    match change {
+        // A script cannot move elements to another site.
+        "moveToOtherFrame" => place != "far",
+        "around.move" | "around.hide" | "around.moveLittle" => matches!(place, "near" | "far"),
+        _ => true,
+    }
+}
+
+#[test]
+fn nothing_but_what_a_preview_showed_is_used_after_400_changes() {
+    let Some(mut stage) = Stage::new() else { return };
+    let mut rng = Rng::with_seed(20_261_124);
+    let (mut refusals, mut done) = (BTreeMap::<String, usize>::new(), 0);
+    let mut problems = Vec::new();
+    for number in 0..CASES {
+        let (change, verdict, kinds) = CHANGES[number % CHANGES.len()];
+        let kind = kinds[rng.usize(..kinds.len())];
+        let places: Vec<&str> = PLACES.into_iter().filter(|place| is_possible(change, place)).collect();
+        let place = places[rng.usize(..places.len())];
+        let layout = LAYOUTS[rng.usize(..LAYOUTS.len())];
+        let case = format!("{number}: {change} of the {kind} in {place}, {layout}");
+
+        let was = stage.begin(place, kind, layout);
+        let confirm = stage.preview(place, kind, &case);
+        match change.strip_prefix("around.") {
+            Some(change) => stage.eval("light", &format!("around.{change}({place:?}); 0")),
+            None => stage.eval(place, &format!("stage.change({change:?}); 0")),
+        };
+        let answer = stage.act(json!({ "action": confirm }));
+        let got = stage.got(place);
+        let mut wrong = |why: String| problems.push(format!("{case}: {why}\n    {}\n    {got:?}", brief(&answer)));
+        let used: Vec<&Value> = got.iter().filter(|one| is_use(one)).collect();
+        if answer["success"] == true {
+            done += 1;
+            if verdict == Refused || used.is_empty() {
+                wrong("was not refused, or did nothing".to_owned());
+            }
+            used.iter().filter_map(|one| difference(one, &was)).for_each(wrong);
+            continue;
+        }
+        let code = answer["code"].as_str().unwrap().to_owned();
+        let is_known = ["STALE_REF", "REF_CHANGED", "NOT_ACTIONABLE"].contains(&&*code);
+        if verdict == Done || !is_known || !answer["error"].as_str().unwrap().contains("Nothing was done") {
+            wrong("was refused".to_owned());
+        } else if !used.is_empty() {
+            wrong("was refused, but something was used".to_owned());
+        }
+        *refusals.entry(code).or_default() += 1;
+    }
+    println!("{done} done, refused: {refusals:?}");
+    assert!(problems.is_empty(), "{} of {CASES} cases:\n{}", problems.len(), problems.join("\n"));
+    assert!(refusals.len() == 3 && done > 60, "{done} done, refused: {refusals:?}");
+}
+
+/// Whether an event uses an element, rather than passing over it.
+fn is_use(event: &Value) -> bool {
+    matches!(event["type"].as_str(), Some("pointerdown" | "mousedown" | "click" | "input" | "submit"))
+}
+
+/// How what was used differs from what the preview showed.
+fn difference(event: &Value, was: &Value) -> Option<String> {
+    if event["type"] == "submit" {
+        let is_same = was["to"].as_str().unwrap().starts_with(event["to"].as_str().unwrap());
+        return (!is_same).then(|| format!("{event} instead of {was}"));
+    }
+    ["who", "row", "to"].iter().any(|fact| event[*fact] != was[*fact]).then(|| format!("{event} instead of {was}"))
+}
+
+/// An answer in a failure.
+fn brief(answer: &Value) -> String {
+    let text = answer["error"].as_str().or(answer["observation"].as_str()).unwrap_or_default();
+    format!("{} {}", answer["code"], text.lines().next().unwrap_or_default())
+}
+
+/// Events and times at which a page changes something while a confirmation is carried out.
+const MOMENTS: [(&str, u32); 14] = [
+    ("pointerover", 0),
+    ("mousemove", 0),
+    ("window mousemove", 0),
+    ("pointerdown", 0),
+    ("window pointerdown", 0),
+    ("mousedown", 0),
+    ("window mousedown", 0),
+    ("mouseup", 0),
+    ("focusin", 0),
+    ("timer", 1),
+    ("timer", 5),
+    ("timer", 12),
+    ("timer", 25),
+    ("timer", 50),
+];
+/// Changes for these moments. After a change that stays in the way, a click waits for its end: few of them.
+const AT_ONCE: &[(&str, Verdict)] = &[
+    ("swapPlaces", Either),
+    ("swapPositions", Either),
+    ("replaceByCopy", Either),
+    ("moveToOtherRow", Either),
+    ("rename", Either),
+    ("changeAction", Either),
+    ("changeForm", Either),
+    ("changeLink", Either),
+    ("recycleRows", Either),
+    ("coverByFrame", Either),
+    ("focusOther", Either),
+    ("addClass", Done),
+    ("moveLittle", Done),
+    ("renameOther", Done),
+];
+
+#[test]
+fn nothing_else_is_used_when_the_page_changes_at_the_moment_of_a_confirmation() {
+    let Some(mut stage) = Stage::new() else { return };
+    let mut rng = Rng::with_seed(7);
+    let (mut done, mut refused, mut fired, mut problems) = (0, 0, 0, Vec::new());
+    for (change, verdict) in AT_ONCE {
+        for (moment, delay) in MOMENTS {
+            let kinds: &[&str] = match *change {
+                "changeAction" | "changeForm" => SENDING,
+                "changeLink" => &["link"],
+                "coverByFrame" | "focusOther" => CLICKED,
+                _ => ALL,
+            };
+            let places = if *change == "coverByFrame" { &PLACES[..2] } else { &PLACES[..] };
+            let (kind, place) = (kinds[rng.usize(..kinds.len())], places[rng.usize(..places.len())]);
+            let layout = LAYOUTS[rng.usize(..LAYOUTS.len())];
+            let case = format!("{change} of the {kind} in {place}, {layout}, on {moment} {delay}");
+            let was = stage.begin(place, kind, layout);
+            let confirm = stage.preview(place, kind, &case);
+            let before = stage.eval(place, &format!("stage.changeOn({change:?}, {moment:?}, {delay}); stage.fired()"));
+            let answer = stage.act(json!({ "action": confirm }));
+            let got = stage.got(place);
+            let mut wrong = |why: String| problems.push(format!("{case}: {why}\n    {}\n    {got:?}", brief(&answer)));
+            for one in got.iter().filter(|one| is_use(one)) {
+                // The page may change what has received a press. But what receives it first is what was shown.
+                let problem = match one["type"].as_str() {
+                    Some("pointerdown" | "input") => difference(one, &was),
+                    Some("submit") => None,
+                    _ => (one["who"] != was["who"]).then(|| format!("{one} instead of {was}")),
+                };
+                problem.into_iter().for_each(&mut wrong);
+            }
+            fired += u32::from(stage.eval(place, "stage.fired()") != before);
+            match answer["success"] == true {
+                true => done += 1,
+                false => refused += 1,
+            }
+            if answer["success"] != true && *verdict == Done {
+                wrong("was refused".to_owned());
+            }
+        }
+    }
+    println!("{done} done, {refused} refused, {fired} changes");
+    assert!(problems.is_empty(), "{} cases:\n{}", problems.len(), problems.join("\n"));
+    assert!(done > 60 && refused > 30 && fired > 110, "{done} done, {refused} refused, {fired} changes");
+}
