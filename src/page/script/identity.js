@@ -56,11 +56,12 @@ function surroundingsOf(element) {
 const MOST_NAME_TEXT = 200;
 
 /**
- * The name of an element. Where only a focused element has one, it is its text, focused or not, unless that is the text of
- * controls in it.
+ * The name of an element. Where only a focused element has one, it is its text, focused or not, unless that is typed into it
+ * or is the text of controls in it.
  */
 function steadyNameOf(element) {
   if (!UNNAMED_KINDS.has(kindOf(element)) || marksOf(element) & (LABEL | TITLE)) return nameFor(element);
+  if (isTyped(element)) return "";
   const text = readText(element);
   return text.length > MOST_NAME_TEXT || allIn(element, USED).length ? "" : text;
 }
