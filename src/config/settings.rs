@@ -250,11 +250,26 @@ pub struct Agent {
     pub image_window: u32,
     /// Whether actions are previewed before they are executed.
     pub confirm: bool,
+    /// Which actions of a model a person approves. Validated, not used yet.
+    pub guard: Guard,
+}
+
+/// Which actions of a model a person approves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Guard {
+    /// None.
+    Off,
+    /// Those that cannot be taken back.
+    #[default]
+    Irreversible,
+    /// All.
+    All,
 }
 
 impl Default for Agent {
     fn default() -> Self {
-        Self { model: "default".to_owned(), max_steps: 100, image_window: 3, confirm: true }
+        Self { model: "default".to_owned(), max_steps: 100, image_window: 3, confirm: true, guard: Guard::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cdpilot::config::{Config, Home};
+use cdpilot::config::{Config, Guard, Home};
 use cdpilot::control::{Control, NewProfile, NewTab, Overrides};
 use cdpilot::sync::Deadline;
 
@@ -172,4 +172,17 @@ fn repeated_failed_starts_are_paused() {
     profile.stop(Deadline::after_secs(20)).unwrap();
     assert!(start().to_string().contains("out of luck"));
     assert_eq!(count(), 4);
+}
+
+#[test]
+fn settings_of_the_agent_are_validated() {
+    let parse = |agent: &str| Config::parse(&format!("agent: {{{agent}}}"), Path::new("config.yaml"));
+    let agent = parse("model: fast, max_steps: 5, image_window: 2, confirm: false, guard: all").unwrap().agent;
+    assert_eq!((agent.model.as_str(), agent.max_steps, agent.image_window, agent.confirm), ("fast", 5, 2, false));
+    assert_eq!(agent.guard, Guard::All);
+    assert_eq!(parse("").unwrap().agent.guard, Guard::Irreversible);
+    for (wrong, named) in [("guard: some", "irreversible"), ("gaurd: all", "guard")] {
+        let error = parse(wrong).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
 }

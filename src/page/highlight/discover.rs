@@ -105,7 +105,7 @@ impl FoundElement {
             || part.right() > view.width - view.bars - NEAR
             || part.bottom() > view.height - NEAR;
         let scrolls = self.kind == Use::Scrollable;
-        let told = [
+        let hints = [
             (self.disabled, Hint::Disabled),
             (self.checked, Hint::Checked),
             (is_partly, Hint::PartlyVisible),
@@ -116,8 +116,8 @@ impl FoundElement {
             (self.slidable, Hint::Slidable),
             (self.uploadable, Hint::Uploadable),
         ];
-        let told = told.into_iter().filter_map(|(is_set, hint)| is_set.then_some(hint));
-        told.chain(scroller.map(Hint::ScrollsIn)).collect()
+        let hints = hints.into_iter().filter_map(|(is_set, hint)| is_set.then_some(hint));
+        hints.chain(scroller.map(Hint::ScrollsIn)).collect()
     }
 }
 

@@ -230,19 +230,19 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
   const elements = found.map(({ element, place, use, also }) => {
     const box = boxAround(rectsOf(place));
     const around = scrollAround(element);
-    const told = { id: idOf(element), use, role: shownRole(roleFor(element)), name: steadyNameOf(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
-    if (also) told.also = also;
-    if (place !== element) told.place = idOf(place);
-    if (disabledWhy(element)) told.disabled = true;
-    if (isTickedNow(element)) told.checked = true;
-    told.held = heldBeside(element);
-    if (around) told.scroller = { id: idOf(around), key: keys.of(around) };
-    if (isUnderSticky(element, box, staying)) told.sticky = true;
-    if (isSwipable(element)) told.swipable = true;
-    if (isDroppable(element)) told.droppable = true;
-    if (isSlidable(element)) told.slidable = true;
-    if (isUploadable(element)) told.uploadable = true;
-    return told;
+    const facts = { id: idOf(element), use, role: shownRole(roleFor(element)), name: steadyNameOf(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
+    if (also) facts.also = also;
+    if (place !== element) facts.place = idOf(place);
+    if (disabledWhy(element)) facts.disabled = true;
+    if (isTickedNow(element)) facts.checked = true;
+    facts.held = heldBeside(element);
+    if (around) facts.scroller = { id: idOf(around), key: keys.of(around) };
+    if (isUnderSticky(element, box, staying)) facts.sticky = true;
+    if (isSwipable(element)) facts.swipable = true;
+    if (isDroppable(element)) facts.droppable = true;
+    if (isSlidable(element)) facts.slidable = true;
+    if (isUploadable(element)) facts.uploadable = true;
+    return facts;
   });
   const ownerKey = (id) => {
     const element = nodeOf(id);
