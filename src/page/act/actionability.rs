@@ -100,8 +100,8 @@ pub(in crate::page) struct Ready {
     pub(super) editable: bool,
     /// Whether the browser runs on macOS.
     pub(super) mac: bool,
-    /// Whether it was confirmed after a preview: it must still be what that has shown.
-    pub(super) bound: bool,
+    /// If it was confirmed after a preview, the identity that it must still have.
+    pub(super) bound: Option<i64>,
     /// Whether a script of the page was terminated meanwhile.
     pub(super) rescued: bool,
 }
@@ -299,7 +299,10 @@ impl Tab {
         };
         let shown = Shown { role: found.role, name: found.name };
         let (tag, kind, editable, mac) = (found.tag, found.kind, found.editable, found.mac);
-        let bound = matches!(asked, Requested::Ref { identity: Some(_), .. });
+        let bound = match asked {
+            Requested::Ref { identity, .. } => *identity,
+            Requested::Selector { .. } => None,
+        };
         Ok(Ok(Ready { node, point, shown, tag, kind, editable, mac, bound, rescued }))
     }
 

@@ -77,7 +77,7 @@ impl Tab {
         let chosen = loop {
             let ms = deadline.left().saturating_sub(RESERVED).min(WAIT_SLICE);
             let ms = u64::try_from(ms.as_millis()).unwrap_or(0);
-            let args = json!({ "id": ready.node.id, "values": values, "ms": ms });
+            let args = json!({ "id": ready.node.id, "values": values, "ms": ms, "identity": ready.bound });
             let chosen: ChooseReply = self.call_on_node(&ready.node, "choose", &args, deadline)?;
             // Pages fill lists when a server has answered.
             if (chosen.unknown.is_none() && chosen.disabled.is_none()) || deadline.left() <= RESERVED + WAIT_SLICE {

@@ -167,7 +167,7 @@ impl Tab {
                 self.synthetic_click(&ready.node, click, modifiers, false, deadline)?
             } else {
                 let point = self.point_of(&ready)?;
-                let averted = if ready.bound { self.avert(&ready.node, deadline) } else { Vec::new() };
+                let averted = if ready.bound.is_some() { self.avert(&ready.node, deadline) } else { Vec::new() };
                 let done = match self.trusted_click(&ready, point, click, modifiers, deadline) {
                     // The frame navigated before the button was down.
                     Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,

@@ -130,10 +130,20 @@ impl Tab {
         } else {
             self.type_into(&ready, &focused, mode, &text, how, deadline)?
         };
+        if ready.bound.is_some() && self.were_keys_blocked(&ready.node, deadline) {
+            let why = "it has changed since the preview; keys for it were blocked";
+            return Err(Error::StaleRef { reference: named(at), why });
+        }
         if !typed.blocked && !how.submit {
             self.check_taken(&ready, at, &focused, &text, mode, deadline)?;
         }
         Ok(performed(typed, Some(ready)))
+    }
+
+    /// Whether keys were blocked because the field was no longer what a preview had shown. Ends the blocking.
+    fn were_keys_blocked(&self, node: &Node, deadline: Deadline) -> bool {
+        // A document that is gone has received them.
+        self.call_on_node(node, "keysBlocked", &json!({}), deadline).unwrap_or(false)
     }
 
     /// Moves the focus to an element.
@@ -166,7 +176,7 @@ impl Tab {
         mode: Mode,
         deadline: Deadline<'_>,
     ) -> Result<Focused, Error> {
-        let args = json!({ "id": ready.node.id, "mode": mode.name() });
+        let args = json!({ "id": ready.node.id, "mode": mode.name(), "identity": ready.bound });
         let focused: Focused = self.call_on_node(&ready.node, "focusField", &args, deadline)?;
         if focused.gone {
             return Err(gone(at));

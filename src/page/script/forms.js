@@ -2,7 +2,7 @@
 //
 // Values are set through the prototypes of the isolated world. A page that tracks a value by a property of its own on
 // the element (as React does) takes that for a change by the user, as intended.
-// Uses: act, input-probe, node, node-cache, role, state, value, wait.
+// Uses: act, identity, input-probe, node, node-cache, role, state, value, wait.
 
 const FOCUS_FIELD = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
@@ -133,16 +133,24 @@ const withNode = (id, then) => {
  * Focuses a field. `mode` decides on its content: `replace` selects it, `append` moves the caret to its end, `none`
  * leaves the selection as it is.
  */
-calls.focusField = ({ id, mode }) => withNode(id, (element) => {
+calls.focusField = ({ id, mode, identity }) => withNode(id, (element) => {
   const kind = fieldKind(element);
   const type = kind === "line" || kind === "picked" || kind === "file" ? GET_INPUT_TYPE.call(element) : "";
   const typed = kind === "line" || kind === "lines" || kind === "rich";
   if (mode !== "none" && !typed) return { kind, type };
-  const problem = focusOn(element);
+  const isBound = typeof identity === "number";
+  if (isBound) forget();
+  const place = isBound ? placeOfUse(element) : "";
+  const changed = "it has changed since the preview, or now belongs or leads to something else";
+  let problem = isAnother(element, identity) ? changed : focusOn(element);
+  // The page may also change it when it receives the focus.
+  if (isBound) forget();
+  if (!problem && isBound && placeOfUse(element) !== place) problem = changed;
   if (problem) return { kind, type, problem };
   if (mode === "replace") selectIn(element);
   if (mode === "append") caretToEnd(element);
   arm(element);
+  if (isBound) checkKeys(element, place);
   const whole = kind === "lines" || (kind === "rich" && editingHost(element) === element);
   const held = typed ? heldBy(element) : "";
   return { kind, type, whole, empty: held === "", was: digest(held) };
@@ -215,10 +223,10 @@ const labelOfOption = (option) => fold(GET_OPTION_LABEL.call(option));
 const optionsOf = (element) => Array.from(GET_OPTIONS.call(element));
 
 /** Selects options by value or label, waiting up to `ms` for them to appear; deselects all others. */
-calls.choose = async ({ id, values, ms }) => {
+calls.choose = async ({ id, values, ms, identity }) => {
   const end = performance.now() + ms;
   for (;;) {
-    const answer = withNode(id, (element) => choose(element, values));
+    const answer = withNode(id, (element) => (forget(), isAnother(element, identity)) ? { gone: true } : choose(element, values));
     if (!(answer.unknown || answer.disabled) || performance.now() >= end) return answer;
     await rest(25);
   }

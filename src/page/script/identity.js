@@ -75,6 +75,9 @@ function identityOf(element) {
   return digest([shownRole(roleFor(element)), withoutCounter(steadyNameOf(element)), destination, method, surroundingsOf(element)].join("\n"));
 }
 
+/** Where an element is and leads, without its name. */
+const placeOfUse = (element) => JSON.stringify([destinationOf(element), surroundingsOf(element)]);
+
 /** Whether an element is no longer what it was; without an `identity`, it is. */
 const isAnother = (element, identity) => identity !== null && identity !== undefined && identityOf(element) !== identity;
 

@@ -18,7 +18,7 @@ const PRESS_LIMIT = 5000;
 function arm(element, presses, inner, bound) {
   disarm();
   const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
-  const state = { counts: {}, element, bound: bound || null, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
+  const state = { counts: {}, element, bound: bound || null, blocked: false, type: null, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
@@ -48,8 +48,38 @@ function arm(element, presses, inner, bound) {
   startTimer(() => arrived === state && disarm(), 30000);
 }
 
+// The events of typing that the page can be kept from.
+const KEYS = ["keydown", "beforeinput"];
+
+/**
+ * Blocks keys for a field that is elsewhere than a preview has shown, or whose form is sent elsewhere, when the first of
+ * them arrives or Enter. The focus and what is typed may change its name.
+ */
+function checkKeys(element, place) {
+  const state = arrived;
+  let isFirst = true;
+  state.blocked = false;
+  state.type = (event) => {
+    if (!event.isTrusted) return;
+    forget();
+    const isChecked = isFirst || event.key === "Enter";
+    isFirst = false;
+    state.blocked = state.blocked || (isChecked && (!isConnected(element) || placeOfUse(element) !== place));
+    if (state.blocked) block(event);
+  };
+  for (const type of KEYS) addEventListener(type, state.type, { capture: true });
+}
+
+/** Whether keys were blocked. Ends the blocking. */
+calls.keysBlocked = () => {
+  const blocked = !!arrived && arrived.blocked === true;
+  disarm();
+  return blocked;
+};
+
 function disarm() {
   if (!arrived) return;
+  if (arrived.type) for (const type of KEYS) removeEventListener(type, arrived.type, { capture: true });
   for (const type of ARRIVALS) removeEventListener(type, arrived.on, { capture: true });
   for (const type of PRESS) removeEventListener(type, arrived.keep, { capture: true });
   arrived = null;
