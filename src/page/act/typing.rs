@@ -141,7 +141,7 @@ impl Tab {
     }
 
     /// Whether keys were blocked because the field was no longer what a preview had shown. Ends the blocking.
-    fn were_keys_blocked(&self, node: &Node, deadline: Deadline) -> bool {
+    fn were_keys_blocked(&self, node: &Node, deadline: Deadline<'_>) -> bool {
         // A document that is gone has received them.
         self.call_on_node(node, "keysBlocked", &json!({}), deadline).unwrap_or(false)
     }

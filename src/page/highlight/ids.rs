@@ -36,6 +36,9 @@ pub(in super::super) struct Ids {
     present: HashSet<String>,
 }
 
+/// What a key contains that is a place among siblings.
+const PLACE: &str = ":nth-of-type(";
+
 /// Maximum number of ids that are kept; at more, all are assigned anew.
 const MOST_IDS: usize = 50_000;
 
@@ -54,9 +57,15 @@ impl Ids {
             return id.clone();
         }
         let own = self.of_key(key);
-        // Something was inserted before an element that has the id, and whose key it has now.
+        // A place in a list says nothing of what is there: the id of a node that was there before is not used again.
+        let is_place = key.contains(PLACE);
+        let was_anothers = || {
+            let before = self.nodes.get(&own).filter(|before| *before != node);
+            before.is_some_and(|before| (&before.frame, &before.doc) == (&node.frame, &node.doc))
+        };
         let salted = || (0..u32::MAX).map(|salt| id_of(&format!("{key}+"), salt));
-        let id = if self.present.contains(&own) {
+        // Or something was inserted before an element that has the id, and whose key it has now.
+        let id = if self.present.contains(&own) || is_place && was_anothers() {
             salted().find(|id| !self.nodes.contains_key(id) && !self.taken.contains(id)).unwrap_or(own)
         } else {
             own
@@ -147,12 +156,29 @@ mod tests {
         let node = |doc: &str, id| Node { frame: "f".into(), doc: Doc(doc.into()), id };
         assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 0));
         assert_eq!(ids.assign(&node("d", 2), "#b"), id_of("#b", 0));
-        assert_eq!(ids.assign(&node("e", 1), "#a"), id_of("#a", 0), "in another document");
+        let other = node("e", 1);
+        ids.begin(std::iter::once(&other));
+        assert_eq!(ids.assign(&other, "#a"), id_of("#a", 0), "in another document");
         // A key whose hash is taken by another one.
         let mut ids = Ids::default();
         ids.taken.insert(id_of("#a", 0));
         assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 1));
         assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 1));
+    }
+
+    #[test]
+    fn the_id_of_a_removed_row_is_not_used_for_another_one() {
+        let mut ids = Ids::default();
+        let node = |doc: &str, id| Node { frame: "f".into(), doc: Doc(doc.into()), id };
+        let (row, key) = (node("d", 1), "ul>li:nth-of-type(1)");
+        let first = ids.assign(&row, key);
+        let other = node("d", 2);
+        ids.begin(std::iter::once(&other));
+        assert_ne!(ids.assign(&other, key), first);
+        // After a reload the first row has the first id again.
+        let reloaded = node("e", 1);
+        ids.begin(std::iter::once(&reloaded));
+        assert_eq!(ids.assign(&reloaded, key), first);
     }
 
     #[test]
