@@ -151,7 +151,8 @@ fn a_look_changes_nothing_in_the_page() {
              for (const type of ['resize', 'mousemove', 'pointermove']) addEventListener(type, () => changes.push(type), true)",
         );
         let scrolled = page.eval("[scrollX, scrollY]");
-        page.look_at_all();
+        let last = page.look().pages;
+        page.look_for(LookOptions::new().page(last));
         assert_eq!(page.eval("window.changes"), "[]", "{name}");
         assert_eq!(page.eval("[scrollX, scrollY]"), scrolled, "{name}");
     }
