@@ -258,12 +258,12 @@ pub struct Agent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Guard {
-    /// None.
+    /// No action.
     Off,
     /// Those that cannot be taken back.
     #[default]
     Irreversible,
-    /// All.
+    /// Every action.
     All,
 }
 

@@ -99,3 +99,17 @@ pub trait Backend: Send + Sync {
         Duration::from_millis(500)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_describe_the_tools_that_are_offered() {
+        let of = |names: &[&str]| instructions_for(&names.iter().map(|name| (*name).to_owned()).collect());
+        let (browser, visual) = (of(&["browser_snapshot", "browser_click"]), of(&["tab", "element_interaction"]));
+        assert!(browser.contains("browser_snapshot") && !browser.contains("element_interaction"), "{browser}");
+        assert!(visual.contains("element_interaction") && !visual.contains("browser_"), "{visual}");
+        assert_eq!(of(&["terminal"]), UNTRUSTED_INSTRUCTION);
+    }
+}
