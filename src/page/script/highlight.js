@@ -158,6 +158,8 @@ function isClear(element) {
   return false;
 }
 
+const mayBeDrawnElsewhere = (element) => element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || has(element, "contenteditable");
+
 // Wrappers.
 
 const AREA_OF_WRAPPER = 0.6;
@@ -206,7 +208,10 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
   for (const [id, weak] of ids) {
     const element = nodeOf(id);
     if (!(element instanceof Element) || !isConnected(element) || isPlainCell(element)) continue;
-    const place = standInFor(element) || element;
+    // Most elements of a long page are elsewhere in it.
+    const rects = rectsOf(element);
+    if (rects.length && !rects.some(isInView) && !isBeyondPage(element)) continue;
+    const place = mayBeDrawnElsewhere(element) ? standInFor(element) || element : element;
     if (!isUsable(place) || styleOf(place).pointerEvents === "none") continue;
     const one = { element, place, weak: !!weak, use: useOf(element), also: null };
     listed.set(element, one);
