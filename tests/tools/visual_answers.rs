@@ -201,3 +201,35 @@ fn errors_and_addresses_within_a_document_are_named() {
     let done = confirmed(&tooled, json!({ "action": "click", "element_id": id(&tooled, "Dead") }));
     assert!(text(&done).contains("could not be loaded"), "{done}");
 }
+
+#[test]
+fn a_long_text_leaves_no_guard_behind_and_is_guarded_itself() {
+    let Some(tooled) = showing(
+        "<title>Long</title><textarea aria-label=Note></textarea><input id=other aria-label=Other>
+         <form action='/pay'><input id=code aria-label=Code oninput=\"this.form.action = '/evil'\"></form>",
+    ) else {
+        return;
+    };
+    let long = "word ".repeat(200);
+    let note = id(&tooled, "Note");
+    confirmed(&tooled, json!({ "action": "keyboard_input", "element_id": note, "text": long }));
+    // The field goes. Keys for another one are none of its business.
+    value(
+        &tooled,
+        "document.querySelector('textarea').remove(); other.focus(); window.keys = []; other.onkeydown = event => keys.push(event.key); 1",
+    );
+    let tab = tooled.home.main().tab(None).unwrap().tab;
+    for key in ["a", "Enter"] {
+        tab.act(&cdpilot::page::Act::press(key), crate::support::chrome::soon()).unwrap();
+    }
+    assert_eq!(value(&tooled, "keys.join()"), "a,Enter");
+    // Enter is not sent to where the form leads now.
+    let code = id(&tooled, "Code");
+    tooled.done(
+        "element_interaction",
+        json!({ "action": "keyboard_input", "element_id": code, "text": "x".repeat(600), "submit": true }),
+    );
+    let refused = act(&tooled, json!({ "action": "confirm_keyboard_input", "element_id": code }));
+    assert_eq!(refused["code"], "STALE_REF", "{refused}");
+    assert!(!tooled.home.site.requested().iter().any(|path| path.starts_with("/evil")));
+}

@@ -278,6 +278,7 @@ impl Tab {
         } else {
             self.type_into(&ready, &focused, Mode::Replace, text, Typing::default(), deadline)?
         };
+        self.check_keys(&ready, at, deadline)?;
         let performed = Performed { input: typed.synthetic.then_some(Input::Synthetic), ..performed };
         if typed.blocked {
             return Ok(Some(performed));

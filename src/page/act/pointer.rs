@@ -168,7 +168,13 @@ impl Tab {
             } else {
                 let point = self.point_of(&ready)?;
                 let averted = if ready.bound.is_some() { self.avert(&ready.node, deadline) } else { Vec::new() };
-                let done = match self.trusted_click(&ready, point, click, modifiers, deadline) {
+                let outcome = self.trusted_click(&ready, point, click, modifiers, deadline);
+                if outcome.is_err() {
+                    for frame in &averted {
+                        self.post_to(frame, "landed", &());
+                    }
+                }
+                let done = match outcome {
                     // The frame navigated before the button was down.
                     Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,
                     outcome => outcome?,

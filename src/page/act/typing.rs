@@ -130,20 +130,25 @@ impl Tab {
         } else {
             self.type_into(&ready, &focused, mode, &text, how, deadline)?
         };
-        if ready.bound.is_some() && self.were_keys_blocked(&ready.node, deadline) {
-            let why = "it has changed since the preview; keys for it were blocked";
-            return Err(Error::StaleRef { reference: named(at), why });
-        }
+        self.check_keys(&ready, at, deadline)?;
         if !typed.blocked && !how.submit {
             self.check_taken(&ready, at, &focused, &text, mode, deadline)?;
         }
         Ok(performed(typed, Some(ready)))
     }
 
-    /// Whether keys were blocked because the field was no longer what a preview had shown. Ends the blocking.
-    fn were_keys_blocked(&self, node: &Node, deadline: Deadline<'_>) -> bool {
+    /// Ends the blocking of keys for an element that is bound to what a preview has shown.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`] when keys were blocked, because it was no longer that.
+    pub(super) fn check_keys(&self, ready: &Ready, at: &Locator, deadline: Deadline<'_>) -> Result<(), Error> {
         // A document that is gone has received them.
-        self.call_on_node(node, "keysBlocked", &json!({}), deadline).unwrap_or(false)
+        let were_blocked = || self.call_on_node(&ready.node, "keysBlocked", &json!({}), deadline).unwrap_or(false);
+        if ready.bound.is_some() && were_blocked() {
+            let why = "it has changed since the preview; keys for it were blocked";
+            return Err(Error::StaleRef { reference: named(at), why });
+        }
+        Ok(())
     }
 
     /// Moves the focus to an element.

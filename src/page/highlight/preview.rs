@@ -54,6 +54,11 @@ impl Drop for Binding<'_> {
     fn drop(&mut self) {
         let mut refs = self.tab.refs.lock();
         self.nodes.iter().for_each(|node| refs.bind(node, None));
+        drop(refs);
+        // An action that failed may have left keys blocked.
+        for node in &self.nodes {
+            self.tab.post_to(&node.frame, "keysBlocked", &());
+        }
     }
 }
 
