@@ -184,6 +184,8 @@ mod interception;
 #[cfg(feature = "server")]
 mod llm_client;
 #[cfg(feature = "server")]
+mod llm_stream;
+#[cfg(feature = "server")]
 #[path = "page/login_state.rs"]
 mod login_state;
 #[cfg(feature = "server")]
@@ -400,6 +402,9 @@ mod server_leaving;
 #[cfg(feature = "server")]
 #[path = "server/load.rs"]
 mod server_load;
+#[cfg(feature = "server")]
+#[path = "server/models.rs"]
+mod server_models;
 #[cfg(feature = "server")]
 #[path = "server/new_tabs.rs"]
 mod server_new_tabs;

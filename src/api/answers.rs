@@ -368,6 +368,33 @@ pub(crate) struct UiSecret {
     pub(crate) expires_in_ms: u64,
 }
 
+/// `GET` and `POST /api/config/llm`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ModelSettings {
+    /// The models by alias, with the fields of `llm.json`. `api_key` is `********` or null, values of headers are masked.
+    pub(crate) models: Value,
+    /// The alias of the default model.
+    pub(crate) default: Option<String>,
+}
+
+/// `GET /api/config`. A model is an object with the fields of `llm.json`, its key masked, and `alias`, `has_api_key` and
+/// `is_default`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SettingsShown {
+    /// The default model; null without one.
+    pub(crate) llm: Option<Value>,
+    /// All models, by alias.
+    pub(crate) llm_configs: Vec<Value>,
+    /// The alias of the default model.
+    pub(crate) default_llm_alias: Option<String>,
+    /// The working folder of the server.
+    pub(crate) default_cwd: String,
+    /// Whether there is a default model.
+    pub(crate) is_configured: bool,
+    /// `agent` of config.yaml.
+    pub(crate) agent: Value,
+}
+
 /// A body that is not described by fields, such as `openapi.json` or an event stream.
 #[derive(Debug, JsonSchema)]
 pub(crate) struct AnyBody {}

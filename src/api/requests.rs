@@ -659,3 +659,18 @@ pub(crate) struct Fulfil {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content_type: Option<String>,
 }
+
+/// `POST /api/config/llm`: the content of `llm.json`. Checked by `llm`, which names the place of an error.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct NewModelSettings(pub(crate) Value);
+
+impl JsonSchema for NewModelSettings {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NewModelSettings".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        crate::llm::Models::json_schema(generator)
+    }
+}

@@ -1,46 +1,42 @@
-//! Requests to a model, with deadline and retries.
+//! Requests to a model, with deadline, retries, and the forms that its endpoint accepts.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::RecvTimeoutError;
+use parking_lot::Mutex;
+use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue};
-use ureq::{Agent, Body, Timeout};
 
-use super::{Answer, ChatRequest, Error, Model};
-use crate::sync::{Deadline, spawn};
+use super::accepted::{Refusal, refusal};
+use super::attempt::Attempt;
+use super::leaked;
+use super::stream::Piece;
+use super::types::Forms;
+use super::{Answer, ChatRequest, Error, Model, Patience};
+use crate::sync::Deadline;
 
-/// Maximum number of attempts.
-const MAX_TRIES: u32 = 4;
-/// Pause before the second attempt; doubled each time.
-const PAUSE: Duration = Duration::from_millis(500);
-/// Longest pause that an endpoint may request.
-const MAX_PAUSE: Duration = Duration::from_secs(60);
-/// Maximum size of an answer, in bytes.
-const MAX_ANSWER: u64 = 16 << 20;
-/// How often cancellation is checked.
+/// How often cancellation is checked during a pause.
 const CANCEL_CHECK: Duration = Duration::from_millis(100);
-/// Maximum length of an endpoint's message that is passed on, in characters.
-const MAX_MESSAGE: usize = 300;
 
-/// How much of an invalid answer is quoted, in characters.
-const MAX_EXCERPT: usize = 60;
-
-/// A client of one model. Cheap to clone.
+/// A client of one model. Cheap to clone; clones share what they learn about the endpoint.
 #[derive(Debug, Clone)]
 pub struct Client {
-    agent: Agent,
-    url: String,
-    host: String,
+    pub(super) url: String,
+    pub(super) host: String,
     model: String,
-    key: Option<Key>,
-    headers: Vec<(String, Key)>,
+    pub(super) key: Option<Key>,
+    pub(super) headers: Arc<[(String, Key)]>,
     /// Maximum number of output tokens.
     most: Option<u32>,
+    /// What the endpoint accepts. Locked only to copy or change it.
+    forms: Arc<Mutex<Forms>>,
+    /// Whether the endpoint is on this machine.
+    is_local: bool,
 }
 
 /// A key or header value; never printed.
 #[derive(Clone)]
-struct Key(String);
+pub(super) struct Key(pub(super) String);
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -48,12 +44,23 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// The result of one attempt.
-enum Attempt {
-    Answered(Answer),
-    /// Another attempt may succeed, after the pause that the endpoint requested, if any.
-    Again(Error, Option<Duration>),
-    Failed(Error),
+/// What happens while a model answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// A part of the text has arrived.
+    Text(&'a str),
+    /// A part of the reasoning has arrived.
+    Reasoning(&'a str),
+    /// An attempt failed; what has arrived is void, and the next one begins after the pause.
+    Again {
+        /// Why it failed.
+        error: &'a Error,
+        /// The pause before the next attempt.
+        pause: Duration,
+    },
+    /// The endpoint refused a part of the request, which is left out from now on. Reported once for each.
+    Adapted(Refusal),
 }
 
 impl Client {
@@ -82,44 +89,99 @@ impl Client {
                 return Err(bad(&format!("its header {name:?} is not valid")));
             }
         }
-        let headers = model.headers.iter().map(|(name, value)| (name.clone(), Key(value.clone()))).collect();
-        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
-        let config = config.user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
-        let local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-        // A proxy is only for other machines.
-        let config = if local { config.proxy(None) } else { config };
         Ok(Self {
-            agent: config.build().new_agent(),
             url: format!("{}/chat/completions", model.base_url.trim_end_matches('/')),
+            is_local: matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"),
             host,
             model: model.model.clone(),
             key: key.map(Key),
-            headers,
+            headers: model.headers.iter().map(|(name, value)| (name.clone(), Key(value.clone()))).collect(),
             most: model.max_output_tokens,
+            forms: Arc::default(),
         })
     }
 
-    /// Sends a request, with retries where these may help.
+    /// Sends a request, with retries where these may help, and waits for the whole answer.
     ///
     /// # Errors
     /// [`Error::Unreachable`], [`Error::Refused`], [`Error::Malformed`], [`Error::Timeout`], [`Error::Cancelled`].
-    pub fn ask(&self, ask: &ChatRequest, deadline: Deadline<'_>) -> Result<Answer, Error> {
+    pub fn ask(&self, request: &ChatRequest, deadline: Deadline<'_>) -> Result<Answer, Error> {
+        self.request(request, Patience::short(), false, deadline, &mut |_| {})
+    }
+
+    /// Sends a request whose answer arrives in parts, and reports these and each repetition. An empty answer is repeated as
+    /// well. Calls that the model wrote as text are recovered. Ends within 100 ms of a cancellation.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask); [`Error::Empty`].
+    pub fn chat(
+        &self,
+        request: &ChatRequest,
+        patience: Patience,
+        deadline: Deadline<'_>,
+        on: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Answer, Error> {
+        self.request(request, patience, true, deadline, on)
+    }
+
+    fn request(
+        &self,
+        request: &ChatRequest,
+        patience: Patience,
+        streams: bool,
+        deadline: Deadline<'_>,
+        on: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Answer, Error> {
         let began = Instant::now();
-        let body = ask.to_value(&self.model, self.most).to_string();
         let mut tries = 0;
         loop {
             tries += 1;
-            let (error, pause) = match self.try_once(body.clone(), began, deadline) {
+            let forms = *self.forms.lock();
+            let body = request.to_value(&self.model, self.most, &forms, streams);
+            let mut pass_on = |piece: Piece| match &piece {
+                Piece::Text(text) => on(Progress::Text(text)),
+                Piece::Reasoning(text) => on(Progress::Reasoning(text)),
+            };
+            let attempt = self.try_once(body.to_string(), began, deadline, &mut pass_on);
+            let (error, requested) = match attempt {
+                Attempt::Answered(mut answer) if streams => {
+                    leaked::recover(&mut answer, &request.tools);
+                    let answer = answer.with_ids();
+                    if !answer.is_empty() {
+                        return Ok(answer);
+                    }
+                    (Error::Empty { host: self.host.clone(), finish: answer.finish }, None)
+                }
                 Attempt::Answered(answer) => return Ok(answer),
                 Attempt::Failed(error) => return Err(error),
                 Attempt::Again(error, pause) => (error, pause),
+                Attempt::Refused { status, reason, pause } => {
+                    if let Some(refusal) = refusal(status, &reason, &body) {
+                        self.forms.lock().without(refusal);
+                        tries -= 1; // another request, not another attempt; each refusal occurs once
+                        on(Progress::Adapted(refusal));
+                        continue;
+                    }
+                    let is_transient = matches!(status, 408 | 409 | 425 | 429 | 500..=599);
+                    let problem = match pause.filter(|_| is_transient) {
+                        Some(pause) => format!("{reason} (retry after {} s)", pause.as_secs()),
+                        None => reason,
+                    };
+                    let error = Error::Refused { host: self.host.clone(), status, problem };
+                    if !is_transient {
+                        return Err(error);
+                    }
+                    (error, pause)
+                }
             };
-            let pause = pause.unwrap_or(PAUSE * 2_u32.pow(tries - 1));
             // An earlier attempt would fail, and a later one is up to the caller.
-            if tries >= MAX_TRIES || pause > MAX_PAUSE || deadline.left() <= pause {
-                return Err(error);
-            }
+            let pause = match patience.pause_after(tries, requested) {
+                Some(pause) if deadline.left() > pause => pause,
+                _ if deadline.is_cancelled() => return Err(Error::Cancelled),
+                _ => return Err(error),
+            };
             tracing::debug!(host = %self.host, tries, ?pause, %error, "asking the model again");
+            on(Progress::Again { error: &error, pause });
             let until = deadline.within(pause);
             while !until.passed() {
                 crate::sync::pause(until.left().min(CANCEL_CHECK));
@@ -130,129 +192,12 @@ impl Client {
         }
     }
 
-    /// Runs on its own thread, since nothing else can end a request on cancellation.
-    fn try_once(&self, body: String, began: Instant, deadline: Deadline<'_>) -> Attempt {
-        let late = || Error::Timeout { host: self.host.clone(), after: began.elapsed() };
-        let left = deadline.left();
-        if left.is_zero() {
-            return Attempt::Failed(late());
-        }
-        let (sender, answer) = crossbeam_channel::bounded(1);
-        let client = self.clone();
-        let thread = spawn("llm-ask", move || {
-            let _ = sender.try_send(client.send(body, left));
-        });
-        let thread = match thread {
-            Ok(thread) => thread,
-            Err(problem) => {
-                return Attempt::Failed(Error::Unreachable { host: self.host.clone(), problem: problem.to_string() });
-            }
-        };
-        let tried = loop {
-            match answer.recv_deadline(deadline.next_check()) {
-                Ok(tried) => break tried,
-                Err(RecvTimeoutError::Timeout) if deadline.is_cancelled() => break Attempt::Failed(Error::Cancelled),
-                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
-                Err(_) => break Attempt::Failed(late()),
-            }
-        };
-        if !thread.is_finished() && matches!(tried, Attempt::Failed(_)) {
-            // The thread ends by its deadline; its result is ignored.
-            std::mem::forget(thread);
-        }
-        match tried {
-            Attempt::Failed(Error::Timeout { host, .. }) => {
-                Attempt::Failed(Error::Timeout { host, after: began.elapsed() })
-            }
-            tried => tried,
-        }
+    /// The HTTP client of one attempt; it can be shut down by itself.
+    pub(super) fn agent(&self) -> Agent {
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
+        let config = config.user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
+        // A proxy is only for other machines.
+        let config = if self.is_local { config.proxy(None) } else { config };
+        config.build().new_agent()
     }
-
-    fn send(&self, body: String, left: Duration) -> Attempt {
-        let mut request = self.agent.post(&self.url).header("Content-Type", "application/json");
-        let has_own = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        for (name, Key(value)) in &self.headers {
-            request = request.header(name, value);
-        }
-        if let Some(Key(key)) = self.key.as_ref().filter(|_| !has_own) {
-            request = request.header("Authorization", format!("Bearer {key}"));
-        }
-        let sent = request.config().timeout_global(Some(left)).build().send(body);
-        let mut response = match sent {
-            Ok(response) => response,
-            Err(error) => return self.failed(error),
-        };
-        let status = response.status().as_u16();
-        let pause = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let text = match read(response.body_mut()) {
-            Ok(text) => text,
-            Err(error) => return self.failed(error),
-        };
-        let refused = |problem| Error::Refused { host: self.host.clone(), status, problem };
-        match (status, pause) {
-            (200, _) => match (Answer::read(&text), said(&text)) {
-                (Ok(answer), _) => Attempt::Answered(answer),
-                // Some gateways answer so when the model behind them refuses.
-                (Err(_), Some(reason)) => Attempt::Failed(refused(self.shortened(&reason))),
-                (Err(problem), None) => {
-                    let begin: String = self.covered(text.trim()).chars().take(MAX_EXCERPT).collect();
-                    // The message may quote a value of the answer.
-                    let problem = self.shortened(&problem);
-                    let problem = format!("{problem}; it starts with {begin:?}; check base_url in llm.json");
-                    Attempt::Failed(Error::Malformed { host: self.host.clone(), problem })
-                }
-            },
-            (300..=399, _) => Attempt::Failed(refused(
-                "it redirects to another address, and the key is not sent there; set base_url in llm.json to the final address"
-                    .to_owned(),
-            )),
-            (408 | 409 | 425 | 429 | 500..=599, Some(seconds)) => {
-                let problem = format!("{} (retry after {seconds} s)", self.reason(&text));
-                Attempt::Again(refused(problem), Some(Duration::from_secs(seconds)))
-            }
-            (408 | 409 | 425 | 429 | 500..=599, None) => Attempt::Again(refused(self.reason(&text)), None),
-            _ => Attempt::Failed(refused(self.reason(&text))),
-        }
-    }
-
-    fn failed(&self, error: ureq::Error) -> Attempt {
-        let host = self.host.clone();
-        match error {
-            ureq::Error::Timeout(Timeout::Global) => Attempt::Failed(Error::Timeout { host, after: Duration::ZERO }),
-            ureq::Error::BodyExceedsLimit(most) => {
-                Attempt::Failed(Error::Malformed { host, problem: format!("it is larger than {most} bytes") })
-            }
-            error => Attempt::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
-        }
-    }
-
-    /// The endpoint's reason for a refusal: its error message, or the start of the text.
-    fn reason(&self, text: &str) -> String {
-        self.shortened(said(text).as_deref().unwrap_or(text))
-    }
-
-    /// Covered before it is cut: a part of a key would not be recognised.
-    fn shortened(&self, text: &str) -> String {
-        let short: String = self.covered(text.trim()).chars().take(MAX_MESSAGE).collect();
-        if short.is_empty() { "no reason given".to_owned() } else { short }
-    }
-
-    /// Some endpoints repeat the key in their errors.
-    fn covered(&self, text: &str) -> String {
-        let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
-        let secrets = secrets.filter(|Key(secret)| secret.len() >= 4);
-        secrets.fold(text.to_owned(), |text, Key(secret)| text.replace(secret.as_str(), "…"))
-    }
-}
-
-/// The error of an answer: `error.message` as of OpenAI, or `error` as of others.
-fn said(text: &str) -> Option<String> {
-    let reply: serde_json::Value = serde_json::from_str(text).ok()?;
-    let error = reply.get("error")?;
-    error.get("message").or(Some(error))?.as_str().map(str::to_owned)
-}
-
-fn read(body: &mut Body) -> Result<String, ureq::Error> {
-    let bytes = body.with_config().limit(MAX_ANSWER).read_to_vec()?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

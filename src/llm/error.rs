@@ -34,6 +34,22 @@ pub enum Error {
         /// The reason, as part of a sentence.
         problem: String,
     },
+    /// A new setting of the models is wrong.
+    #[error("{at}: {problem}")]
+    Setting {
+        /// The path of the field.
+        at: String,
+        /// The reason and what to do.
+        problem: String,
+    },
+    /// A new setting of the models does not exist.
+    #[error("{at}: {problem}")]
+    UnknownSetting {
+        /// The path of the field.
+        at: String,
+        /// The known fields, and the most similar one.
+        problem: String,
+    },
     /// No model has this alias.
     #[error("unknown model {name:?}; llm.json contains {}", listed(.known))]
     Unknown {
@@ -79,6 +95,14 @@ pub enum Error {
         /// The reason, as part of a sentence.
         problem: String,
     },
+    /// The model said nothing and called nothing.
+    #[error("{host} returned an empty answer{}", finished(.finish))]
+    Empty {
+        /// Host of the endpoint, without port and path.
+        host: String,
+        /// The finish reason, such as `length`; may be empty.
+        finish: String,
+    },
     /// The deadline has passed.
     #[error("{host} did not answer within {} ms", .after.as_millis())]
     Timeout {
@@ -100,6 +124,8 @@ impl Error {
             Self::Timeout { .. } => Code::Timeout,
             Self::Cancelled => Code::Cancelled,
             Self::Unknown { .. } => Code::NotFound,
+            Self::Setting { .. } => Code::BadRequest,
+            Self::UnknownSetting { .. } => Code::UnknownField,
             _ => Code::ModelError,
         }
     }
@@ -108,6 +134,16 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind().as_str()
+    }
+}
+
+fn finished(finish: &str) -> String {
+    match finish {
+        "length" => {
+            "; it used all of its output tokens for reasoning, so raise max_output_tokens in llm.json".to_owned()
+        }
+        "" | "stop" => String::new(),
+        other => format!(" ({other})"),
     }
 }
 

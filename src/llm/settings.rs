@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Error;
+use super::{Error, Usage};
 use crate::config::{Home, nearest};
 use crate::setters::setters;
 
 /// The capability class of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
     /// A large model: full prompts, all tools.
@@ -21,7 +22,7 @@ pub enum Size {
 }
 
 /// Prices per 1,000,000 tokens.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Price {
@@ -43,10 +44,21 @@ impl Price {
     pub fn new(input: f64, output: f64, currency: impl Into<String>) -> Self {
         Self { input, cached_input: None, output, currency: currency.into() }
     }
+
+    /// The cost of a request and its answer, in the currency.
+    #[must_use]
+    pub fn cost(&self, usage: &Usage) -> f64 {
+        let cached = usage.cached_input.min(usage.input);
+        #[expect(clippy::cast_precision_loss, reason = "numbers of tokens")]
+        let million = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+        million(usage.input - cached, self.input)
+            + million(cached, self.cached_input.unwrap_or(self.input))
+            + million(usage.output, self.output)
+    }
 }
 
 /// A model and its endpoint.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Model {
@@ -109,6 +121,12 @@ impl Model {
             price: None,
         }
     }
+
+    /// Whether it has a key, or names an environment variable for it.
+    #[must_use]
+    pub fn has_key(&self) -> bool {
+        self.api_key.is_some() || self.api_key_env.is_some()
+    }
 }
 
 impl std::fmt::Debug for Model {
@@ -137,7 +155,7 @@ const MODEL: [&str; 10] = [
 ];
 
 /// The content of `llm.json`: models by alias, and which one is used by default.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Models {
@@ -218,7 +236,7 @@ impl Models {
 }
 
 /// The first unknown field: its path, and a message with the most similar known one.
-fn unknown_field(file: &Value) -> Option<(String, String)> {
+pub(super) fn unknown_field(file: &Value) -> Option<(String, String)> {
     let unknown = |value: &Value, at: &str, known: &[&str]| {
         let name = value.as_object()?.keys().find(|name| !known.contains(&name.as_str()))?;
         let meant = nearest(name, known.iter().copied()).map(|known| format!(" (did you mean {known}?)"));

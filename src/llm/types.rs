@@ -66,6 +66,7 @@ fn written<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
 #[non_exhaustive]
 pub struct ToolCall {
     /// The id for its result.
+    #[serde(default)]
     pub id: String,
     /// The type of the call; always `function`.
     #[serde(rename = "type", default = "function")]
@@ -127,8 +128,12 @@ impl Message {
         self
     }
 
-    pub(super) fn to_value(&self) -> Value {
-        let content = match self.parts.as_slice() {
+    pub(super) fn to_value(&self, forms: &Forms) -> Value {
+        let parts: Vec<Part> = match forms.images {
+            true => self.parts.clone(),
+            false => self.parts.iter().map(without_image).collect(),
+        };
+        let content = match parts.as_slice() {
             [] => Value::Null,
             [Part::Text(text)] => Value::String(text.clone()),
             parts => Value::Array(parts.iter().map(part).collect()),
@@ -141,6 +146,70 @@ impl Message {
             body["tool_call_id"] = json!(id);
         }
         body
+    }
+
+    /// A result of one of these calls.
+    fn is_result_of(&self, calls: &[ToolCall]) -> bool {
+        self.role == Role::Tool && calls.iter().any(|call| Some(&call.id) == self.tool_call_id.as_ref())
+    }
+}
+
+/// What stands for an image where none is accepted.
+const NO_IMAGE: &str = "[a picture was left out: the model does not accept images]";
+
+fn without_image(part: &Part) -> Part {
+    match part {
+        Part::Text(text) => Part::Text(text.clone()),
+        Part::Image { .. } => Part::Text(NO_IMAGE.to_owned()),
+    }
+}
+
+/// Messages with one call each: every call of a message is followed by its result.
+fn one_by_one(messages: &[Message]) -> Vec<Message> {
+    let mut all = Vec::with_capacity(messages.len());
+    let mut left = messages;
+    while let Some((message, after)) = left.split_first() {
+        left = after;
+        if message.tool_calls.len() < 2 {
+            all.push(message.clone());
+            continue;
+        }
+        let results = after.iter().take_while(|one| one.is_result_of(&message.tool_calls)).count();
+        let (results, rest) = after.split_at(results);
+        left = rest;
+        for (at, call) in message.tool_calls.iter().enumerate() {
+            let parts = if at == 0 { message.parts.clone() } else { Vec::new() };
+            all.push(Message { parts, tool_calls: vec![call.clone()], ..message.clone() });
+            all.extend(results.iter().filter(|one| one.is_result_of(std::slice::from_ref(call))).cloned());
+        }
+    }
+    all
+}
+
+/// The forms of a request that an endpoint accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // independent facts
+pub(super) struct Forms {
+    pub(super) images: bool,
+    pub(super) parallel_calls: bool,
+    pub(super) tool_choice: bool,
+    pub(super) stream_options: bool,
+    pub(super) max_tokens: bool,
+    pub(super) temperature: bool,
+    pub(super) streams: bool,
+}
+
+impl Default for Forms {
+    fn default() -> Self {
+        Self {
+            images: true,
+            parallel_calls: true,
+            tool_choice: true,
+            stream_options: true,
+            max_tokens: true,
+            temperature: true,
+            streams: true,
+        }
     }
 }
 
@@ -186,6 +255,18 @@ pub struct ChatRequest {
     pub max_tokens: Option<u32>,
     /// The sampling temperature, 0 to 2.
     pub temperature: Option<f64>,
+    /// Whether the model must call a tool. Default `None`: the model decides.
+    pub tool_choice: Option<ToolChoice>,
+}
+
+/// Which tool a model must call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// Any one.
+    Any,
+    /// The tool with this name.
+    Named(String),
 }
 
 impl ChatRequest {
@@ -200,12 +281,22 @@ setters! { ChatRequest:
     tools(Vec<ToolSpec>),
     max_tokens(some u32),
     temperature(some f64),
+    tool_choice(some ToolChoice),
 }
 
 impl ChatRequest {
-    pub(super) fn to_value(&self, model: &str, most: Option<u32>) -> Value {
-        let messages: Vec<Value> = self.messages.iter().map(Message::to_value).collect();
+    /// The body of the request; `streams`: the answer is wanted in parts.
+    pub(super) fn to_value(&self, model: &str, most: Option<u32>, forms: &Forms, streams: bool) -> Value {
+        let split = if forms.parallel_calls { Vec::new() } else { one_by_one(&self.messages) };
+        let messages = if forms.parallel_calls { &self.messages } else { &split };
+        let messages: Vec<Value> = messages.iter().map(|message| message.to_value(forms)).collect();
         let mut body = json!({ "model": model, "messages": messages });
+        if streams && forms.streams {
+            body["stream"] = json!(true);
+            if forms.stream_options {
+                body["stream_options"] = json!({ "include_usage": true });
+            }
+        }
         if !self.tools.is_empty() {
             let tool = |tool: &ToolSpec| {
                 let function =
@@ -215,10 +306,17 @@ impl ChatRequest {
             body["tools"] = self.tools.iter().map(tool).collect();
         }
         if let Some(most) = self.max_tokens.into_iter().chain(most).min() {
-            body["max_tokens"] = json!(most);
+            body[if forms.max_tokens { "max_tokens" } else { "max_completion_tokens" }] = json!(most);
         }
-        if let Some(temperature) = self.temperature {
+        if let Some(temperature) = self.temperature.filter(|_| forms.temperature) {
             body["temperature"] = json!(temperature);
+        }
+        match self.tool_choice.as_ref().filter(|_| forms.tool_choice && !self.tools.is_empty()) {
+            Some(ToolChoice::Any) => body["tool_choice"] = json!("required"),
+            Some(ToolChoice::Named(name)) => {
+                body["tool_choice"] = json!({ "type": "function", "function": { "name": name } });
+            }
+            None => {}
         }
         body
     }
@@ -232,8 +330,35 @@ pub struct Usage {
     pub input: u64,
     /// Input tokens that the endpoint had cached.
     pub cached_input: u64,
-    /// Tokens of the answer.
+    /// Tokens of the answer, those of the reasoning included.
     pub output: u64,
+    /// Tokens of the reasoning.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// The counts of an answer. Some endpoints leave out parts of it, or send null.
+    pub(super) fn read(usage: &Value) -> Self {
+        let count = |at: &str| usage.pointer(at).and_then(Value::as_u64);
+        Self {
+            input: count("/prompt_tokens").unwrap_or_default(),
+            // The second name is DeepSeek's.
+            cached_input: count("/prompt_tokens_details/cached_tokens")
+                .or_else(|| count("/prompt_cache_hit_tokens"))
+                .unwrap_or_default(),
+            output: count("/completion_tokens").unwrap_or_default(),
+            reasoning: count("/completion_tokens_details/reasoning_tokens").unwrap_or_default(),
+        }
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, more: Self) {
+        self.input += more.input;
+        self.cached_input += more.cached_input;
+        self.output += more.output;
+        self.reasoning += more.reasoning;
+    }
 }
 
 /// The answer of a model.
@@ -248,9 +373,31 @@ pub struct Answer {
     pub finish: String,
     /// Token counts, if the endpoint reports them.
     pub usage: Option<Usage>,
+    /// The reasoning that the endpoint shows (`reasoning_content`, `reasoning`); empty without.
+    pub reasoning: String,
+    /// Whether the tool calls were written as text, and recovered from it.
+    pub is_recovered: bool,
 }
 
 impl Answer {
+    /// Whether it neither says nor calls anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.tool_calls.is_empty()
+    }
+
+    /// Gives an id to calls without one, and to calls whose id another one has: a result belongs to one call.
+    pub(super) fn with_ids(mut self) -> Self {
+        let mut known: Vec<String> = Vec::new();
+        for call in &mut self.tool_calls {
+            if call.id.is_empty() || known.contains(&call.id) {
+                call.id = format!("call_{:016x}", fastrand::u64(..));
+            }
+            known.push(call.id.clone());
+        }
+        self
+    }
+
     /// The answer as a message of the conversation.
     #[must_use]
     pub fn to_message(&self) -> Message {
@@ -261,21 +408,17 @@ impl Answer {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let body: RawAnswer = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let choice = body.choices.into_iter().next().ok_or("it contains no choice")?;
-        // Some endpoints leave out parts of it, or send null.
-        let usage = body.usage.filter(Value::is_object).map(|usage| {
-            let count = |at: &str| usage.pointer(at).and_then(Value::as_u64).unwrap_or_default();
-            Usage {
-                input: count("/prompt_tokens"),
-                cached_input: count("/prompt_tokens_details/cached_tokens"),
-                output: count("/completion_tokens"),
-            }
-        });
+        let usage = body.usage.filter(Value::is_object).map(|usage| Usage::read(&usage));
+        let message = choice.message;
         Ok(Self {
-            text: choice.message.content.map(joined).unwrap_or_default(),
-            tool_calls: choice.message.tool_calls.unwrap_or_default(),
+            text: message.content.map(joined).unwrap_or_default(),
+            tool_calls: message.tool_calls.unwrap_or_default(),
             finish: choice.finish_reason.unwrap_or_default(),
             usage,
-        })
+            reasoning: message.reasoning_content.or(message.reasoning).map(joined).unwrap_or_default(),
+            is_recovered: false,
+        }
+        .with_ids())
     }
 }
 
@@ -294,11 +437,13 @@ struct Choice {
 #[derive(Deserialize)]
 struct RawMessage {
     content: Option<Value>,
+    reasoning_content: Option<Value>,
+    reasoning: Option<Value>,
     tool_calls: Option<Vec<ToolCall>>,
 }
 
 /// The content of a message: a text, or the joined texts of a list of parts.
-fn joined(content: Value) -> String {
+pub(super) fn joined(content: Value) -> String {
     match content {
         Value::String(text) => text,
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::status;
 use crate::api::Vocabulary;
 use crate::code::Code;
-use crate::{config, control, page, supervisor};
+use crate::{config, control, llm, page, supervisor};
 
 /// An error answer: code, message, what to do next, and details.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,6 +193,12 @@ impl From<page::Error> for ApiError {
 
 impl From<supervisor::Error> for ApiError {
     fn from(error: supervisor::Error) -> Self {
+        Self::of(error.code(), &error, None)
+    }
+}
+
+impl From<llm::Error> for ApiError {
+    fn from(error: llm::Error) -> Self {
         Self::of(error.code(), &error, None)
     }
 }

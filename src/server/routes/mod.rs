@@ -12,6 +12,7 @@
 //! | `network` | routes for network requests |
 //! | `site_data` | cookies, storage, saved state, emulation |
 //! | `events`, `event_schema` | the event stream; the schema of its events |
+//! | `models` | settings of models |
 //! | `mcp` | tools over the Model Context Protocol |
 
 mod act;
@@ -21,6 +22,7 @@ mod dispatch;
 mod event_schema;
 mod events;
 mod mcp;
+mod models;
 mod network;
 mod pages;
 mod site_data;

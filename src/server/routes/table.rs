@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::Route;
-use super::{act, browser, events, mcp, network, pages, site_data, system, tabs};
+use super::{act, browser, events, mcp, models, network, pages, site_data, system, tabs};
 use crate::api::Method::{Delete, Get, Post};
 use crate::api::{AnyBody, McpQuery, NoFields, RootQuery};
 use crate::control::Status;
@@ -66,6 +66,20 @@ fn server_routes() -> Vec<Route> {
         )
         .raw::<McpQuery>()
         .untimed(),
+        Route::of(Get, "/api/config", "Show the settings that clients of conversations need", models::settings)
+            .quick()
+            .global(),
+        Route::of(Get, "/api/config/llm", "List the models in `llm.json`, with masked keys", models::models)
+            .quick()
+            .global(),
+        Route::of(
+            Post,
+            "/api/config/llm",
+            "Replace all models in `llm.json`; a masked key keeps the stored one",
+            models::set_models,
+        )
+        .quick()
+        .global(),
         Route::of(Delete, "/mcp", "End an MCP session (`Mcp-Session-Id`)", mcp::end).quick().global(),
     ]
 }

@@ -1,0 +1,208 @@
+//! `llm.json` as the API shows and replaces it: with masked keys. A mask that is sent back keeps the key.
+
+use std::io::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use super::settings::unknown_field;
+use super::{Error, Model, Models};
+use crate::config::Home;
+
+/// What stands for a key.
+pub const MASK: &str = "********";
+/// Maximum length of an alias, in characters.
+const LONGEST_ALIAS: usize = 100;
+
+/// How values of keys are written.
+#[derive(Debug, Clone, Copy)]
+enum Keys {
+    Masked,
+    Plain,
+}
+
+impl Models {
+    /// The content of `llm.json` with masks in place of keys and header values; a missing key is `null`.
+    #[must_use]
+    pub fn masked(&self) -> Value {
+        self.written(Keys::Masked)
+    }
+
+    /// Other models instead of these ones, in the shape of `llm.json`. Where a key or the value of a header is the mask, that
+    /// of the model with the same alias is kept.
+    ///
+    /// # Errors
+    /// [`Error::UnknownSetting`]; [`Error::Setting`] for a wrong value, a default that does not exist, and a mask without a key to
+    /// keep.
+    pub fn replaced(&self, new: Value) -> Result<Self, Error> {
+        let wrong = |at: &str, problem: String| Err(Error::Setting { at: at.to_owned(), problem });
+        if let Some((at, problem)) = unknown_field(&new) {
+            return Err(Error::UnknownSetting { at, problem });
+        }
+        if !new.get("models").is_some_and(Value::is_object) {
+            return wrong("models", "expected an object with the models by alias; {} removes all".to_owned());
+        }
+        let mut new: Self = serde_path_to_error::deserialize(new).map_err(|error| Error::Setting {
+            at: error.path().to_string(),
+            problem: error.into_inner().to_string(),
+        })?;
+        for (alias, model) in &mut new.models {
+            let at = |field: &str| format!("models.{alias}.{field}");
+            if alias.trim() != alias || alias.is_empty() || alias.chars().count() > LONGEST_ALIAS || alias == "default"
+            {
+                let problem = "an alias has 1 to 100 characters, no spaces around it, and is not \"default\"";
+                return wrong(&format!("models.{alias}"), problem.to_owned());
+            }
+            if model.model.trim().is_empty() {
+                return wrong(&at("model"), "the name of the model at the endpoint is missing".to_owned());
+            }
+            let url = url::Url::parse(&model.base_url).ok();
+            if !url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some()) {
+                let problem = "expected an http or https URL, such as https://api.example.com/v1";
+                return wrong(&at("base_url"), problem.to_owned());
+            }
+            let stored = self.models.get(alias);
+            keep_secrets(alias, model, stored)?;
+            let prices =
+                model.price.iter().flat_map(|price| [Some(price.input), price.cached_input, Some(price.output)]);
+            if prices.flatten().any(|price| !price.is_finite() || price < 0.0) {
+                return wrong(&at("price"), "a price is a number of 0 or more, per 1,000,000 tokens".to_owned());
+            }
+        }
+        match &new.default {
+            Some(default) if !new.models.contains_key(default) => {
+                let known: Vec<&str> = new.models.keys().map(String::as_str).collect();
+                wrong("default", format!("no model has the alias {default:?}; aliases: {}", known.join(", ")))
+            }
+            _ => Ok(new),
+        }
+    }
+
+    /// Writes `llm.json`, readable by its owner only. The file is replaced as a whole.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn save(&self, home: &Home) -> Result<(), Error> {
+        let path = home.root().join("llm.json");
+        let failed = |problem: std::io::Error| Error::File { path: path.clone(), problem: problem.to_string() };
+        let text = serde_json::to_string_pretty(&self.written(Keys::Plain)).map_err(|e| failed(e.into()))?;
+        // Created with mode 0600.
+        let mut file = tempfile::Builder::new().prefix(".llm").tempfile_in(home.root()).map_err(failed)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n")).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(&path).map_err(|problem| failed(problem.error))?;
+        Ok(())
+    }
+
+    fn written(&self, keys: Keys) -> Value {
+        let models: Map<String, Value> =
+            self.models.iter().map(|(alias, model)| (alias.clone(), written(model, keys))).collect();
+        json!({ "models": models, "default": self.default })
+    }
+}
+
+/// The fields of a model, the secret ones included.
+fn written(model: &Model, keys: Keys) -> Value {
+    let shown = |secret: &String| match keys {
+        Keys::Masked => MASK.to_owned(),
+        Keys::Plain => secret.clone(),
+    };
+    let headers: Map<String, Value> =
+        model.headers.iter().map(|(name, value)| (name.clone(), shown(value).into())).collect();
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(model) else { return Value::Null };
+    fields.insert("api_key".to_owned(), model.api_key.as_ref().map(shown).into());
+    fields.insert("headers".to_owned(), headers.into());
+    Value::Object(fields)
+}
+
+/// Puts stored keys in the place of masks.
+fn keep_secrets(alias: &str, model: &mut Model, stored: Option<&Model>) -> Result<(), Error> {
+    let missing = |field: String| Error::Setting {
+        at: format!("models.{alias}.{field}"),
+        problem: format!(
+            "{MASK} keeps the stored value, and this alias has none (a renamed model needs it again); send the value, or null"
+        ),
+    };
+    if model.api_key.as_deref() == Some(MASK) {
+        let kept = stored.and_then(|stored| stored.api_key.clone());
+        model.api_key = Some(kept.ok_or_else(|| missing("api_key".to_owned()))?);
+    }
+    model.api_key = model.api_key.take().filter(|key| !key.trim().is_empty());
+    for (name, value) in &mut model.headers {
+        if value == MASK {
+            let kept = stored.and_then(|stored| stored.headers.get(name).cloned());
+            *value = kept.ok_or_else(|| missing(format!("headers.{name}")))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored() -> Models {
+        let model = Model::new("m", "https://a.test/v1").api_key("sk-1");
+        let model = model.headers([("X-Team".to_owned(), "seven".to_owned())].into());
+        Models::new().model("one", model).model("two", Model::new("n", "http://b.test")).default_model("one")
+    }
+
+    #[test]
+    fn keys_and_headers_are_masked_and_kept_by_alias() {
+        let shown = stored().masked();
+        assert_eq!(
+            (&shown["models"]["one"]["api_key"], &shown["models"]["two"]["api_key"], &shown["default"]),
+            (&json!(MASK), &Value::Null, &json!("one"))
+        );
+        assert_eq!(shown["models"]["one"]["headers"]["X-Team"], MASK);
+        assert!(!shown.to_string().contains("sk-1") && !shown.to_string().contains("seven"));
+        assert_eq!(stored().replaced(shown.clone()).unwrap(), stored(), "what is shown can be sent back");
+        let mut renamed = shown.clone();
+        let one = renamed["models"]["one"].take();
+        renamed["models"] = json!({ "uno": one });
+        renamed["default"] = Value::Null;
+        let refused = stored().replaced(renamed.clone()).unwrap_err().to_string();
+        assert!(refused.contains("models.uno.api_key") && refused.contains("needs it again"), "{refused}");
+        renamed["models"]["uno"]["api_key"] = json!("sk-2");
+        let refused = stored().replaced(renamed).unwrap_err().to_string();
+        assert!(refused.contains("models.uno.headers.X-Team"), "{refused}");
+    }
+
+    #[test]
+    fn wrong_settings_are_refused_with_their_place() {
+        let model = |fields: Value| {
+            let mut model = json!({ "model": "m", "base_url": "http://a.test" });
+            if let (Value::Object(model), Value::Object(fields)) = (&mut model, fields) {
+                model.extend(fields);
+            }
+            json!({ "models": { "one": model } })
+        };
+        for (new, at) in [
+            (json!({}), "models"),
+            (json!({ "models": [] }), "models"),
+            (json!({ "models": {}, "default": "one" }), "default"),
+            (json!({ "models": { "": { "model": "m", "base_url": "http://a.test" } } }), "models."),
+            (json!({ "models": { "default": { "model": "m", "base_url": "http://a.test" } } }), "models.default"),
+            (model(json!({ "base_url": "file:///x" })), "models.one.base_url"),
+            (model(json!({ "model": " " })), "models.one.model"),
+            (model(json!({ "vision": "yes" })), "models.one.vision"),
+            (model(json!({ "modle": "m" })), "models.one.modle"),
+            (
+                model(json!({ "api_key": MASK, "api_key_env": "X" }))
+                    .pointer("/models")
+                    .map(|m| json!({ "models": { "three": m["one"] } }))
+                    .unwrap(),
+                "models.three.api_key",
+            ),
+            (model(json!({ "price": { "input": -1, "output": 1, "currency": "EUR" } })), "models.one.price"),
+        ] {
+            match stored().replaced(new.clone()).unwrap_err() {
+                Error::Setting { at: place, problem } | Error::UnknownSetting { at: place, problem } => {
+                    assert_eq!(place, at, "{new}: {problem}")
+                }
+                other => panic!("{new}: {other}"),
+            }
+        }
+        let empty = model(json!({ "api_key": "" }));
+        assert_eq!(stored().replaced(empty).unwrap().models["one"].api_key, None);
+    }
+}

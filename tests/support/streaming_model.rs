@@ -1,0 +1,162 @@
+//! A model endpoint that streams prepared answers over plain sockets, so that it can also be slow, cut off and wrong.
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+
+use cdpilot::sync::{Thread, spawn};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+/// A part of what the endpoint does with a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    /// Sends these bytes.
+    Send(String),
+    /// Waits until the client hangs up.
+    Hang,
+}
+
+/// What the endpoint does with one request; it closes the connection afterwards.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Script(Vec<Step>);
+
+impl Script {
+    /// The head of a stream.
+    pub(crate) fn stream() -> Self {
+        Self::default().send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+    }
+
+    /// A whole answer that is no stream.
+    pub(crate) fn status(status: u16, headers: &str, body: &str) -> Self {
+        let length = body.len();
+        Self::default().send(&format!(
+            "HTTP/1.1 {status} X\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        ))
+    }
+
+    pub(crate) fn send(mut self, text: &str) -> Self {
+        self.0.push(Step::Send(text.to_owned()));
+        self
+    }
+
+    /// An event of the stream.
+    pub(crate) fn chunk(self, chunk: &Value) -> Self {
+        self.send(&format!("data: {chunk}\n\n"))
+    }
+
+    /// A part of the text.
+    pub(crate) fn text(self, text: &str) -> Self {
+        self.chunk(&json!({ "choices": [{ "delta": { "content": text } }] }))
+    }
+
+    /// A tool call.
+    pub(crate) fn call(self, id: &str, name: &str, arguments: &Value) -> Self {
+        let function = json!({ "name": name, "arguments": arguments.to_string() });
+        let calls = json!([{ "index": 0, "id": id, "type": "function", "function": function }]);
+        self.chunk(&json!({ "choices": [{ "delta": { "tool_calls": calls } }] }))
+    }
+
+    pub(crate) fn hang(mut self) -> Self {
+        self.0.push(Step::Hang);
+        self
+    }
+
+    /// The end of an answer, with its token counts.
+    pub(crate) fn done(self) -> Self {
+        let usage =
+            json!({ "prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 4 } });
+        self.chunk(&json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }))
+            .chunk(&json!({ "choices": [], "usage": usage }))
+            .send("data: [DONE]\n\n")
+    }
+}
+
+/// The endpoint. Without a prepared answer it closes the connection.
+pub(crate) struct StreamingModel {
+    address: std::net::SocketAddr,
+    requests: Arc<Mutex<Vec<Value>>>,
+    open: Arc<Mutex<Option<TcpStream>>>,
+    ended: Arc<std::sync::atomic::AtomicBool>,
+    thread: Option<Thread>,
+}
+
+impl StreamingModel {
+    pub(crate) fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (requests, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(None)));
+        let ended = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let mut scripts: VecDeque<Script> = scripts.into_iter().collect();
+        let (seen, current, end) = (Arc::clone(&requests), Arc::clone(&open), Arc::clone(&ended));
+        let thread = spawn("streaming-model", move || {
+            while let Ok((socket, _)) = listener.accept() {
+                if end.load(std::sync::atomic::Ordering::Acquire) {
+                    return;
+                }
+                *current.lock() = socket.try_clone().ok();
+                if let Some(request) = read(&socket) {
+                    seen.lock().push(request);
+                    play(socket, scripts.pop_front().unwrap_or_default());
+                }
+                *current.lock() = None;
+            }
+        });
+        Self { address, requests, open, ended, thread: Some(thread.unwrap()) }
+    }
+
+    /// Its `base_url`.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The bodies of the requests so far.
+    pub(crate) fn requests(&self) -> Vec<Value> {
+        self.requests.lock().clone()
+    }
+}
+
+impl Drop for StreamingModel {
+    fn drop(&mut self) {
+        self.ended.store(true, std::sync::atomic::Ordering::Release);
+        if let Some(socket) = self.open.lock().take() {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        let _ = TcpStream::connect(self.address); // it accepts once more, and sees the end
+        drop(self.thread.take());
+    }
+}
+
+fn read(socket: &TcpStream) -> Option<Value> {
+    let mut reader = BufReader::new(socket);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+fn play(mut socket: TcpStream, script: Script) {
+    for step in script.0 {
+        match step {
+            Step::Send(text) => {
+                if socket.write_all(text.as_bytes()).is_err() {
+                    return;
+                }
+            }
+            Step::Hang => {
+                let _ = socket.read(&mut [0]);
+            }
+        }
+    }
+}
