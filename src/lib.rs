@@ -29,11 +29,12 @@
 //! | [`code`] | error codes | none |
 //! | [`sync`] | deadlines, cancellation, named threads | none |
 //! | `control`, `config`, `llm`, `tools` | profiles, settings, models, tools for models; **unstable** | `server` |
+//! | `store` | conversations in a database; **unstable** | `agent` |
 //! | `cli`, `server`, `mcp`, `http` | the program; hidden, **unstable** | `cli`, `server` |
 //!
 //! Unstable modules may change in any release. A module uses only the modules below it: `cli` → `server` → `mcp` → `tools` →
 //! `control` → `page` → `supervisor` → `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. The
-//! handles of the crate root use `page`; settings (`config`) and models (`llm`) stand beside `control`; `server` and `cli` share
+//! handles of the crate root use `page`; settings (`config`), models (`llm`) and the database (`store`) stand beside `control`; `server` and `cli` share
 //! the types of the HTTP API (`api`).
 // What only upper modules use is unused in a build without them; the full build checks it.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
@@ -75,6 +76,10 @@ mod redact;
 #[cfg(feature = "server")]
 pub mod server;
 mod setters;
+/// **Unstable:** may change in any release.
+///
+#[cfg(feature = "agent")]
+pub mod store;
 pub mod supervisor;
 pub mod sync;
 mod text;

@@ -453,6 +453,21 @@ mod server_turns;
 #[cfg(feature = "server")]
 #[path = "server/ui.rs"]
 mod server_ui;
+#[cfg(feature = "agent")]
+#[path = "store/browser_ids.rs"]
+mod store_browser_ids;
+#[cfg(feature = "agent")]
+#[path = "store/conversations.rs"]
+mod store_conversations;
+#[cfg(all(feature = "agent", unix))]
+#[path = "store/crash.rs"]
+mod store_crash;
+#[cfg(feature = "agent")]
+#[path = "store/files.rs"]
+mod store_files;
+#[cfg(feature = "agent")]
+#[path = "store/load.rs"]
+mod store_load;
 #[path = "supervisor/answers.rs"]
 mod supervisor_answers;
 #[path = "supervisor/blocked.rs"]

@@ -8,7 +8,7 @@ use std::process::Command;
 use cdpilot::code::Code;
 
 /// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 19] = [
+const MODULES: [(&str, &[&str]); 20] = [
     ("sync", &[]),
     ("code", &[]),
     ("text", &[]),
@@ -23,6 +23,7 @@ const MODULES: [(&str, &[&str]); 19] = [
     ("config", &["text", "sync"]),
     ("control", &["page", "supervisor", "browser", "config", "redact", "code", "text", "sync"]),
     ("llm", &["config", "code", "text", "sync"]),
+    ("store", &["config", "code", "sync"]),
     ("tools", &["control", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
     ("api", &["control", "page", "supervisor", "config", "code"]),
@@ -33,6 +34,7 @@ const MODULES: [(&str, &[&str]); 19] = [
             "api",
             "mcp",
             "tools",
+            "store",
             "llm",
             "control",
             "page",
@@ -211,7 +213,7 @@ fn wrong_lines(paths: impl IntoIterator<Item = PathBuf>, is_wrong: impl Fn(&str)
 /// Modules that stand below `control`.
 fn below_control() -> impl Iterator<Item = PathBuf> {
     let modules = MODULES.iter().map(|(module, _)| *module).take_while(|module| *module != "control");
-    modules.chain(["llm"]).flat_map(|module| sources(&format!("src/{module}")))
+    modules.chain(["llm", "store"]).flat_map(|module| sources(&format!("src/{module}")))
 }
 
 #[test]

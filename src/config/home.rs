@@ -58,7 +58,7 @@ impl Home {
     /// Whether a file or folder, and the target of a link, belongs to this user or to the system. For root, also to the
     /// owner of the home, which may be a volume of a container.
     #[cfg(unix)]
-    fn check_owner(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn check_owner(&self, path: &Path) -> io::Result<()> {
         use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
         let (link, target) = (fs::symlink_metadata(path)?, fs::metadata(path)?);
         if target.file_type().is_fifo() {
@@ -77,7 +77,7 @@ impl Home {
 
     #[cfg(not(unix))]
     #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
-    fn check_owner(&self, _: &Path) -> io::Result<()> {
+    pub(crate) fn check_owner(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
 
@@ -109,6 +109,13 @@ impl Home {
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.root.join("cdpilot.db")
+    }
+
+    /// The files that no page and no tool may read, under any name: secrets, and what decides on behaviour.
+    pub(crate) fn secret_files(&self) -> [PathBuf; 6] {
+        let beside = |name: &str| self.root.join(name);
+        let (log, index) = (beside("cdpilot.db-wal"), beside("cdpilot.db-shm"));
+        [self.token(), self.config(), beside("llm.json"), self.database(), log, index]
     }
 
     /// The folder of browser profiles, each in a folder with its name.

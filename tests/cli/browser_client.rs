@@ -403,6 +403,12 @@ fn uploads_are_copied_and_files_of_the_home_are_refused() {
         std::os::unix::fs::symlink(home.join("token"), &soft).unwrap();
         fs::hard_link(home.join("token"), &hard).unwrap();
         secrets.extend([soft, hard]);
+        for name in ["cdpilot.db", "cdpilot.db-wal", "cdpilot.db-shm"] {
+            let (own, link) = (home.join(name), program.temp.path().join(name));
+            fs::write(&own, "conversations").unwrap();
+            fs::hard_link(&own, &link).unwrap();
+            secrets.extend([own, link]);
+        }
     }
     secrets.extend([program.temp.path().join("none"), program.temp.path().to_owned()]);
     for secret in secrets {

@@ -191,6 +191,13 @@ fn the_home_is_refused_at_every_location() {
     {
         std::fs::hard_link(home.join("token"), shop.path("work/other")).unwrap();
         assert_eq!(shop.refused("read_file", json!({ "path": "work/other" })).0, "PATH_REFUSED");
+        for name in ["cdpilot.db", "cdpilot.db-wal", "cdpilot.db-shm"] {
+            std::fs::write(home.join(name), "0123456789abcdef").unwrap();
+            std::fs::hard_link(home.join(name), shop.path(&format!("work/{name}"))).unwrap();
+            for path in [format!("work/{name}"), format!("home/{name}")] {
+                assert_eq!(shop.refused("read_file", json!({ "path": path })).0, "PATH_REFUSED", "{path}");
+            }
+        }
         assert_eq!(shop.done("search_files", json!({ "pattern": "0123" }))["count"], 1);
     }
 }

@@ -82,9 +82,8 @@ pub(super) fn usable(file: &Path, home: &Home) -> Result<PathBuf, String> {
 #[cfg(unix)]
 fn is_secret(meta: &fs::Metadata, home: &Home) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let own = [home.token(), home.config(), home.database(), home.root().join("llm.json")];
     let same = |other: fs::Metadata| (other.dev(), other.ino()) == (meta.dev(), meta.ino());
-    own.iter().filter_map(|path| fs::metadata(path).ok()).any(same)
+    home.secret_files().iter().filter_map(|path| fs::metadata(path).ok()).any(same)
 }
 
 #[cfg(not(unix))]

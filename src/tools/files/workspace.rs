@@ -187,7 +187,7 @@ impl Workspace {
     pub(super) fn open(&self, place: &Place) -> Result<(File, Stamp), Refusal> {
         let (file, stamp) = system::open(&place.root, &place.relative)?;
         // A hard link to a file of the home.
-        if self.secrets().any(|secret| system::same(&secret, &stamp)) {
+        if self.home.secret_files().iter().any(|secret| system::same(secret, &stamp)) {
             return Err(Refusal::Special);
         }
         Ok((file, stamp))
@@ -224,11 +224,6 @@ impl Workspace {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let (home, root) = (real(self.home.root()), real(&self.root));
         Kept { home: (root == home || !root.starts_with(&home)).then_some(home) }
-    }
-
-    fn secrets(&self) -> impl Iterator<Item = PathBuf> {
-        let root = self.home.root();
-        [self.home.token(), self.home.config(), self.home.database(), root.join("llm.json")].into_iter()
     }
 
     /// The workspace folder with its links resolved.
