@@ -81,8 +81,9 @@ never-block: browser ## measure every operation in every blocking state; writes 
 schemathesis: browser ## check the control server against its own openapi.json; needs Python 3
 	scripts/schemathesis.sh $(SCHEMATHESIS_FLAGS)
 
-soak: browser ## run 10,000 dialogs with each policy and 200 lost connections
-	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 $(CARGO) test --release --test main -- supervisor_scale supervisor_chaos --nocapture --test-threads=1
+soak: browser ## run 10,000 dialogs with each policy, 200 lost connections, 400 changes between preview and confirmation
+	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 CDPILOT_TEST_CHANGES=400 \
+	    $(CARGO) test --release --test main -- supervisor_scale supervisor_chaos tools_visual_changes --nocapture --test-threads=1
 
 soak-server: browser ## run eight clients on sixteen tabs of one server for ten minutes
 	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture

@@ -449,7 +449,8 @@ impl Tab {
         let Some(value) = reply.value else {
             return Err(internal(reply.problem.unwrap_or_else(|| "no value".to_owned())));
         };
-        let reply: CallReply<'_> = serde_json::from_str(value.get()).map_err(|error| internal(error.to_string()))?;
+        let text: String = serde_json::from_str(value.get()).map_err(|error| internal(error.to_string()))?;
+        let reply: CallReply<'_> = serde_json::from_str(&text).map_err(|error| internal(error.to_string()))?;
         if reply.g == 1 {
             self.worlds.forget(frame, &world.doc);
             return Err(Error::DocumentGone { frame: frame.to_string() });

@@ -46,7 +46,14 @@ impl Canvas {
         let pixels = match frame.color_type {
             png::ColorType::Rgb => pixels,
             png::ColorType::Rgba => {
-                pixels.chunks_exact(4).flat_map(|p| [0, 1, 2].map(|i| on_white(p[i], p[3]))).collect()
+                let mut rgb = vec![255; pixels.len() / 4 * RGB];
+                for (to, from) in rgb.chunks_exact_mut(RGB).zip(pixels.chunks_exact(4)) {
+                    match from[3] {
+                        255 => to.copy_from_slice(&from[..RGB]),
+                        alpha => to.iter_mut().zip(from).for_each(|(to, from)| *to = on_white(*from, alpha)),
+                    }
+                }
+                rgb
             }
             png::ColorType::Grayscale => pixels.iter().flat_map(|level| [*level; RGB]).collect(),
             png::ColorType::GrayscaleAlpha => {

@@ -76,13 +76,26 @@ const area = (rect) => rect.width > 0 && rect.height > 0;
 
 /** The rectangles of an element in the viewport: one for each line of a wrapped link. */
 function rectsOf(element) {
-  const own = Array.from(RECTS.call(element)).filter(area);
+  const own = flat(RECTS.call(element));
   if (own.length) return own;
   if (element instanceof HTMLAreaElement) return areaRects(element);
   if (styleOf(element).display !== "contents") return own;
   const range = MAKE_RANGE.call(document);
   range.selectNodeContents(element);
-  return Array.from(range.getClientRects()).filter(area);
+  return flat(range.getClientRects());
+}
+
+/** The rectangles with an area, as plain objects: each side of a DOMRect is a call into the browser. */
+function flat(rects) {
+  const all = [];
+  for (let i = 0; i < rects.length; i++) {
+    const rect = rects[i];
+    const [width, height] = [rect.width, rect.height];
+    if (!(width > 0 && height > 0)) continue;
+    const [left, top] = [rect.left, rect.top];
+    all.push({ x: left, y: top, width, height, left, top, right: left + width, bottom: top + height });
+  }
+  return all;
 }
 
 /** The box of an area of an image map. */
@@ -230,8 +243,10 @@ function readOnlyWhy(element) {
 /** Whether an element is above or to the left of the page, where nothing scrolls to. */
 function isBeyondPage(element) {
   const rects = rectsOf(element);
-  return rects.length > 0 && rects.every((rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0);
+  return rects.length > 0 && rects.every(isBoxBeyondPage);
 }
+
+const isBoxBeyondPage = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
 
 const LABELLED_INPUTS = /^(checkbox|radio|file)$/;
 

@@ -10,24 +10,29 @@ const GENERATED = /:[rR][0-9a-z]*:|«|_r_[0-9a-z]+_|\d{5}|(?=[0-9a-f]*\d)(?=[0-9
 
 const isLasting = (value) => value.length > 0 && value.length <= MOST_KEY && !GENERATED.test(value);
 
+// The attributes that a selector may use, the most lasting first.
+const SELECTING = new Map(["id", ...KEY_ATTRIBUTES, "name+value", ...NATIVE_ATTRIBUTES].map((name, rank) => [name, rank]));
+const NAME_AND_VALUE = SELECTING.get("name+value") || 0;
+
 /** Selectors of an element that may be unique, the most lasting first. */
 function selectorsOf(element) {
-  const tag = nameOfTag(element);
+  /** @type {[number, string][]} */
   const found = [];
-  const id = attr(element, "id");
-  if (id && isLasting(id)) found.push("#" + id);
-  for (const name of KEY_ATTRIBUTES) {
+  // Most elements have one or two of them: asking for each by name would cost more.
+  for (const name of ATTRIBUTE_NAMES.call(element)) {
+    const rank = SELECTING.get(name);
+    if (rank === undefined) continue;
     const value = attr(element, name);
-    if (value && isLasting(value)) found.push(`[${name}="${value}"]`);
+    if (!value || !isLasting(value)) continue;
+    if (name === "id") found.push([rank, "#" + value]);
+    else if (KEY_ATTRIBUTES.includes(name)) found.push([rank, `[${name}="${value}"]`]);
+    else found.push([rank, `${nameOfTag(element)}[${name}="${value}"]`]);
+    if (name !== "name" || !(element instanceof HTMLInputElement)) continue;
+    const choice = attr(element, "value");
+    if (choice && isLasting(choice)) found.push([NAME_AND_VALUE, `${nameOfTag(element)}[name="${value}"][value="${choice}"]`]);
   }
-  const name = attr(element, "name");
-  const value = attr(element, "value");
-  if (name && value && isLasting(name) && isLasting(value) && element instanceof HTMLInputElement) found.push(`${tag}[name="${name}"][value="${value}"]`);
-  for (const of of NATIVE_ATTRIBUTES) {
-    const text = attr(element, of);
-    if (text && isLasting(text)) found.push(`${tag}[${of}="${text}"]`);
-  }
-  return found;
+  if (found.length > 1) found.sort(([a], [b]) => a - b);
+  return found.map(([, selector]) => selector);
 }
 
 class Keys {

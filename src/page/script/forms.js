@@ -290,7 +290,6 @@ calls.tick = ({ id }) => withNode(id, (element) => {
 
 /** Whether it has a size and is visible; whether it is covered is left to the click. */
 function canBeHit(element) {
-  forget();
   const sizes = rectsOf(element);
   return !hiddenWhy(element) && sizes.some((rect) => rect.width > 1 && rect.height > 1);
 }

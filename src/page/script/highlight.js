@@ -52,13 +52,24 @@ function hoverableElements(ids) {
 const isHoverable = (element) =>
   has(element, "onmouseover") || has(element, "onmouseenter") || has(element, "data-hover") || attr(element, "aria-haspopup") === "true";
 
+/** The rectangles of an element in the viewport, measured at most once per call. */
+function boxesOf(element) {
+  const { rects } = memory();
+  let own = rects.get(element);
+  if (own === undefined) {
+    own = rectsOf(element);
+    rects.set(element, own);
+  }
+  return own;
+}
+
 // Modal dialogs.
 
 /** The visible `aria-modal` element that is in front, if no modal <dialog> is open. */
 function ariaModal() {
   let front = null;
   for (const one of elementsOf(null)) {
-    if (attr(one, "aria-modal") !== "true" || hiddenWhy(one) || !rectsOf(one).length) continue;
+    if (attr(one, "aria-modal") !== "true" || hiddenWhy(one) || !boxesOf(one).length) continue;
     front = one;
   }
   return front;
@@ -69,7 +80,7 @@ const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bot
 /** Whether an element can be used while `modal` is in front: it belongs to it, or is a popup over it. */
 function isInFront(element, modal, box) {
   if (!modal || holds(modal, element)) return true;
-  return rectsOf(element).some((rect) => overlaps(rect, box));
+  return boxesOf(element).some((rect) => overlaps(rect, box));
 }
 
 // Keywords.
@@ -121,11 +132,11 @@ function scrollAround(element) {
 
 const STAYS = /^(fixed|sticky)$/;
 
-/** The fixed and sticky elements of this document, with their boxes. */
-const stayingElements = () =>
-  elementsOf(null)
+/** The fixed and sticky ones of some elements, with their boxes. */
+const stayingAmong = (elements) =>
+  elements
     .filter((element) => STAYS.test(styleOf(element).position))
-    .map((element) => ({ element, rects: rectsOf(element) }));
+    .map((element) => ({ element, rects: boxesOf(element) }));
 
 /** Whether one of the fixed and sticky elements covers one of four points of an element's box. */
 function isUnderSticky(element, box, staying) {
@@ -147,7 +158,7 @@ const isInView = (rect) => rect.right > 0 && rect.bottom > 0 && rect.left < inne
 
 /** Whether an element is rendered in the viewport of its frame and not transparent. */
 function isSeen(element) {
-  const rects = rectsOf(element);
+  const rects = boxesOf(element);
   if (!rects.some(isInView)) return false;
   return CHECK_VISIBLE.call(element, { visibilityProperty: true }) || styleOf(element).display === "contents";
 }
@@ -175,7 +186,7 @@ const isPlainCell = (element) =>
  * a role inside a control of about the same size.
  */
 function withoutWrappers(found) {
-  const boxes = new Map(found.map((one) => [one.element, boxAround(rectsOf(one.place))]));
+  const boxes = new Map(found.map((one) => [one.element, boxAround(boxesOf(one.place))]));
   const byElement = new Map(found.map((one) => [one.element, one]));
   const dropped = new Set();
   for (const inner of found) {
@@ -201,7 +212,7 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
   forget();
   const [native, keys] = [modalElement(), new Keys()];
   const modal = native || ariaModal();
-  const modalBox = modal && rectsOf(modal).length ? boxAround(rectsOf(modal)) : { left: 0, top: 0, right: 0, bottom: 0 };
+  const modalBox = modal && boxesOf(modal).length ? boxAround(boxesOf(modal)) : { left: 0, top: 0, right: 0, bottom: 0 };
   const isUsable = (element) => isSeen(element) && !isClear(element) && (native ? holds(native, element) : isInFront(element, modal, modalBox));
   let found = [];
   const listed = new Map();
@@ -209,8 +220,8 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
     const element = nodeOf(id);
     if (!(element instanceof Element) || !isConnected(element) || isPlainCell(element)) continue;
     // Most elements of a long page are elsewhere in it.
-    const rects = rectsOf(element);
-    if (rects.length && !rects.some(isInView) && !isBeyondPage(element)) continue;
+    const box = BOX.call(element);
+    if ((box.width > 0 || box.height > 0) && !isInView(box) && !isBoxBeyondPage(box)) continue;
     const place = mayBeDrawnElsewhere(element) ? standInFor(element) || element : element;
     if (!isUsable(place) || styleOf(place).pointerEvents === "none") continue;
     const one = { element, place, weak: !!weak, use: useOf(element), also: null };
@@ -221,7 +232,8 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
   const places = new Set(found.filter(({ element, place }) => place !== element).map(({ place }) => place));
   found = withoutWrappers(found.filter(({ element }) => !places.has(element)));
   const hoverable = hoverableElements(hovers);
-  for (const element of elementsOf(null)) {
+  const all = elementsOf(null);
+  for (const element of all) {
     const scrolls = isScrollable(element);
     const use = scrolls ? "scrollable" : isHoverable(element) || hoverable.has(element) ? "hoverable" : null;
     if (!use || styleOf(element).pointerEvents === "none" || !isUsable(element)) continue;
@@ -230,10 +242,12 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
     else found.push({ element, place: element, weak: true, use, also: null });
   }
   if (keywords) found = found.filter(({ element }) => keywords.some((keyword) => hasKeyword(element, keyword)));
-  found.sort((a, b) => (a.element === b.element ? 0 : COMPARE.call(a.element, b.element) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
-  const staying = stayingElements();
+  const order = new Map(all.map((element, at) => [element, at]));
+  const placeOf = ({ element }) => order.get(element) ?? all.length;
+  found.sort((a, b) => placeOf(a) - placeOf(b));
+  const staying = stayingAmong(all);
   const elements = found.map(({ element, place, use, also }) => {
-    const box = boxAround(rectsOf(place));
+    const box = boxAround(boxesOf(place));
     const around = scrollAround(element);
     const facts = { id: idOf(element), use, role: shownRole(roleFor(element)), name: steadyNameOf(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
     if (also) facts.also = also;

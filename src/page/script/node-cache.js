@@ -57,6 +57,7 @@ class Memory {
     this.disables = true; // there may be a disabled container
     this.modal = undefined;
     this.focused = undefined;
+    this.rects = new Map();
     this.sheets = false;
     this.generating = null; // elements with ::before or ::after text; null: any may have it
     this.pointing = null; // elements that may set cursor: pointer; likewise
