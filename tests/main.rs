@@ -369,6 +369,9 @@ mod server_answers;
 #[cfg(feature = "server")]
 #[path = "server/auth.rs"]
 mod server_auth;
+#[cfg(feature = "agent")]
+#[path = "server/browser_ids.rs"]
+mod server_browser_ids;
 #[cfg(feature = "server")]
 #[path = "server/disabled.rs"]
 mod server_disabled;

@@ -368,6 +368,36 @@ pub(crate) struct UiSecret {
     pub(crate) expires_in_ms: u64,
 }
 
+/// `POST /browsers/register`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BrowserRegistered {
+    /// The id, a UUID (version 4). Whoever has it can use the browser; it is not shown again.
+    pub(crate) browser_id: String,
+    /// When it expires, in seconds since 1970.
+    pub(crate) expires_at: f64,
+}
+
+/// `GET /browsers/:id/valid`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BrowserIdValid {
+    /// Whether the id gives access to a browser.
+    pub(crate) valid: bool,
+    /// Whether it did until it expired.
+    pub(crate) expired: bool,
+    /// When it expires or expired, in seconds since 1970; null for an unknown id.
+    pub(crate) expires_at: Option<f64>,
+}
+
+/// `DELETE /browsers/:id`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Removed {
+    /// Always true.
+    pub(crate) removed: bool,
+}
+
 /// `GET` and `POST /api/config/llm`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ModelSettings {

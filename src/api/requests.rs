@@ -674,3 +674,16 @@ impl JsonSchema for NewModelSettings {
         crate::llm::Models::json_schema(generator)
     }
 }
+
+/// `POST /browsers/register`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub(crate) struct RegisterBrowser {
+    /// Address of a browser that is running elsewhere: `ws://`, `wss://`, `http://` or `https://`.
+    pub(crate) endpoint: Option<String>,
+    /// Name of a profile. Default, without `endpoint`: the default profile.
+    pub(crate) profile: Option<String>,
+    /// Hours until the id expires, also fractions. Default: 24.
+    pub(crate) ttl_hours: Option<f64>,
+}

@@ -159,6 +159,21 @@ impl Control {
         self.profiles.infos()
     }
 
+    /// The profile of a browser at an endpoint, made on first use. It is in no list, and is not stored; nothing is attached
+    /// yet.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for an invalid URL. The message does not contain it.
+    pub fn endpoint_profile(&self, url: &str) -> Result<Profile, Error> {
+        self.profiles.passing(url)
+    }
+
+    /// Detaches from the browser of an [endpoint](Self::endpoint_profile), and forgets its profile. Other profiles are left
+    /// alone.
+    pub fn forget_endpoint(&self, profile: &str, deadline: Deadline<'_>) {
+        self.profiles.forget_passing(profile, deadline);
+    }
+
     /// Creates a profile and stores it in the home's `profiles.json`.
     ///
     /// # Errors

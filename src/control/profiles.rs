@@ -70,8 +70,9 @@ impl Profiles {
         if let Some(profile) = known.get(name) {
             return Ok(profile.clone());
         }
-        let nearest = config::nearest(name, known.keys().map(String::as_str)).map(str::to_owned);
-        let known: Vec<&str> = known.keys().map(String::as_str).collect();
+        let shown = known.iter().filter(|(_, profile)| profile.settings().origin != Origin::Passing);
+        let known: Vec<&str> = shown.map(|(name, _)| name.as_str()).collect();
+        let nearest = config::nearest(name, known.iter().copied()).map(str::to_owned);
         Err(Error::NoProfile { name: name.chars().take(80).collect(), nearest, known: known.join(", ") })
     }
 
@@ -79,8 +80,40 @@ impl Profiles {
         self.known.lock().values().cloned().collect()
     }
 
+    /// The profile of an endpoint, made on first use. No list shows it, nothing stores it.
+    pub(super) fn passing(&self, url: &str) -> Result<Profile, Error> {
+        let plain = url.strip_prefix("webdriver+").unwrap_or(url);
+        Endpoint::parse(plain).map_err(|error| Error::BadRequest { problem: format!("endpoint: {error}") })?;
+        let mut known = self.known.lock();
+        let of_url = known.values().find(|one| {
+            let settings = one.settings();
+            settings.origin == Origin::Passing && settings.cdp_url.as_deref() == Some(url)
+        });
+        if let Some(profile) = of_url {
+            return Ok(profile.clone());
+        }
+        let name = format!("endpoint-{:08x}", fastrand::u32(..));
+        let stored = Stored { cdp_url: Some(url.to_owned()), ..Stored::default() };
+        let profile = make(&self.shared, &name, Origin::Passing, Some(&stored));
+        known.insert(name, profile.clone());
+        Ok(profile)
+    }
+
+    /// Detaches from the browser of an endpoint, and forgets its profile.
+    pub(super) fn forget_passing(&self, name: &str, deadline: Deadline<'_>) {
+        let found = self.known.lock().get(name).filter(|one| one.settings().origin == Origin::Passing).cloned();
+        let Some(profile) = found else { return };
+        if let Err(problem) = profile.stop(deadline) {
+            tracing::warn!(%problem, "cannot detach from a registered browser");
+        }
+        self.known.lock().remove(name);
+        profile.end_events();
+    }
+
     pub(super) fn infos(&self) -> Vec<ProfileInfo> {
-        let mut infos: Vec<ProfileInfo> = self.all().iter().map(|profile| profile.info()).collect();
+        let shown = |profile: &Profile| profile.settings().origin != Origin::Passing;
+        let mut infos: Vec<ProfileInfo> =
+            self.all().iter().filter(|profile| shown(profile)).map(|profile| profile.info()).collect();
         infos.sort_by_key(|info| !info.is_default);
         infos
     }

@@ -18,6 +18,8 @@ pub(super) enum Origin {
     Config,
     /// Created on request.
     Stored,
+    /// A browser at an endpoint that a client registered: not listed, not stored.
+    Passing,
 }
 
 /// The settings of one profile.
@@ -74,6 +76,7 @@ impl Settings {
         };
         let key = |key: &str| match origin {
             Origin::Stored => format!("the {key} of profile {name}"),
+            Origin::Passing => "the registered endpoint".to_owned(),
             _ => format!("browser.profiles.{name}.{key} in config.yaml"),
         };
         let (env_url, own_url) = (overrides.cdp_url.clone().filter(|_| is_default), own.cdp_url);

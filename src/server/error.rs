@@ -197,6 +197,13 @@ impl From<supervisor::Error> for ApiError {
     }
 }
 
+#[cfg(feature = "agent")]
+impl From<crate::store::Error> for ApiError {
+    fn from(error: crate::store::Error) -> Self {
+        Self::of(error.code(), &error, None)
+    }
+}
+
 impl From<llm::Error> for ApiError {
     fn from(error: llm::Error) -> Self {
         Self::of(error.code(), &error, None)

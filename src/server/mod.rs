@@ -44,6 +44,9 @@ struct ServerContext {
     tickets: Arc<Tickets>,
     /// Secrets to mask in texts of pages.
     secrets: Secrets,
+    /// The database of the home, or why it cannot be used.
+    #[cfg(feature = "agent")]
+    store: Result<crate::store::Store, error::ApiError>,
     /// URL of the server, `http://127.0.0.1:18791`.
     url: String,
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::ServerContext;
 use super::auth::Auth;
+#[cfg(feature = "agent")]
+use super::error::ApiError;
 use super::home_tools::HomeTools;
 use super::routes::{RouteMatch, answer, find};
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
@@ -15,6 +17,9 @@ use crate::control::{self, Control, Overrides};
 use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use crate::sync::Deadline;
 
+/// How long opening the database may take.
+#[cfg(feature = "agent")]
+const DATABASE: Duration = Duration::from_secs(10);
 /// Part of the time to stop that is reserved for the browsers.
 const BROWSERS: Duration = Duration::from_secs(3);
 
@@ -161,7 +166,17 @@ impl Server {
         let tools = Arc::new(HomeTools::new(&control));
         let secrets = crate::tools::secrets(&control);
         let tickets = Arc::clone(auth.tickets());
-        let context = Arc::new(ServerContext { control, tools, tickets, secrets, url: url.clone() });
+        #[cfg(feature = "agent")]
+        let store = open_store(control.home());
+        let context = Arc::new(ServerContext {
+            control,
+            tools,
+            tickets,
+            secrets,
+            #[cfg(feature = "agent")]
+            store,
+            url: url.clone(),
+        });
         let handler = Arc::new(RequestHandler { context: Arc::clone(&context), auth });
         let http = HttpServer::start(listener, limits, handler).map_err(Error::System)?;
         let started_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
@@ -292,6 +307,26 @@ fn listen(address: SocketAddr) -> io::Result<Listener> {
         Listener::bind(address)
     } else {
         Listener::bind_both(address, loopback_of(ip))
+    }
+}
+
+/// Opens the database of a home. Without it the server serves all other routes.
+#[cfg(feature = "agent")]
+fn open_store(home: &Home) -> Result<crate::store::Store, ApiError> {
+    match crate::store::Store::open(home, Deadline::after(DATABASE)) {
+        Ok(opened) => {
+            if let Some(damaged) = opened.damaged {
+                tracing::warn!(
+                    "the database was damaged; it is kept as {}, and a new one was begun",
+                    damaged.display()
+                );
+            }
+            Ok(opened.store)
+        }
+        Err(problem) => {
+            tracing::warn!(%problem, "conversations and browser ids are not available");
+            Err(problem.into())
+        }
     }
 }
 

@@ -132,11 +132,12 @@ fn a_hanging_action_blocks_neither_dialogs_nor_close() {
     assert_eq!(response["dialog"]["id"], dialog);
     drop(answered(holder));
 
-    for close in ["act", "delete", "stop"] {
+    for (index, close) in ["act", "delete", "stop"].into_iter().enumerate() {
         let target = served.show(FIELDS);
         served.site.put("/held", Answer::html("done").held_by(&Held::default()));
         let script = json!({ "kind": "evaluate", "fn": format!("fetch('/held?{close}')"), "timeoutMs": 60_000 });
         let hangs = api.send("POST", "/act", Some(&script.to_string()), "");
+        served.site.wait_requested("a.localhost/held", index + 1); // it has its turn
         let waits = api.send("POST", "/act", Some(&typing("#one", "x").to_string()), "");
         wait_ahead(api, 1);
         match close {

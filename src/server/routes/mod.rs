@@ -12,11 +12,14 @@
 //! | `network` | routes for network requests |
 //! | `site_data` | cookies, storage, saved state, emulation |
 //! | `events`, `event_schema` | the event stream; the schema of its events |
+//! | `browsers` | browser ids (feature `agent`) |
 //! | `models` | settings of models |
 //! | `mcp` | tools over the Model Context Protocol |
 
 mod act;
 mod browser;
+#[cfg(feature = "agent")]
+mod browsers;
 mod call;
 mod dispatch;
 mod event_schema;

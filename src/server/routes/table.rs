@@ -16,6 +16,8 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
     all.extend(action_routes());
     all.extend(site_routes());
     all.extend(network_routes());
+    #[cfg(feature = "agent")]
+    all.extend(agent_routes());
     all
 });
 
@@ -81,6 +83,23 @@ fn server_routes() -> Vec<Route> {
         .quick()
         .global(),
         Route::of(Delete, "/mcp", "End an MCP session (`Mcp-Session-Id`)", mcp::end).quick().global(),
+    ]
+}
+
+#[cfg(feature = "agent")]
+fn agent_routes() -> Vec<Route> {
+    use super::browsers;
+    vec![
+        Route::of(
+            Post,
+            "/browsers/register",
+            "Register a browser for conversations; returns its secret id",
+            browsers::register,
+        )
+        .global()
+        .secs(30),
+        Route::of(Get, "/browsers/:id/valid", "Check a browser id", browsers::is_valid).quick().global(),
+        Route::of(Delete, "/browsers/:id", "Remove a browser id", browsers::remove).quick().global(),
     ]
 }
 

@@ -1,0 +1,87 @@
+//! `/browsers`: ids that give access to a browser.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::support::api::TestServer;
+use crate::support::chrome::shared;
+
+fn registered(served: &TestServer, body: &Value) -> String {
+    served.api.post("/browsers/register", body).ok()["browser_id"].as_str().unwrap().to_owned()
+}
+
+fn state(served: &TestServer, id: &str) -> (bool, bool) {
+    let answer = served.api.get(&format!("/browsers/{id}/valid")).ok();
+    (answer["valid"] == true, answer["expired"] == true)
+}
+
+#[test]
+fn an_id_is_valid_until_it_is_replaced_removed_or_expired() {
+    let mut served = TestServer::start();
+    let first = served.api.post("/browsers/register", &json!({})).ok();
+    let id = first["browser_id"].as_str().unwrap().to_owned();
+    let day =
+        first["expires_at"].as_f64().unwrap() - SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+    assert!((86_000.0..86_401.0).contains(&day), "{day}");
+    assert_eq!((state(&served, &id), state(&served, &id.to_uppercase())), ((true, false), (true, false)));
+    assert_eq!(state(&served, "00000000-0000-4000-8000-000000000000"), (false, false));
+    served.restart();
+    assert_eq!(state(&served, &id), (true, false), "it outlives the server");
+
+    let second = registered(&served, &json!({ "profile": "cdpilot" }));
+    assert_eq!((state(&served, &id), state(&served, &second)), ((false, false), (true, false)), "one id per browser");
+    served.api.post("/profiles", &json!({ "name": "other" })).ok();
+    let other = registered(&served, &json!({ "profile": "other", "ttlHours": 0.000_000_1 }));
+    assert_eq!((state(&served, &other), state(&served, &second)), ((false, true), (true, false)));
+
+    served.api.delete(&format!("/browsers/{second}")).ok();
+    assert_eq!(state(&served, &second), (false, false));
+    let refused = served.api.delete(&format!("/browsers/{second}")).fails(404, "NOT_FOUND");
+    assert!(!refused.to_string().contains(&second), "{refused}");
+    for path in ["/profiles", "/", "/sessions"] {
+        assert!(!served.api.get(path).ok().to_string().contains(&other), "{path}");
+    }
+    let database = std::fs::read(served.home.database()).unwrap();
+    let log = std::fs::read(served.home.root().join("cdpilot.db-wal")).unwrap_or_default();
+    for id in [&id, &second, &other] {
+        let is_in = |bytes: &[u8]| bytes.windows(id.len()).any(|part| part == id.as_bytes());
+        assert!(!is_in(&database) && !is_in(&log), "only a hash is stored");
+    }
+}
+
+#[test]
+fn wrong_registrations_are_refused() {
+    let served = TestServer::start();
+    for (body, status, code, text) in [
+        (json!({ "profile": "nobody" }), 404, "PROFILE_NOT_FOUND", "nobody"),
+        (json!({ "endpoint": "ftp://a.test" }), 400, "BAD_REQUEST", "endpoint"),
+        (json!({ "endpoint": "ws://127.0.0.1:1", "profile": "cdpilot" }), 400, "BAD_REQUEST", "not both"),
+        (json!({ "ttlHours": 0 }), 400, "BAD_REQUEST", "ttlHours"),
+        (json!({ "ttlHours": 1e9 }), 400, "BAD_REQUEST", "ttlHours"),
+        (json!({ "ttl": 1 }), 400, "UNKNOWN_FIELD", "ttl"),
+    ] {
+        let refused = served.api.post("/browsers/register", &body).fails(status, code);
+        assert!(refused["error"].as_str().unwrap().contains(text), "{refused}");
+    }
+    let secret = "ws://127.0.0.1:1/devtools/browser/secret-of-a-test";
+    let failed = served.api.post("/browsers/register", &json!({ "endpoint": secret })).fails(502, "BROWSER_ERROR");
+    assert!(!failed.to_string().contains("secret-of-a-test"), "{failed}");
+    assert_eq!(served.api.get("/profiles").ok()["profiles"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_registered_endpoint_is_attached_and_in_no_list() {
+    let served = TestServer::start();
+    let Some(endpoint) = shared() else { return };
+    let id = registered(&served, &json!({ "endpoint": endpoint }));
+    assert_eq!(state(&served, &id), (true, false));
+    let profiles = served.api.get("/profiles").ok();
+    assert_eq!(profiles["profiles"].as_array().map(Vec::len), Some(1), "{profiles}");
+    assert_eq!(served.api.get("/").ok()["running"], false, "the server's own browser was not started");
+    let unknown = served.api.get("/tabs?profile=endpoint").fails(404, "PROFILE_NOT_FOUND");
+    assert!(!unknown.to_string().contains("endpoint-"), "{unknown}");
+    // The same browser again: the earlier id ends, and nothing else is attached.
+    let again = registered(&served, &json!({ "endpoint": endpoint }));
+    assert_eq!((state(&served, &id), state(&served, &again)), ((false, false), (true, false)));
+}
