@@ -58,7 +58,19 @@ impl LocalApi {
         let tools = Arc::new(HomeTools::new(&control));
         let secrets = control.secrets().clone();
         let tickets = Arc::new(Tickets::default());
-        Self { context: ServerContext { control, tools, tickets, secrets, url: String::new() } }
+        // Routes that need the database are not local.
+        #[cfg(feature = "agent")]
+        let store = Err(super::error::ApiError::new("INTERNAL", "there is no database without a server"));
+        let context = ServerContext {
+            control,
+            tools,
+            tickets,
+            secrets,
+            #[cfg(feature = "agent")]
+            store,
+            url: String::new(),
+        };
+        Self { context }
     }
 
     /// Answers a request: the status and the body of the HTTP answer. Waits as long as the route allows.

@@ -65,7 +65,8 @@ fn wrong_registrations_are_refused() {
         assert!(refused["error"].as_str().unwrap().contains(text), "{refused}");
     }
     let secret = "ws://127.0.0.1:1/devtools/browser/secret-of-a-test";
-    let failed = served.api.post("/browsers/register", &json!({ "endpoint": secret })).fails(502, "BROWSER_ERROR");
+    let failed =
+        served.api.post("/browsers/register", &json!({ "endpoint": secret })).fails(503, "BROWSER_NOT_RUNNING");
     assert!(!failed.to_string().contains("secret-of-a-test"), "{failed}");
     assert_eq!(served.api.get("/profiles").ok()["profiles"].as_array().map(Vec::len), Some(1));
 }

@@ -54,6 +54,7 @@ pub(crate) mod settle_tab;
 pub(crate) mod site;
 #[cfg(feature = "server")]
 pub(crate) mod stage;
+#[cfg(feature = "server")]
 pub(crate) mod streaming_model;
 #[cfg(feature = "server")]
 pub(crate) mod test_home;
