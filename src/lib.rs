@@ -29,7 +29,7 @@
 //! | [`code`] | error codes | none |
 //! | [`sync`] | deadlines, cancellation, named threads | none |
 //! | `control`, `config`, `llm`, `tools` | profiles, settings, models, tools for models; **unstable** | `server` |
-//! | `store` | conversations in a database; **unstable** | `agent` |
+//! | `agent`, `store` | conversations of a model that uses the browser, and their database; **unstable** | `agent` |
 //! | `cli`, `server`, `mcp`, `http` | the program; hidden, **unstable** | `cli`, `server` |
 //!
 //! Unstable modules may change in any release. A module uses only the modules below it: `cli` → `server` → `mcp` → `tools` →
@@ -41,6 +41,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "page"), allow(rustdoc::broken_intra_doc_links))]
 
+/// **Unstable:** may change in any release.
+///
+#[cfg(feature = "agent")]
+pub mod agent;
 #[cfg(feature = "server")]
 mod api;
 pub mod browser;

@@ -9,6 +9,12 @@
 )]
 // Tests fail by panicking and print figures; that is what these are for here.
 
+#[cfg(feature = "agent")]
+#[path = "agent/ends.rs"]
+mod agent_ends;
+#[cfg(feature = "agent")]
+#[path = "agent/turns.rs"]
+mod agent_turns;
 #[cfg(all(feature = "cli", unix))]
 mod attacks;
 #[path = "bridge/hostile.rs"]

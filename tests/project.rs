@@ -8,7 +8,7 @@ use std::process::Command;
 use cdpilot::code::Code;
 
 /// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 20] = [
+const MODULES: [(&str, &[&str]); 21] = [
     ("sync", &[]),
     ("code", &[]),
     ("text", &[]),
@@ -25,6 +25,7 @@ const MODULES: [(&str, &[&str]); 20] = [
     ("llm", &["config", "code", "text", "sync"]),
     ("store", &["config", "code", "sync"]),
     ("tools", &["control", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"]),
+    ("agent", &["tools", "store", "llm", "control", "config", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
     ("api", &["llm", "control", "page", "supervisor", "config", "code"]),
     // Entry points: what they need of the protocol, the modules between offer.
@@ -33,6 +34,7 @@ const MODULES: [(&str, &[&str]); 20] = [
         &[
             "api",
             "mcp",
+            "agent",
             "tools",
             "store",
             "llm",

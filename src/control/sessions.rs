@@ -206,6 +206,15 @@ impl Sessions {
     }
 }
 
+impl Session {
+    /// A session that no request can select and no list shows: for work inside the server. Its name is for the event log;
+    /// an isolated one has its own browser context in each profile. [`Control::close_session`] ends it.
+    #[must_use]
+    pub fn unlisted(name: &str, is_isolated: bool) -> Self {
+        Self::named(name, is_isolated)
+    }
+}
+
 fn is_name(text: &str) -> bool {
     (1..=MAX_NAME_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
@@ -263,10 +272,14 @@ impl Control {
             known: self.sessions.list().iter().map(|(known, _)| known.id()).collect::<Vec<_>>().join(", "),
         })?;
         let info = self.session_info(&session, 0);
-        for profile in self.profiles.all() {
-            profile.for_session(&session).end_session(deadline);
-        }
+        self.close_session(&session, deadline);
         Ok(info)
+    }
+
+    /// Closes the tabs of a session in all profiles, and disposes of its browser contexts. Returns how many tabs it closed.
+    pub fn close_session(&self, session: &Session, deadline: Deadline<'_>) -> usize {
+        let profiles = self.profiles.all().into_iter();
+        profiles.map(|profile| profile.for_session(session).end_session(deadline)).sum()
     }
 
     fn session_info(&self, session: &Session, idle_s: u64) -> SessionInfo {

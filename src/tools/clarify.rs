@@ -1,4 +1,4 @@
-//! `clarify`: ask the user a question.
+//! `clarify` and `please_help_me`: ask the user a question, or for help.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -46,6 +46,11 @@ pub trait AskUser: Send + Sync {
     /// # Errors
     /// `TIMEOUT` without an answer in time, `CANCELLED` when the user declines, other codes when asking fails.
     fn ask(&self, question: &Question, deadline: Deadline<'_>) -> Result<String, ToolError>;
+
+    /// Whether it is a conversation, whose tools may also ask for help by `please_help_me`. Default false.
+    fn is_conversation(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -57,7 +62,14 @@ struct Clarify {
     choices: Vec<String>,
 }
 
-/// Registers the tool; it is available when the scope has a user to ask.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Help {
+    /// What the person has to do
+    message: String,
+}
+
+/// Registers the tools; `clarify` is available when the scope has a user to ask, `please_help_me` in conversations.
 ///
 /// # Errors
 /// The name is taken.
@@ -80,7 +92,18 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
             })
         },
     );
-    registry.register(CLARIFY, tool.needing("a user at a terminal or in a chat"))
+    registry.register(CLARIFY, tool.needing("a user at a terminal or in a chat"))?;
+    let help = Tool::when(
+        "please_help_me",
+        "Ask a person to do what only a person can: CAPTCHAs, one-time codes, logins, payments, approvals.",
+        |scope| scope.ask().is_some_and(AskUser::is_conversation),
+        |call, wanted: Help| {
+            let ask = call.scope.ask().ok_or_else(|| ToolError::new("TOOL_UNAVAILABLE", "no person is available"))?;
+            let question = checked(Clarify { question: wanted.message, choices: Vec::new() })?;
+            Ok(Outcome::default().with("answer", ask.ask(&question, call.deadline)?))
+        },
+    );
+    registry.register(CLARIFY, help.needing("a conversation"))
 }
 
 fn checked(wanted: Clarify) -> Result<Question, ToolError> {

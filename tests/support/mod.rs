@@ -1,5 +1,9 @@
 //! Shared test support.
 
+#[cfg(feature = "agent")]
+pub(crate) mod agent_home;
+#[cfg(feature = "agent")]
+pub(crate) mod agent_wire;
 #[cfg(feature = "server")]
 pub(crate) mod api;
 pub(crate) mod bridged;

@@ -155,7 +155,7 @@ pub const DEFINED: &[Defined] = &[
             "web_search",
         ],
     ),
-    core("clarify", "Ask the user a question.", &["clarify"]),
+    core("clarify", "Ask the user a question, or for help.", &["clarify", "please_help_me"]),
     core("code_execution", "Run scripts that call tools.", &["execute_code"]),
     core("cronjob", "Run tasks on a schedule.", &["cronjob"]),
     core("delegation", "Delegate a part of the task to another agent.", &["delegate_task"]),

@@ -1,0 +1,209 @@
+//! The tool calls of an answer: each is stored before it is made, and with its result afterwards.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::Error;
+use super::events::{AGENT_EVENT, AgentEvent};
+use super::messages::Entry;
+use super::questions::Ask;
+use super::turn::{Draft, End, Picture, Turn};
+use super::typed;
+use crate::llm::{FunctionCall, ToolCall};
+use crate::store::IntentOutcome;
+use crate::sync::Deadline;
+use crate::tools::{Image, Outcome, ToolContext, ToolError};
+
+/// Time limit of a call.
+const CALL: Duration = Duration::from_secs(120);
+/// How much of invalid arguments is quoted, in characters.
+const EXCERPT: usize = 200;
+
+/// A call of the model.
+#[derive(Debug, Clone)]
+pub(super) struct Prepared {
+    /// As it is stored first: without secrets, and without text that may be one.
+    pub(super) stored: ToolCall,
+    /// Whether `stored` lacks a text that is stored once it is known to be no secret.
+    pub(super) is_withheld: bool,
+    /// As it is stored when nothing has to be withheld.
+    revealed: ToolCall,
+    /// As the model gave them, or why they are not valid.
+    arguments: Result<Map<String, Value>, String>,
+}
+
+impl Prepared {
+    fn name(&self) -> &str {
+        &self.stored.function.name
+    }
+
+    fn id(&self) -> &str {
+        &self.stored.id
+    }
+
+    /// The event of the call.
+    pub(super) fn action(&self, text: &str) -> AgentEvent {
+        AgentEvent::action(text, self.name(), self.id(), arguments_of(&self.stored))
+    }
+}
+
+fn arguments_of(call: &ToolCall) -> Value {
+    serde_json::from_str(&call.function.arguments).unwrap_or(Value::Null)
+}
+
+/// What a call returned.
+struct Returned {
+    result: Value,
+    images: Vec<Image>,
+    /// How its intent is closed; `None` if it was refused before.
+    outcome: Option<IntentOutcome>,
+}
+
+impl Turn<'_> {
+    pub(super) fn prepare(&self, call: &ToolCall) -> Prepared {
+        let text = call.function.arguments.trim();
+        let arguments = match text {
+            "" => Ok(Map::new()),
+            text => serde_json::from_str::<Map<String, Value>>(text).map_err(|problem| {
+                let excerpt: String = self.offer.cover(text).chars().take(EXCERPT).collect();
+                format!("the arguments are not a JSON object: {problem}; they were: {excerpt}")
+            }),
+        };
+        let name = self.offer.cover(&call.function.name);
+        let with = |arguments: String| ToolCall::new(&*call.id, FunctionCall::new(&*name, arguments));
+        // Endpoints may refuse arguments that are not valid.
+        let Ok(given) = &arguments else {
+            let stored = with("{}".to_owned());
+            return Prepared { revealed: stored.clone(), stored, is_withheld: false, arguments };
+        };
+        let covered = self.offer.cover_arguments(given);
+        let text = |arguments: &Map<String, Value>| json!(arguments).to_string();
+        let is_as_given = covered == *given && !call.function.arguments.trim().is_empty();
+        let revealed = with(if is_as_given { call.function.arguments.clone() } else { text(&covered) });
+        match typed::withheld(&name, &covered) {
+            Some(withheld) => Prepared { stored: with(text(&withheld)), is_withheld: true, revealed, arguments },
+            None => Prepared { stored: revealed.clone(), is_withheld: false, revealed, arguments },
+        }
+    }
+
+    /// Makes the calls of the last message, in order. `None`: all have their results.
+    pub(super) fn call_all(&mut self, calls: &[Prepared]) -> Result<Option<End>, Error> {
+        let message = self.entries.len();
+        for (at, prepared) in calls.iter().enumerate() {
+            if self.live.checkpoint().is_some() {
+                return Ok(Some(End::Interrupted));
+            }
+            let asked = match &prepared.arguments {
+                Ok(arguments) if self.offer.has(prepared.name()) => Ask::of(prepared.name(), arguments),
+                _ => None,
+            };
+            if let Some(Ok(ask)) = &asked {
+                let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
+                return self.ask(Draft::default(), ask, Some(&prepared.stored), &rest).map(Some);
+            }
+            let Some(returned) = self.make(prepared, asked.and_then(Result::err))? else {
+                return Ok(Some(End::Interrupted));
+            };
+            self.returned(prepared, returned, message, at + 1 == calls.len())?;
+        }
+        Ok(None)
+    }
+
+    /// Makes a call. `None`: it was interrupted, and its effect is unknown.
+    fn make(&mut self, prepared: &Prepared, problem: Option<String>) -> Result<Option<Returned>, Error> {
+        let refused = |code: &'static str, problem: &str| {
+            let result = ToolError::new(code, problem).to_value();
+            Ok(Some(Returned { result, images: Vec::new(), outcome: None }))
+        };
+        let arguments = match (&prepared.arguments, problem) {
+            (Err(problem), _) => return refused("BAD_REQUEST", problem),
+            (_, Some(problem)) => return refused("BAD_REQUEST", &problem),
+            (Ok(arguments), None) => arguments.clone(),
+        };
+        if !self.offer.has(prepared.name()) {
+            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+            let problem = format!("unknown tool {:?}; the tools are {}", prepared.name(), names.join(", "));
+            return refused("UNKNOWN_TOOL", &problem);
+        }
+        let mut intent = Draft::default();
+        let stored = arguments_of(&prepared.stored);
+        intent.change(|batch| batch.open_intent(prepared.id(), prepared.name(), stored));
+        self.commit(intent)?;
+        let deadline = Deadline::after(CALL).cancelled_by(&self.cancel);
+        let context = ToolContext::new(&self.session, &self.offer.scope, deadline);
+        let called = self.offer.registry.call(prepared.name(), &context, arguments);
+        Ok(match called {
+            Ok(outcome) => {
+                let result = outcome.to_value();
+                let Outcome { images, .. } = outcome;
+                Some(Returned { result, images, outcome: Some(IntentOutcome::Done) })
+            }
+            // It may have had its effect.
+            Err(_) if self.cancel.is_set() => None,
+            Err(error) => {
+                let outcome = Some(IntentOutcome::Failed);
+                Some(Returned { result: error.to_value(), images: Vec::new(), outcome })
+            }
+        })
+    }
+
+    /// Stores the result of a call. `message`: number of the message with the call.
+    fn returned(
+        &mut self,
+        prepared: &Prepared,
+        returned: Returned,
+        message: usize,
+        is_last: bool,
+    ) -> Result<(), Error> {
+        let Returned { mut result, images, outcome } = returned;
+        let mut draft = Draft::default();
+        let is_secret = typed::take_is_secret(&mut result);
+        if prepared.is_withheld {
+            let shown = if is_secret { &prepared.stored } else { &prepared.revealed };
+            let event = AgentEvent::action("", prepared.name(), prepared.id(), arguments_of(shown));
+            draft.event(AGENT_EVENT, event.into_value());
+            if !is_secret {
+                self.reveal(prepared, message, &mut draft);
+            }
+        }
+        let mut references = Vec::new();
+        for image in images {
+            let reference = draft.image(image.media_type, image.bytes.clone());
+            references.push(reference.clone());
+            if self.sees {
+                let caption = format!("the result of {} (call {})", prepared.name(), prepared.id());
+                let media_type = image.media_type.to_owned();
+                self.pictures.push(Picture { caption, media_type, bytes: image.bytes, path: reference });
+            }
+        }
+        let event = AgentEvent::observation(prepared.name(), prepared.id(), &result).images(&references);
+        draft.event(AGENT_EVENT, event.into_value());
+        let text = result.to_string();
+        self.stuck.called(
+            prepared.name(),
+            &prepared.revealed.function.arguments,
+            &text,
+            result["error"].as_str().filter(|_| result["success"] != true),
+        );
+        draft.entries.push(Entry::result(&prepared.stored, &result));
+        if is_last {
+            draft.entries.extend(self.take_pictures());
+        }
+        if let Some(outcome) = outcome {
+            draft.change(|batch| batch.close_intent(prepared.id(), outcome));
+        }
+        self.commit(draft).map(drop)
+    }
+
+    /// Stores the text of a call that was withheld.
+    fn reveal(&mut self, prepared: &Prepared, message: usize, draft: &mut Draft) {
+        let Some(entry) = message.checked_sub(1).and_then(|at| self.entries.get_mut(at)) else { return };
+        let call = entry.message.tool_calls.iter_mut().find(|call| call.id == prepared.id());
+        if let Some(call) = call {
+            *call = prepared.revealed.clone();
+        }
+        let body = entry.body();
+        draft.change(|batch| batch.replace_message(message as u64, body));
+    }
+}

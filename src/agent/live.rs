@@ -1,0 +1,197 @@
+//! A conversation in memory: its run, who follows it, its session.
+
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::feed::{Entry, Feed};
+use super::{Error, WRITE};
+use crate::control::Session;
+use crate::llm::{Client, Model};
+use crate::store::{Batch, Committed, Store};
+use crate::sync::{Cancel, Deadline, Thread};
+
+/// Why a run was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interrupted {
+    /// A user stopped it.
+    Stopped,
+    /// The server is stopping.
+    Ending,
+}
+
+/// The run of a conversation.
+#[derive(Debug, Default)]
+struct Run {
+    is_running: bool,
+    is_queued: bool,
+    is_paused: bool,
+    /// Set when it is interrupted.
+    cancel: Cancel,
+    why: Option<Interrupted>,
+    /// Its thread, or that of the run before, which has ended or is about to.
+    thread: Option<Thread>,
+}
+
+/// A conversation in memory. The lock of its run is held for operations in memory only; the lock of the feed may be taken
+/// while it is held.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) id: String,
+    pub(super) feed: Feed,
+    run: Mutex<Run>,
+    changed: Condvar,
+    session: Mutex<Option<Session>>,
+    /// The client of the model, with the settings that it was made from.
+    client: Mutex<Option<(Model, Client)>>,
+}
+
+impl Live {
+    pub(super) fn new(id: &str, at_rest: bool) -> Self {
+        Self {
+            id: id.to_owned(),
+            feed: Feed::new(at_rest),
+            run: Mutex::default(),
+            changed: Condvar::new(),
+            session: Mutex::default(),
+            client: Mutex::default(),
+        }
+    }
+
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] while one is in progress.
+    pub(super) fn begin(&self) -> Result<(), Error> {
+        let mut run = self.run.lock();
+        if run.is_running {
+            return Err(Error::conflict("the conversation is running; wait for its end, or stop it first"));
+        }
+        let before = std::mem::replace(&mut *run, Run { is_running: true, ..Run::default() }).thread;
+        self.feed.set_at_rest(false);
+        drop(run);
+        drop(before);
+        Ok(())
+    }
+
+    /// Ends the run. `at_rest`: nothing more happens without a request.
+    pub(super) fn end(&self, at_rest: bool) {
+        let mut run = self.run.lock();
+        run.is_running = false;
+        (run.is_queued, run.is_paused) = (false, false);
+        self.feed.set_at_rest(at_rest);
+        drop(run);
+        self.changed.notify_all();
+    }
+
+    pub(super) fn set_thread(&self, thread: Thread) {
+        self.run.lock().thread = Some(thread);
+    }
+
+    /// The flag that ends the run.
+    pub(super) fn cancel(&self) -> Cancel {
+        self.run.lock().cancel.clone()
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.run.lock().is_running
+    }
+
+    /// Whether it is paused, and whether it is queued.
+    pub(super) fn paused_and_queued(&self) -> (bool, bool) {
+        let run = self.run.lock();
+        (run.is_paused, run.is_queued)
+    }
+
+    pub(super) fn set_queued(&self, is_queued: bool) {
+        self.run.lock().is_queued = is_queued;
+    }
+
+    /// Pauses a run, or continues a paused one. False when none is in progress, or when it is in that state already.
+    pub(super) fn set_paused(&self, is_paused: bool) -> bool {
+        let mut run = self.run.lock();
+        let changes = run.is_running && run.is_paused != is_paused;
+        if changes {
+            run.is_paused = is_paused;
+        }
+        drop(run);
+        self.changed.notify_all();
+        changes
+    }
+
+    /// Interrupts a run. False when none is in progress.
+    pub(super) fn interrupt(&self, why: Interrupted) -> bool {
+        let mut run = self.run.lock();
+        let is_running = run.is_running;
+        if is_running {
+            run.why.get_or_insert(why);
+            run.cancel.set();
+        }
+        drop(run);
+        self.changed.notify_all();
+        is_running
+    }
+
+    /// Why the run is to end.
+    pub(super) fn interrupted(&self) -> Option<Interrupted> {
+        self.run.lock().why
+    }
+
+    /// Waits while the run is paused. Returns why it was interrupted, if it was.
+    pub(super) fn checkpoint(&self) -> Option<Interrupted> {
+        let mut run = self.run.lock();
+        while run.is_paused && run.why.is_none() {
+            self.changed.wait(&mut run);
+        }
+        run.why
+    }
+
+    /// Waits until no run is in progress, and for the end of its thread. False when the deadline has passed before.
+    pub(super) fn wait_for_end(&self, deadline: Deadline<'_>) -> bool {
+        let mut run = self.run.lock();
+        while run.is_running {
+            if deadline.passed() {
+                return false;
+            }
+            self.changed.wait_until(&mut run, deadline.next_check());
+        }
+        let thread = run.thread.take();
+        drop(run);
+        drop(thread);
+        true
+    }
+
+    /// Stores changes and shows their events to those who follow.
+    pub(super) fn commit(&self, store: &Store, batch: Batch) -> Result<Committed, Error> {
+        let committed = store.commit(&self.id, batch, Deadline::after(WRITE))?;
+        let count = committed.last_event + 1 - committed.first_event;
+        if count > 0 {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            // As they were stored: with the paths of images.
+            let events = store.events(&self.id, committed.first_event - 1, count, Deadline::after(WRITE))?;
+            self.feed.publish(events.into_iter().map(|event| Entry::Event(Arc::new(event))));
+        }
+        Ok(committed)
+    }
+
+    /// The session of the conversation, which is created by `make` at first.
+    pub(super) fn session(&self, make: impl FnOnce() -> Session) -> Session {
+        self.session.lock().get_or_insert_with(make).clone()
+    }
+
+    pub(super) fn take_session(&self) -> Option<Session> {
+        self.session.lock().take()
+    }
+
+    /// The client for a model: the one that was used before if its settings are the same, since it has learned what the
+    /// endpoint accepts.
+    pub(super) fn client(&self, alias: &str, model: &Model) -> Result<Client, Error> {
+        let mut known = self.client.lock();
+        if let Some((_, client)) = known.as_ref().filter(|(before, _)| before == model) {
+            return Ok(client.clone());
+        }
+        let client = Client::new(alias, model)?;
+        *known = Some((model.clone(), client.clone()));
+        Ok(client)
+    }
+}

@@ -1,0 +1,54 @@
+//! Results for calls that were interrupted: a model gets no call without its result.
+
+use serde_json::{Value, json};
+
+use super::agents::Inner;
+use super::events::{AGENT_EVENT, AgentEvent};
+use super::live::Live;
+use super::messages::{Entry, unanswered};
+use super::{Error, WRITE};
+use crate::llm::{Message, ToolCall};
+use crate::store::{Batch, Intent, IntentOutcome};
+use crate::sync::Deadline;
+
+/// How many messages at the end may belong to one answer of the model.
+const TAIL: u64 = 200;
+
+/// Adds to a batch what ends the calls without a result. Returns the results, which are to be appended first.
+pub(super) fn repaired(inner: &Inner, live: &Live, batch: Batch) -> Result<(Batch, Vec<Entry>), Error> {
+    let deadline = || Deadline::after(WRITE);
+    let count = inner.store.conversation(&live.id, deadline())?.map_or(0, |found| found.message_count);
+    let tail = inner.store.messages(&live.id, count.saturating_sub(TAIL) + 1, usize::MAX, deadline())?;
+    let tail: Vec<Message> = tail.iter().map(|stored| Entry::read(&stored.body, |_| None).message).collect();
+    let open = inner.store.open_intents(&live.id, deadline())?;
+    Ok(ended(batch, &unanswered(tail.iter()), &open))
+}
+
+/// Adds to a batch the events of these calls, and closes all open intents.
+pub(super) fn ended(batch: Batch, calls: &[ToolCall], open: &[Intent]) -> (Batch, Vec<Entry>) {
+    let mut batch = batch;
+    for intent in open {
+        batch = batch.close_intent(&*intent.call_id, IntentOutcome::Unknown);
+    }
+    let mut results = Vec::new();
+    for call in calls {
+        let result = if open.iter().any(|intent| intent.call_id == call.id) { interrupted() } else { not_started() };
+        let event = AgentEvent::observation(&call.function.name, &call.id, &result);
+        batch = batch.event(AGENT_EVENT, event.into_value());
+        results.push(Entry::result(call, &result));
+    }
+    (batch, results)
+}
+
+fn interrupted() -> Value {
+    failed("interrupted: not known whether it was done; look at the page before you repeat it")
+}
+
+/// The result of a call that was not made.
+pub(super) fn not_started() -> Value {
+    failed("not started; call it again if it is still needed")
+}
+
+fn failed(error: &str) -> Value {
+    json!({ "success": false, "error": error, "code": "INTERRUPTED" })
+}

@@ -1,0 +1,208 @@
+//! The state of a run, and its steps until the task is done.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::agents::Inner;
+use super::events::{AGENT_EVENT, AgentEvent};
+use super::live::Live;
+use super::messages::{Entry, Kind};
+use super::offer::Offer;
+use super::settings::Settings;
+use super::stuck::Stuck;
+use super::usage::Metrics;
+use super::{Error, WRITE};
+use crate::control::Session;
+use crate::llm::{Models, Part, ToolSpec};
+use crate::store::{Batch, Committed};
+use crate::sync::{Cancel, Deadline};
+
+/// Characters of the id of a conversation that name its session and its thread.
+pub(super) const SHORT: usize = 8;
+/// Time limit for loading tools.
+const LOAD: Duration = Duration::from_secs(20);
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum End {
+    /// The model has answered, and that is stored.
+    Finished,
+    /// A question is stored.
+    Waiting,
+    /// It was stopped, or the server is stopping.
+    Interrupted,
+    /// The model or the database failed.
+    Failed {
+        /// The code of the error.
+        code: &'static str,
+        /// The reason.
+        problem: String,
+    },
+    /// The number of steps of a run is limited.
+    MaxSteps(u32),
+}
+
+/// Changes that are stored together.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    batch: Batch,
+    /// Messages to append.
+    pub(super) entries: Vec<Entry>,
+    images: usize,
+}
+
+impl Draft {
+    pub(super) fn change(&mut self, change: impl FnOnce(Batch) -> Batch) {
+        self.batch = change(std::mem::take(&mut self.batch));
+    }
+
+    pub(super) fn event(&mut self, name: &str, body: Value) {
+        self.change(|batch| batch.event(name, body));
+    }
+
+    pub(super) fn system(&mut self, text: impl Into<String>) {
+        self.event(AGENT_EVENT, AgentEvent::system(text).into_value());
+    }
+
+    /// Adds an image. Returns the reference to it.
+    pub(super) fn image(&mut self, media_type: &str, bytes: Vec<u8>) -> String {
+        self.change(|batch| batch.image(media_type, bytes));
+        self.images += 1;
+        crate::store::image_reference(self.images - 1)
+    }
+}
+
+/// An image of a result that the model gets after all results of its answer.
+#[derive(Debug)]
+pub(super) struct Picture {
+    /// Which call it belongs to.
+    pub(super) caption: String,
+    pub(super) media_type: String,
+    pub(super) bytes: Vec<u8>,
+    /// Its path, or the reference in the batch that stores it.
+    pub(super) path: String,
+}
+
+/// A run.
+pub(super) struct Turn<'a> {
+    pub(super) inner: &'a Inner,
+    pub(super) live: &'a Live,
+    pub(super) cancel: Cancel,
+    /// Whether the model accepts images.
+    pub(super) sees: bool,
+    pub(super) model: String,
+    pub(super) offer: Offer,
+    pub(super) session: Session,
+    pub(super) system: String,
+    pub(super) tools: Vec<ToolSpec>,
+    /// The messages; the first one has number 1.
+    pub(super) entries: Vec<Entry>,
+    pub(super) metrics: Metrics,
+    /// Input tokens of the last request, if the endpoint reported them.
+    pub(super) last_input: Option<u64>,
+    pub(super) pictures: Vec<Picture>,
+    pub(super) stuck: Stuck,
+    pub(super) is_warned: bool,
+}
+
+impl<'a> Turn<'a> {
+    /// Loads a conversation. Toolsets that cannot be loaded are reported as an event.
+    pub(super) fn load(inner: &'a Inner, live: &'a Live) -> Result<Self, Error> {
+        let deadline = || Deadline::after(WRITE);
+        let stored = inner.store.conversation(&live.id, deadline())?.ok_or_else(|| Error::not_found(&live.id))?;
+        let settings = Settings::read(&stored)?;
+        let models = Models::of(inner.control.home())?;
+        let (_, model) = models.find(Some(&stored.model))?;
+        let cancel = live.cancel();
+        let loading = Deadline::after(LOAD).cancelled_by(&cancel);
+        let (offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, loading)?;
+        let flags = offer.flags(model, &settings, inner.control.config().agent.confirm);
+        let system = inner.prompts.system(model.profile, flags)?;
+        let prefix = format!("/agent/conversations/{}/images/", live.id);
+        let image = |path: &str| {
+            let n = path.strip_prefix(&prefix).and_then(|n| n.parse().ok()).filter(|_| model.vision)?;
+            let image = inner.store.image(&live.id, n, deadline()).ok().flatten()?;
+            Some((image.media_type, image.bytes))
+        };
+        let messages = inner.store.messages(&live.id, 1, usize::MAX, deadline())?;
+        let entries = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
+        let session = live.session(|| {
+            let short: String = live.id.chars().take(SHORT).collect();
+            Session::unlisted(&format!("agent-{short}"), !settings.share_login)
+        });
+        let tools = offer.specs(model, &settings);
+        let mut turn = Self {
+            inner,
+            live,
+            cancel,
+            model: stored.model,
+            metrics: Metrics::read(&stored.usage),
+            sees: model.vision,
+            offer,
+            session,
+            system,
+            tools,
+            entries,
+            last_input: None,
+            pictures: Vec::new(),
+            stuck: Stuck::default(),
+            is_warned: false,
+        };
+        if !failed.is_empty() {
+            let mut draft = Draft::default();
+            draft.system(format!("Some tools are not available: {}.", failed.join("; ")));
+            turn.commit(draft)?;
+        }
+        Ok(turn)
+    }
+
+    /// Runs steps until the task is done, or the run ends otherwise.
+    pub(super) fn run(&mut self) -> Result<End, Error> {
+        let most = self.inner.control.config().agent.max_steps;
+        for _ in 0..most {
+            if self.live.checkpoint().is_some() {
+                return Ok(End::Interrupted);
+            }
+            if let Some(end) = self.step()? {
+                return Ok(end);
+            }
+        }
+        Ok(End::MaxSteps(most))
+    }
+
+    /// Stores changes, and appends their messages to those of the run.
+    pub(super) fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
+        let Draft { batch, mut entries, images } = draft;
+        let batch = entries.iter().fold(batch, |batch, entry| batch.message(entry.body()));
+        let committed = self.live.commit(&self.inner.store, batch)?;
+        let stored_as = |path: &mut String| {
+            let place = (0..images).find(|place| *path == crate::store::image_reference(*place));
+            if let Some(place) = place {
+                let n = committed.first_image + place as u64;
+                *path = format!("/agent/conversations/{}/images/{n}", self.live.id);
+            }
+        };
+        entries.iter_mut().flat_map(|entry| &mut entry.images).for_each(stored_as);
+        self.pictures.iter_mut().map(|picture| &mut picture.path).for_each(stored_as);
+        self.entries.append(&mut entries);
+        Ok(committed)
+    }
+
+    /// The message with the images of the results so far.
+    pub(super) fn take_pictures(&mut self) -> Option<Entry> {
+        let pictures = std::mem::take(&mut self.pictures);
+        let captions: Vec<&str> = pictures.iter().map(|picture| picture.caption.as_str()).collect();
+        let text = match captions.as_slice() {
+            [] => return None,
+            [one] => format!("Picture of {one}."),
+            many => format!("Pictures, in this order, of {}.", many.join("; ")),
+        };
+        let mut entry = Entry::user(Kind::Pictures, text);
+        for Picture { media_type, bytes, path, .. } in pictures {
+            entry.message.parts.push(Part::Image { media_type, bytes });
+            entry.images.push(path);
+        }
+        Some(entry)
+    }
+}

@@ -1,0 +1,1 @@
+//! How runs end and go on: questions, stops, pauses, limits, panics, restarts.
