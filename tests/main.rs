@@ -378,6 +378,9 @@ mod server_auth;
 #[cfg(feature = "agent")]
 #[path = "server/browser_ids.rs"]
 mod server_browser_ids;
+#[cfg(feature = "agent")]
+#[path = "server/conversations.rs"]
+mod server_conversations;
 #[cfg(feature = "server")]
 #[path = "server/disabled.rs"]
 mod server_disabled;

@@ -390,12 +390,127 @@ pub(crate) struct BrowserIdValid {
     pub(crate) expires_at: Option<f64>,
 }
 
-/// `DELETE /browsers/:id`.
+/// `DELETE /browsers/:id` and `/agent/conversations/:id`.
 #[cfg(feature = "agent")]
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Removed {
     /// Always true.
     pub(crate) removed: bool,
+}
+
+/// `POST /agent/conversations`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationCreated {
+    /// The id of the conversation.
+    pub(crate) conversation_id: String,
+}
+
+/// A conversation.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationInfo {
+    /// Its id.
+    pub(crate) id: String,
+    /// `idle`, `active`, `waiting` (a question is open) or `error`.
+    pub(crate) status: &'static str,
+    /// Whether its run is paused.
+    pub(crate) paused: bool,
+    /// Whether its run waits until another one ends.
+    pub(crate) queued: bool,
+    /// Whether its last turn was not finished; `POST …/resume` continues it.
+    pub(crate) unfinished: bool,
+    /// Alias of its model.
+    pub(crate) model: String,
+    /// `chat` or `routine_replay`.
+    pub(crate) mode: String,
+    /// The first 100 characters of the first message.
+    pub(crate) title: String,
+    /// When it was created, in seconds since 1970.
+    pub(crate) created_at: f64,
+    /// When it was last changed, in seconds since 1970.
+    pub(crate) updated_at: f64,
+    /// Number of messages: those of the user, of the model, and results of tools.
+    pub(crate) message_count: u64,
+    /// Id of its newest event; 0 without events.
+    pub(crate) last_event: u64,
+    /// The last `usage_metrics`; null before the first answer of the model.
+    pub(crate) usage: Value,
+    /// The open question; null without one.
+    pub(crate) question: Option<OpenQuestion>,
+}
+
+/// A question to a person.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct OpenQuestion {
+    /// Its id.
+    pub(crate) id: String,
+    /// `help`, `clarify` or `approval`.
+    pub(crate) kind: &'static str,
+    /// The tool call that asks.
+    pub(crate) tool_call_id: String,
+    /// What is asked.
+    pub(crate) body: Value,
+}
+
+/// `GET /agent/conversations`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationList {
+    /// The conversations, the last changed first, at most 1,000.
+    pub(crate) conversations: Vec<ConversationInfo>,
+    /// Their number.
+    pub(crate) count: usize,
+}
+
+/// `GET /agent/conversations/:id`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationShown {
+    pub(crate) conversation: ConversationInfo,
+}
+
+/// A stored event.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationEvent {
+    /// Its id, from 1.
+    pub(crate) id: u64,
+    /// `agent_event`, `usage_metrics`, `help_request`, `dialog`, `complete` or `error`.
+    pub(crate) event: String,
+    /// Its data.
+    pub(crate) data: Value,
+}
+
+/// `GET /agent/conversations/:id/events`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationEvents {
+    /// The events in order. Pictures are referred to by their path.
+    pub(crate) events: Vec<ConversationEvent>,
+    /// Their number.
+    pub(crate) count: usize,
+}
+
+/// `GET /agent/conversations/:id/history`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationMessages {
+    /// The messages in order.
+    pub(crate) messages: Vec<Value>,
+    /// Their number.
+    pub(crate) count: usize,
+}
+
+/// `POST /agent/conversations/:id/pause`, `/resume`, `/stop`, `/answer`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunChanged {
+    /// `idle`, `active`, `waiting` or `error`.
+    pub(crate) status: &'static str,
+    /// Whether the run is paused.
+    pub(crate) paused: bool,
 }
 
 /// `GET` and `POST /api/config/llm`.

@@ -687,3 +687,69 @@ pub(crate) struct RegisterBrowser {
     /// Hours until the id expires, also fractions. Default: 24.
     pub(crate) ttl_hours: Option<f64>,
 }
+
+/// `POST /agent/conversations`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CreateConversation {
+    /// Alias of the model. Default: `agent.model`.
+    pub(crate) model: Option<String>,
+    /// Id of a registered browser. Default: the server's own browser.
+    pub(crate) browser_id: Option<String>,
+    /// `chat` (default) or `routine_replay`.
+    pub(crate) mode: Option<String>,
+    /// Toolsets and single tools. Default: `visual`, `todo`, `clarify`.
+    pub(crate) toolsets: Vec<String>,
+    /// Folder of file and terminal tools. Default: that of the server.
+    pub(crate) cwd: Option<String>,
+    /// Use the cookies of the profile instead of a browser context of its own.
+    pub(crate) share_login: bool,
+    /// Which actions a person approves. Default: `agent.guard`. Stored, not used yet.
+    pub(crate) guard: Option<crate::config::Guard>,
+    /// Hosts that it may use. Stored, not used yet.
+    pub(crate) hosts: Vec<String>,
+    /// Names of secrets that it may use. Stored, not used yet.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// `GET /agent/conversations`: the query.
+#[cfg(feature = "agent")]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ConversationsQuery {
+    /// Only conversations in this state: `idle`, `active`, `waiting` or `error`.
+    pub(crate) status: Option<String>,
+}
+
+/// `POST /agent/conversations/:id/messages`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SendMessage {
+    /// The message.
+    pub(crate) text: String,
+    /// Id of the conversation's browser. Not needed.
+    #[serde(default)]
+    pub(crate) browser_id: Option<String>,
+}
+
+/// `POST /agent/conversations/:id/answer`.
+#[cfg(feature = "agent")]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnswerQuestion {
+    /// The answer to the open question.
+    pub(crate) text: String,
+}
+
+/// `GET /agent/conversations/:id/events`: the query.
+#[cfg(feature = "agent")]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct EventsPage {
+    /// Only events after this id.
+    pub(crate) after: Option<u64>,
+    /// Maximum number of events. Default and maximum: 100,000.
+    pub(crate) limit: Option<usize>,
+}

@@ -255,7 +255,7 @@ pub struct Agent {
 }
 
 /// Which actions of a model a person approves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Guard {
     /// No action.

@@ -84,15 +84,12 @@ impl Profiles {
     pub(super) fn passing(&self, url: &str) -> Result<Profile, Error> {
         let plain = url.strip_prefix("webdriver+").unwrap_or(url);
         Endpoint::parse(plain).map_err(|error| Error::BadRequest { problem: format!("endpoint: {error}") })?;
+        // The same after a restart: conversations refer to it.
+        let name = format!("endpoint-{:016x}", fnv(url));
         let mut known = self.known.lock();
-        let of_url = known.values().find(|one| {
-            let settings = one.settings();
-            settings.origin == Origin::Passing && settings.cdp_url.as_deref() == Some(url)
-        });
-        if let Some(profile) = of_url {
+        if let Some(profile) = known.get(&name) {
             return Ok(profile.clone());
         }
-        let name = format!("endpoint-{:08x}", fastrand::u32(..));
         let stored = Stored { cdp_url: Some(url.to_owned()), ..Stored::default() };
         let profile = make(&self.shared, &name, Origin::Passing, Some(&stored));
         known.insert(name, profile.clone());
@@ -224,6 +221,11 @@ impl Profiles {
 fn make(shared: &Arc<Shared>, name: &str, origin: Origin, stored: Option<&Stored>) -> Profile {
     let settings = Settings::new(name, origin, &shared.home, &shared.config, &shared.overrides, stored);
     Profile::new(Arc::clone(shared), settings)
+}
+
+/// FNV-1a, 64 bits.
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Checks the URL of a browser. Errors do not contain it, as it may hold a secret.

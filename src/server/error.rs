@@ -198,6 +198,18 @@ impl From<supervisor::Error> for ApiError {
 }
 
 #[cfg(feature = "agent")]
+impl From<crate::agent::Error> for ApiError {
+    fn from(error: crate::agent::Error) -> Self {
+        let code = match error.kind() {
+            // The toolset is an argument here.
+            Code::UnknownToolset => Code::BadRequest,
+            kind => kind,
+        };
+        Self::of(code.as_str(), &error, None)
+    }
+}
+
+#[cfg(feature = "agent")]
 impl From<crate::store::Error> for ApiError {
     fn from(error: crate::store::Error) -> Self {
         Self::of(error.code(), &error, None)

@@ -100,6 +100,15 @@ impl HomeTools {
         }
     }
 
+    /// The toolbox, opened on first request.
+    ///
+    /// # Errors
+    /// [`OfferError`].
+    #[cfg(feature = "agent")]
+    pub(super) fn toolbox(&self) -> Result<Toolbox, OfferError> {
+        Ok(self.open()?.toolbox.clone())
+    }
+
     /// Drops the tools and the processes of MCP servers. No tools are offered afterwards.
     pub(super) fn close(&self) {
         let state = std::mem::replace(&mut *self.state.lock(), State::Closed);

@@ -60,14 +60,14 @@ impl LocalApi {
         let tickets = Arc::new(Tickets::default());
         // Routes that need the database are not local.
         #[cfg(feature = "agent")]
-        let store = Err(super::error::ApiError::new("INTERNAL", "there is no database without a server"));
+        let agent = Err(super::error::ApiError::new("INTERNAL", "there is no database without a server"));
         let context = ServerContext {
             control,
             tools,
             tickets,
             secrets,
             #[cfg(feature = "agent")]
-            store,
+            agent,
             url: String::new(),
         };
         Self { context }

@@ -37,6 +37,13 @@ use crate::control::Control;
 use crate::redact::Secrets;
 pub use home_tools::{HomeTools, OfferError};
 
+/// The conversations of the home, and its database.
+#[cfg(feature = "agent")]
+struct AgentParts {
+    agents: crate::agent::Agents,
+    store: crate::store::Store,
+}
+
 /// State shared by all requests.
 struct ServerContext {
     control: Arc<Control>,
@@ -44,9 +51,9 @@ struct ServerContext {
     tickets: Arc<Tickets>,
     /// Secrets to mask in texts of pages.
     secrets: Secrets,
-    /// The database of the home, or why it cannot be used.
+    /// Conversations and their database, or why they are not available.
     #[cfg(feature = "agent")]
-    store: Result<crate::store::Store, error::ApiError>,
+    agent: Result<AgentParts, error::ApiError>,
     /// URL of the server, `http://127.0.0.1:18791`.
     url: String,
 }

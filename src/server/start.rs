@@ -8,15 +8,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::ServerContext;
 use super::auth::Auth;
-#[cfg(feature = "agent")]
-use super::error::ApiError;
 use super::home_tools::HomeTools;
 use super::routes::{RouteMatch, answer, find};
+#[cfg(feature = "agent")]
+use super::{AgentParts, error::ApiError};
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
 use crate::control::{self, Control, Overrides};
 use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use crate::sync::Deadline;
 
+/// How long the ends of runs are waited for at the end.
+#[cfg(feature = "agent")]
+const RUNS: Duration = Duration::from_millis(1_500);
 /// How long opening the database may take.
 #[cfg(feature = "agent")]
 const DATABASE: Duration = Duration::from_secs(10);
@@ -167,14 +170,14 @@ impl Server {
         let secrets = crate::tools::secrets(&control);
         let tickets = Arc::clone(auth.tickets());
         #[cfg(feature = "agent")]
-        let store = open_store(control.home());
+        let agent = open_agent(&control, &tools);
         let context = Arc::new(ServerContext {
             control,
             tools,
             tickets,
             secrets,
             #[cfg(feature = "agent")]
-            store,
+            agent,
             url: url.clone(),
         });
         let handler = Arc::new(RequestHandler { context: Arc::clone(&context), auth });
@@ -255,6 +258,10 @@ impl Server {
 
     fn end(&mut self, deadline: Deadline<'_>) {
         if let Some(http) = self.http.take() {
+            #[cfg(feature = "agent")]
+            if let Ok(agent) = &self.context.agent {
+                agent.agents.stop(deadline.within(RUNS));
+            }
             let patience = deadline.left().saturating_sub(BROWSERS);
             if !http.stop(Deadline::after(patience)) {
                 tracing::warn!("a cancelled request did not end");
@@ -310,24 +317,20 @@ fn listen(address: SocketAddr) -> io::Result<Listener> {
     }
 }
 
-/// Opens the database of a home. Without it the server serves all other routes.
+/// Opens the database and the conversations of a home. Without them the server serves all other routes.
 #[cfg(feature = "agent")]
-fn open_store(home: &Home) -> Result<crate::store::Store, ApiError> {
-    match crate::store::Store::open(home, Deadline::after(DATABASE)) {
-        Ok(opened) => {
-            if let Some(damaged) = opened.damaged {
-                tracing::warn!(
-                    "the database was damaged; it is kept as {}, and a new one was begun",
-                    damaged.display()
-                );
-            }
-            Ok(opened.store)
+fn open_agent(control: &Arc<Control>, tools: &Arc<HomeTools>) -> Result<AgentParts, ApiError> {
+    let open = || -> Result<AgentParts, ApiError> {
+        let opened = crate::store::Store::open(control.home(), Deadline::after(DATABASE))?;
+        if let Some(damaged) = opened.damaged {
+            tracing::warn!("the database was damaged; it is kept as {}, and a new one was begun", damaged.display());
         }
-        Err(problem) => {
-            tracing::warn!(%problem, "conversations and browser ids are not available");
-            Err(problem.into())
-        }
-    }
+        let (tools, store) = (Arc::clone(tools), opened.store);
+        let toolbox = move || tools.toolbox().map_err(|problem| problem.to_string());
+        let agents = crate::agent::Agents::new(Arc::clone(control), toolbox, store.clone())?;
+        Ok(AgentParts { agents, store })
+    };
+    open().inspect_err(|problem| tracing::warn!("conversations and browser ids are not available: {}", problem.error))
 }
 
 /// Connects the HTTP engine to authentication and routes.

@@ -68,9 +68,15 @@ impl TestServer {
 
     /// Stops the server and starts another one for the same home.
     pub(crate) fn restart(&mut self) {
+        self.restart_after(|| {});
+    }
+
+    /// Does something between the end of the server and the start of another one for the same home.
+    pub(crate) fn restart_after(&mut self, meanwhile: impl FnOnce()) {
         if let Some(server) = self.server.take() {
             server.stop(soon());
         }
+        meanwhile();
         let server = Server::start(self.options.clone()).unwrap();
         self.api.address = server.addr();
         self.server = Some(server);
@@ -206,8 +212,13 @@ impl Api {
 
     /// Follows events.
     pub(crate) fn events(&self, path: &str, headers: &str) -> Events {
+        self.events_of("GET", path, None, headers)
+    }
+
+    /// Follows events that a request answers with.
+    pub(crate) fn events_of(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> Events {
         let headers = format!("Accept: text/event-stream\r\n{headers}");
-        let mut lines = BufReader::new(self.send("GET", path, None, &headers));
+        let mut lines = BufReader::new(self.send(method, path, body, &headers));
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
         assert!(line.contains(" 200 "), "{line}");
@@ -286,16 +297,23 @@ pub(crate) struct Events {
 impl Events {
     /// The next event: its name, its id and what it says.
     pub(crate) fn next(&mut self) -> (String, String, Value) {
+        self.try_next().expect("the stream has ended")
+    }
+
+    /// The next event; `None` at the end of the stream.
+    pub(crate) fn try_next(&mut self) -> Option<(String, String, Value)> {
         let (mut name, mut id, mut data) = (String::new(), String::new(), Value::Null);
         loop {
             let mut line = String::new();
-            assert!(self.lines.read_line(&mut line).unwrap() > 0, "the stream has ended");
+            if self.lines.read_line(&mut line).unwrap() == 0 {
+                return None;
+            }
             let line = line.trim_end();
             match line.split_once(": ") {
                 Some(("event", value)) => name = value.to_owned(),
                 Some(("id", value)) => id = value.to_owned(),
                 Some(("data", value)) => data = serde_json::from_str(value).unwrap(),
-                _ if line.is_empty() && !data.is_null() => return (name, id, data),
+                _ if line.is_empty() && !data.is_null() => return Some((name, id, data)),
                 _ => {} // comments, lengths of chunks
             }
         }

@@ -61,8 +61,19 @@ pub(super) fn remove(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> 
     Err(ApiError::new("NOT_FOUND", "no browser is registered under this id; POST /browsers/register returns a new one"))
 }
 
+/// The browser of a valid id.
+pub(super) fn binding_of(call: &Call<'_>, id: &str) -> Result<BrowserBinding, ApiError> {
+    match store(call)?.find_browser_id(id, now(), call.deadline)? {
+        BrowserLookup::Valid(browser) => Ok(browser.binding),
+        BrowserLookup::Expired(_) => {
+            Err(ApiError::bad("browser_id: it has expired; POST /browsers/register returns a new one"))
+        }
+        _ => Err(ApiError::bad("browser_id: no browser is registered under it; POST /browsers/register returns one")),
+    }
+}
+
 fn store<'c>(call: &Call<'c>) -> Result<&'c Store, ApiError> {
-    call.context.store.as_ref().map_err(Clone::clone)
+    call.context.agent.as_ref().map(|agent| &agent.store).map_err(Clone::clone)
 }
 
 fn now() -> f64 {

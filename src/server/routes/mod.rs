@@ -12,7 +12,7 @@
 //! | `network` | routes for network requests |
 //! | `site_data` | cookies, storage, saved state, emulation |
 //! | `events`, `event_schema` | the event stream; the schema of its events |
-//! | `browsers` | browser ids (feature `agent`) |
+//! | `browsers`, `conversations` | browser ids and conversations (feature `agent`) |
 //! | `models` | settings of models |
 //! | `mcp` | tools over the Model Context Protocol |
 
@@ -21,6 +21,8 @@ mod browser;
 #[cfg(feature = "agent")]
 mod browsers;
 mod call;
+#[cfg(feature = "agent")]
+mod conversations;
 mod dispatch;
 mod event_schema;
 mod events;

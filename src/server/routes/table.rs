@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use super::Route;
 use super::{act, browser, events, mcp, models, network, pages, site_data, system, tabs};
 use crate::api::Method::{Delete, Get, Post};
+#[cfg(feature = "agent")]
+use crate::api::SendMessage;
 use crate::api::{AnyBody, McpQuery, NoFields, RootQuery};
 use crate::control::Status;
 
@@ -88,7 +90,7 @@ fn server_routes() -> Vec<Route> {
 
 #[cfg(feature = "agent")]
 fn agent_routes() -> Vec<Route> {
-    use super::browsers;
+    use super::{browsers, conversations};
     vec![
         Route::of(
             Post,
@@ -100,6 +102,72 @@ fn agent_routes() -> Vec<Route> {
         .secs(30),
         Route::of(Get, "/browsers/:id/valid", "Check a browser id", browsers::is_valid).quick().global(),
         Route::of(Delete, "/browsers/:id", "Remove a browser id", browsers::remove).quick().global(),
+        Route::of(Post, "/agent/conversations", "Create a conversation", conversations::create).quick().global(),
+        Route::of(Get, "/agent/conversations", "List conversations", conversations::list).quick().global(),
+        Route::of(Get, "/agent/conversations/:id", "Show a conversation", conversations::show).quick().global(),
+        Route::of(Delete, "/agent/conversations/:id", "Stop and delete a conversation", conversations::delete)
+            .global()
+            .secs(20),
+        Route::other::<SendMessage, AnyBody>(
+            Post,
+            "/agent/conversations/:id/messages",
+            "Send a message; stream the events of the run as Server-Sent Events",
+            "text/event-stream",
+            conversations::send,
+        )
+        .quick()
+        .global(),
+        Route::other::<NoFields, AnyBody>(
+            Get,
+            "/agent/conversations/:id/stream",
+            "Stream the events of a conversation as Server-Sent Events, after `Last-Event-ID` or from the first one",
+            "text/event-stream",
+            conversations::stream,
+        )
+        .quick()
+        .global(),
+        Route::of(
+            Get,
+            "/agent/conversations/:id/events",
+            "List the stored events of a conversation",
+            conversations::events,
+        )
+        .global(),
+        Route::of(
+            Get,
+            "/agent/conversations/:id/history",
+            "List the messages of a conversation",
+            conversations::history,
+        )
+        .global(),
+        Route::other::<NoFields, AnyBody>(
+            Get,
+            "/agent/conversations/:id/images/:n",
+            "Return a picture of a conversation",
+            "image/png",
+            conversations::image,
+        )
+        .global(),
+        Route::of(Post, "/agent/conversations/:id/pause", "Pause a run before its next step", conversations::pause)
+            .quick()
+            .global(),
+        Route::of(
+            Post,
+            "/agent/conversations/:id/resume",
+            "Continue a paused run, or the unfinished turn of an idle conversation",
+            conversations::resume,
+        )
+        .quick()
+        .global(),
+        Route::of(Post, "/agent/conversations/:id/stop", "Stop a run", conversations::stop).quick().global(),
+        Route::of(
+            Post,
+            "/agent/conversations/:id/answer",
+            "Answer the open question of a conversation, which continues it",
+            conversations::answer,
+        )
+        .quick()
+        .global(),
     ]
 }
 
