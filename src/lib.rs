@@ -41,8 +41,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "page"), allow(rustdoc::broken_intra_doc_links))]
 
-/// **Unstable:** may change in any release.
-///
+#[doc(hidden)]
 #[cfg(feature = "agent")]
 pub mod agent;
 #[cfg(feature = "server")]
@@ -80,8 +79,7 @@ mod redact;
 #[cfg(feature = "server")]
 pub mod server;
 mod setters;
-/// **Unstable:** may change in any release.
-///
+#[doc(hidden)]
 #[cfg(feature = "agent")]
 pub mod store;
 pub mod supervisor;

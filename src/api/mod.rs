@@ -4,11 +4,15 @@
 //! Error codes and their HTTP statuses are not here but in [`code`](crate::code), at the bottom of the module list, because
 //! `supervisor` and `page` name them too.
 
+#[cfg(feature = "agent")]
+mod agent;
 mod answers;
 mod requests;
 
 use std::fmt;
 
+#[cfg(feature = "agent")]
+pub(crate) use agent::*;
 pub(crate) use answers::*;
 pub(crate) use requests::*;
 
