@@ -9,6 +9,9 @@
 )]
 // Tests fail by panicking and print figures; that is what these are for here.
 
+#[cfg(all(feature = "agent", unix))]
+#[path = "agent/crash.rs"]
+mod agent_crash;
 #[cfg(feature = "agent")]
 #[path = "agent/ends.rs"]
 mod agent_ends;

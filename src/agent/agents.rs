@@ -23,6 +23,8 @@ use crate::tools::Toolbox;
 
 /// How long runs may take to end when all conversations are dropped.
 const ENDING: Duration = Duration::from_secs(5);
+/// How long the end of a thread is waited for once the end of its run is stored.
+const SETTLING: Duration = Duration::from_secs(1);
 /// How long the end of a run is waited for before its conversation is deleted.
 const STOPPING: Duration = Duration::from_secs(10);
 
@@ -145,6 +147,7 @@ impl Agents {
             return Err(Error::conflict("the conversation waits for an answer; answer its question, or stop it"));
         }
         let text = inner.cover(text)?;
+        inner.settle(&conversation, &live);
         run::begin(inner, &live, |live| {
             let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
             let entry = Entry::user(Kind::Plain, &*text);
@@ -167,8 +170,9 @@ impl Agents {
             return Err(Error::BadRequest { problem: "the answer is empty; send a text".to_owned() });
         }
         let inner = self.inner();
-        let (_, live) = inner.find(id)?;
+        let (conversation, live) = inner.find(id)?;
         let text = inner.cover(text)?;
+        inner.settle(&conversation, &live);
         run::begin(inner, &live, |live| {
             let question = inner.store.open_question(&live.id, Deadline::after(WRITE))?;
             let question = question.ok_or_else(|| Error::conflict("the conversation has asked no question"))?;
@@ -203,6 +207,7 @@ impl Agents {
         if conversation.state == ConversationState::Waiting {
             return Err(Error::conflict("the conversation waits for an answer; answer its question"));
         }
+        inner.settle(&conversation, &live);
         if !conversation.unfinished || live.is_running() {
             return Err(Error::conflict("the conversation is not paused and has no unfinished turn; send a message"));
         }
@@ -220,9 +225,14 @@ impl Agents {
     /// [`Error::NotFound`]; [`Error::Conflict`] when there is nothing to stop; [`Error::Store`].
     pub fn stop_run(&self, id: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         let inner = self.inner();
-        let (conversation, live) = inner.find(id)?;
-        if live.interrupt(Interrupted::Stopped) {
-            live.wait_for_end(deadline);
+        let (_, live) = inner.find(id)?;
+        let was_running = live.interrupt(Interrupted::Stopped);
+        if was_running && !live.wait_for_end(deadline) {
+            return Ok(());
+        }
+        // It may have asked a question as its last step.
+        let (conversation, _) = inner.find(id)?;
+        if was_running && conversation.state != ConversationState::Waiting {
             return Ok(());
         }
         if conversation.state != ConversationState::Waiting {
@@ -287,6 +297,13 @@ impl Inner {
         let live = Arc::clone(live);
         drop(lives);
         Ok((found, live))
+    }
+
+    /// Waits for the thread of a run whose end is stored already.
+    fn settle(&self, conversation: &Conversation, live: &Live) {
+        if conversation.state != ConversationState::Active {
+            live.wait_for_end(Deadline::after(SETTLING));
+        }
     }
 
     /// What is kept of a conversation in memory, if anything is.

@@ -13,7 +13,7 @@ use super::typed;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::IntentOutcome;
 use crate::sync::Deadline;
-use crate::tools::{Image, Outcome, ToolContext, ToolError};
+use crate::tools::{Image, ToolContext, ToolError};
 
 /// Time limit of a call.
 const CALL: Duration = Duration::from_secs(120);
@@ -87,57 +87,79 @@ impl Turn<'_> {
         }
     }
 
-    /// Makes the calls of the last message, in order. `None`: all have their results.
-    pub(super) fn call_all(&mut self, calls: &[Prepared]) -> Result<Option<End>, Error> {
+    /// Why a call is answered without being made; `None` if it is made.
+    fn refusal(&self, prepared: &Prepared) -> Option<ToolError> {
+        let problem = match (&prepared.arguments, self.offer.has(prepared.name())) {
+            (_, false) => {
+                let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+                let problem = format!("unknown tool {:?}; the tools are {}", prepared.name(), names.join(", "));
+                return Some(ToolError::new("UNKNOWN_TOOL", problem));
+            }
+            (Err(problem), true) => problem.clone(),
+            (Ok(arguments), true) => Ask::of(prepared.name(), arguments)?.err()?,
+        };
+        Some(ToolError::new("BAD_REQUEST", problem))
+    }
+
+    /// The question that a call asks.
+    fn question(&self, prepared: &Prepared) -> Option<Ask> {
+        let arguments = prepared.arguments.as_ref().ok().filter(|_| self.offer.has(prepared.name()))?;
+        Ask::of(prepared.name(), arguments)?.ok()
+    }
+
+    /// Opens the intent of the next call together with other changes, which saves a transaction. False when it is not made
+    /// right afterwards.
+    pub(super) fn open_next(&self, next: Option<&Prepared>, draft: &mut Draft) -> bool {
+        let next = next.filter(|_| !self.live.is_held());
+        let next = next.filter(|next| self.refusal(next).is_none() && self.question(next).is_none());
+        let Some(next) = next else { return false };
+        let arguments = arguments_of(&next.stored);
+        draft.change(|batch| batch.open_intent(next.id(), next.name(), arguments));
+        true
+    }
+
+    /// Makes the calls of the last message, in order. `is_open`: the intent of the first one is stored. `None`: all have
+    /// their results.
+    pub(super) fn call_all(&mut self, calls: &[Prepared], mut is_open: bool) -> Result<Option<End>, Error> {
         let message = self.entries.len();
         for (at, prepared) in calls.iter().enumerate() {
-            if self.live.checkpoint().is_some() {
+            if !is_open && self.live.checkpoint().is_some() {
                 return Ok(Some(End::Interrupted));
             }
-            let asked = match &prepared.arguments {
-                Ok(arguments) if self.offer.has(prepared.name()) => Ask::of(prepared.name(), arguments),
-                _ => None,
-            };
-            if let Some(Ok(ask)) = &asked {
+            if let Some(ask) = self.question(prepared) {
                 let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
-                return self.ask(Draft::default(), ask, Some(&prepared.stored), &rest).map(Some);
+                return self.ask(Draft::default(), &ask, Some(&prepared.stored), &rest).map(Some);
             }
-            let Some(returned) = self.make(prepared, asked.and_then(Result::err))? else {
+            let Some(returned) = self.make(prepared, is_open)? else {
                 return Ok(Some(End::Interrupted));
             };
-            self.returned(prepared, returned, message, at + 1 == calls.len())?;
+            is_open = self.returned(prepared, returned, message, calls.get(at + 1))?;
         }
         Ok(None)
     }
 
     /// Makes a call. `None`: it was interrupted, and its effect is unknown.
-    fn make(&mut self, prepared: &Prepared, problem: Option<String>) -> Result<Option<Returned>, Error> {
-        let refused = |code: &'static str, problem: &str| {
-            let result = ToolError::new(code, problem).to_value();
-            Ok(Some(Returned { result, images: Vec::new(), outcome: None }))
+    fn make(&mut self, prepared: &Prepared, is_open: bool) -> Result<Option<Returned>, Error> {
+        let arguments = match (self.refusal(prepared), &prepared.arguments) {
+            (None, Ok(arguments)) => arguments.clone(),
+            (refusal, _) => {
+                let refusal = refusal.unwrap_or_else(|| ToolError::new("BAD_REQUEST", "the arguments are not valid"));
+                return Ok(Some(Returned { result: refusal.to_value(), images: Vec::new(), outcome: None }));
+            }
         };
-        let arguments = match (&prepared.arguments, problem) {
-            (Err(problem), _) => return refused("BAD_REQUEST", problem),
-            (_, Some(problem)) => return refused("BAD_REQUEST", &problem),
-            (Ok(arguments), None) => arguments.clone(),
-        };
-        if !self.offer.has(prepared.name()) {
-            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
-            let problem = format!("unknown tool {:?}; the tools are {}", prepared.name(), names.join(", "));
-            return refused("UNKNOWN_TOOL", &problem);
+        if !is_open {
+            let mut intent = Draft::default();
+            let stored = arguments_of(&prepared.stored);
+            intent.change(|batch| batch.open_intent(prepared.id(), prepared.name(), stored));
+            self.commit(intent)?;
         }
-        let mut intent = Draft::default();
-        let stored = arguments_of(&prepared.stored);
-        intent.change(|batch| batch.open_intent(prepared.id(), prepared.name(), stored));
-        self.commit(intent)?;
         let deadline = Deadline::after(CALL).cancelled_by(&self.cancel);
         let context = ToolContext::new(&self.session, &self.offer.scope, deadline);
         let called = self.offer.registry.call(prepared.name(), &context, arguments);
         Ok(match called {
             Ok(outcome) => {
                 let result = outcome.to_value();
-                let Outcome { images, .. } = outcome;
-                Some(Returned { result, images, outcome: Some(IntentOutcome::Done) })
+                Some(Returned { result, images: outcome.images, outcome: Some(IntentOutcome::Done) })
             }
             // It may have had its effect.
             Err(_) if self.cancel.is_set() => None,
@@ -148,14 +170,15 @@ impl Turn<'_> {
         })
     }
 
-    /// Stores the result of a call. `message`: number of the message with the call.
+    /// Stores the result of a call. `message`: number of the message with the call. Returns whether the intent of the next
+    /// one is stored, too.
     fn returned(
         &mut self,
         prepared: &Prepared,
         returned: Returned,
         message: usize,
-        is_last: bool,
-    ) -> Result<(), Error> {
+        next: Option<&Prepared>,
+    ) -> Result<bool, Error> {
         let Returned { mut result, images, outcome } = returned;
         let mut draft = Draft::default();
         let is_secret = typed::take_is_secret(&mut result);
@@ -187,13 +210,15 @@ impl Turn<'_> {
             result["error"].as_str().filter(|_| result["success"] != true),
         );
         draft.entries.push(Entry::result(&prepared.stored, &result));
-        if is_last {
+        if next.is_none() {
             draft.entries.extend(self.take_pictures());
         }
         if let Some(outcome) = outcome {
             draft.change(|batch| batch.close_intent(prepared.id(), outcome));
         }
-        self.commit(draft).map(drop)
+        let is_open = self.open_next(next, &mut draft);
+        self.commit(draft)?;
+        Ok(is_open)
     }
 
     /// Stores the text of a call that was withheld.

@@ -137,6 +137,12 @@ impl Live {
         self.run.lock().why
     }
 
+    /// Whether the run is paused or to end.
+    pub(super) fn is_held(&self) -> bool {
+        let run = self.run.lock();
+        run.is_paused || run.why.is_some()
+    }
+
     /// Waits while the run is paused. Returns why it was interrupted, if it was.
     pub(super) fn checkpoint(&self) -> Option<Interrupted> {
         let mut run = self.run.lock();

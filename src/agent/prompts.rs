@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_wrong_file_is_refused_by_name_and_line() {
         for (path, text, line, about) in [
-            ("big/system.hbs", "One\n{{#if visual}}\nTwo", 2, ""),
+            ("big/system.hbs", "One\n{{#if visual}}\nTwo", 3, ""),
             ("small/system.hbs", "One\n\n{{unknown}}", 3, "unknown"),
             ("partials/data.hbs", "{{> nothing}}", 1, "nothing"),
         ] {

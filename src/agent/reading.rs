@@ -15,6 +15,8 @@ const MOST_LISTED: usize = 1_000;
 pub struct Overview {
     /// What is stored of it.
     pub conversation: Conversation,
+    /// Whether a run is in progress, also one that is paused or queued.
+    pub running: bool,
     /// Whether its run is paused; its state is `active` then.
     pub paused: bool,
     /// Whether its run waits until one of the other runs ends.
@@ -44,7 +46,8 @@ impl Agents {
 
     fn overview(&self, mut conversation: Conversation) -> Result<Overview, Error> {
         let live = self.inner().live(&conversation.id);
-        if conversation.state == ConversationState::Active && !live.as_ref().is_some_and(|live| live.is_running()) {
+        let running = live.as_ref().is_some_and(|live| live.is_running());
+        if conversation.state == ConversationState::Active && !running {
             // Its end could not be stored.
             conversation.state = ConversationState::Error;
         }
@@ -53,7 +56,7 @@ impl Agents {
             ConversationState::Waiting => self.inner().store.open_question(&conversation.id, Deadline::after(WRITE))?,
             _ => None,
         };
-        Ok(Overview { conversation, paused, queued, question })
+        Ok(Overview { conversation, running, paused, queued, question })
     }
 
     /// The messages of a conversation as they are stored: those of the user, the model and the tools, from the first one.

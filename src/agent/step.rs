@@ -98,8 +98,9 @@ impl Turn<'_> {
             let (text, reasoning) = said.take().unwrap_or_default();
             draft.event(AGENT_EVENT, prepared.action(&text).reasoning(&reasoning).into_value());
         }
+        let opened = self.open_next(calls.first(), &mut draft);
         self.commit(draft)?;
-        if let Some(end) = self.call_all(&calls)? {
+        if let Some(end) = self.call_all(&calls, opened)? {
             return Ok(Some(end));
         }
         self.check_progress()

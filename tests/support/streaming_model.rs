@@ -84,11 +84,16 @@ pub(crate) struct StreamingModel {
 
 impl StreamingModel {
     pub(crate) fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
+        let mut scripts: VecDeque<Script> = scripts.into_iter().collect();
+        Self::answering(move |_| scripts.pop_front().unwrap_or_default())
+    }
+
+    /// Answers each request by a function.
+    pub(crate) fn answering(mut answer: impl FnMut(&Value) -> Script + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (requests, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(None)));
         let ended = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let mut scripts: VecDeque<Script> = scripts.into_iter().collect();
         let (seen, current, end) = (Arc::clone(&requests), Arc::clone(&open), Arc::clone(&ended));
         let thread = spawn("streaming-model", move || {
             while let Ok((socket, _)) = listener.accept() {
@@ -97,8 +102,9 @@ impl StreamingModel {
                 }
                 *current.lock() = socket.try_clone().ok();
                 if let Some(request) = read(&socket) {
+                    let script = answer(&request);
                     seen.lock().push(request);
-                    play(socket, scripts.pop_front().unwrap_or_default());
+                    play(socket, script);
                 }
                 *current.lock() = None;
             }
