@@ -129,7 +129,8 @@ mod tests {
             ("uarrrrrrrrr", None),
             ("uar", None),
             ("", None),
-            ("uarararuararar", Some(8)), ("uarararrararar", Some(5)),
+            ("uarararuararar", Some(8)),
+            ("uarararrararar", Some(5)),
         ] {
             assert_eq!(kept_from(&entries(kinds)), expected, "{kinds}");
         }
