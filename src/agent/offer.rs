@@ -85,10 +85,11 @@ impl Offer {
     pub(super) fn specs(&self, model: &Model, settings: &Settings) -> Vec<ToolSpec> {
         let spec = |tool: &Tool| {
             let mut schema = Value::clone(&tool.schema);
-            if &*tool.name == HIGHLIGHT && !has_keywords(model, settings) {
-                if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-                    properties.remove(KEYWORDS);
-                }
+            if &*tool.name == HIGHLIGHT
+                && !has_keywords(model, settings)
+                && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
+            {
+                properties.remove(KEYWORDS);
             }
             ToolSpec::new(&*tool.name, &*tool.description, schema)
         };
