@@ -27,7 +27,7 @@ const MODULES: [(&str, &[&str]); 21] = [
     ("tools", &["control", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"]),
     ("agent", &["tools", "store", "llm", "control", "config", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
-    ("api", &["control", "page", "supervisor", "config", "code"]),
+    ("api", &["llm", "control", "page", "supervisor", "config", "code"]),
     // Entry points: what they need of the protocol, the modules between offer.
     (
         "server",
