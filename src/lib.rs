@@ -24,15 +24,13 @@
 //! | crate root | [`Browser`], [`Page`] and the types they take | `page` |
 //! | [`page`] | snapshots with refs, actions, screenshots, cookies, downloads | `page` |
 //! | [`supervisor`] | state, dialogs, frames, event log, protocol events, interception, routes | none |
-//! | [`browser`] | finding, launching and attaching to browsers | none |
-//! | [`cdp`] | the protocol: connections, sessions, generated types | none |
-//! | [`code`] | error codes | none |
-//! | [`sync`] | deadlines, cancellation, named threads | none |
+//! | [`browser`], [`cdp`] | finding, launching and attaching to browsers; the protocol: connections, sessions, types | none |
+//! | [`code`], [`sync`] | error codes; deadlines, cancellation, named threads | none |
 //! | `control`, `config`, `llm`, `tools` | profiles, settings, models, tools for models; **unstable** | `server` |
 //! | `agent`, `store` | conversations of a model that uses the browser, and their database; **unstable** | `agent` |
 //! | `cli`, `server`, `mcp`, `http` | the program; hidden, **unstable** | `cli`, `server` |
 //!
-//! Unstable modules may change in any release. A module uses only the modules below it: `cli` → `server` → `mcp` → `tools` →
+//! Unstable modules may change in any release. A module uses only the modules below it: `cli` → `server` → `agent`, `mcp` → `tools` →
 //! `control` → `page` → `supervisor` → `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. The
 //! handles of the crate root use `page`; settings (`config`), models (`llm`) and the database (`store`) stand beside `control`; `server` and `cli` share
 //! the types of the HTTP API (`api`).

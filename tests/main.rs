@@ -9,6 +9,9 @@
 )]
 // Tests fail by panicking and print figures; that is what these are for here.
 
+#[cfg(feature = "agent")]
+#[path = "agent/browser.rs"]
+mod agent_browser;
 #[cfg(all(feature = "agent", unix))]
 #[path = "agent/crash.rs"]
 mod agent_crash;

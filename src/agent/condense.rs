@@ -130,7 +130,7 @@ mod tests {
             ("uar", None),
             ("", None),
             ("uarararuararar", Some(8)),
-            ("uarararrararar", Some(5)),
+            ("uarararrarara", Some(5)),
         ] {
             assert_eq!(kept_from(&entries(kinds)), expected, "{kinds}");
         }

@@ -174,8 +174,12 @@ impl Live {
         if count > 0 {
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             // As they were stored: with the paths of images.
-            let events = store.events(&self.id, committed.first_event - 1, count, Deadline::after(WRITE))?;
-            self.feed.publish(events.into_iter().map(|event| Entry::Event(Arc::new(event))));
+            let events = store.events(&self.id, committed.first_event - 1, count, Deadline::after(WRITE));
+            match events {
+                Ok(events) => self.feed.publish(events.into_iter().map(|event| Entry::Event(Arc::new(event)))),
+                // They are stored; followers read them before the next ones, or at the end.
+                Err(problem) => tracing::warn!(conversation = %self.id, %problem, "events are reported late"),
+            }
         }
         Ok(committed)
     }

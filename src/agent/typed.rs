@@ -3,9 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::redact::Secrets;
-
-/// The field of results that says whether the text was typed into a secret field, or may have been.
-const SECRET_FIELD: &str = "secret_field";
+use crate::tools::SECRET_FIELD;
 
 /// The arguments of a call without the text that it types; `None` if it types none.
 pub(super) fn withheld(tool: &str, arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
@@ -35,10 +33,11 @@ fn cover(arguments: &mut Map<String, Value>) -> bool {
     has_any
 }
 
-/// Whether a result says that the text went into a secret field. The field is removed: it is not for the model.
+/// Whether a typed text stays out of the database: its field is secret, or the call failed before the field was known. The
+/// mark is removed from the result: it is not for the model.
 pub(super) fn take_is_secret(result: &mut Value) -> bool {
-    let said = result.as_object_mut().and_then(|result| result.remove(SECRET_FIELD));
-    said == Some(Value::Bool(true))
+    let mark = result.as_object_mut().and_then(|result| result.remove(SECRET_FIELD));
+    mark.and_then(|mark| mark.as_bool()).unwrap_or(result["success"] != true)
 }
 
 #[cfg(test)]
@@ -71,5 +70,7 @@ mod tests {
         assert!(take_is_secret(&mut result));
         assert_eq!(result, json!({ "success": true }));
         assert!(!take_is_secret(&mut result));
+        assert!(take_is_secret(&mut json!({ "success": false })));
+        assert!(!take_is_secret(&mut json!({ "success": false, "secret_field": false })));
     }
 }

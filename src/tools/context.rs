@@ -84,6 +84,11 @@ impl Scope {
         self.ask.as_deref()
     }
 
+    /// Whether the caller is a conversation.
+    pub(in crate::tools) fn is_conversation(&self) -> bool {
+        self.ask.as_ref().is_some_and(|ask| ask.is_conversation())
+    }
+
     /// The workspace of file and terminal tools.
     pub(in crate::tools) fn workspace(&self) -> &Workspace {
         &self.workspace

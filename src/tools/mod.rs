@@ -65,6 +65,7 @@ pub use crate::control::Session;
 pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
+pub(crate) use outcome::SECRET_FIELD;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
 pub(crate) use schema::without_null;

@@ -6,6 +6,9 @@ use crate::code::Code;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+/// Field of results in conversations: whether the text that was typed is for a secret field, such as a password field.
+pub(crate) const SECRET_FIELD: &str = "secret_field";
+
 /// An image in a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -49,6 +49,15 @@ struct Held {
     text: Option<String>,
 }
 
+/// Whether a field is a secret one.
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Secrecy {
+    gone: bool,
+    secret: bool,
+}
+
 impl Tab {
     /// Why text cannot be typed into an element, before it is tried; `None` if it can, as far as is known.
     ///
@@ -86,6 +95,19 @@ impl Tab {
     /// Those of the supervisor.
     pub fn held_text(&self, node: &Node, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
         Ok(self.call_in::<Held>(&node.frame, &node.doc, "held", &json!({ "id": node.id }), deadline)?.result.text)
+    }
+
+    /// Whether what is typed into an element is secret: by its type, purpose, name or style.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`] when it is gone; those of the supervisor.
+    pub fn is_secret_field(&self, node: &Node, deadline: Deadline<'_>) -> Result<bool, Error> {
+        let ask = json!({ "id": node.id });
+        let now = self.call_in::<Secrecy>(&node.frame, &node.doc, "bound", &ask, deadline)?.result;
+        if now.gone {
+            return Err(Error::StaleRef { reference: "the field".to_owned(), why: "it was removed from the document" });
+        }
+        Ok(now.secret)
     }
 
     /// The size of the top viewport, in CSS pixels.

@@ -1,19 +1,26 @@
 //! Tools that act: clicks, keys, forms, waits, scripts. Names, descriptions and arguments come from the table of actions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::super::tool::Handler;
-use super::super::{Outcome, Tool, ToolContext, ToolError, arguments};
+use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::{Browser, BrowserTools};
-use crate::page::{ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, ToolArgumentSpec, ToolSpec, WaitFor};
+use crate::control::TabHandle;
+use crate::page::{
+    ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, ToolArgumentSpec, ToolSpec, WaitFor,
+};
+use crate::sync::Deadline;
 
 /// The argument that names a tab.
 const TARGET: &str = "target";
 /// The argument that limits the time of an action.
 const TIMEOUT: &str = "timeout_ms";
 
+/// Time limit for finding out whether a field is secret.
+const SECRECY_LIMIT: Duration = Duration::from_secs(1);
 /// Hint for a script without a result.
 const NO_RETURN: &str = "statements have no result without return; end the script with return VALUE";
 
@@ -145,8 +152,19 @@ fn act(
     act.delta = !matches!(act.kind, ActKind::Wait(_) | ActKind::Evaluate { .. });
     act.redact = Some(browser.secrets.clone());
     let handle = browser.tab(target)?;
-    let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline))?;
+    // Conversations store calls, but no text of secret fields.
+    let is_secret = call.scope.is_conversation().then(|| is_secret(&handle, &act.kind, call.deadline)).flatten();
+    let mark = |error: ToolError| match is_secret {
+        Some(is_secret) => error.with(SECRET_FIELD, is_secret),
+        None => error,
+    };
+    let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline));
+    let done = done.map_err(|error| mark(error.into()))?;
     let mut outcome = browser.caused(told(&act.kind), &done);
+    if types(&act.kind) && call.scope.is_conversation() {
+        // What is not known may be secret.
+        outcome = outcome.with(SECRET_FIELD, is_secret.unwrap_or(true));
+    }
     if let Some(result) = done.result {
         let is_nothing = result.is_null();
         outcome = browser.with_result(outcome, result)?;
@@ -155,6 +173,24 @@ fn act(
         }
     }
     Ok(browser.finished(outcome))
+}
+
+fn types(kind: &ActKind) -> bool {
+    matches!(kind, ActKind::Type { .. } | ActKind::Fill { .. })
+}
+
+/// Whether the text of an action is for a secret field; `None` if it types none, or if a field is not known.
+fn is_secret(handle: &TabHandle, kind: &ActKind, deadline: Deadline<'_>) -> Option<bool> {
+    let fields: Vec<&Locator> = match kind {
+        ActKind::Type { .. } => vec![kind.locator()?],
+        ActKind::Fill { fields, .. } => fields.iter().map(|field| &field.at).collect(),
+        _ => return None,
+    };
+    let each = fields.into_iter().map(|at| {
+        let (node, _) = handle.tab.resolve(at.reference.as_deref()?).ok()?;
+        handle.tab.is_secret_field(&node, deadline.within(SECRECY_LIMIT)).ok()
+    });
+    each.collect::<Option<Vec<bool>>>().map(|all| all.contains(&true))
 }
 
 /// What was done, in the terms of the arguments.

@@ -10,13 +10,14 @@ use serde_json::{Map, Value, json};
 
 use super::super::schema::schema_of;
 use super::super::tool::Handler;
-use super::super::{Outcome, Tool, ToolContext, ToolError, arguments};
+use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::action::{Action, Given, Pending};
 use super::observation::{Observation, cut, is_disabled, named, quoted};
 use super::observe::with_picture;
 use super::{Visual, VisualTools, failed, failed_at};
 use crate::control::{TabHandle, TabInfo};
 use crate::page::{self, Act, Bound, Locator, LookOptions, Upload, VisibleElement};
+use crate::redact::Secrets;
 
 /// Length of the HTML in a preview, in characters.
 const HTML: usize = 800;
@@ -119,8 +120,30 @@ impl Handler for Interacting {
         if read.is_err() {
             visual.take_pending();
         }
-        run(&visual, &read?)
+        let wanted = read?;
+        // Conversations store calls, but no text of secret fields.
+        let is_secret = call.scope.is_conversation().then(|| is_secret(&visual, &wanted)).flatten();
+        let done = run(&visual, &wanted);
+        match is_secret {
+            Some(is_secret) => done
+                .map(|outcome| outcome.with(SECRET_FIELD, is_secret))
+                .map_err(|error| error.with(SECRET_FIELD, is_secret)),
+            None => done,
+        }
     }
+}
+
+/// Whether the text of a call is for a secret field; `None` without a text, or if the field is not known.
+fn is_secret(visual: &Visual<'_>, wanted: &Interaction) -> Option<bool> {
+    wanted.text.as_deref().filter(|text| !text.is_empty())?;
+    let state = visual.state();
+    if wanted.action.confirmed().is_some() {
+        return state.lock().pending.as_ref().map(|pending| pending.bound.is_secret);
+    }
+    let handle = visual.tab(wanted.tab_id.as_deref()).ok()?;
+    let element = state.lock().element(handle.tab.target().as_str(), wanted.element_id.as_deref()?);
+    let (element, _) = element.ok()?;
+    handle.tab.is_secret_field(&element.node, visual.deadline().within(HELD_LIMIT)).ok()
 }
 
 fn bad(problem: impl Into<String>) -> ToolError {
@@ -330,13 +353,20 @@ impl Pending {
         let given_values = wanted.value.as_ref().map(Values::texts);
         [
             ("tab_id", wanted.tab_id.as_ref().is_some_and(is_other_tab)),
-            ("text", wanted.text.as_ref().is_some_and(|given| given != text)),
+            ("text", wanted.text.as_ref().is_some_and(|given| given != text && !self.is_covered(given))),
             ("submit", wanted.submit && !submit),
             ("value", given_values.is_some_and(|given| given != *values)),
             ("target_element_id", wanted.target_element_id.as_deref().is_some_and(|given| Some(given) != onto)),
         ]
         .into_iter()
         .find_map(|(field, differs)| differs.then_some(field))
+    }
+}
+
+impl Pending {
+    /// Whether a text is what a conversation shows in place of that of a secret field.
+    fn is_covered(&self, text: &str) -> bool {
+        self.bound.is_secret && text == Secrets::COVER
     }
 }
 
