@@ -42,15 +42,15 @@ impl Mode {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct NewConversation {
-    /// Alias of the model [`agent.model`].
+    /// Alias of the model. Default: `agent.model` of `config.yaml`.
     pub model: Option<String>,
-    /// Profile whose browser is used [the default profile].
+    /// Profile whose browser is used. Default: the default profile.
     pub profile: Option<String>,
-    /// What it is for [`chat`].
+    /// What it is for. Default: a chat.
     pub mode: Mode,
-    /// Toolsets and single tools [`visual`, `todo`, `clarify`].
+    /// Toolsets and single tools. Default: `visual`, `todo`, `clarify`.
     pub toolsets: Vec<String>,
-    /// Folder of file and terminal tools [that of the server].
+    /// Folder of file and terminal tools. Default: `tools.workspace`, else that of the server.
     pub cwd: Option<String>,
     /// Whether it uses the cookies of the profile instead of a browser context of its own.
     pub share_login: bool,

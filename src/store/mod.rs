@@ -4,7 +4,7 @@
 //! that wait at the same time share one transaction. Reads have connections of their own and never wait for the writer.
 //!
 //! Times are seconds since 1970 (Unix time). JSON is stored as it is given; only references to new images in it are
-//! replaced, see [`image_reference`].
+//! replaced, see [`image_reference`](crate::store::image_reference).
 //!
 //! ```no_run
 //! use cdpilot::config::Home;
