@@ -91,6 +91,9 @@ mod cli_browser_real;
 #[cfg(feature = "cli")]
 #[path = "cli/browser_requests.rs"]
 mod cli_browser_requests;
+#[cfg(all(feature = "cli", unix))]
+#[path = "cli/chat.rs"]
+mod cli_chat;
 #[cfg(feature = "cli")]
 #[path = "cli/commands.rs"]
 mod cli_commands;

@@ -182,6 +182,7 @@ impl Turn<'_> {
         let Returned { mut result, images, outcome } = returned;
         let mut draft = Draft::default();
         let is_secret = typed::take_is_secret(&mut result);
+        self.report_dialogs(&mut draft);
         if prepared.is_withheld {
             let shown = if is_secret { &prepared.stored } else { &prepared.revealed };
             let event = AgentEvent::action("", prepared.name(), prepared.id(), arguments_of(shown));

@@ -8,6 +8,7 @@ use super::now;
 pub(super) const AGENT_EVENT: &str = "agent_event";
 pub(super) const USAGE_METRICS: &str = "usage_metrics";
 pub(super) const HELP_REQUEST: &str = "help_request";
+pub(super) const DIALOG: &str = "dialog";
 pub(super) const COMPLETE: &str = "complete";
 pub(super) const ERROR: &str = "error";
 

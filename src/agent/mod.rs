@@ -13,6 +13,7 @@
 //! | `step` | one request to the model |
 //! | `calls` | the tool calls of an answer |
 //! | `typed` | keeps text out of the database that is typed into secret fields |
+//! | `dialogs` | reports the dialogs of its pages |
 //! | `questions` | questions that end a turn, and their answers |
 //! | `repair` | results for calls that were interrupted |
 //! | `stuck` | recognises that a model makes no progress |
@@ -30,6 +31,7 @@
 mod agents;
 mod calls;
 mod condense;
+mod dialogs;
 mod error;
 mod events;
 mod feed;

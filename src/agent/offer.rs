@@ -107,7 +107,7 @@ impl Offer {
         covered.collect()
     }
 
-    fn cover_value(&self, value: &Value) -> Value {
+    pub(super) fn cover_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.cover(text).into(),
             Value::Array(items) => items.iter().map(|item| self.cover_value(item)).collect(),

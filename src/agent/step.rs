@@ -70,6 +70,7 @@ impl Turn<'_> {
     /// Stores the answer of the model and makes its calls.
     fn answered(&mut self, model: &Model, answer: Answer) -> Result<Option<End>, Error> {
         let mut draft = Draft::default();
+        self.report_dialogs(&mut draft);
         self.count(model, &answer, &mut draft);
         let text = self.offer.cover(&answer.text);
         let reasoning = self.offer.cover(&answer.reasoning);

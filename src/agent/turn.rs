@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::agents::Inner;
+use super::dialogs::Dialogs;
 use super::events::{AGENT_EVENT, AgentEvent};
 use super::live::Live;
 use super::messages::{Entry, Kind};
@@ -104,6 +105,7 @@ pub(super) struct Turn<'a> {
     pub(super) pictures: Vec<Picture>,
     pub(super) stuck: Stuck,
     pub(super) is_warned: bool,
+    dialogs: Dialogs,
 }
 
 impl<'a> Turn<'a> {
@@ -131,6 +133,7 @@ impl<'a> Turn<'a> {
             let short: String = live.id.chars().take(SHORT).collect();
             Session::unlisted(&format!("agent-{short}"), !settings.share_login)
         });
+        let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
         let tools = offer.specs(model, &settings);
         let mut turn = Self {
             inner,
@@ -148,6 +151,7 @@ impl<'a> Turn<'a> {
             pictures: Vec::new(),
             stuck: Stuck::default(),
             is_warned: false,
+            dialogs,
         };
         if !failed.is_empty() {
             let mut draft = Draft::default();
@@ -169,6 +173,11 @@ impl<'a> Turn<'a> {
             }
         }
         Ok(End::MaxSteps(most))
+    }
+
+    /// Adds the dialogs that opened or closed since the last time.
+    pub(super) fn report_dialogs(&mut self, draft: &mut Draft) {
+        self.dialogs.report(&self.live.id, &self.offer, draft);
     }
 
     /// Stores changes, and appends their messages to those of the run.

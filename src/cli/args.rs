@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::bench::Part;
-use super::{browser, tool_calls, tool_settings};
+use super::{browser, chat, tool_calls, tool_settings};
 use crate::browser::{Switch, TransportKind};
 use crate::config::AutoSwitch;
 use crate::supervisor::{BridgeMode, DialogPolicy};
@@ -85,6 +85,8 @@ pub(super) enum Command {
     Serve(Serve),
     /// Call a tool, or list the tools that can be called
     Tool(tool_calls::Tool),
+    /// Let a model do a task in the browser
+    Chat(chat::ChatArgs),
     /// Choose which tools models may call
     Tools(tool_settings::Tools),
     /// Run an MCP server on stdin and stdout

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::code::Code;
 use crate::{browser, config, control, page, supervisor};
 
 /// Exit status of the program.
@@ -45,6 +46,11 @@ pub(super) struct Failure {
 impl Failure {
     pub(super) fn new(code: impl Into<Cow<'static, str>>, error: impl Into<String>) -> Self {
         Self { error: error.into(), code: code.into(), details: None, exit: Exit::Failed }
+    }
+
+    /// Its code, if it is a known one.
+    pub(super) fn kind(&self) -> Option<Code> {
+        Code::parse(&self.code)
     }
 
     pub(super) fn usage(error: impl Into<String>) -> Self {

@@ -12,6 +12,7 @@
 //! | `local_tools` | tools that run in the command's own process and folder |
 //! | `serve`, `signals` | running the server |
 //! | `tool_calls`, `tool_settings` | `cdpilot tool`: calling a tool; `cdpilot tools`: choosing which tools models may call |
+//! | `chat` | `cdpilot chat`: a client of the conversations of the server |
 //! | `mcp` | the MCP server on stdin and stdout |
 //! | `memory` | returning freed memory to the system |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
@@ -20,6 +21,7 @@ mod args;
 mod autostart;
 mod bench;
 mod browser;
+mod chat;
 mod client;
 mod completions;
 mod connect;
@@ -88,6 +90,7 @@ pub fn main() -> ExitCode {
         Command::Browser(command) => browser::run(&command, &cli.global, &settings, &out),
         Command::Serve(args) => serve::run(&args, &cli.global, &out),
         Command::Tool(args) => tool_calls::run(&args, &cli.global, &settings, &out),
+        Command::Chat(args) => chat::run(&args, &cli.global, &settings, &out),
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),

@@ -5,12 +5,26 @@ use std::time::{Duration, Instant};
 use super::{ArmedDialog, DialogOutcome, DialogReply, Error, Profile, TabInfo};
 use crate::page::Outcome;
 use crate::supervisor::{
-    self, ArmedAnswer, ArmedDialogAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, TargetId, View,
+    self, ArmedAnswer, ArmedDialogAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, LogEvent, Secrets, TargetId,
+    View,
 };
 use crate::sync::Deadline;
 
 /// How long to wait until the owner of a new tab is known.
 const OWNER: Duration = Duration::from_millis(300);
+/// Log entries that are read at once.
+const AT_ONCE: usize = 256;
+
+/// A dialog opened or closed.
+#[derive(Debug, Clone)]
+pub(crate) struct DialogChange {
+    /// When, in seconds since 1970.
+    pub(crate) ts: f64,
+    /// `opened` or `closed`.
+    pub(crate) state: &'static str,
+    /// The dialog, with its end when it is closed.
+    pub(crate) dialog: serde_json::Value,
+}
 
 impl Profile {
     /// Pending and recently closed dialogs of a tab or of all tabs; none if the browser is not running. Does not wait.
@@ -29,6 +43,27 @@ impl Profile {
         let pending = now.dialogs.iter().filter(|dialog| here(&dialog.target_id)).cloned().collect();
         let recent = now.recent.iter().filter(|closed| here(&closed.dialog.target_id)).cloned().collect();
         Ok((pending, recent))
+    }
+
+    /// The dialogs of visible tabs that opened or closed after event `seen` of the log, which becomes the last one that was read.
+    pub(crate) fn dialog_changes(&self, seen: &mut u64) -> Vec<DialogChange> {
+        let mut changes = Vec::new();
+        loop {
+            let tail = self.events().since(*seen, AT_ONCE);
+            let Some(last) = tail.entries.last() else { return changes };
+            *seen = last.seq;
+            for entry in &tail.entries {
+                let (state, dialog) = match &*entry.event {
+                    LogEvent::DialogOpened(dialog) => ("opened", serde_json::to_value(dialog)),
+                    LogEvent::DialogClosed(closed) => ("closed", serde_json::to_value(closed)),
+                    _ => continue,
+                };
+                let (Some(target), Ok(dialog)) = (&entry.target_id, dialog) else { continue };
+                if self.sees(target, Deadline::after(OWNER)) == Some(true) {
+                    changes.push(DialogChange { ts: entry.ts, state, dialog });
+                }
+            }
+        }
     }
 
     /// Answers armed for future dialogs of a tab or of all tabs; none if the browser is not running. Does not wait.

@@ -55,6 +55,11 @@ impl Terminal {
         std::mem::take(&mut screen)
     }
 
+    /// Ctrl-C outside of a prompt: the terminal is not the controlling one, and sends no signals.
+    pub(crate) fn interrupts(&self) {
+        crate::cli_run::kill(self.child.id(), "-INT");
+    }
+
     pub(crate) fn types(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }

@@ -349,7 +349,7 @@ pub(super) fn disambiguate(cli: &clap::Command, args: impl Iterator<Item = OsStr
 }
 
 /// Top-level names that never stand for a browser command.
-const RESERVED: [&str; 6] = ["help", "chat", "eval", "record", "routine", "secrets"];
+const RESERVED: [&str; 5] = ["help", "eval", "record", "routine", "secrets"];
 /// Global options that take a value.
 const WITH_VALUE: [&str; 4] = ["--timeout", "--profile", "--session", "--url"];
 

@@ -5,9 +5,11 @@
 //! | `find` | the address of the server |
 //! | `request` | a request to a route |
 //! | `resolve` | name resolution |
+//! | `event_lines` | the events of a stream |
 //! | `error_answer` | error answers turned into CLI errors with an exit status |
 
 mod error_answer;
+mod event_lines;
 mod find;
 mod request;
 mod resolve;
@@ -25,6 +27,7 @@ use crate::api::{CLIENT_HEADER, Method, Vocabulary};
 use crate::browser::is_suspended;
 use crate::config::{Home, Token};
 pub(super) use error_answer::{exit_of, of_answer};
+pub(super) use event_lines::EventLines;
 pub(super) use find::{ServerAddress, Source, find, is_loopback_url, is_server};
 pub(super) use request::Request;
 
@@ -149,6 +152,26 @@ impl Client {
         }
         let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
         let text = text.map_err(|problem| self.no_answer(&problem, REMOTE_CONNECT_LIMIT))?;
+        let value = serde_json::from_str(&text).unwrap_or_default();
+        Ok(Err(Answer { status, text, value, server: self.shown.clone() }))
+    }
+
+    /// Reads an answer that is not JSON: its media type and its bytes. The inner error is an answer of another kind.
+    pub(super) fn bytes(
+        &self,
+        request: &Request,
+        patience: Duration,
+    ) -> Result<Result<(String, Vec<u8>), Answer>, NoAnswer> {
+        let mut response = self.ask(request, Some(patience), false)?;
+        let status = response.status().as_u16();
+        let kind =
+            response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
+        let body = response.body_mut().with_config().limit(MAX_ANSWER);
+        if status == 200 {
+            let bytes = body.read_to_vec().map_err(|problem| self.no_answer(&problem, patience))?;
+            return Ok(Ok((kind, bytes)));
+        }
+        let text = body.read_to_string().map_err(|problem| self.no_answer(&problem, patience))?;
         let value = serde_json::from_str(&text).unwrap_or_default();
         Ok(Err(Answer { status, text, value, server: self.shown.clone() }))
     }

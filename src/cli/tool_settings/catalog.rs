@@ -79,6 +79,11 @@ impl Catalog {
         Ok(Self { registry, toolsets, scope: toolbox.scope().clone(), _servers: servers })
     }
 
+    /// The toolsets.
+    pub(in super::super) fn toolsets(&self) -> &Toolsets {
+        &self.toolsets
+    }
+
     /// Starts the MCP servers and lists their tools. A failed server is reported and does not affect the others.
     pub(super) fn load(&self, deadline: Deadline<'_>, out: &Out) {
         let all = self.registry.sources().iter().map(|toolset| toolset.to_string()).collect();

@@ -1,0 +1,229 @@
+//! `cdpilot chat`: a task for a model that uses the browser.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `link` | requests to the server, streams of events |
+//! | `watch` | following a run; Ctrl-C |
+//! | `show` | printing events |
+//! | `commands` | the commands of the interactive chat |
+//! | `input` | reading lines from the terminal or from a pipe |
+//! | `interactive` | the interactive chat |
+//! | `next` | model, toolsets and browser of the next conversation |
+
+mod commands;
+mod input;
+mod interactive;
+mod link;
+mod next;
+mod show;
+mod watch;
+
+use std::io::{IsTerminal as _, Read as _};
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::args::Global;
+use super::failure::{Exit, Failure};
+use super::output::{Out, clean, one_line};
+use super::settings::Settings;
+use crate::sync::Deadline;
+use input::Input;
+use interactive::Chat;
+use link::Link;
+use next::Next;
+use show::Show;
+use watch::{Asked, Followed, Interrupts, Stop};
+
+const AFTER: &str = "\
+With TEXT, runs that task and prints the final text of the model; progress goes to stderr. The exit status
+is 1 when the run fails or is stopped, or when the model asks something and nobody is at the terminal.
+--timeout limits the run. Without TEXT, messages and commands are typed; /help lists the commands.
+
+The models are configured in llm.json in the home; see docs/configuration.md.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(super) struct ChatArgs {
+    /// Toolsets or tools of the model, separated by commas [default: visual, or browser for a model that does not see; with
+    /// todo and clarify]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    toolsets: Vec<String>,
+    /// Name of the model in llm.json [default: agent.model in config.yaml, else the default of llm.json]
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Use the logins of the profile [default: none; a conversation has its own cookies]
+    #[arg(long)]
+    share_login: bool,
+    /// Continue this conversation: TEXT is the answer when the model has asked something
+    #[arg(long, value_name = "ID", conflicts_with_all = ["toolsets", "model", "share_login"])]
+    conversation: Option<String>,
+    /// The task; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+}
+
+pub(super) fn run(args: &ChatArgs, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    if global.session.is_some() {
+        return Err(Failure::usage("a conversation has a session of its own; leave out --session"));
+    }
+    let link = Link::new(global, settings, out)?;
+    let profile = global.profile.clone().or_else(|| super::settings::env("CDPILOT_PROFILE"));
+    let next = Next::new(args.model.clone(), args.toolsets.clone(), args.share_login, profile);
+    let interrupts = Interrupts::register()?;
+    let text = match args.text.as_deref() {
+        Some("-") => Some(from_stdin()?),
+        Some(text) => Some(text.to_owned()),
+        None => None,
+    };
+    match text {
+        Some(text) if text.trim().is_empty() => Err(Failure::usage("TEXT is empty; give a task")),
+        Some(text) => OneShot { args, link: &link, interrupts: &interrupts, out }.run(&text, next, settings),
+        None if out.json => Err(Failure::usage("--json needs TEXT: the interactive chat has no JSON output")),
+        None => Chat::new(&link, &interrupts, out, next).run(args.conversation.as_deref()),
+    }
+}
+
+fn from_stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin().lock().read_to_string(&mut text);
+    read.map_err(|problem| Failure::usage(format!("cannot read the task from stdin: {problem}")))?;
+    Ok(text)
+}
+
+/// The next request of a conversation for a text: the answer to its open question, or a message.
+fn message(link: &Link<'_>, followed: &mut Followed, text: &str) -> Result<super::client::Request, Failure> {
+    let shown = super::client::Request::get("/agent/conversations").segment(&followed.id);
+    let shown = link.ask(&shown)?;
+    let conversation = &shown["conversation"];
+    followed.last = conversation["last_event"].as_u64().unwrap_or_default();
+    if conversation["status"] == "waiting" {
+        link.ask(&followed.post("answer").field("text", Some(text)))?;
+        return Ok(followed.rest());
+    }
+    if conversation["paused"] == true {
+        // Another instruction replaces what it was doing.
+        link.ask(&followed.post("stop"))?;
+    }
+    Ok(followed.post("messages").field("text", Some(text)))
+}
+
+/// A task without further input, except answers at a terminal.
+struct OneShot<'a> {
+    args: &'a ChatArgs,
+    link: &'a Link<'a>,
+    interrupts: &'a Interrupts,
+    out: &'a Out,
+}
+
+impl OneShot<'_> {
+    fn run(&self, text: &str, next: Next, settings: &Settings) -> Result<Exit, Failure> {
+        let (link, out) = (self.link, self.out);
+        let id = match &self.args.conversation {
+            Some(id) => id.clone(),
+            None => next.create(link)?,
+        };
+        let mut followed = Followed::of(&id);
+        let mut show = Show::new(out, link, true, false);
+        let limit = settings.millis().map(Deadline::after_millis);
+        let mut request = message(link, &mut followed, text)?;
+        loop {
+            let stop = followed.watch(&request, link, &mut show, self.interrupts, limit)?;
+            let again = format!("cdpilot chat --conversation {id}");
+            let problem = match stop {
+                Stop::Done => break,
+                Stop::Paused => {
+                    let can_ask = Input::is_terminal();
+                    out.warning(&format!("paused; `{again}` continues it later"));
+                    if !can_ask {
+                        return Err(Failure::new("CANCELLED", "the run was paused with Ctrl-C"));
+                    }
+                    match Input::ask("Enter continues, Ctrl-C leaves")? {
+                        None => return Err(Failure::new("CANCELLED", "the run was paused with Ctrl-C")),
+                        Some(_) => {
+                            link.ask(&followed.post("resume"))?;
+                            request = followed.rest();
+                            continue;
+                        }
+                    }
+                }
+                Stop::Asked(asked) => match self.answered(&asked)? {
+                    Some(answer) => {
+                        link.ask(&followed.post("answer").field("text", Some(answer)))?;
+                        request = followed.rest();
+                        continue;
+                    }
+                    None => {
+                        let asked = one_line(&asked.message);
+                        let text = format!("the model asks: {asked:?}; answer it with `{again} ANSWER`");
+                        Failure::new("CONFLICT", text)
+                    }
+                },
+                Stop::Stopped => Failure::new("CANCELLED", "the run was stopped"),
+                Stop::Failed { problem, code } => Failure::new(code, format!("{problem} (conversation {id})")),
+                Stop::TimedOut => {
+                    link.ask(&followed.post("stop"))?;
+                    Failure::new(
+                        "TIMEOUT",
+                        format!("the run did not end before --timeout; it was stopped. `{again}` continues it"),
+                    )
+                }
+            };
+            return Err(problem.with(Exit::Failed));
+        }
+        self.print(&followed, &mut show);
+        Ok(Exit::Done)
+    }
+
+    /// The answer of the person at the terminal; `None` without one, or when nothing is answered.
+    fn answered(&self, asked: &Asked) -> Result<Option<String>, Failure> {
+        if !Input::is_terminal() || self.out.json {
+            return Ok(None);
+        }
+        self.out.warning(&question(asked));
+        Ok(Input::ask("answer")?.map(|answer| chosen(&answer, asked)).filter(|answer| !answer.is_empty()))
+    }
+
+    fn print(&self, followed: &Followed, show: &mut Show<'_>) {
+        #[derive(Serialize)]
+        struct Output<'a> {
+            ok: bool,
+            conversation_id: &'a str,
+            text: &'a str,
+            usage: &'a Value,
+            pictures: &'a [String],
+        }
+        show.usage(&followed.usage);
+        self.out.aside(&format!("conversation {}", followed.id));
+        self.out.line(&clean(followed.text.trim_end()));
+        self.out.object(&Output {
+            ok: true,
+            conversation_id: &followed.id,
+            text: &followed.text,
+            usage: &followed.usage,
+            pictures: &show.pictures,
+        });
+    }
+}
+
+/// A question as it is shown.
+fn question(asked: &Asked) -> String {
+    let mut text = format!("? {}", clean(&asked.message));
+    for (at, choice) in asked.choices.iter().enumerate() {
+        text.push_str(&format!("\n  {}  {}", at + 1, one_line(choice)));
+    }
+    text
+}
+
+/// The choice with the number that was typed, or the text.
+fn chosen(typed: &str, asked: &Asked) -> String {
+    let number = typed.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let choice = number.and_then(|at| asked.choices.get(at)).cloned();
+    choice.unwrap_or_else(|| typed.trim().to_owned())
+}
+
+/// Whether output goes to a terminal.
+fn is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}

@@ -1,0 +1,77 @@
+//! Model, toolsets and browser of the next conversation.
+
+use serde_json::Value;
+
+use super::super::client::Request;
+use super::super::failure::{Exit, Failure};
+use super::link::Link;
+use crate::code::Code;
+
+/// Toolsets for a model that sees.
+const SEEING: [&str; 3] = ["visual", "todo", "clarify"];
+/// Toolsets for a model that does not see.
+const BLIND: [&str; 3] = ["browser", "todo", "clarify"];
+
+/// What the next conversation is created with.
+#[derive(Debug, Clone)]
+pub(super) struct Next {
+    pub(super) model: Option<String>,
+    /// Empty: the default for the model.
+    pub(super) toolsets: Vec<String>,
+    share_login: bool,
+    /// Profile of the browser, when one was chosen.
+    profile: Option<String>,
+    /// The browser that was connected: its id and its address without secrets.
+    pub(super) browser: Option<(String, String)>,
+}
+
+impl Next {
+    pub(super) fn new(
+        model: Option<String>,
+        toolsets: Vec<String>,
+        share_login: bool,
+        profile: Option<String>,
+    ) -> Self {
+        Self { model, toolsets, share_login, profile, browser: None }
+    }
+
+    /// The toolsets, with the default for the model.
+    pub(super) fn toolsets(&self, link: &Link<'_>) -> Result<Vec<String>, Failure> {
+        if !self.toolsets.is_empty() {
+            return Ok(self.toolsets.clone());
+        }
+        let settings = link.ask(&Request::get("/api/config"))?;
+        let chosen = self.model.as_deref().or_else(|| settings["agent"]["model"].as_str()).unwrap_or("default");
+        let is_chosen = |model: &&Value| match chosen {
+            "default" => model["is_default"] == true,
+            alias => model["alias"] == *alias,
+        };
+        let sees = settings["llm_configs"].as_array().and_then(|all| all.iter().find(is_chosen));
+        let sees = sees.is_none_or(|model| model["vision"] != false);
+        Ok((if sees { SEEING } else { BLIND }).map(str::to_owned).to_vec())
+    }
+
+    /// Creates a conversation. Returns its id. An unknown model or toolset is a usage error.
+    pub(super) fn create(&self, link: &Link<'_>) -> Result<String, Failure> {
+        let toolsets = self.toolsets(link)?;
+        let browser = match (&self.browser, &self.profile) {
+            (Some((id, _)), _) => Some(id.clone()),
+            (None, Some(profile)) => {
+                let registered =
+                    link.ask(&Request::post("/browsers/register").field("profile", Some(profile.as_str())))?;
+                registered["browser_id"].as_str().map(str::to_owned)
+            }
+            (None, None) => None,
+        };
+        let request = Request::post("/agent/conversations")
+            .field("model", self.model.clone())
+            .field("toolsets", Some(toolsets))
+            .field("share_login", self.share_login.then_some(true))
+            .field("browser_id", browser);
+        let created = link.ask(&request).map_err(|failure| match failure.kind() {
+            Some(Code::UnknownToolset) => failure.with(Exit::Usage),
+            _ => failure,
+        })?;
+        Ok(created["conversation_id"].as_str().unwrap_or_default().to_owned())
+    }
+}
