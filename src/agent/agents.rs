@@ -23,6 +23,8 @@ use crate::tools::Toolbox;
 
 /// How long runs may take to end when all conversations are dropped.
 const ENDING: Duration = Duration::from_secs(5);
+/// How many conversations are kept in memory before those that are not in use are dropped.
+const MOST_LIVES: usize = 256;
 /// How long the end of a thread is waited for once the end of its run is stored.
 const SETTLING: Duration = Duration::from_secs(1);
 /// How long the end of a run is waited for before its conversation is deleted.
@@ -143,12 +145,13 @@ impl Agents {
         }
         let inner = self.inner();
         let (conversation, live) = inner.find(id)?;
-        if conversation.state == ConversationState::Waiting {
-            return Err(Error::conflict("the conversation waits for an answer; answer its question, or stop it"));
-        }
         let text = inner.cover(text)?;
         inner.settle(&conversation, &live);
         run::begin(inner, &live, |live| {
+            // As it is now that no other run can begin.
+            if inner.stored(&live.id)?.state == ConversationState::Waiting {
+                return Err(Error::conflict("the conversation waits for an answer; answer its question, or stop it"));
+            }
             let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
             let entry = Entry::user(Kind::Plain, &*text);
             let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
@@ -204,14 +207,20 @@ impl Agents {
         if live.set_paused(false) {
             return Ok(conversation.last_event);
         }
-        if conversation.state == ConversationState::Waiting {
-            return Err(Error::conflict("the conversation waits for an answer; answer its question"));
-        }
         inner.settle(&conversation, &live);
-        if !conversation.unfinished || live.is_running() {
-            return Err(Error::conflict("the conversation is not paused and has no unfinished turn; send a message"));
+        let nothing = || Error::conflict("the conversation is not paused and has no unfinished turn; send a message");
+        if live.is_running() {
+            return Err(nothing());
         }
         run::begin(inner, &live, |live| {
+            // As it is now that no other run can begin.
+            let now = inner.stored(&live.id)?;
+            if now.state == ConversationState::Waiting {
+                return Err(Error::conflict("the conversation waits for an answer; answer its question"));
+            }
+            if !now.unfinished {
+                return Err(nothing());
+            }
             let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
             let batch = entries.iter().fold(batch, |batch, entry| batch.message(entry.body()));
             Ok(batch.state(ConversationState::Active).event(AGENT_EVENT, AgentEvent::system("Resumed.").into_value()))
@@ -238,13 +247,15 @@ impl Agents {
         if conversation.state != ConversationState::Waiting {
             return Err(Error::conflict("the conversation is not running"));
         }
-        live.begin()?;
+        let was_at_rest = live.begin()?;
         let stopped = inner.store.open_question(id, Deadline::after(WRITE)).map_err(Error::from).and_then(|question| {
-            let batch = question.map_or_else(Batch::new, |question| questions::answered(&question, None));
+            // Answered in the meantime.
+            let question = question.ok_or_else(|| Error::conflict("the conversation is not running"))?;
+            let batch = questions::answered(&question, None);
             let batch = batch.state(ConversationState::Idle).unfinished(true);
             live.commit(&inner.store, batch.event(COMPLETE, complete(id, false, true)))
         });
-        live.end(stopped.is_ok());
+        live.end(was_at_rest || stopped.is_ok());
         stopped.map(drop)
     }
 
@@ -259,11 +270,16 @@ impl Agents {
         if !live.wait_for_end(deadline.within(STOPPING)) {
             return Err(Error::conflict("the run of the conversation does not end; try again"));
         }
-        if !inner.store.delete_conversation(id, Deadline::after(WRITE))? {
+        // No other run can begin meanwhile.
+        let was_at_rest = live.begin()?;
+        let deleted = inner.store.delete_conversation(id, Deadline::after(WRITE));
+        if matches!(deleted, Ok(true)) {
+            inner.lives.lock().remove(id);
+        }
+        live.end(was_at_rest || deleted.is_ok());
+        if !deleted? {
             return Err(Error::not_found(id));
         }
-        inner.lives.lock().remove(id);
-        live.feed.set_at_rest(true);
         if let Some(session) = live.take_session() {
             inner.control.close_session(&session, deadline);
         }
@@ -293,10 +309,19 @@ impl Inner {
         let found = found.ok_or_else(|| Error::not_found(id))?;
         let is_at_rest = found.state != ConversationState::Waiting;
         let mut lives = self.lives.lock();
+        if lives.len() >= MOST_LIVES {
+            // Those that nobody uses and that have no tabs.
+            lives.retain(|_, live| Arc::strong_count(live) > 1 || live.is_running() || live.has_session());
+        }
         let live = lives.entry(id.to_owned()).or_insert_with(|| Arc::new(Live::new(id, is_at_rest)));
         let live = Arc::clone(live);
         drop(lives);
         Ok((found, live))
+    }
+
+    /// A conversation as it is stored.
+    fn stored(&self, id: &str) -> Result<Conversation, Error> {
+        self.store.conversation(id, Deadline::after(WRITE))?.ok_or_else(|| Error::not_found(id))
     }
 
     /// Waits for the thread of a run whose end is stored already.
@@ -311,14 +336,21 @@ impl Inner {
         self.lives.lock().get(id).cloned()
     }
 
+    /// The conversation that has been idle for the longest time and has a session.
+    pub(super) fn longest_idle(&self) -> Option<Arc<Live>> {
+        let lives: Vec<Arc<Live>> = self.lives.lock().values().cloned().collect();
+        let idle = lives.into_iter().filter_map(|live| live.idle_since().map(|since| (since, live)));
+        idle.min_by_key(|(since, _)| *since).map(|(_, live)| live)
+    }
+
     pub(super) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Acquire)
     }
 
-    /// A text without the secrets of the home.
+    /// A text of the user without the secrets of the home. Passwords that the user gives to the model stay.
     fn cover(&self, text: &str) -> Result<String, Error> {
         let toolbox = self.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
-        Ok(toolbox.registry().cover(text))
+        Ok(toolbox.registry().secrets().cover_own(text).into_owned())
     }
 
     fn end(&self, deadline: Deadline<'_>) {

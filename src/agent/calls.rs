@@ -17,8 +17,10 @@ use crate::tools::{Image, ToolContext, ToolError};
 
 /// Time limit of a call.
 const CALL: Duration = Duration::from_secs(120);
-/// How much of invalid arguments is quoted, in characters.
-const EXCERPT: usize = 200;
+/// Maximum length of the name of a tool.
+const NAME: usize = 64;
+/// Stands for a name that no tool can have.
+const NO_NAME: &str = "unknown_tool";
 
 /// A call of the model.
 #[derive(Debug, Clone)]
@@ -66,11 +68,15 @@ impl Turn<'_> {
         let arguments = match text {
             "" => Ok(Map::new()),
             text => serde_json::from_str::<Map<String, Value>>(text).map_err(|problem| {
-                let excerpt: String = self.offer.cover(text).chars().take(EXCERPT).collect();
-                format!("the arguments are not a JSON object: {problem}; they were: {excerpt}")
+                // Not quoted: they may contain a text for a secret field.
+                format!("the arguments are not a JSON object: {problem}; call the tool again with valid arguments")
             }),
         };
+        // Endpoints refuse other names in the history.
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let name = self.offer.cover(&call.function.name);
+        let is_valid = (1..=NAME).contains(&name.len()) && name.chars().all(is_name);
+        let name = if is_valid { name } else { NO_NAME.to_owned() };
         let with = |arguments: String| ToolCall::new(&*call.id, FunctionCall::new(&*name, arguments));
         // Endpoints may refuse arguments that are not valid.
         let Ok(given) = &arguments else {
@@ -92,10 +98,20 @@ impl Turn<'_> {
         let problem = match (&prepared.arguments, self.offer.has(prepared.name())) {
             (_, false) => {
                 let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
-                let problem = format!("unknown tool {:?}; the tools are {}", prepared.name(), names.join(", "));
+                let name = prepared.name();
+                let unknown = if name == NO_NAME {
+                    "the name of the tool is not valid".to_owned()
+                } else {
+                    format!("unknown tool {name:?}")
+                };
+                let problem = format!("{unknown}; the tools are {}", names.join(", "));
                 return Some(ToolError::new("UNKNOWN_TOOL", problem));
             }
             (Err(problem), true) => problem.clone(),
+            (Ok(arguments), true) if typed::types_cover(prepared.name(), arguments) => {
+                let problem = "the text is the cover of a text that is not shown to you; give the text itself";
+                problem.to_owned()
+            }
             (Ok(arguments), true) => Ask::of(prepared.name(), arguments)?.err()?,
         };
         Some(ToolError::new("BAD_REQUEST", problem))
@@ -123,7 +139,7 @@ impl Turn<'_> {
     pub(super) fn call_all(&mut self, calls: &[Prepared], mut is_open: bool) -> Result<Option<End>, Error> {
         let message = self.entries.len();
         for (at, prepared) in calls.iter().enumerate() {
-            if !is_open && self.live.checkpoint().is_some() {
+            if !is_open && self.checkpoint().is_some() {
                 return Ok(Some(End::Interrupted));
             }
             if let Some(ask) = self.question(prepared) {
@@ -147,6 +163,13 @@ impl Turn<'_> {
                 return Ok(Some(Returned { result: refusal.to_value(), images: Vec::new(), outcome: None }));
             }
         };
+        if is_open && self.live.is_held() && self.checkpoint().is_some() {
+            // It was paused or interrupted while the intent was stored; the call is not made.
+            let mut intent = Draft::default();
+            intent.change(|batch| batch.close_intent(prepared.id(), IntentOutcome::Failed));
+            self.commit(intent)?;
+            return Ok(None);
+        }
         if !is_open {
             let mut intent = Draft::default();
             let stored = arguments_of(&prepared.stored);
@@ -191,14 +214,14 @@ impl Turn<'_> {
                 self.reveal(prepared, message, &mut draft);
             }
         }
-        let mut references = Vec::new();
+        let (mut references, mut pictures) = (Vec::new(), Vec::new());
         for image in images {
             let reference = draft.image(image.media_type, image.bytes.clone());
             references.push(reference.clone());
             if self.sees {
                 let caption = format!("the result of {} (call {})", prepared.name(), prepared.id());
                 let media_type = image.media_type.to_owned();
-                self.pictures.push(Picture { caption, media_type, bytes: image.bytes, path: reference });
+                pictures.push(Picture { caption, media_type, bytes: image.bytes, path: reference });
             }
         }
         let event = AgentEvent::observation(prepared.name(), prepared.id(), &result).images(&references);
@@ -212,13 +235,19 @@ impl Turn<'_> {
         );
         draft.entries.push(Entry::result(&prepared.stored, &result));
         if next.is_none() {
-            draft.entries.extend(self.take_pictures());
+            let all = std::mem::take(&mut self.pictures).into_iter().chain(pictures.drain(..)).collect();
+            draft.entries.extend(Turn::message_with(all));
         }
         if let Some(outcome) = outcome {
             draft.change(|batch| batch.close_intent(prepared.id(), outcome));
         }
         let is_open = self.open_next(next, &mut draft);
-        self.commit(draft)?;
+        let committed = self.commit(draft)?;
+        // Only now, with their paths: until then they are not stored.
+        for picture in &mut pictures {
+            picture.path = self.path_of(&picture.path, &committed);
+        }
+        self.pictures.append(&mut pictures);
         Ok(is_open)
     }
 

@@ -14,16 +14,29 @@ pub(super) struct Dialogs {
     profile: Profile,
     /// Number of the last event that was read.
     seen: u64,
+    is_sharing_reported: bool,
 }
 
 impl Dialogs {
     /// Dialogs from now on.
     pub(super) fn new(profile: Profile) -> Self {
-        Self { seen: profile.events().last(), profile }
+        let is_sharing_reported = profile.is_sharing_context();
+        Self { seen: profile.events().last(), profile, is_sharing_reported }
+    }
+
+    /// Reports once that the browser has refused a browser context, so that the conversation shares its cookies.
+    fn report_sharing(&mut self, draft: &mut Draft) {
+        if !self.is_sharing_reported && self.profile.is_sharing_context() {
+            self.is_sharing_reported = true;
+            draft.system(
+                "The browser refuses separate contexts: this conversation uses the cookies that are in the browser.",
+            );
+        }
     }
 
     /// Adds what has happened since the last time.
     pub(super) fn report(&mut self, conversation: &str, offer: &Offer, draft: &mut Draft) {
+        self.report_sharing(draft);
         for change in self.profile.dialog_changes(&mut self.seen) {
             let body = json!({
                 "conversation_id": conversation,

@@ -19,6 +19,8 @@ pub(super) enum Entry {
     Event(Arc<StoredEvent>),
     /// A part of the answer of the model, which is not stored.
     Delta(Arc<Value>),
+    /// The body of an `error` event that could not be stored.
+    Unstored(Arc<Value>),
 }
 
 /// What comes next.
@@ -72,8 +74,8 @@ impl Feed {
         let mut state = self.state.lock();
         state.at_rest = at_rest;
         if at_rest {
-            // All of it is stored; a waiting follower reads the database.
-            state.entries.clear();
+            // A waiting follower reads the database.
+            state.entries.retain(|entry| matches!(entry, Entry::Unstored(_)));
         }
         drop(state);
         self.grown.notify_all();

@@ -31,6 +31,11 @@ pub enum Followed {
         /// one line.
         data: String,
     },
+    /// An error that could not be stored.
+    Unstored {
+        /// The body of an `error` event, as JSON text on one line.
+        data: String,
+    },
     /// Nothing happened until the deadline.
     Nothing,
     /// The run is finished, and all of its events were returned.
@@ -77,7 +82,7 @@ impl Follower {
             match self.live.feed.next(self.seen, deadline) {
                 Next::Entry(number, Entry::Event(event)) => {
                     self.seen = number;
-                    if event.id == self.after + 1 {
+                    if self.after.checked_add(1) == Some(event.id) {
                         return Ok(self.event(StoredEvent::clone(&event)));
                     }
                     // Commits of two threads may be published in another order.
@@ -86,6 +91,10 @@ impl Follower {
                 Next::Entry(number, Entry::Delta(data)) => {
                     self.seen = number;
                     return Ok(Followed::Delta { data: data.to_string() });
+                }
+                Next::Entry(number, Entry::Unstored(data)) => {
+                    self.seen = number;
+                    return Ok(Followed::Unstored { data: data.to_string() });
                 }
                 Next::Lost(number) => {
                     self.seen = number;

@@ -1,6 +1,7 @@
 //! A conversation in memory: its run, who follows it, its session.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -10,6 +11,9 @@ use crate::control::Session;
 use crate::llm::{Client, Model};
 use crate::store::{Batch, Committed, Store};
 use crate::sync::{Cancel, Deadline, Thread};
+
+/// How long a paused run waits at once.
+const PAUSED: Duration = Duration::from_secs(60);
 
 /// Why a run was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +33,8 @@ struct Run {
     /// Set when it is interrupted.
     cancel: Cancel,
     why: Option<Interrupted>,
+    /// When the run before ended.
+    ended: Option<Instant>,
     /// Its thread, or that of the run before, which has ended or is about to.
     thread: Option<Thread>,
 }
@@ -58,20 +64,21 @@ impl Live {
         }
     }
 
-    /// Begins a run.
+    /// Begins a run. Returns whether the conversation was at rest before.
     ///
     /// # Errors
     /// [`Error::Conflict`] while one is in progress.
-    pub(super) fn begin(&self) -> Result<(), Error> {
+    pub(super) fn begin(&self) -> Result<bool, Error> {
         let mut run = self.run.lock();
         if run.is_running {
             return Err(Error::conflict("the conversation is running; wait for its end, or stop it first"));
         }
         let before = std::mem::replace(&mut *run, Run { is_running: true, ..Run::default() }).thread;
+        let was_at_rest = self.feed.is_at_rest();
         self.feed.set_at_rest(false);
         drop(run);
         drop(before);
-        Ok(())
+        Ok(was_at_rest)
     }
 
     /// Ends the run. `at_rest`: nothing more happens without a request.
@@ -79,13 +86,24 @@ impl Live {
         let mut run = self.run.lock();
         run.is_running = false;
         (run.is_queued, run.is_paused) = (false, false);
+        run.ended = Some(Instant::now());
         self.feed.set_at_rest(at_rest);
         drop(run);
+        // A conversation that waits for an answer keeps its pages.
+        self.keep_tabs(!at_rest);
         self.changed.notify_all();
     }
 
-    pub(super) fn set_thread(&self, thread: Thread) {
-        self.run.lock().thread = Some(thread);
+    /// Keeps the thread of the run that `cancel` ends. A thread of an older run is waited for: it has ended or is about to.
+    pub(super) fn set_thread(&self, cancel: &Cancel, thread: Thread) {
+        let mut run = self.run.lock();
+        let other = match run.cancel.is_same(cancel) {
+            true => run.thread.replace(thread),
+            false => Some(thread),
+        };
+        // Outside the lock: this waits.
+        drop(run);
+        drop(other);
     }
 
     /// The flag that ends the run.
@@ -144,10 +162,10 @@ impl Live {
     }
 
     /// Waits while the run is paused. Returns why it was interrupted, if it was.
-    pub(super) fn checkpoint(&self) -> Option<Interrupted> {
+    pub(super) fn wait_while_paused(&self) -> Option<Interrupted> {
         let mut run = self.run.lock();
         while run.is_paused && run.why.is_none() {
-            self.changed.wait(&mut run);
+            self.changed.wait_for(&mut run, PAUSED);
         }
         run.why
     }
@@ -187,6 +205,24 @@ impl Live {
     /// The session of the conversation, which is created by `make` at first.
     pub(super) fn session(&self, make: impl FnOnce() -> Session) -> Session {
         self.session.lock().get_or_insert_with(make).clone()
+    }
+
+    pub(super) fn has_session(&self) -> bool {
+        self.session.lock().is_some()
+    }
+
+    /// Since when nothing has happened, if it has a session and no run is in progress and no question is open.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        self.session.lock().as_ref()?;
+        let run = self.run.lock();
+        run.ended.filter(|_| !run.is_running && self.feed.is_at_rest())
+    }
+
+    /// Whether idle tabs of its session stay open.
+    fn keep_tabs(&self, is_kept: bool) {
+        if let Some(session) = &*self.session.lock() {
+            session.keep_tabs(is_kept);
+        }
     }
 
     pub(super) fn take_session(&self) -> Option<Session> {

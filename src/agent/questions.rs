@@ -66,11 +66,12 @@ impl Turn<'_> {
         let id = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let call_id = call.map_or("", |call| call.id.as_str());
         let text = self.offer.cover(&ask.text);
+        let choices: Vec<String> = ask.choices.iter().map(|choice| self.offer.cover(choice)).collect();
         let pictures = self.take_pictures().map(|pictures| pictures.body());
         let body = json!({
             "tool_name": call.map(|call| &call.function.name),
             "message": text,
-            "choices": ask.choices,
+            "choices": choices,
             "pictures": pictures,
         });
         let mut event = json!({
@@ -80,8 +81,8 @@ impl Turn<'_> {
             "message": text,
             "tool_call_id": call_id,
         });
-        if !ask.choices.is_empty() {
-            event["choices"] = json!(ask.choices);
+        if !choices.is_empty() {
+            event["choices"] = json!(choices);
         }
         draft.event(HELP_REQUEST, event);
         draft.change(|batch| batch.ask(&*id, call_id, ask.kind, body).state(ConversationState::Waiting));

@@ -7,19 +7,27 @@ use super::events::{AGENT_EVENT, AgentEvent};
 use super::live::Live;
 use super::messages::{Entry, unanswered};
 use super::{Error, WRITE};
-use crate::llm::{Message, ToolCall};
+use crate::llm::{Message, Role, ToolCall};
 use crate::store::{Batch, Intent, IntentOutcome};
 use crate::sync::Deadline;
 
-/// How many messages at the end may belong to one answer of the model.
-const TAIL: u64 = 200;
+/// How many messages at the end are read at first; more if no answer of the model is among them.
+const TAIL: u64 = 64;
 
 /// Adds to a batch what ends the calls without a result. Returns the results, which are to be appended first.
 pub(super) fn repaired(inner: &Inner, live: &Live, batch: Batch) -> Result<(Batch, Vec<Entry>), Error> {
     let deadline = || Deadline::after(WRITE);
     let count = inner.store.conversation(&live.id, deadline())?.map_or(0, |found| found.message_count);
-    let tail = inner.store.messages(&live.id, count.saturating_sub(TAIL) + 1, usize::MAX, deadline())?;
-    let tail: Vec<Message> = tail.iter().map(|stored| Entry::read(&stored.body, |_| None).message).collect();
+    let mut length = TAIL;
+    let tail = loop {
+        let from = count.saturating_sub(length) + 1;
+        let tail = inner.store.messages(&live.id, from, usize::MAX, deadline())?;
+        let tail: Vec<Message> = tail.iter().map(|stored| Entry::read(&stored.body, |_| None).message).collect();
+        if from == 1 || tail.iter().any(|message| message.role == Role::Assistant) {
+            break tail;
+        }
+        length *= 4;
+    };
     let open = inner.store.open_intents(&live.id, deadline())?;
     Ok(ended(batch, &unanswered(tail.iter()), &open))
 }

@@ -31,10 +31,12 @@ impl Slots {
     /// A place, waiting for it until the deadline. `queued` is called once before waiting.
     pub(super) fn take(&self, deadline: Deadline<'_>, queued: impl FnOnce()) -> Option<Slot<'_>> {
         let mut state = self.state.lock();
-        let ticket = state.next;
+        let number = state.next;
         state.next += 1;
-        state.waiting.push_back(ticket);
-        let is_next = |state: &State| state.taken < MOST_RUNS && state.waiting.front() == Some(&ticket);
+        state.waiting.push_back(number);
+        // Leaves the queue in any case, also when `queued` panics.
+        let _ticket = Ticket { slots: self, number };
+        let is_next = |state: &State| state.taken < MOST_RUNS && state.waiting.front() == Some(&number);
         if !is_next(&state) {
             drop(state);
             queued();
@@ -42,18 +44,27 @@ impl Slots {
         }
         while !is_next(&state) {
             if deadline.passed() {
-                state.waiting.retain(|other| *other != ticket);
                 drop(state);
-                self.freed.notify_all();
                 return None;
             }
             self.freed.wait_until(&mut state, deadline.next_check());
         }
-        state.waiting.pop_front();
         state.taken += 1;
         drop(state);
-        self.freed.notify_all();
         Some(Slot(self))
+    }
+}
+
+/// A place in the queue.
+struct Ticket<'s> {
+    slots: &'s Slots,
+    number: u64,
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.slots.state.lock().waiting.retain(|other| *other != self.number);
+        self.slots.freed.notify_all();
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::calls::Prepared;
+use super::condense::is_too_long;
 use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, USAGE_METRICS, complete};
 use super::feed::Entry as FeedEntry;
 use super::messages::{Entry, Kind};
@@ -20,9 +21,16 @@ use crate::sync::Deadline;
 /// Time limit of a request with all its attempts.
 const MODEL: Duration = Duration::from_secs(15 * 60);
 /// The finish reason of an answer that was cut off.
-const CUT_OFF: &str = "length";
+pub(super) const CUT_OFF: &str = "length";
 const CONTINUE: &str = "Your answer was cut off at the limit of output tokens, without a tool call. Continue: call a tool, or \
      give a shorter final answer.";
+
+/// Whether followers see an answer while it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Yes,
+    No,
+}
 
 impl Turn<'_> {
     /// Asks the model and does what it answers. `None`: another step follows.
@@ -32,14 +40,24 @@ impl Turn<'_> {
         let client = self.live.client(alias, model)?;
         self.drop_old_pictures()?;
         if self.is_nearly_full(model) {
-            self.condense(model, &client)?;
+            self.condense(model, &client, false)?;
         }
-        let request = ChatRequest::new(self.messages()).tools(self.tools.clone());
-        match self.request(&client, &request) {
+        let mut answer = self.ask_model(&client);
+        if let Err(Error::Model(error)) = &answer
+            && is_too_long(error)
+            && self.condense(model, &client, true)?
+        {
+            answer = self.ask_model(&client);
+        }
+        match answer {
             Ok(answer) => self.answered(model, answer),
             Err(_) if self.cancel.is_set() => Ok(Some(End::Interrupted)),
             Err(error) => Err(error),
         }
+    }
+
+    fn ask_model(&self, client: &Client) -> Result<Answer, Error> {
+        self.request(client, &ChatRequest::new(self.messages()).tools(self.tools.clone()), Shown::Yes)
     }
 
     /// The system prompt and all messages.
@@ -49,10 +67,11 @@ impl Turn<'_> {
     }
 
     /// Sends a request, and reports what happens meanwhile.
-    pub(super) fn request(&self, client: &Client, request: &ChatRequest) -> Result<Answer, Error> {
+    pub(super) fn request(&self, client: &Client, request: &ChatRequest, shown: Shown) -> Result<Answer, Error> {
         let deadline = Deadline::after(MODEL).cancelled_by(&self.cancel);
         let delta = |body| self.live.feed.publish([FeedEntry::Delta(Arc::new(body))]);
         let answer = client.chat(request, Patience::long(), deadline, &mut |progress| match progress {
+            Progress::Text(_) | Progress::Reasoning(_) if shown == Shown::No => {}
             Progress::Text(text) => delta(json!({ "text": self.offer.cover(text) })),
             Progress::Reasoning(text) => delta(json!({ "reasoning": self.offer.cover(text) })),
             Progress::Again { error, pause } => {
@@ -109,7 +128,8 @@ impl Turn<'_> {
 
     /// Adds the tokens of an answer.
     pub(super) fn count(&mut self, model: &Model, answer: &Answer, draft: &mut Draft) {
-        self.last_input = answer.usage.map(|usage| usage.input).filter(|input| *input > 0);
+        let input = answer.usage.map(|usage| usage.input).filter(|input| *input > 0);
+        self.last_input = input.map(|input| (input, self.entries.len()));
         self.metrics.add(model, answer.usage);
         let metrics = self.metrics.to_value(model, answer.usage);
         draft.event(USAGE_METRICS, usage_metrics(model, &metrics));

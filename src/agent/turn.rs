@@ -7,13 +7,14 @@ use serde_json::Value;
 use super::agents::Inner;
 use super::dialogs::Dialogs;
 use super::events::{AGENT_EVENT, AgentEvent};
-use super::live::Live;
+use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind};
 use super::offer::Offer;
 use super::settings::Settings;
+use super::slots::Slot;
 use super::stuck::Stuck;
 use super::usage::Metrics;
-use super::{Error, WRITE};
+use super::{Error, WRITE, run};
 use crate::control::Session;
 use crate::llm::{Models, Part, ToolSpec};
 use crate::store::{Batch, Committed};
@@ -21,6 +22,9 @@ use crate::sync::{Cancel, Deadline};
 
 /// Characters of the id of a conversation that name its session and its thread.
 pub(super) const SHORT: usize = 8;
+/// Size of the tabs of conversations in browsers without a window, in CSS pixels.
+const WIDTH: u32 = 1280;
+const HEIGHT: u32 = 720;
 /// Time limit for loading tools.
 const LOAD: Duration = Duration::from_secs(20);
 
@@ -100,17 +104,21 @@ pub(super) struct Turn<'a> {
     /// The messages; the first one has number 1.
     pub(super) entries: Vec<Entry>,
     pub(super) metrics: Metrics,
-    /// Input tokens of the last request, if the endpoint reported them.
-    pub(super) last_input: Option<u64>,
+    /// Input tokens of the last request, if the endpoint reported them, and how many messages it had.
+    pub(super) last_input: Option<(u64, usize)>,
+    /// How many messages there must be before they are condensed again.
+    pub(super) condensable_from: usize,
     pub(super) pictures: Vec<Picture>,
     pub(super) stuck: Stuck,
     pub(super) is_warned: bool,
     dialogs: Dialogs,
+    /// Its place among the runs; given back while it is paused.
+    slot: Option<Slot<'a>>,
 }
 
 impl<'a> Turn<'a> {
     /// Loads a conversation. Toolsets that cannot be loaded are reported as an event.
-    pub(super) fn load(inner: &'a Inner, live: &'a Live) -> Result<Self, Error> {
+    pub(super) fn load(inner: &'a Inner, live: &'a Live, slot: Slot<'a>) -> Result<Self, Error> {
         let deadline = || Deadline::after(WRITE);
         let stored = inner.store.conversation(&live.id, deadline())?.ok_or_else(|| Error::not_found(&live.id))?;
         let settings = Settings::read(&stored)?;
@@ -131,8 +139,10 @@ impl<'a> Turn<'a> {
         let entries = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
         let session = live.session(|| {
             let short: String = live.id.chars().take(SHORT).collect();
-            Session::unlisted(&format!("agent-{short}"), !settings.share_login)
+            let session = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
+            session.with_viewport(WIDTH, HEIGHT).may_share_context()
         });
+        session.keep_tabs(true);
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
         let tools = offer.specs(model, &settings);
         let mut turn = Self {
@@ -148,11 +158,14 @@ impl<'a> Turn<'a> {
             tools,
             entries,
             last_input: None,
+            condensable_from: 0,
             pictures: Vec::new(),
             stuck: Stuck::default(),
             is_warned: false,
             dialogs,
+            slot: Some(slot),
         };
+        turn.restore_todos();
         if !failed.is_empty() {
             let mut draft = Draft::default();
             draft.system(format!("Some tools are not available: {}.", failed.join("; ")));
@@ -165,7 +178,7 @@ impl<'a> Turn<'a> {
     pub(super) fn run(&mut self) -> Result<End, Error> {
         let most = self.inner.control.config().agent.max_steps;
         for _ in 0..most {
-            if self.live.checkpoint().is_some() {
+            if self.checkpoint().is_some() {
                 return Ok(End::Interrupted);
             }
             if let Some(end) = self.step()? {
@@ -180,27 +193,50 @@ impl<'a> Turn<'a> {
         self.dialogs.report(&self.live.id, &self.offer, draft);
     }
 
+    /// Waits while the run is paused; other conversations may run meanwhile. Returns why it was interrupted, if it was.
+    pub(super) fn checkpoint(&mut self) -> Option<Interrupted> {
+        while self.live.is_held() {
+            if let Some(why) = self.live.interrupted() {
+                return Some(why);
+            }
+            self.slot = None;
+            self.live.wait_while_paused();
+            if self.live.interrupted().is_none() {
+                self.slot = run::slot(self.inner, self.live);
+            }
+        }
+        None
+    }
+
     /// Stores changes, and appends their messages to those of the run.
     pub(super) fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
         let Draft { batch, mut entries, images } = draft;
         let batch = entries.iter().fold(batch, |batch, entry| batch.message(entry.body()));
         let committed = self.live.commit(&self.inner.store, batch)?;
-        let stored_as = |path: &mut String| {
-            let place = (0..images).find(|place| *path == crate::store::image_reference(*place));
-            if let Some(place) = place {
-                let n = committed.first_image + place as u64;
-                *path = format!("/agent/conversations/{}/images/{n}", self.live.id);
+        if images > 0 {
+            for path in entries.iter_mut().flat_map(|entry| &mut entry.images) {
+                *path = self.path_of(path, &committed);
             }
-        };
-        entries.iter_mut().flat_map(|entry| &mut entry.images).for_each(stored_as);
-        self.pictures.iter_mut().map(|picture| &mut picture.path).for_each(stored_as);
+        }
         self.entries.append(&mut entries);
         Ok(committed)
     }
 
+    /// The path of an image that was stored, from its reference in the batch; other paths stay.
+    pub(super) fn path_of(&self, path: &str, committed: &Committed) -> String {
+        match crate::store::image_place(path) {
+            Some(place) => format!("/agent/conversations/{}/images/{}", self.live.id, committed.first_image + place),
+            None => path.to_owned(),
+        }
+    }
+
     /// The message with the images of the results so far.
     pub(super) fn take_pictures(&mut self) -> Option<Entry> {
-        let pictures = std::mem::take(&mut self.pictures);
+        Self::message_with(std::mem::take(&mut self.pictures))
+    }
+
+    /// The message with images; `None` without any.
+    pub(super) fn message_with(pictures: Vec<Picture>) -> Option<Entry> {
         let captions: Vec<&str> = pictures.iter().map(|picture| picture.caption.as_str()).collect();
         let text = match captions.as_slice() {
             [] => return None,

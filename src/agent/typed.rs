@@ -12,32 +12,60 @@ pub(super) fn withheld(tool: &str, arguments: &Map<String, Value>) -> Option<Map
     (types && cover(&mut arguments)).then_some(arguments)
 }
 
-/// Covers the texts of arguments. Whether there are any.
+/// Covers the texts of arguments. Whether there are any. Tools accept numbers as texts, and single values or JSON text as lists.
 fn cover(arguments: &mut Map<String, Value>) -> bool {
     let mut has_any = false;
     for name in ["text", "value", "values"] {
         if name != "text" && arguments.contains_key("action") {
             continue; // options of a list, the position of a slider
         }
-        if let Some(text @ Value::String(_)) = arguments.get_mut(name)
-            && text != ""
-        {
-            *text = Secrets::COVER.into();
-            has_any = true;
+        if let Some(text) = arguments.get_mut(name) {
+            has_any |= cover_value(text);
         }
     }
-    let fields = arguments.get_mut("fields").and_then(Value::as_array_mut).into_iter().flatten();
-    for field in fields.filter_map(Value::as_object_mut) {
-        has_any |= cover(field);
+    match arguments.get_mut("fields") {
+        Some(Value::Object(field)) => has_any |= cover(field),
+        Some(Value::Array(fields)) => {
+            for field in fields {
+                has_any |= match field {
+                    Value::Object(field) => cover(field),
+                    other => cover_value(other),
+                };
+            }
+        }
+        Some(other) => has_any |= cover_value(other),
+        None => {}
     }
     has_any
 }
 
-/// Whether a typed text stays out of the database: its field is secret, or the call failed before the field was known. The
-/// mark is removed from the result: it is not for the model.
+/// Covers a value, unless it cannot be a secret. Whether it was covered.
+fn cover_value(value: &mut Value) -> bool {
+    if matches!(value, Value::Null | Value::Bool(_)) || *value == "" {
+        return false;
+    }
+    *value = Secrets::COVER.into();
+    true
+}
+
+/// Whether a call would type the cover of a text that was withheld from the history.
+pub(super) fn types_cover(tool: &str, arguments: &Map<String, Value>) -> bool {
+    // A confirmation repeats what the model reads in its own call; the text of the preview is typed.
+    if arguments.get("action").and_then(Value::as_str).is_some_and(|action| action.starts_with("confirm")) {
+        return false;
+    }
+    let has_cover = |value: &Value| *value == Secrets::COVER;
+    let field = |field: &Value| ["text", "value"].iter().any(|name| has_cover(&field[*name]));
+    withheld(tool, arguments).is_some()
+        && (["text", "value", "values"].iter().any(|name| arguments.get(*name).is_some_and(has_cover))
+            || arguments.get("fields").and_then(Value::as_array).is_some_and(|fields| fields.iter().any(field)))
+}
+
+/// Whether a typed text stays out of the database: its field is secret, or not known. The mark is removed from the result: it is
+/// not for the model.
 pub(super) fn take_is_secret(result: &mut Value) -> bool {
     let mark = result.as_object_mut().and_then(|result| result.remove(SECRET_FIELD));
-    mark.and_then(|mark| mark.as_bool()).unwrap_or(result["success"] != true)
+    mark.and_then(|mark| mark.as_bool()).unwrap_or(true)
 }
 
 #[cfg(test)]
@@ -63,14 +91,32 @@ mod tests {
                 Some(json!({ "fields": [{ "ref": "e1", "value": "[secret]" }, { "ref": "e2", "value": true }] })),
             ),
             ("todo", json!({ "text": "x" }), None),
+            (
+                "element_interaction",
+                json!({ "action": "keyboard_input", "text": 482913 }),
+                Some(json!({ "action": "keyboard_input", "text": "[secret]" })),
+            ),
+            ("browser_fill", json!({ "fields": "[{\"value\":\"x\"}]" }), Some(json!({ "fields": "[secret]" }))),
+            (
+                "browser_fill",
+                json!({ "fields": { "value": ["x"] } }),
+                Some(json!({ "fields": { "value": "[secret]" } })),
+            ),
+            ("browser_fill", json!({ "fields": ["x"] }), Some(json!({ "fields": ["[secret]"] }))),
         ] {
             assert_eq!(withheld(tool, given), expected, "{tool}");
         }
+        let types = |tool: &str, arguments: Value| types_cover(tool, arguments.as_object().unwrap());
+        assert!(types("browser_type", json!({ "text": "[secret]" })));
+        assert!(types("browser_fill", json!({ "fields": [{ "value": "[secret]" }] })));
+        assert!(!types("element_interaction", json!({ "action": "confirm_keyboard_input", "text": "[secret]" })));
+        assert!(!types("browser_type", json!({ "text": "x" })) && !types("todo", json!({ "text": "[secret]" })));
         let mut result = json!({ "success": true, "secret_field": true });
         assert!(take_is_secret(&mut result));
         assert_eq!(result, json!({ "success": true }));
-        assert!(!take_is_secret(&mut result));
+        assert!(take_is_secret(&mut json!({ "success": true })));
         assert!(take_is_secret(&mut json!({ "success": false })));
+        assert!(!take_is_secret(&mut json!({ "success": true, "secret_field": false })));
         assert!(!take_is_secret(&mut json!({ "success": false, "secret_field": false })));
     }
 }

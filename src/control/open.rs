@@ -120,6 +120,7 @@ impl Profile {
         if let Some(target) = initial.filter(is_empty) {
             self.core.tab_index.lock().give(&self.session, &target, &now.pages);
             running.supervisor().assign_page(&target, self.session.key(), deadline)?;
+            self.fit(running, &target);
             return Ok((target, false));
         }
         self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
@@ -134,6 +135,7 @@ impl Profile {
         if let Some(key) = self.session.key() {
             supervisor.assign_page(&target, Some(key), deadline)?;
         }
+        self.fit(running, &target);
         Ok((target, true))
     }
 }

@@ -7,15 +7,19 @@
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::{Error, Profile, Running, tab_index};
 use crate::browser::Context;
+use crate::page::{Emulation, Viewport};
 use crate::supervisor::{BrowserContextId, ClosedDialog, TargetId};
 use crate::sync::Deadline;
 
+/// Time limit for setting the viewport of a tab.
+const FIT: Duration = Duration::from_secs(2);
 /// Length of the prefix of a generated id that names a session in the event log.
 const SHORT: usize = 8;
 
@@ -41,6 +45,12 @@ pub(super) struct Client {
     /// How the event log names it.
     actor: String,
     is_isolated: bool,
+    /// Whether it uses the default browser context of an endpoint that refuses others.
+    may_share: bool,
+    /// Width and height of its tabs in browsers without a window, in CSS pixels.
+    viewport: Option<(u32, u32)>,
+    /// Whether its idle tabs stay open.
+    is_kept: AtomicBool,
     profiles: Mutex<HashMap<u64, InProfile>>,
     /// What [`PerSession`] keeps, by its number.
     state: Mutex<HashMap<u64, Arc<dyn Any + Send + Sync>>>,
@@ -56,6 +66,10 @@ struct InProfile {
     place: Option<(String, String, String)>,
     /// The browser context of an isolated session.
     context: Option<Arc<Context>>,
+    /// Whether the endpoint refused a browser context, so that the default one is used.
+    is_sharing: bool,
+    /// Tabs that have the viewport of the session.
+    fitted: HashSet<TargetId>,
     /// Browser contexts that the session created by raw CDP commands.
     created_contexts: HashSet<String>,
 }
@@ -123,6 +137,33 @@ impl Session {
         Self(Some(Arc::new(Client::new(name.to_owned(), name.to_owned(), is_isolated))))
     }
 
+    /// The session with a viewport for its tabs in browsers without a window, in CSS pixels. No effect on the default session,
+    /// and when it is in use already.
+    #[must_use]
+    pub fn with_viewport(mut self, width: u32, height: u32) -> Self {
+        if let Some(client) = self.0.as_mut().and_then(Arc::get_mut) {
+            client.viewport = Some((width, height));
+        }
+        self
+    }
+
+    /// The session with the default browser context at endpoints that refuse other ones, instead of an error. No effect on the
+    /// default session, and when it is in use already.
+    #[must_use]
+    pub fn may_share_context(mut self) -> Self {
+        if let Some(client) = self.0.as_mut().and_then(Arc::get_mut) {
+            client.may_share = true;
+        }
+        self
+    }
+
+    /// Whether its idle tabs stay open, instead of being closed after `browser.tabs.idle_minutes`.
+    pub fn keep_tabs(&self, is_kept: bool) {
+        if let Some(client) = &self.0 {
+            client.is_kept.store(is_kept, Ordering::Relaxed);
+        }
+    }
+
     /// The id or name by which requests to a server select it; empty for the default session.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -177,7 +218,22 @@ impl Client {
     fn new(id: String, actor: String, is_isolated: bool) -> Self {
         static KEYS: AtomicU64 = AtomicU64::new(0);
         let key = KEYS.fetch_add(1, Ordering::Relaxed).to_string().into();
-        Self { id, key, actor, is_isolated, profiles: Mutex::default(), state: Mutex::default() }
+        Self {
+            id,
+            key,
+            actor,
+            is_isolated,
+            may_share: false,
+            viewport: None,
+            is_kept: AtomicBool::new(false),
+            profiles: Mutex::default(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether its idle tabs stay open.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_isolated(&self) -> bool {
@@ -268,12 +324,41 @@ impl Profile {
         if let Some(context) = known {
             return Ok(Some(context.id().clone()));
         }
-        let made = Arc::new(running.supervisor().new_context(deadline)?);
+        let made = match running.supervisor().new_context(deadline) {
+            Ok(made) => Arc::new(made),
+            // The endpoint has no contexts, or allows none.
+            Err(error) if error.is_refusal() && self.session.client().is_some_and(|client| client.may_share) => {
+                self.in_profile(|of| of.is_sharing = true);
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
         let id = made.id().clone();
         self.core.tab_index.lock().context_of(&self.session, id.clone());
         let before = self.in_profile(|of| of.context.replace(made));
         drop(before); // outside the lock: this sends a command
         Ok(Some(id))
+    }
+
+    /// Whether the session uses the default browser context, because the endpoint has refused another one.
+    pub(crate) fn is_sharing_context(&self) -> bool {
+        self.in_profile(|of| of.is_sharing)
+    }
+
+    /// Gives a tab the viewport of the session, once, if the browser has no window. A failure is only logged.
+    pub(super) fn fit(&self, running: &Running, target: &TargetId) {
+        let Some((width, height)) = self.session.client().and_then(|client| client.viewport) else { return };
+        let is_headless = running.facts.headless == Some(true);
+        let is_blocked = running.view().dialogs.iter().any(|dialog| dialog.target_id == *target);
+        if !is_headless || is_blocked || !self.in_profile(|of| of.fitted.insert(target.clone())) {
+            return;
+        }
+        let change = Emulation::new().viewport(Viewport::new(width, height));
+        let fitted = running.tabs.tab(target).and_then(|tab| tab.emulate(&change, Deadline::after(FIT)));
+        if let Err(problem) = fitted {
+            tracing::debug!(%problem, "the viewport of a tab was not set");
+            self.in_profile(|of| of.fitted.remove(target));
+        }
     }
 
     /// Whether the session may use a browser context in raw CDP commands: its own one, and those that it created. The default

@@ -431,6 +431,12 @@ impl TabIndex {
         Err(Error::TabLimit { max, oldest: oldest.map(Known::name) })
     }
 
+    /// Whether [`open_one`](Self::open_one) would refuse another tab.
+    pub(super) fn is_full(&mut self, max: usize, pages: &[PageView]) -> bool {
+        self.sync(pages);
+        self.shown(pages).count() + self.opening >= max
+    }
+
     /// Ends the count of [`open_one`](Self::open_one), whether or not the tab was opened.
     pub(super) fn opened(&mut self, session: &Session) {
         self.opening = self.opening.saturating_sub(1);
@@ -461,7 +467,11 @@ impl TabIndex {
     /// Tabs that a client opened and that were not used for `limit`, as if `ahead` had passed.
     pub(super) fn idle(&mut self, pages: &[PageView], limit: Duration, ahead: Duration) -> Vec<TargetId> {
         self.sync(pages);
-        let idle = |known: &Known| known.requested && known.used.elapsed() + ahead >= limit;
+        let is_kept = |known: &Known| match &known.owner {
+            Owner::Session(client) => client.upgrade().is_some_and(|client| client.is_kept()),
+            Owner::Nobody | Owner::Unknown => false,
+        };
+        let idle = |known: &Known| known.requested && known.used.elapsed() + ahead >= limit && !is_kept(known);
         self.shown(pages).filter(|(known, _)| idle(known)).map(|(known, _)| known.target.clone()).collect()
     }
 }

@@ -42,6 +42,7 @@ impl Profile {
     pub fn tab(&self, wanted: Option<&str>) -> Result<TabHandle, Error> {
         let running = self.running()?;
         let target = self.find(&running, wanted, false)?;
+        self.fit(&running, &target);
         self.handle(&running, &target)
     }
 
@@ -250,6 +251,12 @@ impl Profile {
         let info = self.core.tab_index.lock().info(&self.session, target, &now.pages);
         // Internal pages of the browser are not tabs.
         info.ok_or_else(|| Error::NoTab { wanted: target.as_str().to_owned(), nearest: None })
+    }
+
+    /// Whether no further tab can be opened, because `browser.tabs.max` are open.
+    pub(crate) fn is_full(&self) -> bool {
+        let Ok(running) = self.running() else { return false };
+        self.core.tab_index.lock().is_full(self.core.shared.config.browser.tabs.max, &running.view().pages)
     }
 
     /// Closes tabs that clients opened and did not use for `browser.tabs.idle_minutes`, as if `ahead` had passed. Returns

@@ -41,6 +41,11 @@ pub fn image_reference(place: usize) -> String {
     format!("{REFERENCE}{place}")
 }
 
+/// The place in a reference to an image; `None` for other texts.
+pub(crate) fn image_place(reference: &str) -> Option<u64> {
+    reference.strip_prefix(REFERENCE)?.parse().ok()
+}
+
 impl Batch {
     /// A batch without changes; committing it only updates `updated_at`.
     pub fn new() -> Self {

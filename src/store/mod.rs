@@ -49,6 +49,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 use serde_json::Value;
 
+pub(crate) use batch::image_place;
 pub use batch::{Batch, image_reference};
 pub use browser_ids::{BrowserBinding, BrowserLookup, RegisteredBrowser};
 pub use calls::{Intent, IntentOutcome, Question, QuestionKind};

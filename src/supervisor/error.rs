@@ -364,6 +364,13 @@ impl Error {
         matches!(self, Self::Cdp(cdp::Error::SessionGone { reason: cdp::GoneReason::Crashed, .. }))
     }
 
+    /// Whether the browser refused a command.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        use crate::browser::Error as B;
+        matches!(self, Self::Cdp(cdp::Error::Protocol { .. }) | Self::Browser(B::Cdp(cdp::Error::Protocol { .. })))
+    }
+
     /// Whether an open dialog blocks the operation.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {

@@ -31,6 +31,12 @@ impl Cancel {
         Self::default()
     }
 
+    /// Whether it is a clone of another flag.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.flag, &other.flag)
+    }
+
     /// Sets the flag, permanently.
     pub fn set(&self) {
         self.flag.store(true, Ordering::Release);

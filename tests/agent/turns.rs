@@ -211,6 +211,105 @@ fn typed_text_is_stored_unless_its_field_is_secret() {
 }
 
 #[test]
+fn no_text_that_may_be_secret_is_stored_in_any_form() {
+    let raw = |arguments: &str| {
+        let part = json!({ "index": 0, "id": "c9", "type": "function",
+            "function": { "name": "browser_type", "arguments": arguments } });
+        Script::stream()
+            .chunk(&json!({ "choices": [{ "delta": { "tool_calls": [part] }, "finish_reason": "tool_calls" }] }))
+            .send("data: [DONE]\n\n")
+    };
+    let home = AgentHome::new([
+        Script::stream().call("c1", "browser_type", &json!({ "text": 48291377 })).done(),
+        raw("{\"text\": \"hunter2-cut"),
+        Script::stream().call("c3", "browser_type", &json!({ "text": "[secret]" })).done(),
+        say("Done."),
+    ]);
+    let id = home.create();
+    let events = home.turn(&id, "Log in with the password: Tulip-2024");
+    let results = of(&events, "ObservationEvent");
+    assert!(results[1]["error"].as_str().unwrap().contains("not a JSON object"), "{results:?}");
+    assert!(results[2]["error"].as_str().unwrap().contains("give the text itself"), "{results:?}");
+    let stored = home.stored(&id);
+    assert!(!stored.contains("48291377") && !stored.contains("hunter2"), "{stored}");
+    let requests = home.model.requests();
+    check(&requests);
+    assert!(requests[0].to_string().contains("password: Tulip-2024"), "what the user gives to the model reaches it");
+}
+
+#[test]
+fn names_that_no_tool_can_have_do_not_spoil_the_history() {
+    let home = AgentHome::new([call("c1", "functions.note it", ""), call("c2", "", ""), say("Done.")]);
+    let id = home.create();
+    let events = home.turn(&id, "Go");
+    assert_eq!(of(&events, "ObservationEvent").len(), 2);
+    let requests = home.model.requests();
+    check(&requests);
+    let calls = requests[2]["messages"].as_array().unwrap().iter().filter(|message| message["tool_calls"].is_array());
+    let names: Vec<&str> = calls.filter_map(|message| message["tool_calls"][0]["function"]["name"].as_str()).collect();
+    assert_eq!(names, ["unknown_tool", "unknown_tool"]);
+}
+
+#[test]
+fn a_summary_that_is_none_changes_nothing() {
+    let full = |number: u32| {
+        Script::stream()
+            .call(&format!("c{number}"), "note", &json!({ "text": format!("word {number}") }))
+            .chunk(&json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] }))
+            .chunk(&json!({ "choices": [], "usage": { "prompt_tokens": 900, "completion_tokens": 5 } }))
+            .send("data: [DONE]\n\n")
+    };
+    let steps = (0..6).map(|number| call(&format!("c{number}"), "note", &format!("word {number}")));
+    let home =
+        AgentHome::with("", json!({ "context_window": 1000 }), steps.chain([full(6), full(7), full(8), say("Done.")]));
+    let id = home.create();
+    let events = home.turn(&id, "Note words");
+    let requests = home.model.requests();
+    check(&requests);
+    let reported = of(&events, "SystemEvent");
+    let failures = reported.iter().filter(|event| event["text"].as_str().unwrap().contains("could not be condensed"));
+    assert_eq!(failures.count(), 1, "it is not tried again at each step: {reported:?}");
+    let last = requests.last().unwrap()["messages"].as_array().unwrap();
+    assert!(last.iter().any(|message| message.to_string().contains("word 0")), "nothing was lost");
+}
+
+#[test]
+fn a_request_that_is_too_long_is_condensed_and_repeated() {
+    let refused = || {
+        let body = json!({ "error": { "message": "This model's maximum context length is 8192 tokens." } });
+        Script::status(400, "", &body.to_string())
+    };
+    let steps = (0..6).map(|number| call(&format!("c{number}"), "note", &format!("word {number}")));
+    let scripts = steps.chain([refused(), say("All words were noted."), say("Done.")]);
+    let home = AgentHome::with("", json!({}), scripts);
+    let id = home.create();
+    let events = home.turn(&id, "Note words");
+    assert_eq!(events.last().unwrap().1, "complete");
+    let requests = home.model.requests();
+    check(&requests);
+    assert!(requests[7]["messages"].as_array().unwrap().len() < requests[6]["messages"].as_array().unwrap().len());
+    assert!(requests[8].to_string().contains("All words were noted."));
+}
+
+#[test]
+fn an_answer_with_many_calls_that_is_interrupted_gets_all_its_results() {
+    let mut many = Script::stream();
+    for number in 0..300 {
+        let tool = if number == 299 { "wait" } else { "note" };
+        many = many.call(&format!("m{number}"), tool, &json!({ "text": format!("{number}") }));
+    }
+    let home = AgentHome::new([many.done(), say("Done.")]);
+    let id = home.create();
+    let agents = home.agents();
+    agents.send(&id, "Go").unwrap();
+    home.bench.wait_for(1);
+    agents.stop_run(&id, soon()).unwrap();
+    let after = agents.resume(&id).unwrap();
+    home.to_end(&id, after);
+    check(&home.model.requests());
+}
+
+#[test]
 fn a_full_context_window_is_condensed() {
     // The endpoint reports 10 input tokens.
     let steps = (0..6).map(|number| call(&format!("c{number}"), "note", &format!("word {number}")));
@@ -226,7 +325,8 @@ fn a_full_context_window_is_condensed() {
     let requests = home.model.requests();
     check(&requests);
     assert_eq!(requests.len(), 9);
-    assert!(requests[7].get("tools").is_none());
+    assert_eq!(requests[7]["tools"], requests[6]["tools"], "the beginning stays equal");
+    assert!(!events.iter().any(|(.., data)| data["type"] == "TextDelta" && data["text"] == "All words were noted."));
     let messages = requests[8]["messages"].as_array().unwrap();
     assert_eq!(messages[1]["content"], "Note words");
     let summary = messages[2]["content"].as_str().unwrap();

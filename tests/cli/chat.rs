@@ -152,7 +152,10 @@ fn ctrl_c_pauses_and_the_second_one_leaves() {
     terminal.types("/resume\r");
     wait_until(&at, |conversation| conversation["paused"] == false);
     terminal.interrupts();
-    terminal.shows(&["Paused. /resume continues", "you:"]);
+    let shown = terminal.shows(&["Ctrl-C leaves."]);
+    if !shown.rsplit("Ctrl-C leaves.").next().unwrap_or_default().contains("you:") {
+        terminal.shows(&["you:"]);
+    }
     terminal.types("\x03");
     assert_eq!(terminal.ends().code(), Some(0));
 

@@ -233,9 +233,9 @@ fn register(toolbox: &Toolbox, bench: &Arc<Bench>) {
     let of = Arc::clone(bench);
     let type_text = Tool::of("browser_type", "Type.", move |_, Text { text }| {
         of.notes.lock().push(text.clone());
-        let is_secret = text.starts_with("hunter");
+        let is_secret = text.starts_with("hunter") || text.starts_with("4829");
         let outcome = Outcome::default().with("typed", text.chars().count());
-        Ok(if is_secret { outcome.with("secret_field", true) } else { outcome })
+        Ok(outcome.with("secret_field", is_secret))
     });
     toolbox.registry().deregister("browser");
     add(type_text);

@@ -94,7 +94,13 @@ pub(super) fn stream(call: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
     let after = seen
         .map_or(Ok(0), str::parse)
         .map_err(|_| ApiError::bad("Last-Event-ID: expected the number of an event of this conversation, such as 7"))?;
-    follow(agents(call)?, call.path_param(0), after)
+    let (agents, id) = (agents(call)?, call.path_param(0));
+    let newest = agents.get(id)?.conversation.last_event;
+    if after > newest {
+        let problem = format!("Last-Event-ID: the conversation has no event {after}; its newest one is {newest}");
+        return Err(ApiError::bad(problem));
+    }
+    follow(agents, id, after)
 }
 
 fn follow(agents: &Agents, id: &str, after: u64) -> Result<Reply, ApiError> {
@@ -241,6 +247,7 @@ impl EventSource for Stream {
             Ok(Followed::Delta { data }) => {
                 Next::Event(Event { name: Some("agent_event".to_owned()), id: None, data: delta(&data) })
             }
+            Ok(Followed::Unstored { data }) => Next::Event(Event { name: Some("error".to_owned()), id: None, data }),
             Ok(Followed::End) => Next::End,
             Ok(_) => Next::Nothing,
             Err(problem) => {
