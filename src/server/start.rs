@@ -340,6 +340,13 @@ struct RequestHandler {
 }
 
 impl Handler for RequestHandler {
+    fn is_streamed_change(&self, head: &Head) -> bool {
+        match find(head) {
+            RouteMatch::Route(route, _) => route.is_streamed_change(),
+            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => false,
+        }
+    }
+
     fn admit(&self, head: &Head) -> Result<(), Answer> {
         self.auth.check(head)
     }

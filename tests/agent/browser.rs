@@ -89,6 +89,13 @@ fn a_login_form_is_filled_and_its_password_is_stored_nowhere() {
         !history.contains("hunter2")
             && !json!(events.iter().map(|e| &e.1).collect::<Vec<_>>()).to_string().contains("hunter2")
     );
+    // What the tools show has the size of the tabs of conversations.
+    let size = events.iter().filter_map(|(_, data)| data["image"].as_str()).next_back().unwrap();
+    let number = size.rsplit('/').next().unwrap().parse().unwrap();
+    let image = agents.image(&id, number).unwrap();
+    let size: Vec<u32> =
+        image.bytes[16..24].chunks(4).map(|four| u32::from_be_bytes(four.try_into().unwrap())).collect();
+    assert_eq!((&*image.media_type, size), ("image/png", vec![1280, 720]));
     agents.delete(&id, soon()).unwrap();
     drop(agents);
     for file in ["cdpilot.db", "cdpilot.db-wal"] {

@@ -337,3 +337,27 @@ fn the_overhead_of_a_step() {
     }
     println!("a request alone: {:.2} ms", began.elapsed().as_secs_f64() * 1e3 / STEPS as f64);
 }
+
+#[test]
+fn a_paused_run_gives_its_place_to_others() {
+    let home = AgentHome::new((0..17).map(|_| call("c1", "wait", "")).chain((0..17).map(|_| say("Done."))));
+    let (agents, paused) = (home.agents(), home.create());
+    let after = agents.send(&paused, "Go").unwrap();
+    home.bench.wait_for(1);
+    agents.pause(&paused).unwrap();
+    home.bench.open_gate();
+    let mut follower = agents.follow(&paused, after).unwrap();
+    home.until(&mut follower, |_, data| data["type"] == "ObservationEvent");
+    home.bench.close_gate();
+    for _ in 0..16 {
+        agents.send(&home.create(), "Go").unwrap();
+    }
+    home.bench.wait_for(16);
+    // When it goes on, it queues like any other.
+    agents.resume(&paused).unwrap();
+    home.until(&mut follower, |_, data| data["text"].as_str().is_some_and(|text| text.starts_with("Queued")));
+    assert!(agents.get(&paused).unwrap().queued);
+    home.bench.open_gate();
+    let events = home.to_end(&paused, after);
+    assert_eq!(last(&events).0, "complete");
+}

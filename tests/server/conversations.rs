@@ -228,3 +228,41 @@ fn a_bound_conversation_uses_the_registered_browser_alone() {
     assert!(request.contains("data:image/png;base64,"), "the model gets the picture");
     served.api.delete(&format!("{ROUTE}/{id}")).ok();
 }
+
+#[test]
+fn a_message_that_cannot_be_streamed_is_not_stored() {
+    let served = TestServer::with(|_, options| options.limits.streams = 1);
+    let model = StreamingModel::new([Script::stream().text("Hm").hang(), Script::stream().text("Done.").done()]);
+    configure(&served, &model);
+    let (first, second) = (create(&served, &json!({})), create(&served, &json!({})));
+    let mut stream = send(&served, &first, "Go");
+    assert_eq!(stream.next().0, "connected");
+    let path = format!("{ROUTE}/{second}");
+    served.api.post(&format!("{path}/messages"), &json!({ "text": "Go" })).fails(503, "BUSY");
+    assert_eq!(served.api.get(&format!("{path}/history")).ok()["count"], 0);
+    served.api.post(&format!("{ROUTE}/{first}/stop"), &json!({})).ok();
+    rest(stream);
+    let deadline = cdpilot::sync::Deadline::after_secs(30);
+    // The place becomes free a moment after the end of the stream.
+    let names = loop {
+        let (name, _, data) = send(&served, &second, "Go").try_next().unwrap_or_default();
+        assert!(!deadline.passed(), "{name} {data}");
+        if name == "connected" {
+            break name;
+        }
+    };
+    assert_eq!(names, "connected");
+}
+
+#[test]
+fn last_event_ids_that_do_not_exist_are_refused() {
+    let (served, _model) = served(vec![Script::stream().text("Done.").done()]);
+    let id = create(&served, &json!({ "toolsets": ["todo"] }));
+    rest(send(&served, &id, "Go"));
+    let newest = show(&served, &id)["last_event"].as_u64().unwrap();
+    for bad in [(newest + 1).to_string(), u64::MAX.to_string(), "-1".to_owned(), "x".to_owned()] {
+        let path = format!("{ROUTE}/{id}/stream");
+        let answer = served.api.ask("GET", &path, None, &format!("Last-Event-ID: {bad}\r\n"));
+        answer.fails(400, "BAD_REQUEST");
+    }
+}

@@ -37,6 +37,10 @@ impl Bench {
         self.changed.notify_all();
     }
 
+    pub(crate) fn close_gate(&self) {
+        *self.open.lock() = false;
+    }
+
     /// Waits until so many calls of `wait` are in progress.
     pub(crate) fn wait_for(&self, count: u32) {
         let deadline = soon();

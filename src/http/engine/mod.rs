@@ -45,6 +45,12 @@ pub trait Handler: Send + Sync {
         None
     }
 
+    /// Whether handling the request changes something and then streams the events of it: it is refused before it is handled when
+    /// the limit of streams is reached.
+    fn is_streamed_change(&self, _head: &Head) -> bool {
+        false
+    }
+
     /// The lane that handles the request. Runs on the thread of all connections: it must not wait.
     fn lane(&self, head: &Head) -> Lane;
 

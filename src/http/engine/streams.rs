@@ -30,37 +30,86 @@ pub(super) struct Stream {
 /// The streams of a server.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    slots: Mutex<Vec<Option<Thread>>>,
+    slots: Mutex<Slots>,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    threads: Vec<Option<Thread>>,
+    /// Streams that requests in progress may still start.
+    reserved: usize,
+}
+
+/// The right to start a stream.
+#[derive(Debug)]
+pub(super) struct Reservation<'s>(&'s Streams);
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.0.slots.lock().reserved -= 1;
+    }
+}
+
+fn busy(most: usize) -> Answer {
+    Answer::busy(format_args!("the limit of {most} event streams is reached; close one"))
 }
 
 impl Streams {
-    /// Sends a stream on its own thread. Returns a refusal if there are too many.
-    pub(super) fn start(&self, stream: Stream, shared: &Arc<Shared>) -> Result<(), Answer> {
-        let most = shared.limits.streams;
-        let busy = || Answer::busy(format_args!("the limit of {most} event streams is reached; close one"));
+    /// Reserves a stream before a request is handled. Returns a refusal if there are too many.
+    pub(super) fn reserve(&self, most: usize) -> Result<Reservation<'_>, Answer> {
         let mut slots = self.slots.lock();
-        let free = slots.iter().position(|slot| slot.as_ref().is_none_or(Thread::is_finished));
-        let at = free.unwrap_or(slots.len());
-        if at >= most || shared.phase() > Phase::Serving {
-            return Err(busy());
+        if slots.running() + slots.reserved >= most {
+            return Err(busy(most));
         }
+        slots.reserved += 1;
+        Ok(Reservation(self))
+    }
+
+    /// Sends a stream on its own thread. Returns a refusal if there are too many, unless it was reserved.
+    pub(super) fn start(
+        &self,
+        stream: Stream,
+        reservation: Option<Reservation<'_>>,
+        shared: &Arc<Shared>,
+    ) -> Result<(), Answer> {
+        let most = shared.limits.streams;
+        let mut slots = self.slots.lock();
+        let is_full = reservation.is_none() && slots.running() + slots.reserved >= most;
+        if is_full || shared.phase() > Phase::Serving {
+            drop(slots);
+            return Err(busy(most));
+        }
+        let free = slots.threads.iter().position(|slot| slot.as_ref().is_none_or(Thread::is_finished));
+        let at = free.unwrap_or(slots.threads.len());
         let counted = shared.count_thread();
         let known = Arc::clone(shared);
         let thread = spawn(format!("http-sse-{at}"), move || {
             let _counted = counted;
             run(stream, &known);
         });
-        let Ok(thread) = thread else { return Err(busy()) };
-        if at == slots.len() {
-            slots.push(None);
+        let Ok(thread) = thread else {
+            drop(slots);
+            return Err(busy(most));
+        };
+        if at == slots.threads.len() {
+            slots.threads.push(None);
         }
-        slots[at] = Some(thread);
+        slots.threads[at] = Some(thread);
+        // Outside the lock: a reservation takes it when it is dropped.
+        drop(slots);
+        drop(reservation);
         Ok(())
     }
 
     /// Takes the threads, to be joined.
     pub(super) fn threads(&self) -> Vec<Thread> {
-        self.slots.lock().drain(..).flatten().collect()
+        self.slots.lock().threads.drain(..).flatten().collect()
+    }
+}
+
+impl Slots {
+    fn running(&self) -> usize {
+        self.threads.iter().flatten().filter(|thread| !thread.is_finished()).count()
     }
 }
 

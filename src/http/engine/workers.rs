@@ -93,8 +93,16 @@ fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
     let head_only = head.method == Method::HEAD;
     let mut keep = head.keep_alive;
     fault_point(format_args!("http-lane"));
+    let is_reserving = !head_only && shared.handler.is_streamed_change(&head);
+    let reserved = is_reserving.then(|| streams.reserve(shared.limits.streams)).transpose();
+    let (reservation, refused) = match reserved {
+        Ok(reservation) => (reservation, None),
+        Err(refused) => (None, Some(refused)),
+    };
     let answer = if cancel.is_set() {
         disconnected()
+    } else if let Some(refused) = refused {
+        refused
     } else {
         let request = Request { head, body, cancel: cancel.clone() };
         caught(|| {
@@ -109,7 +117,7 @@ fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
             let start = encode::answer(&answer, Delivery { keep, head_only });
             let Body::Events(source) = answer.body else { return };
             let stream = Stream { token, wire: Arc::clone(&wire), cancel, source, start: [before, start].concat() };
-            match streams.start(stream, shared) {
+            match streams.start(stream, reservation, shared) {
                 Ok(()) => return,
                 Err(refused) => return write(refused, Vec::new(), Delivery { keep, head_only }, token, &wire, shared),
             }

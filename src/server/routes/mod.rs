@@ -230,6 +230,11 @@ impl Route {
         self.media == "application/json" && (of_browser || self.path == "/openapi.json")
     }
 
+    /// Whether it changes something and streams the events of it.
+    pub(super) fn is_streamed_change(&self) -> bool {
+        self.method == Method::Post && self.media == "text/event-stream"
+    }
+
     /// The names of its path parameters.
     pub(super) fn in_path(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix(':'))
