@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cdpilot::agent::{Followed, NewConversation};
 use cdpilot::config::Home;
 use cdpilot::store::ConversationState;
-use cdpilot::sync::pause;
+use cdpilot::sync::{Thread, pause, spawn};
 use cdpilot::tools::{Outcome, Tool};
+use crossbeam_channel::{Receiver, unbounded};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::support::agent_home::{AgentHome, call, say, soon};
@@ -18,7 +22,12 @@ use crate::support::streaming_model::{Script, StreamingModel};
 
 /// Set in the child process, to the home.
 const HOME: &str = "CDPILOT_TEST_AGENT_HOME";
+/// Set in the child process, to the address of the counting server.
+const SERVER: &str = "CDPILOT_TEST_AGENT_SERVER";
+/// How often the process is killed; `CDPILOT_TEST_KILLS` sets another number.
 const KILLS: u32 = 30;
+/// How long the server takes for an order.
+const WORK: Duration = Duration::from_millis(8);
 /// Orders of a task.
 const ORDERS: usize = 4;
 
@@ -38,12 +47,59 @@ fn answer(request: &Value) -> Script {
     }
 }
 
-fn home_at(home: &Home) -> AgentHome {
+/// Counts orders, each as it arrives.
+struct Counting {
+    address: String,
+    orders: Arc<Mutex<Vec<String>>>,
+    /// One item for each order.
+    arrived: Receiver<()>,
+    _thread: Thread,
+}
+
+impl Counting {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let orders: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (send, arrived) = unbounded();
+        let all = Arc::clone(&orders);
+        let thread = spawn("counting", move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { continue };
+                let mut line = String::new();
+                if BufReader::new(&stream).read_line(&mut line).unwrap_or(0) == 0 || line == "end\n" {
+                    if line == "end\n" { return } else { continue }
+                }
+                all.lock().push(line.trim().to_owned());
+                let _ = send.send(());
+                pause(WORK);
+                let _ = stream.write_all(b"ordered\n");
+            }
+        });
+        Self { address, orders, arrived, _thread: thread.unwrap() }
+    }
+
+    /// Waits for the next order.
+    fn next(&self) {
+        while self.arrived.try_recv().is_ok() {}
+        self.arrived.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        let _ = TcpStream::connect(&self.address).and_then(|mut stream| stream.write_all(b"end\n"));
+    }
+}
+
+fn home_at(home: &Home, server: &str) -> AgentHome {
     let made = AgentHome::at(home, "", json!({}), StreamingModel::answering(answer));
-    let file = home.root().join("orders");
+    let server = server.to_owned();
     let order = Tool::of("order", "Order.", move |_, Order { text }| {
-        let mut orders = std::fs::OpenOptions::new().append(true).create(true).open(&file).unwrap();
-        orders.write_all(format!("{text}\n").as_bytes()).unwrap();
+        let mut stream = TcpStream::connect(&server).unwrap();
+        stream.write_all(format!("{text}\n").as_bytes()).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
         Ok(Outcome::default().with("ordered", text))
     });
     made.toolbox.registry().register("bench", order).unwrap();
@@ -55,7 +111,7 @@ fn home_at(home: &Home) -> AgentHome {
 #[test]
 fn the_process_that_is_killed() {
     let Ok(path) = std::env::var(HOME) else { return };
-    let home = home_at(&Home::at(path));
+    let home = home_at(&Home::at(path), &std::env::var(SERVER).unwrap());
     let agents = home.agents();
     let follow = |id: &str, after: u64| {
         let mut follower = agents.follow(id, after).unwrap();
@@ -86,9 +142,12 @@ fn acknowledged_events_survive_a_kill_and_no_order_is_given_twice() {
     let folder = tempfile::Builder::new().prefix("cdpilot-agent-crash-").tempdir().unwrap();
     let home = Home::at(folder.path());
     let mut acknowledged: BTreeSet<(String, u64)> = BTreeSet::new();
-    for run in 0..KILLS {
+    let server = Counting::start();
+    let kills = std::env::var("CDPILOT_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    for run in 0..kills {
         let mut child = rerun(module_path!(), "the_process_that_is_killed")
             .env(HOME, home.root())
+            .env(SERVER, &server.address)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -98,7 +157,13 @@ fn acknowledged_events_survive_a_kill_and_no_order_is_given_twice() {
         while !text.contains("acknowledged") {
             assert!(output.read_line(&mut text).unwrap() > 0, "run {run} ended: {text}");
         }
-        pause(Duration::from_micros(fastrand::u64(0..60_000)));
+        // Half of the time within 50 ms of an order, and then often while the server works on it.
+        if run % 2 == 1 {
+            server.next();
+            pause(Duration::from_micros(fastrand::u64(0..50_000)));
+        } else {
+            pause(Duration::from_micros(fastrand::u64(0..60_000)));
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         output.read_to_string(&mut text).unwrap();
@@ -109,7 +174,7 @@ fn acknowledged_events_survive_a_kill_and_no_order_is_given_twice() {
         }
     }
     // The last ones are finished by the process of the test.
-    let home_again = home_at(&home);
+    let home_again = home_at(&home, &server.address);
     let agents = home_again.agents();
     let (mut unknown, mut not_started, mut tasks) = (0, 0, 0);
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -130,14 +195,13 @@ fn acknowledged_events_survive_a_kill_and_no_order_is_given_twice() {
     for (id, event) in &acknowledged {
         assert!(known.get(id).is_some_and(|count| *event <= *count as u64), "event {event} of {id} is gone");
     }
-    let orders = std::fs::read_to_string(home.root().join("orders")).unwrap();
-    let orders: Vec<&str> = orders.lines().collect();
-    let distinct: BTreeSet<&&str> = orders.iter().collect();
+    let orders = server.orders.lock().clone();
+    let distinct: BTreeSet<&String> = orders.iter().collect();
     assert_eq!(distinct.len(), orders.len(), "an order was given twice");
     let settled = orders.len() + not_started;
     assert!(settled <= tasks * ORDERS && settled + unknown >= tasks * ORDERS, "{settled} of {tasks} tasks");
     println!(
-        "{KILLS} kills, {tasks} tasks, {} acknowledged events, {} orders, {unknown} calls with an unknown effect, {not_started} \
+        "{kills} kills, {tasks} tasks, {} acknowledged events, {} orders, {unknown} calls with an unknown effect, {not_started} \
          not started",
         acknowledged.len(),
         orders.len()
