@@ -468,6 +468,9 @@ mod server_stuck;
 #[cfg(feature = "server")]
 #[path = "server/tabs_used.rs"]
 mod server_tabs_used;
+#[cfg(feature = "agent")]
+#[path = "server/tasks.rs"]
+mod server_tasks;
 #[cfg(feature = "server")]
 #[path = "server/turns.rs"]
 mod server_turns;
