@@ -173,7 +173,7 @@ fn what_an_endpoint_refuses_is_left_out_from_then_on() {
 #[test]
 fn calls_that_were_written_as_text_are_recovered() {
     let text = "<tool_call>\n<function=look>\n<parameter=at>\n7\n</parameter>\n</function>\n</tool_call>";
-    let endpoint = StreamingModel::new([Script::stream().text("I look. ").text(text).done()]);
+    let endpoint = StreamingModel::new([Script::stream().text("I look.\n").text(text).done()]);
     let answer = chat(&endpoint, &request()).0.unwrap();
     assert!(answer.is_recovered && answer.text == "I look.", "{answer:?}");
     let call = &answer.tool_calls[0];
