@@ -347,7 +347,7 @@ impl Handler for RequestHandler {
     fn body_bytes(&self, head: &Head) -> Option<usize> {
         match find(head) {
             RouteMatch::Route(route, _) => route.body_bytes,
-            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => None,
+            RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => None,
         }
     }
 
@@ -355,7 +355,7 @@ impl Handler for RequestHandler {
         match find(head) {
             RouteMatch::Route(route, _) => route.lane,
             // Refused immediately.
-            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => Lane::Control,
+            RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => Lane::Control,
         }
     }
 
