@@ -167,7 +167,7 @@ impl Server {
         control.protect_port(address.port(), "the control server");
         let url = format!("http://{}", SocketAddr::new(loopback_of(ip), address.port()));
         let tools = Arc::new(HomeTools::new(&control));
-        let secrets = crate::tools::secrets(&control);
+        let secrets = tools.secrets();
         let tickets = Arc::clone(auth.tickets());
         #[cfg(feature = "agent")]
         let agent = open_agent(&control, &tools);
