@@ -48,7 +48,7 @@ pub struct Secrets {
 #[derive(Clone, Default)]
 pub(crate) struct ChangingSecrets(Arc<RwLock<Arc<[String]>>>);
 
-#[cfg_attr(not(feature = "server"), allow(dead_code, reason = "only the tools of a server have secrets that change"))]
+#[allow(dead_code, reason = "not used in builds without tools")]
 impl ChangingSecrets {
     /// Replaces them. Those of less than four characters are ignored.
     pub(crate) fn replace(&self, secrets: impl IntoIterator<Item = String>) {
@@ -100,10 +100,7 @@ impl Secrets {
     }
 
     /// The same set with secrets that can be replaced later.
-    #[cfg_attr(
-        not(feature = "server"),
-        allow(dead_code, reason = "only the tools of a server have secrets that change")
-    )]
+    #[allow(dead_code, reason = "not used in builds without tools")]
     #[must_use]
     pub(crate) fn including(&self, changing: &ChangingSecrets) -> Self {
         Self { own: Arc::clone(&self.own), changing: Some(changing.clone()) }

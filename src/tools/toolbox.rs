@@ -22,6 +22,8 @@ use crate::setters::setters;
 
 /// Prefix of the toolsets of entry points.
 const PREFIX: &str = "cdpilot-";
+/// Maximum number of times that `llm.json` is read again because it changed meanwhile.
+const MOST_READS: u32 = 8;
 
 /// Why a toolbox cannot be created.
 #[derive(Debug, thiserror::Error)]
@@ -134,7 +136,7 @@ impl Toolbox {
 
     /// Reads `llm.json` and applies it: secrets to redact, and the vision model.
     pub(crate) fn apply_models(&self) -> Result<(), ToolboxError> {
-        loop {
+        for _ in 0..MOST_READS {
             let version = self.file_version();
             let (config, home) = (self.control.config(), self.control.home());
             let (models, fault) = models(home);
@@ -150,9 +152,10 @@ impl Toolbox {
             *self.models.file.lock() = version;
             // Another thread may have applied a newer version meanwhile.
             if version == self.file_version() {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     fn file_version(&self) -> FileVersion {
