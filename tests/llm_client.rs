@@ -207,7 +207,8 @@ fn an_endless_answer_ends_at_the_deadline() {
 fn models_are_found_by_their_alias() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
-    assert!(matches!(Models::of(&home).unwrap().find(None), Err(Error::None)));
+    let none = Models::of(&home).unwrap().find(None).unwrap_err();
+    assert!(none.to_string().contains("llm.json") && none.to_string().contains("POST /api/config/llm"), "{none}");
     let write = |response: Value| std::fs::write(folder.path().join("llm.json"), response.to_string()).unwrap();
     let one = json!({ "model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key_env": "CDPILOT_TEST_NO_SUCH_KEY" });
     write(json!({ "models": { "one": one } }));
@@ -256,6 +257,22 @@ fn every_model_field_is_read_and_unknown_ones_are_reported() {
     }
     std::fs::write(folder.path().join("llm.json"), "{").unwrap();
     assert!(matches!(Models::of(&home), Err(Error::Syntax { .. })));
+}
+
+#[test]
+fn credentials_of_a_base_url_are_sent_and_covered() {
+    let target = FakeModel::saying([
+        ModelAnswer::text("Yes."),
+        ModelAnswer::failing(401, "the key query-secret of ada:url-password is wrong"),
+    ]);
+    let url = format!("{}?key=query-secret", target.url().replace("http://", "http://ada:url-password@"));
+    let client = Client::new("one", &Model::new("m", url)).unwrap();
+    let shown = format!("{client:?}");
+    assert!(!shown.contains("query-secret") && !shown.contains("url-password"), "{shown}");
+    client.ask(&hello(), soon()).unwrap();
+    assert_eq!(target.requested()[0].path, "/v1/chat/completions?key=query-secret");
+    let refused = client.ask(&hello(), soon()).unwrap_err().to_string();
+    assert!(refused.ends_with("the key … of … is wrong"), "{refused}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn what_may_pass_is_repeated_and_what_arrived_is_void() {
     let expected = [
         "text half",
         "again: 127.0.0.1 returned an invalid response: the stream ended before the answer did",
-        "again: 127.0.0.1 refused with status 503: busy (retry after 0 s)",
+        "again: 127.0.0.1 refused with status 503: busy (it asks to retry after 0 s)",
         "text whole",
     ];
     assert_eq!(reported, expected);
@@ -166,19 +166,115 @@ fn what_an_endpoint_refuses_is_left_out_from_then_on() {
         (&last["messages"][1]["tool_calls"][0]["id"], &last["messages"][4]["content"]),
         (&json!("a"), &json!("two"))
     );
-    assert!(!last.to_string().contains("image_url") && last.to_string().contains("a picture was left out"));
+    let text = last["messages"][5]["content"].as_str().unwrap_or_default();
+    assert!(text.starts_with("The picture:\n") && text.contains("a picture was left out"), "one text: {last}");
     assert_eq!(requests[4], requests[5], "what was learned holds for the next request");
 }
 
 #[test]
 fn calls_that_were_written_as_text_are_recovered() {
     let text = "<tool_call>\n<function=look>\n<parameter=at>\n7\n</parameter>\n</function>\n</tool_call>";
-    let endpoint = StreamingModel::new([Script::stream().text("I look. ").text(text).done()]);
+    let endpoint = StreamingModel::new([Script::stream().text("I look.\n").text(text).done()]);
     let answer = chat(&endpoint, &request()).0.unwrap();
-    assert!(answer.is_recovered && answer.text == "I look.", "{answer:?}");
+    assert!(answer.is_recovered && !answer.unreadable_calls && answer.text == "I look.", "{answer:?}");
     let call = &answer.tool_calls[0];
     assert_eq!((&*call.function.name, &*call.function.arguments), ("look", "{\"at\":7}"));
     assert!(call.id.starts_with("call_"), "{}", call.id);
+}
+
+#[test]
+fn quoted_and_cut_off_calls_are_not_made() {
+    let call = "<function=look><parameter=at>100</parameter></function>";
+    let end = |finish: &str| json!({ "choices": [{ "delta": {}, "finish_reason": finish }] });
+    for (text, finish, is_unreadable) in [
+        (format!("The page says: {call}"), "stop", false),
+        (format!("```\n{call}\n```"), "stop", false),
+        (format!("{call}\nstands on the page."), "stop", false),
+        (call.to_owned(), "length", true),
+        ("<function=look><parameter=at>100".to_owned(), "stop", true),
+        ("<function=unknown></function>".to_owned(), "stop", true),
+    ] {
+        let endpoint = StreamingModel::new([Script::stream().text(&text).chunk(&end(finish)).send("data: [DONE]\n\n")]);
+        let answer = chat(&endpoint, &request()).0.unwrap();
+        assert_eq!((answer.tool_calls.len(), answer.is_recovered, &*answer.text), (0, false, &*text));
+        assert_eq!(answer.unreadable_calls, is_unreadable, "{text}");
+    }
+}
+
+#[test]
+fn calls_that_all_have_the_same_index_are_different_calls() {
+    let call = |at: u32| {
+        let function = json!({ "name": "look", "arguments": json!({ "at": at }).to_string() });
+        json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "id": "", "type": "function", "function": function }] } }] })
+    };
+    let endpoint = StreamingModel::new([Script::stream().chunk(&call(1)).chunk(&call(2)).done()]);
+    let answer = chat(&endpoint, &request()).0.unwrap();
+    let calls: Vec<_> = answer.tool_calls.iter().map(|call| &*call.function.arguments).collect();
+    assert_eq!(calls, ["{\"at\":1}", "{\"at\":2}"]);
+    assert_ne!(answer.tool_calls[0].id, answer.tool_calls[1].id);
+}
+
+#[test]
+fn a_stream_that_breaks_behind_its_finish_reason_is_whole() {
+    let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+    let event = |delta: &str, finish: &str| {
+        format!("data: {}\n\n", json!({ "choices": [{ "delta": { "content": delta }, "finish_reason": finish }] }))
+    };
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let whole = chunk(&event("Whole.", "stop"));
+    for behind in [String::new(), chunk("data: {\"choices\": [], \"usa"), "40\r\ndata: ".to_owned()] {
+        let endpoint = StreamingModel::new([Script::default().send(head).send(&whole).send(&behind)]);
+        let (answer, reported) = chat(&endpoint, &request());
+        assert_eq!(answer.unwrap().text, "Whole.", "{behind:?}");
+        assert_eq!((reported, endpoint.requests().len()), (vec!["text Whole.".to_owned()], 1));
+    }
+    let half = chunk(&event("Half", ""));
+    let endpoint =
+        StreamingModel::new([Script::default().send(head).send(&half), Script::stream().text("Whole.").done()]);
+    assert_eq!(chat(&endpoint, &request()).0.unwrap().text, "Whole.");
+    assert_eq!(endpoint.requests().len(), 2, "without a finish reason it is repeated");
+}
+
+#[test]
+fn a_stream_with_another_content_type_is_read() {
+    for (head, begin) in [
+        ("Content-Type: application/json\r\n", ""),
+        ("Content-Type: text/plain\r\n", ": ready\n\n"),
+        ("", "\nevent: message\n"),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\n{head}Connection: close\r\n\r\n{begin}");
+        let endpoint = StreamingModel::new([Script::default().send(&head).text("In ").text("parts.").done()]);
+        let (answer, reported) = chat(&endpoint, &request());
+        assert_eq!(answer.unwrap().text, "In parts.", "{head}");
+        assert_eq!(reported, ["text In ", "text parts."]);
+    }
+}
+
+#[test]
+fn the_pause_that_an_endpoint_requests_is_kept_or_named() {
+    let asking = |after: &str| {
+        let endpoint = StreamingModel::new([Script::status(429, &format!("Retry-After: {after}\r\n"), "later")]);
+        let (cancel, mut pauses) = (Cancel::new(), Vec::new());
+        let mut on = |progress: Progress<'_>| {
+            if let Progress::Again { pause, .. } = progress {
+                pauses.push(pause.as_secs());
+                cancel.set(); // the pause itself is not waited for
+            }
+        };
+        let deadline = Deadline::after_secs(100).cancelled_by(&cancel);
+        let answer = client(&endpoint).chat(&request(), Patience::long(), deadline, &mut on);
+        (pauses, answer.unwrap_err().to_string())
+    };
+    for (after, pause) in [("0", 1), ("30", 30), ("65", 65)] {
+        assert_eq!(asking(after).0, [pause], "{after}");
+    }
+    for (after, named) in [("110", "110 s"), ("130", "130 s"), ("3600", "3600 s")] {
+        let (pauses, error) = asking(after);
+        assert!(pauses.is_empty() && error.contains(named), "{after}: {error}");
+    }
+    let (pauses, error) = asking("Fri, 31 Dec 9999 23:59:59 GMT");
+    assert!(pauses.is_empty() && error.contains("it asks to retry after"), "a date: {error}");
+    assert_eq!(asking("Sun, 06 Nov 1994 08:49:37 GMT").0, [1], "a date in the past");
 }
 
 #[test]

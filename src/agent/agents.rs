@@ -168,6 +168,14 @@ impl Agents {
     /// [`Error::BadRequest`] for an empty text, [`Error::NotFound`], [`Error::Conflict`] without an open question,
     /// [`Error::Ending`], [`Error::Store`].
     pub fn answer(&self, id: &str, text: &str) -> Result<u64, Error> {
+        self.answer_question(id, None, text)
+    }
+
+    /// Like [`answer`](Self::answer), for the question with an id; [`Error::Conflict`] if another one or none is open.
+    ///
+    /// # Errors
+    /// Those of [`answer`](Self::answer).
+    pub fn answer_question(&self, id: &str, question_id: Option<&str>, text: &str) -> Result<u64, Error> {
         let text = text.trim();
         if text.is_empty() {
             return Err(Error::BadRequest { problem: "the answer is empty; send a text".to_owned() });
@@ -179,6 +187,11 @@ impl Agents {
         run::begin(inner, &live, |live| {
             let question = inner.store.open_question(&live.id, Deadline::after(WRITE))?;
             let question = question.ok_or_else(|| Error::conflict("the conversation has asked no question"))?;
+            if question_id.is_some_and(|wanted| *wanted != *question.id) {
+                return Err(Error::conflict(
+                    "another question is open than the one with this question_id; read it first",
+                ));
+            }
             let batch = questions::answered(&question, Some(&text));
             Ok(batch.state(ConversationState::Active).unfinished(true))
         })

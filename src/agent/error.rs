@@ -16,6 +16,12 @@ pub enum Error {
         /// The id as given.
         id: String,
     },
+    /// The conversation has no such image.
+    #[error("the conversation has no image {n}, or it is no longer kept")]
+    NoImage {
+        /// The number as given.
+        n: u64,
+    },
     /// The state of the conversation does not allow it.
     #[error("{problem}")]
     Conflict {
@@ -81,7 +87,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> Code {
         match self {
-            Self::NotFound { .. } => Code::NotFound,
+            Self::NotFound { .. } | Self::NoImage { .. } => Code::NotFound,
             Self::Conflict { .. } => Code::Conflict,
             Self::BadRequest { .. } => Code::BadRequest,
             // The model and the toolset are arguments here.

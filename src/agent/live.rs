@@ -202,9 +202,11 @@ impl Live {
         Ok(committed)
     }
 
-    /// The session of the conversation, which is created by `make` at first.
-    pub(super) fn session(&self, make: impl FnOnce() -> Session) -> Session {
-        self.session.lock().get_or_insert_with(make).clone()
+    /// The session of the conversation, which is created by `make` at first, and whether it was.
+    pub(super) fn session(&self, make: impl FnOnce() -> Session) -> (Session, bool) {
+        let mut session = self.session.lock();
+        let is_new = session.is_none();
+        (session.get_or_insert_with(make).clone(), is_new)
     }
 
     pub(super) fn has_session(&self) -> bool {

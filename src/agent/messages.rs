@@ -113,6 +113,13 @@ impl Entry {
         self.message.parts.iter().filter(|part| matches!(part, Part::Image { .. })).count()
     }
 
+    /// Whether it calls a tool that uses a page.
+    pub(super) fn uses_browser(&self) -> bool {
+        let is_of_browser =
+            |name: &str| matches!(name, "tab" | "highlight" | "element_interaction") || name.starts_with("browser_");
+        self.message.tool_calls.iter().any(|call| is_of_browser(&call.function.name))
+    }
+
     /// An estimate of its size in bytes of text.
     pub(super) fn bytes(&self) -> usize {
         let calls = self.message.tool_calls.iter().map(|call| call.function.arguments.len() + 60);

@@ -86,6 +86,6 @@ impl Agents {
     pub fn image(&self, id: &str, n: u64) -> Result<Image, Error> {
         self.get(id)?;
         let image = self.inner().store.image(id, n, Deadline::after(WRITE))?;
-        image.ok_or_else(|| Error::NotFound { id: format!("{id}/images/{n}") })
+        image.ok_or(Error::NoImage { n })
     }
 }

@@ -22,6 +22,8 @@ use crate::sync::Deadline;
 const MODEL: Duration = Duration::from_secs(15 * 60);
 /// The finish reason of an answer that was cut off.
 pub(super) const CUT_OFF: &str = "length";
+const WRITTEN: &str = "Your answer has a tool call as text, which was not made. Call tools through the tool interface, one of those \
+     that you have, or give a final answer without such text.";
 const CONTINUE: &str = "Your answer was cut off at the limit of output tokens, without a tool call. Continue: call a tool, or \
      give a shorter final answer.";
 
@@ -104,6 +106,9 @@ impl Turn<'_> {
         }
         message.tool_calls = calls.iter().map(|prepared| prepared.stored.clone()).collect();
         draft.entries.push(Entry::new(Kind::Plain, message));
+        if calls.is_empty() && answer.unreadable_calls && answer.finish != CUT_OFF {
+            return self.wrote_calls(draft, &text, &reasoning);
+        }
         if calls.is_empty() {
             return self.said(draft, &text, &reasoning, answer.finish == CUT_OFF);
         }
@@ -134,6 +139,17 @@ impl Turn<'_> {
         let metrics = self.metrics.to_value(model, answer.usage);
         draft.event(USAGE_METRICS, usage_metrics(model, &metrics));
         draft.change(|batch| batch.usage(metrics));
+    }
+
+    /// Stores an answer that has calls as text which cannot be made: the model is told, and continues.
+    fn wrote_calls(&mut self, mut draft: Draft, text: &str, reasoning: &str) -> Result<Option<End>, Error> {
+        let event = AgentEvent::message(Source::Agent, text).reasoning(reasoning);
+        draft.event(AGENT_EVENT, event.into_value());
+        self.stuck.said();
+        draft.entries.push(Entry::user(Kind::Notice, WRITTEN));
+        draft.system("The model wrote a call as text that cannot be read; it was told so.");
+        self.commit(draft)?;
+        self.check_progress()
     }
 
     /// Stores an answer without calls: the end of the turn, unless it was cut off.

@@ -25,6 +25,8 @@ pub(super) const SHORT: usize = 8;
 /// Size of the tabs of conversations in browsers without a window, in CSS pixels.
 const WIDTH: u32 = 1280;
 const HEIGHT: u32 = 720;
+const NEW_SESSION: &str = "The browser session of this conversation is new, because the server was restarted or its tabs were closed: \
+     tabs, logins and what was typed before are gone. Open the page again before you go on.";
 /// Time limit for loading tools.
 const LOAD: Duration = Duration::from_secs(20);
 
@@ -137,7 +139,7 @@ impl<'a> Turn<'a> {
         };
         let messages = inner.store.messages(&live.id, 1, usize::MAX, deadline())?;
         let entries = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
-        let session = live.session(|| {
+        let (session, is_new) = live.session(|| {
             let short: String = live.id.chars().take(SHORT).collect();
             let session = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
             session.with_viewport(WIDTH, HEIGHT).may_share_context()
@@ -166,6 +168,12 @@ impl<'a> Turn<'a> {
             slot: Some(slot),
         };
         turn.restore_todos();
+        if is_new && turn.entries.iter().any(Entry::uses_browser) {
+            let mut draft = Draft::default();
+            draft.entries.push(Entry::user(Kind::Notice, NEW_SESSION));
+            draft.system("The browser session is new: tabs and logins from before are gone. The model was told so.");
+            turn.commit(draft)?;
+        }
         if !failed.is_empty() {
             let mut draft = Draft::default();
             draft.system(format!("Some tools are not available: {}.", failed.join("; ")));

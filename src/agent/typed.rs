@@ -15,6 +15,13 @@ pub(super) fn withheld(tool: &str, arguments: &Map<String, Value>) -> Option<Map
 /// Covers the texts of arguments. Whether there are any. Tools accept numbers as texts, and single values or JSON text as lists.
 fn cover(arguments: &mut Map<String, Value>) -> bool {
     let mut has_any = false;
+    // Whatever else is given with a typed text may be that text under a wrong name.
+    if arguments.get("action").and_then(Value::as_str).is_some_and(|action| action.contains("keyboard_input")) {
+        let known = ["action", "element_id", "tab_id", "submit", "text"];
+        for (_, value) in arguments.iter_mut().filter(|(name, _)| !known.contains(&name.as_str())) {
+            has_any |= cover_value(value);
+        }
+    }
     for name in ["text", "value", "values"] {
         if name != "text" && arguments.contains_key("action") {
             continue; // options of a list, the position of a slider
@@ -84,6 +91,11 @@ mod tests {
             ),
             ("element_interaction", json!({ "action": "select", "value": "red" }), None),
             ("element_interaction", json!({ "action": "keyboard_input", "text": "" }), None),
+            (
+                "element_interaction",
+                json!({ "action": "keyboard_input", "value": "x", "password": "y" }),
+                Some(json!({ "action": "keyboard_input", "value": "[secret]", "password": "[secret]" })),
+            ),
             ("browser_type", json!({ "ref": "e1", "text": "x" }), Some(json!({ "ref": "e1", "text": "[secret]" }))),
             (
                 "browser_fill",

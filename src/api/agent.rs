@@ -63,6 +63,9 @@ pub(crate) struct SendMessage {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnswerQuestion {
+    /// Id of the question, as in `help_request`. With it, an answer never goes to another question. Default: the open one.
+    #[serde(default)]
+    pub(crate) question_id: Option<String>,
     /// The answer to the open question.
     pub(crate) text: String,
 }

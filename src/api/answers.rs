@@ -391,6 +391,8 @@ pub(crate) struct SettingsShown {
     pub(crate) default_cwd: String,
     /// Whether there is a default model.
     pub(crate) is_configured: bool,
+    /// Why llm.json cannot be used; null if it can.
+    pub(crate) problem: Option<String>,
     /// `agent` of config.yaml.
     pub(crate) agent: Value,
 }

@@ -1,14 +1,15 @@
 //! One attempt of a request: what is sent, and how the answer is read, on a thread of its own.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::time::{Duration, Instant};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _};
+use std::time::{Duration, Instant, SystemTime};
 
-use crossbeam_channel::{RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use ureq::http::Response;
 use ureq::{Agent, Body, Timeout};
 
 use super::Error;
 use super::client::{Client, Key};
+use super::patience::requested_pause;
 use super::stream::{Assembly, Broken, Piece};
 use super::types::Answer;
 use crate::sync::{Deadline, spawn};
@@ -57,13 +58,12 @@ impl Client {
         deadline: Deadline<'_>,
         on: &mut dyn FnMut(Piece),
     ) -> Attempt {
-        let late = || Attempt::Failed(Error::Timeout { host: self.host.clone(), after: began.elapsed() });
         let left = deadline.left();
         if deadline.is_cancelled() {
             return Attempt::Failed(Error::Cancelled);
         }
         if left.is_zero() {
-            return late();
+            return self.late(began);
         }
         let (sender, arrivals) = crossbeam_channel::bounded(PIECES);
         let (client, agent) = (self.clone(), self.agent());
@@ -78,17 +78,7 @@ impl Client {
                 return Attempt::Failed(Error::Unreachable { host: self.host.clone(), problem: problem.to_string() });
             }
         };
-        let end = loop {
-            match arrivals.recv_deadline(deadline.next_check()) {
-                Ok(Arrival::Piece(piece)) if !deadline.passed() => on(piece),
-                Ok(Arrival::End(end)) => break end,
-                Err(RecvTimeoutError::Timeout) | Ok(Arrival::Piece(_)) if deadline.is_cancelled() => {
-                    break Attempt::Failed(Error::Cancelled);
-                }
-                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
-                Ok(Arrival::Piece(_)) | Err(_) => break late(),
-            }
-        };
+        let end = self.wait(&arrivals, began, deadline, on);
         // A thread that sends is let go, and one that reads is interrupted.
         drop(arrivals);
         agent.shutdown();
@@ -101,13 +91,41 @@ impl Client {
             std::mem::forget(thread);
         }
         match end {
-            Attempt::Failed(Error::Timeout { .. }) => late(),
+            Attempt::Failed(Error::Timeout { .. }) => self.late(began),
             end => end,
         }
     }
 
+    fn late(&self, began: Instant) -> Attempt {
+        Attempt::Failed(Error::Timeout { host: self.host.clone(), after: began.elapsed() })
+    }
+
+    /// Passes on the parts of an answer until its end, the deadline or a cancellation.
+    fn wait(
+        &self,
+        arrivals: &Receiver<Arrival>,
+        began: Instant,
+        deadline: Deadline<'_>,
+        on: &mut dyn FnMut(Piece),
+    ) -> Attempt {
+        loop {
+            match arrivals.recv_deadline(deadline.next_check()) {
+                Ok(Arrival::Piece(piece)) if !deadline.passed() => on(piece),
+                Ok(Arrival::End(end)) => return end,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Attempt::Failed(Error::Panicked { host: self.host.clone() });
+                }
+                Err(RecvTimeoutError::Timeout) | Ok(Arrival::Piece(_)) if deadline.is_cancelled() => {
+                    return Attempt::Failed(Error::Cancelled);
+                }
+                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
+                Ok(Arrival::Piece(_)) | Err(RecvTimeoutError::Timeout) => return self.late(began),
+            }
+        }
+    }
+
     fn send(&self, agent: &Agent, body: String, left: Duration, sender: &Sender<Arrival>) -> Attempt {
-        let mut request = agent.post(&self.url).header("Content-Type", "application/json");
+        let mut request = agent.post(&self.url.0).header("Content-Type", "application/json");
         let has_own = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
         for (name, Key(value)) in self.headers.iter() {
             request = request.header(name, value);
@@ -121,24 +139,42 @@ impl Client {
             Ok(response) => response,
             Err(error) => return self.failed(error),
         };
-        if response.status() == 200 && is_stream(&response) {
-            return self.read_stream(response.body_mut(), sender);
+        if response.status() != 200 {
+            return self.read_refusal(&mut response);
         }
-        self.read_whole(&mut response)
+        let is_stream = is_stream(&response);
+        let mut reader = BufReader::new(response.body_mut().with_config().limit(MAX_ANSWER).reader());
+        if is_stream {
+            return self.read_stream(reader, sender);
+        }
+        // Some endpoints send a stream with another content type, or none: its first line shows it.
+        let mut begin = Vec::new();
+        match read_first_line(&mut reader, &mut begin) {
+            Ok(()) if begins_stream(&begin) => self.read_stream(Cursor::new(begin).chain(reader), sender),
+            Ok(()) => match reader.read_to_end(&mut begin) {
+                Ok(_) => self.read_whole(&String::from_utf8_lossy(&begin)),
+                Err(problem) => self.failed(problem.into()),
+            },
+            Err(problem) => self.failed(problem.into()),
+        }
     }
 
-    fn read_stream(&self, body: &mut Body, sender: &Sender<Arrival>) -> Attempt {
+    fn read_stream(&self, mut reader: impl BufRead, sender: &Sender<Arrival>) -> Attempt {
         let malformed = |problem: &str| Error::Malformed { host: self.host.clone(), problem: self.shortened(problem) };
-        let mut reader = BufReader::new(body.with_config().limit(MAX_ANSWER).reader());
         let (mut assembly, mut line) = (Assembly::default(), Vec::new());
         while !assembly.is_done() {
             line.clear();
             // The reader is limited, and so is a line.
-            match reader.by_ref().read_until(b'\n', &mut line) {
+            match reader.read_until(b'\n', &mut line) {
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(problem) => match ureq::Error::from(problem) {
-                    error @ (ureq::Error::Timeout(_) | ureq::Error::BodyExceedsLimit(_)) => return self.failed(error),
+                    error @ (ureq::Error::Timeout(Timeout::Global) | ureq::Error::BodyExceedsLimit(_)) => {
+                        return self.failed(error);
+                    }
+                    // Only token counts are missing.
+                    _ if assembly.is_whole() => break,
+                    error @ ureq::Error::Timeout(_) => return self.failed(error),
                     error => return Attempt::Again(malformed(&format!("the stream was cut ({error})")), None),
                 },
             }
@@ -171,32 +207,39 @@ impl Client {
         )
     }
 
-    fn read_whole(&self, response: &mut Response<Body>) -> Attempt {
+    /// Reads the body of an answer with status 200.
+    fn read_whole(&self, text: &str) -> Attempt {
+        match (Answer::read(text), said(text)) {
+            (Ok(answer), _) => Attempt::Answered(answer),
+            // Some gateways answer so when the model behind them refuses.
+            (Err(_), Some(reason)) => {
+                let problem = self.shortened(&reason);
+                Attempt::Failed(Error::Refused { host: self.host.clone(), status: 200, problem })
+            }
+            (Err(problem), None) => {
+                let begin: String = self.covered(text.trim()).chars().take(MAX_EXCERPT).collect();
+                // The message may quote a value of the answer.
+                let problem = self.shortened(&problem);
+                let problem = format!("{problem}; it starts with {begin:?}; check base_url in llm.json");
+                Attempt::Failed(Error::Malformed { host: self.host.clone(), problem })
+            }
+        }
+    }
+
+    fn read_refusal(&self, response: &mut Response<Body>) -> Attempt {
         let status = response.status().as_u16();
-        let pause = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let pause = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let pause = pause.and_then(|value| requested_pause(value, SystemTime::now()));
         let text = match read(response.body_mut()) {
             Ok(text) => text,
             Err(error) => return self.failed(error),
         };
-        let refused = |problem| Error::Refused { host: self.host.clone(), status, problem };
         match status {
-            200 => match (Answer::read(&text), said(&text)) {
-                (Ok(answer), _) => Attempt::Answered(answer),
-                // Some gateways answer so when the model behind them refuses.
-                (Err(_), Some(reason)) => Attempt::Failed(refused(self.shortened(&reason))),
-                (Err(problem), None) => {
-                    let begin: String = self.covered(text.trim()).chars().take(MAX_EXCERPT).collect();
-                    // The message may quote a value of the answer.
-                    let problem = self.shortened(&problem);
-                    let problem = format!("{problem}; it starts with {begin:?}; check base_url in llm.json");
-                    Attempt::Failed(Error::Malformed { host: self.host.clone(), problem })
-                }
-            },
-            300..=399 => Attempt::Failed(refused(
-                "it redirects to another address, and the key is not sent there; set base_url in llm.json to the final address"
-                    .to_owned(),
-            )),
-            _ => Attempt::Refused { status, reason: self.reason(&text), pause: pause.map(Duration::from_secs) },
+            300..=399 => {
+                let problem = "it redirects to another address, and the key is not sent there; set base_url in llm.json to the final address";
+                Attempt::Failed(Error::Refused { host: self.host.clone(), status, problem: problem.to_owned() })
+            }
+            _ => Attempt::Refused { status, reason: self.reason(&text), pause },
         }
     }
 
@@ -228,15 +271,26 @@ impl Client {
 
     /// Some endpoints repeat the key in their errors.
     fn covered(&self, text: &str) -> String {
-        let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
-        let secrets = secrets.filter(|Key(secret)| secret.len() >= 4);
-        secrets.fold(text.to_owned(), |text, Key(secret)| text.replace(secret.as_str(), "…"))
+        let secrets = self.keys().filter(|secret| secret.len() >= 4);
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
     }
 }
 
 fn is_stream(response: &Response<Body>) -> bool {
     let media = response.headers().get("content-type").and_then(|value| value.to_str().ok());
     media.is_some_and(|media| media.trim().to_ascii_lowercase().starts_with("text/event-stream"))
+}
+
+/// Reads up to the end of the first line that is not empty.
+fn read_first_line(reader: &mut impl BufRead, begin: &mut Vec<u8>) -> io::Result<()> {
+    while begin.trim_ascii().is_empty() && reader.read_until(b'\n', begin)? > 0 {}
+    Ok(())
+}
+
+/// Whether a body begins as Server-Sent Events do.
+fn begins_stream(begin: &[u8]) -> bool {
+    let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin).trim_ascii_start();
+    [&b"data:"[..], b"event:", b"id:", b"retry:", b":"].iter().any(|field| begin.starts_with(field))
 }
 
 /// The error of an answer: `error.message` as of OpenAI, or `error` as of others.
@@ -249,4 +303,40 @@ fn said(text: &str) -> Option<String> {
 fn read(body: &mut Body) -> Result<String, ureq::Error> {
     let bytes = body.with_config().limit(MAX_ANSWER).read_to_vec()?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Model;
+    use super::*;
+
+    #[test]
+    fn streams_are_recognised_by_their_first_line() {
+        for (begin, is_stream) in [
+            ("data: {}\n", true),
+            ("\n\r\ndata:{}\n\n", true),
+            ("\u{feff}data: {}\n", true),
+            (": keep-alive\n", true),
+            ("event: message\n", true),
+            ("{\"data\": 1}", false),
+            ("\n {\"a\": 1}", false),
+            ("database error", false),
+            ("<html>", false),
+            ("", false),
+        ] {
+            let mut read = Vec::new();
+            read_first_line(&mut begin.as_bytes(), &mut read).unwrap();
+            assert_eq!(begins_stream(&read), is_stream, "{begin:?}");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_reading_thread_is_no_timeout() {
+        let client = Client::new("one", &Model::new("m", "http://a.test/v1")).unwrap();
+        let (sender, arrivals) = crossbeam_channel::bounded::<Arrival>(1);
+        drop(sender);
+        let end = client.wait(&arrivals, Instant::now(), Deadline::after_secs(60), &mut |_| {});
+        let Attempt::Failed(error) = end else { panic!() };
+        assert_eq!(error, Error::Panicked { host: "a.test".to_owned() });
+    }
 }

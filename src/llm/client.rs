@@ -9,10 +9,9 @@ use ureq::http::{HeaderName, HeaderValue};
 
 use super::accepted::{Refusal, refusal};
 use super::attempt::Attempt;
-use super::leaked;
 use super::stream::Piece;
 use super::types::Forms;
-use super::{Answer, ChatRequest, Error, Model, Patience};
+use super::{Answer, ChatRequest, Error, Model, Patience, leaked, masked};
 use crate::sync::Deadline;
 
 /// How often cancellation is checked during a pause.
@@ -21,11 +20,14 @@ const CANCEL_CHECK: Duration = Duration::from_millis(100);
 /// A client of one model. Cheap to clone; clones share what they learn about the endpoint.
 #[derive(Debug, Clone)]
 pub struct Client {
-    pub(super) url: String,
+    /// May contain a key.
+    pub(super) url: Key,
     pub(super) host: String,
     model: String,
     pub(super) key: Option<Key>,
     pub(super) headers: Arc<[(String, Key)]>,
+    /// Credentials in the URL.
+    pub(super) secrets: Arc<[Key]>,
     /// Maximum number of output tokens.
     most: Option<u32>,
     /// What the endpoint accepts. Locked only to copy or change it.
@@ -34,7 +36,7 @@ pub struct Client {
     is_local: bool,
 }
 
-/// A key or header value; never printed.
+/// A key, a header value or a URL; never printed.
 #[derive(Clone)]
 pub(super) struct Key(pub(super) String);
 
@@ -90,7 +92,8 @@ impl Client {
             }
         }
         Ok(Self {
-            url: format!("{}/chat/completions", model.base_url.trim_end_matches('/')),
+            url: Key(of_chat(&model.base_url)),
+            secrets: masked::secrets_in(&model.base_url).into_iter().map(Key).collect(),
             is_local: matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"),
             host,
             model: model.model.clone(),
@@ -164,7 +167,7 @@ impl Client {
                     }
                     let is_transient = matches!(status, 408 | 409 | 425 | 429 | 500..=599);
                     let problem = match pause.filter(|_| is_transient) {
-                        Some(pause) => format!("{reason} (retry after {} s)", pause.as_secs()),
+                        Some(pause) => format!("{reason} (it asks to retry after {} s)", seconds(pause)),
                         None => reason,
                     };
                     let error = Error::Refused { host: self.host.clone(), status, problem };
@@ -192,6 +195,12 @@ impl Client {
         }
     }
 
+    /// The keys that an endpoint may repeat.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        let headers = self.headers.iter().map(|(_, value)| value);
+        self.key.iter().chain(headers).chain(self.secrets.iter()).map(|Key(key)| key.as_str())
+    }
+
     /// The HTTP client of one attempt; it can be shut down by itself.
     pub(super) fn agent(&self) -> Agent {
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
@@ -199,5 +208,34 @@ impl Client {
         // A proxy is only for other machines.
         let config = if self.is_local { config.proxy(None) } else { config };
         config.build().new_agent()
+    }
+}
+
+/// The URL for chat completions: the query of the base URL stays behind the path.
+fn of_chat(base_url: &str) -> String {
+    let base_url = base_url.split('#').next().unwrap_or_default();
+    let (path, query) = base_url.split_at(base_url.find('?').unwrap_or(base_url.len()));
+    format!("{}/chat/completions{query}", path.trim_end_matches('/'))
+}
+
+/// Whole seconds, rounded up.
+fn seconds(pause: Duration) -> u64 {
+    pause.as_secs().saturating_add(u64::from(pause.subsec_nanos() > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_query_of_a_base_url_stays_behind_the_path() {
+        for (base, url) in [
+            ("https://a.test/v1", "https://a.test/v1/chat/completions"),
+            ("https://a.test/v1/", "https://a.test/v1/chat/completions"),
+            ("https://a.test/v1/?key=a/b", "https://a.test/v1/chat/completions?key=a/b"),
+            ("https://a.test?v=1#x", "https://a.test/chat/completions?v=1"),
+        ] {
+            assert_eq!(of_chat(base), url);
+        }
     }
 }

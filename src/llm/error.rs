@@ -16,6 +16,14 @@ pub enum Error {
         /// The reason, as part of a sentence.
         problem: String,
     },
+    /// `llm.json` cannot be written; the previous settings stay.
+    #[error("cannot write {}: {problem}", .path.display())]
+    NotSaved {
+        /// Path of `llm.json`.
+        path: PathBuf,
+        /// The reason, as part of a sentence.
+        problem: String,
+    },
     /// `llm.json` is not JSON.
     #[error("{} is not valid JSON: {problem}; see docs/configuration.md", .path.display())]
     Syntax {
@@ -59,7 +67,9 @@ pub enum Error {
         known: Vec<String>,
     },
     /// No model is configured.
-    #[error("no model is configured; create llm.json in the home folder, see docs/configuration.md")]
+    #[error(
+        "no model is configured; create llm.json in the home folder (see docs/configuration.md), or send the models with POST /api/config/llm"
+    )]
     None,
     /// The environment variable with the key is not set.
     #[error("the model {model:?} needs its key in the environment variable {variable}, which is not set")]
@@ -111,6 +121,12 @@ pub enum Error {
         /// How long the request waited.
         after: Duration,
     },
+    /// The thread that sent the request and read its answer ended with a defect of cdpilot.
+    #[error("the answer of {host} could not be read: the thread that reads it panicked; the log has the reason")]
+    Panicked {
+        /// Host of the endpoint, without port and path.
+        host: String,
+    },
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
@@ -126,6 +142,7 @@ impl Error {
             Self::Unknown { .. } => Code::NotFound,
             Self::Setting { .. } => Code::BadRequest,
             Self::UnknownSetting { .. } => Code::UnknownField,
+            Self::NotSaved { .. } | Self::Panicked { .. } => Code::Internal,
             _ => Code::ModelError,
         }
     }

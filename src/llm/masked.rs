@@ -13,6 +13,83 @@ pub const MASK: &str = "********";
 /// Maximum length of an alias, in characters.
 const LONGEST_ALIAS: usize = 100;
 
+/// A URL, divided where credentials can be.
+struct Address<'t> {
+    /// `https://`.
+    scheme: &'t str,
+    user: Option<&'t str>,
+    /// Host, port and path.
+    place: &'t str,
+    query: Option<&'t str>,
+    fragment: Option<&'t str>,
+}
+
+impl<'t> Address<'t> {
+    fn of(url: &'t str) -> Self {
+        let (url, fragment) = divided(url, '#');
+        let (url, query) = divided(url, '?');
+        let scheme = url.find(':').map_or(0, |at| at + 1);
+        let (scheme, _) = url.split_at(scheme);
+        let behind = url.get(scheme.len()..).unwrap_or_default();
+        let slashes = behind.len() - behind.trim_start_matches(['/', '\\']).len();
+        let (scheme, place) = url.split_at(scheme.len() + slashes);
+        let end = place.find(['/', '\\']).unwrap_or(place.len());
+        let user = place.get(..end).and_then(|authority| authority.rfind('@'));
+        let (user, place) = match user {
+            Some(at) => (place.get(..at), place.get(at + 1..).unwrap_or_default()),
+            None => (None, place),
+        };
+        Self { scheme, user, place, query, fragment }
+    }
+}
+
+/// A text up to a character, and what follows it.
+fn divided(text: &str, at: char) -> (&str, Option<&str>) {
+    text.split_once(at).map_or((text, None), |(text, rest)| (text, Some(rest)))
+}
+
+/// A URL with masks in place of the user, the password, and the values of its query.
+fn masked_url(url: &str) -> String {
+    let Address { scheme, user, place, query, fragment } = Address::of(url);
+    let mut shown = scheme.to_owned();
+    if user.is_some() {
+        shown.push_str(MASK);
+        shown.push('@');
+    }
+    shown.push_str(place);
+    if let Some(query) = query {
+        let pair = |pair: &str| match pair.split_once('=') {
+            _ if pair.is_empty() => String::new(),
+            Some((name, "")) => format!("{name}="),
+            Some((name, _)) => format!("{name}={MASK}"),
+            None => MASK.to_owned(),
+        };
+        let pairs: Vec<String> = query.split('&').map(pair).collect();
+        shown.push('?');
+        shown.push_str(&pairs.join("&"));
+    }
+    if fragment.is_some() {
+        shown.push('#');
+        shown.push_str(MASK);
+    }
+    shown
+}
+
+/// The credentials in a URL, as written and decoded.
+pub(super) fn secrets_in(url: &str) -> Vec<String> {
+    let Address { user, query, .. } = Address::of(url);
+    let user = user.into_iter().flat_map(|user| [user].into_iter().chain(user.split(':')));
+    let values = query.into_iter().flat_map(|query| query.split('&'));
+    let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+    let both =
+        |text: &str| [text.to_owned(), percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()];
+    let mut all: Vec<String> = user.chain(values).flat_map(both).filter(|text| !text.is_empty()).collect();
+    // Longest first: one may contain another.
+    all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    all.dedup();
+    all
+}
+
 /// How values of keys are written.
 #[derive(Debug, Clone, Copy)]
 enum Keys {
@@ -21,14 +98,14 @@ enum Keys {
 }
 
 impl Models {
-    /// The content of `llm.json` with masks in place of keys and header values; a missing key is `null`.
+    /// The content of `llm.json` with masks in place of keys, header values, and credentials in URLs; a missing key is `null`.
     #[must_use]
     pub fn masked(&self) -> Value {
         self.written(Keys::Masked)
     }
 
     /// Other models instead of these ones, in the shape of `llm.json`. Where a key or the value of a header is the mask, that
-    /// of the model with the same alias is kept.
+    /// of the model with the same alias is kept, and so is a URL that is sent as [`masked`](Self::masked) shows it.
     ///
     /// # Errors
     /// [`Error::UnknownSetting`]; [`Error::Setting`] for a wrong value, a default that does not exist, and a mask without a key to
@@ -80,10 +157,10 @@ impl Models {
     /// Writes `llm.json`, readable by its owner only. The file is replaced as a whole.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// [`Error::NotSaved`].
     pub fn save(&self, home: &Home) -> Result<(), Error> {
         let path = home.root().join("llm.json");
-        let failed = |problem: std::io::Error| Error::File { path: path.clone(), problem: problem.to_string() };
+        let failed = |problem: std::io::Error| Error::NotSaved { path: path.clone(), problem: problem.to_string() };
         let text = serde_json::to_string_pretty(&self.written(Keys::Plain)).map_err(|e| failed(e.into()))?;
         // Created with mode 0600.
         let mut file = tempfile::Builder::new().prefix(".llm").tempfile_in(home.root()).map_err(failed)?;
@@ -111,6 +188,9 @@ fn written(model: &Model, keys: Keys) -> Value {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(model) else { return Value::Null };
     fields.insert("api_key".to_owned(), model.api_key.as_ref().map(shown).into());
     fields.insert("headers".to_owned(), headers.into());
+    if matches!(keys, Keys::Masked) {
+        fields.insert("base_url".to_owned(), masked_url(&model.base_url).into());
+    }
     Value::Object(fields)
 }
 
@@ -127,6 +207,15 @@ fn keep_secrets(alias: &str, model: &mut Model, stored: Option<&Model>) -> Resul
         model.api_key = Some(kept.ok_or_else(|| missing("api_key".to_owned()))?);
     }
     model.api_key = model.api_key.take().filter(|key| !key.trim().is_empty());
+    if model.base_url.contains(MASK) {
+        let kept = stored.map(|stored| &stored.base_url).filter(|kept| masked_url(kept) == model.base_url);
+        model.base_url = kept.cloned().ok_or_else(|| Error::Setting {
+            at: format!("models.{alias}.base_url"),
+            problem: format!(
+                "{MASK} keeps the stored URL, and that of this alias is another one; send the whole URL with its credentials"
+            ),
+        })?;
+    }
     for (name, value) in &mut model.headers {
         if value == MASK {
             let kept = stored.and_then(|stored| stored.headers.get(name).cloned());
@@ -165,6 +254,39 @@ mod tests {
         renamed["models"]["uno"]["api_key"] = json!("sk-2");
         let refused = stored().replaced(renamed).unwrap_err().to_string();
         assert!(refused.contains("models.uno.headers.X-Team"), "{refused}");
+    }
+
+    #[test]
+    fn credentials_in_urls_are_masked_and_kept() {
+        for (url, shown) in [
+            ("https://a.test/v1", "https://a.test/v1"),
+            ("http://[::1]:8080/v1", "http://[::1]:8080/v1"),
+            ("https://ada:love@a.test/v1", "https://********@a.test/v1"),
+            ("https://sk-1@a.test", "https://********@a.test"),
+            ("https:ada:l@ve@a.test/@b", "https:********@a.test/@b"),
+            ("https://a.test/v1?key=sk-1&v=2&empty=&sk-2", "https://a.test/v1?key=********&v=********&empty=&********"),
+            ("https://ada:x@a.test?key=sk-1#sk-3", "https://********@a.test?key=********#********"),
+        ] {
+            let stored = Models::new().model("one", Model::new("m", url));
+            let masked = stored.masked();
+            assert_eq!(masked["models"]["one"]["base_url"], shown);
+            assert_eq!(stored.replaced(masked.clone()).unwrap(), stored, "what is shown can be sent back");
+            if shown != url {
+                let mut other = masked.clone();
+                other["models"] = json!({ "two": masked["models"]["one"] });
+                let refused = stored.replaced(other).unwrap_err().to_string();
+                assert!(refused.starts_with("models.two.base_url"), "{refused}");
+                let mut moved = masked;
+                moved["models"]["one"]["base_url"] = json!(shown.replace("a.test", "evil.test"));
+                let refused = stored.replaced(moved).unwrap_err().to_string();
+                assert!(refused.starts_with("models.one.base_url"), "{refused}");
+            }
+        }
+        assert_eq!(
+            secrets_in("https://ada:l%21ve@a.test/v1?key=sk-1&v="),
+            ["ada:l%21ve", "ada:l!ve", "l%21ve", "l!ve", "sk-1", "ada"]
+        );
+        assert!(secrets_in("https://a.test/v1").is_empty());
     }
 
     #[test]

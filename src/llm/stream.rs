@@ -41,6 +41,14 @@ struct PartialCall {
     arguments: String,
 }
 
+impl PartialCall {
+    /// Whether a part with a name belongs to another call, since this one is complete.
+    fn ends_before(&self, name: &str) -> bool {
+        let is_complete = || serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok();
+        !self.name.is_empty() && (is_complete() || self.arguments.is_empty() && self.name != name)
+    }
+}
+
 #[derive(Deserialize)]
 struct Chunk {
     #[serde(default)]
@@ -89,6 +97,7 @@ struct FunctionDelta {
 impl Assembly {
     /// Reads a line without its end. Returns the parts of the answer that it brings.
     pub(super) fn line(&mut self, line: &str) -> Result<Vec<Piece>, Broken> {
+        let line = line.strip_prefix('\u{feff}').unwrap_or(line);
         if line.is_empty() {
             return self.event();
         }
@@ -107,10 +116,15 @@ impl Assembly {
         self.is_done
     }
 
+    /// Whether the answer is complete: only token counts may be missing.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_done || !self.answer.finish.is_empty()
+    }
+
     /// The answer, after the last line.
     pub(super) fn finish(mut self) -> Result<Answer, Broken> {
         self.event()?;
-        if !self.is_done && self.answer.finish.is_empty() {
+        if !self.is_whole() {
             let problem = if self.has_chunk { "the stream ended before the answer did" } else { "the stream is empty" };
             return Err(Broken::Malformed(problem.to_owned()));
         }
@@ -132,7 +146,12 @@ impl Assembly {
             self.is_done = true;
             return Ok(Vec::new());
         }
-        let chunk: Chunk = serde_json::from_str(data).map_err(|problem| Broken::Malformed(problem.to_string()))?;
+        let chunk: Chunk = match serde_json::from_str(data) {
+            Ok(chunk) => chunk,
+            // The stream was cut behind the end of the answer.
+            Err(_) if self.is_whole() => return Ok(Vec::new()),
+            Err(problem) => return Err(Broken::Malformed(problem.to_string())),
+        };
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             let message = error.get("message").unwrap_or(&error);
             return Err(Broken::Reported(message.as_str().map_or_else(|| message.to_string(), str::to_owned)));
@@ -163,15 +182,22 @@ impl Assembly {
         Ok(pieces)
     }
 
-    /// Adds a part of a tool call. Parts of one call have the same index; an id that differs begins another call, since some
-    /// endpoints number all calls 0.
+    /// Adds a part of a tool call. Parts of one call have the same index. Some endpoints number all calls 0, or none, and
+    /// send each as a whole: there another id begins another call, and so does a name behind a call that is complete.
     fn call(&mut self, part: CallDelta) {
         let id = part.id.filter(|id| !id.is_empty());
+        let name = part.function.as_ref().and_then(|function| function.name.as_deref()).filter(|name| !name.is_empty());
         let is_same = |call: &PartialCall| {
             (part.index.is_none() || call.index == part.index)
                 && id.as_ref().is_none_or(|id| call.id.is_empty() || call.id == *id)
         };
+        let has_same_id = |call: &PartialCall| id.as_ref().is_some_and(|id| call.id == *id);
         let at = self.calls.iter().rposition(is_same);
+        let at = at.filter(|at| {
+            self.calls
+                .get(*at)
+                .is_some_and(|call| has_same_id(call) || !name.is_some_and(|name| call.ends_before(name)))
+        });
         let index = at.unwrap_or_else(|| {
             self.calls.push(PartialCall { index: part.index, ..PartialCall::default() });
             self.calls.len() - 1
@@ -248,6 +274,63 @@ mod tests {
         ]);
         let names: Vec<String> = answer.unwrap().tool_calls.into_iter().map(|call| call.function.name).collect();
         assert_eq!(names, ["one", "two"]);
+    }
+
+    #[test]
+    fn calls_without_usable_index_and_id_are_told_apart_by_their_names() {
+        let events = |parts: &[serde_json::Value]| {
+            let chunk = |part: &serde_json::Value| {
+                format!("data: {}", serde_json::json!({ "choices": [{ "delta": { "tool_calls": [part] } }] }))
+            };
+            let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+            let mut lines: Vec<String> = parts.iter().flat_map(|part| [chunk(part), String::new()]).collect();
+            lines.push(end.to_owned());
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let calls = assembled(&lines).0.unwrap().tool_calls;
+            calls.into_iter().map(|call| (call.function.name, call.function.arguments)).collect::<Vec<_>>()
+        };
+        let whole = |name: &str, arguments: &str| serde_json::json!({ "name": name, "arguments": arguments });
+        let two = [("look".to_owned(), "{\"at\":1}".to_owned()), ("look".to_owned(), "{\"at\":2}".to_owned())];
+        let (one, other) = (whole("look", "{\"at\":1}"), whole("look", "{\"at\":2}"));
+        for (first, second) in [
+            (serde_json::json!({ "index": 0, "id": "" }), serde_json::json!({ "index": 0, "id": "" })),
+            (serde_json::json!({ "index": 0 }), serde_json::json!({ "index": 0 })),
+            (serde_json::json!({}), serde_json::json!({})),
+            (serde_json::json!({ "id": "" }), serde_json::json!({ "id": null })),
+            (serde_json::json!({ "id": "a" }), serde_json::json!({ "id": "b" })),
+            (serde_json::json!({ "id": "a", "index": 0 }), serde_json::json!({ "index": 0 })),
+        ] {
+            let with = |mut part: serde_json::Value, function: &serde_json::Value| {
+                part["function"] = function.clone();
+                part
+            };
+            assert_eq!(events(&[with(first.clone(), &one), with(second, &other)]), two, "{first}");
+        }
+        let function = |function: serde_json::Value| serde_json::json!({ "index": 0, "function": function });
+        let split = [
+            function(whole("look", "")),
+            function(serde_json::json!({ "arguments": "{\"at\"" })),
+            function(whole("look", ":1}")),
+            function(whole("look", "{\"at\":2")),
+            function(serde_json::json!({ "name": "", "arguments": "}" })),
+        ];
+        assert_eq!(events(&split), two, "a name that is repeated in the middle of a call");
+        let same = serde_json::json!({ "index": 0, "id": "a", "function": whole("look", "{}") });
+        let empty = serde_json::json!({ "index": 0, "id": "a", "function": whole("look", "") });
+        assert_eq!(events(&[same, empty]).len(), 1, "the same id is the same call");
+        let names: Vec<_> = events(&[function(whole("one", "")), function(whole("two", ""))]);
+        assert_eq!(names.len(), 2, "calls without arguments");
+    }
+
+    #[test]
+    fn an_answer_is_whole_with_its_finish_reason() {
+        let finished = r#"data: {"choices":[{"delta":{"content":"whole"},"finish_reason":"stop"}]}"#;
+        for behind in [&["", "data: {\"choices\": [], \"usa"][..], &["", "data: {", ""], &[""]] {
+            let lines: Vec<&str> = [finished].into_iter().chain(behind.iter().copied()).collect();
+            assert_eq!(assembled(&lines).0.unwrap().text, "whole", "{behind:?}");
+        }
+        let reported = r#"data: {"error":{"message":"overloaded"}}"#;
+        assert_eq!(assembled(&[finished, "", reported, ""]).0, Err(Broken::Reported("overloaded".into())));
     }
 
     #[test]

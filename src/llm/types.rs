@@ -33,6 +33,15 @@ pub enum Part {
     },
 }
 
+impl Part {
+    fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Image { .. } => None,
+        }
+    }
+}
+
 /// A function to call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -133,10 +142,12 @@ impl Message {
             true => self.parts.clone(),
             false => self.parts.iter().map(without_image).collect(),
         };
-        let content = match parts.as_slice() {
-            [] => Value::Null,
-            [Part::Text(text)] => Value::String(text.clone()),
-            parts => Value::Array(parts.iter().map(part).collect()),
+        let texts: Option<Vec<&str>> = parts.iter().map(Part::as_text).collect();
+        let content = match texts {
+            _ if parts.is_empty() => Value::Null,
+            // Some endpoints accept lists of parts for images only, or not at all.
+            Some(texts) => Value::String(texts.join("\n")),
+            None => Value::Array(parts.iter().map(part).collect()),
         };
         let mut body = json!({ "role": self.role, "content": content });
         if !self.tool_calls.is_empty() {
@@ -354,10 +365,11 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, more: Self) {
-        self.input += more.input;
-        self.cached_input += more.cached_input;
-        self.output += more.output;
-        self.reasoning += more.reasoning;
+        // Counts of an endpoint may be any numbers.
+        self.input = self.input.saturating_add(more.input);
+        self.cached_input = self.cached_input.saturating_add(more.cached_input);
+        self.output = self.output.saturating_add(more.output);
+        self.reasoning = self.reasoning.saturating_add(more.reasoning);
     }
 }
 
@@ -377,6 +389,9 @@ pub struct Answer {
     pub reasoning: String,
     /// Whether the tool calls were written as text, and recovered from it.
     pub is_recovered: bool,
+    /// Whether it ends with tool calls written as text that could not be recovered: one is incomplete, has another form or
+    /// names no offered tool, or the answer was cut off. None was recovered; they are still in the text.
+    pub unreadable_calls: bool,
 }
 
 impl Answer {
@@ -417,6 +432,7 @@ impl Answer {
             usage,
             reasoning: message.reasoning_content.or(message.reasoning).map(joined).unwrap_or_default(),
             is_recovered: false,
+            unreadable_calls: false,
         }
         .with_ids())
     }
@@ -448,5 +464,33 @@ pub(super) fn joined(content: Value) -> String {
         Value::String(text) => text,
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_without_images_are_one_text() {
+        let message = Message::text(Role::User, "The picture:").with_image("image/png", vec![1]);
+        let shown = message.to_value(&Forms::default());
+        assert_eq!(shown["content"].as_array().map(Vec::len), Some(2));
+        let without = message.to_value(&Forms { images: false, ..Forms::default() });
+        assert_eq!(without["content"], format!("The picture:\n{NO_IMAGE}"));
+        let mut two = Message::text(Role::System, "one");
+        two.parts.push(Part::Text("two".to_owned()));
+        assert_eq!(two.to_value(&Forms::default())["content"], "one\ntwo");
+        assert_eq!(Message::calls([]).to_value(&Forms::default())["content"], Value::Null);
+    }
+
+    #[test]
+    fn counts_of_tokens_have_a_limit() {
+        let most = Usage::read(&json!({ "prompt_tokens": u64::MAX, "completion_tokens": u64::MAX,
+            "prompt_tokens_details": { "cached_tokens": u64::MAX },
+            "completion_tokens_details": { "reasoning_tokens": u64::MAX } }));
+        let mut sum = most;
+        sum += most;
+        assert_eq!(sum, most);
     }
 }

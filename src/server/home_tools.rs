@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use crate::config::Config;
 use crate::control::{self, Control};
-use crate::llm::Models;
+use crate::llm::{self, Models};
 use crate::mcp::client::Servers;
 use crate::mcp::server::ToolServer;
+use crate::redact::{ChangingSecrets, Secrets};
 use crate::tools::toolsets::{Problem, setting_problems};
-use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled};
+use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled, secrets_of_models, secrets_with};
 
 /// Name of the MCP entry point in the settings.
 const PLATFORM: &str = "mcp";
@@ -55,12 +57,54 @@ pub struct HomeTools {
     control: Arc<Control>,
     /// Locked only to copy a handle.
     state: Mutex<State>,
+    /// The secrets of the models, which are redacted.
+    of_models: ChangingSecrets,
+    /// Held while the models are read, changed and written, so that of two requests the second sees the result of the first.
+    /// No other operation waits for it.
+    writes: Mutex<()>,
 }
 
 impl HomeTools {
     /// Tools for these browsers. Nothing is started yet.
     pub(super) fn new(control: &Arc<Control>) -> Self {
-        Self { control: Arc::clone(control), state: Mutex::default() }
+        let (state, of_models, writes) = (Mutex::default(), ChangingSecrets::default(), Mutex::default());
+        let tools = Self { control: Arc::clone(control), state, of_models, writes };
+        tools.models_changed();
+        tools
+    }
+
+    /// The secrets to redact in texts of pages and in results of tools. They follow the settings of the models.
+    pub(super) fn secrets(&self) -> Secrets {
+        secrets_with(&self.control, &self.of_models)
+    }
+
+    /// Replaces the models of the home; see [`Models::replaced`]. The tools use the new ones from the next call on.
+    ///
+    /// # Errors
+    /// Those of [`Models::replaced`] and [`Models::save`].
+    pub(super) fn replace_models(&self, new: Value) -> Result<Models, llm::Error> {
+        let home = self.control.home();
+        let writing = self.writes.lock();
+        let models = Models::of(home).unwrap_or_default().replaced(new)?;
+        models.save(home)?;
+        drop(writing);
+        self.models_changed();
+        Ok(models)
+    }
+
+    /// Applies the settings of the models.
+    fn models_changed(&self) {
+        let opened = match &*self.state.lock() {
+            State::Open(opened) => Some(Arc::clone(opened)),
+            State::Unused | State::Closed => None,
+        };
+        match opened {
+            Some(opened) => log_failure(opened.toolbox.apply_models()),
+            None => {
+                let models = Models::of(self.control.home()).unwrap_or_default();
+                self.of_models.replace(secrets_of_models(&models));
+            }
+        }
     }
 
     /// The tools offered over MCP for a profile (default: the default profile), limited to these toolsets and tools
@@ -121,13 +165,21 @@ impl HomeTools {
         opened.map(|opened| setting_problems(config, opened.toolbox.registry())).unwrap_or_default()
     }
 
+    /// The tools with the current settings of the models.
     fn open(&self) -> Result<Arc<Opened>, OfferError> {
+        let opened = self.opened()?;
+        // The file may have been edited.
+        log_failure(opened.toolbox.refresh_models());
+        Ok(opened)
+    }
+
+    fn opened(&self) -> Result<Arc<Opened>, OfferError> {
         match &*self.state.lock() {
             State::Closed => return Err(OfferError::Ending),
             State::Open(opened) => return Ok(Arc::clone(opened)),
             State::Unused => {}
         }
-        let toolbox = Toolbox::open(&self.control, &ToolboxOptions::default())?;
+        let toolbox = Toolbox::open_with(&self.control, &ToolboxOptions::default(), &self.of_models)?;
         // First, because the settings may name their toolsets.
         let servers = Servers::attach(&toolbox);
         if let Err(problem) = Models::of(self.control.home()) {
@@ -152,5 +204,11 @@ impl HomeTools {
         };
         drop(state);
         Ok(current)
+    }
+}
+
+fn log_failure(applied: Result<(), ToolboxError>) {
+    if let Err(problem) = applied {
+        tracing::warn!(%problem, "the settings of the models were not applied to the tools");
     }
 }

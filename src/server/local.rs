@@ -30,7 +30,7 @@ impl LocalRequest {
     pub(crate) fn is_quick(&self) -> bool {
         match find(&self.0) {
             RouteMatch::Route(route, _) => route.lane == Lane::Control,
-            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => true,
+            RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => true,
         }
     }
 }

@@ -167,7 +167,7 @@ impl Server {
         control.protect_port(address.port(), "the control server");
         let url = format!("http://{}", SocketAddr::new(loopback_of(ip), address.port()));
         let tools = Arc::new(HomeTools::new(&control));
-        let secrets = crate::tools::secrets(&control);
+        let secrets = tools.secrets();
         let tickets = Arc::clone(auth.tickets());
         #[cfg(feature = "agent")]
         let agent = open_agent(&control, &tools);
@@ -343,7 +343,7 @@ impl Handler for RequestHandler {
     fn is_streamed_change(&self, head: &Head) -> bool {
         match find(head) {
             RouteMatch::Route(route, _) => route.is_streamed_change(),
-            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => false,
+            RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => false,
         }
     }
 
@@ -354,7 +354,7 @@ impl Handler for RequestHandler {
     fn body_bytes(&self, head: &Head) -> Option<usize> {
         match find(head) {
             RouteMatch::Route(route, _) => route.body_bytes,
-            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => None,
+            RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => None,
         }
     }
 
@@ -362,7 +362,7 @@ impl Handler for RequestHandler {
         match find(head) {
             RouteMatch::Route(route, _) => route.lane,
             // Refused immediately.
-            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => Lane::Control,
+            RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => Lane::Control,
         }
     }
 

@@ -70,6 +70,7 @@ pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
 pub(crate) use schema::without_null;
 pub use secrets::secrets;
+pub(crate) use secrets::{of_models as secrets_of_models, secrets_with};
 pub use tool::{Handler, Tool};
 pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools, needs_browser};
 pub use truncate::Capped;

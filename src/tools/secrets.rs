@@ -9,8 +9,8 @@ use url::Url;
 
 use crate::config::Config;
 use crate::control::Control;
-use crate::llm::Models;
-use crate::redact::Secrets;
+use crate::llm::{Model, Models};
+use crate::redact::{ChangingSecrets, Secrets};
 
 /// Parts of variable names that mark a secret, whatever its value looks like.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"];
@@ -42,21 +42,31 @@ const LONG_PART: usize = 16;
 #[must_use]
 pub fn secrets(control: &Control) -> Secrets {
     let models = Models::of(control.home()).unwrap_or_default();
-    control.secrets().and(of(control.config(), &models))
+    control.secrets().and(of_config(control.config())).and(of_models(&models))
 }
 
-/// The secrets in the configuration and in `llm.json`.
-pub(super) fn of(config: &Config, models: &Models) -> Vec<String> {
-    let keys = models.models.values().flat_map(|model| {
+/// Like [`secrets`], with those of models as they are at the time of use.
+pub(crate) fn secrets_with(control: &Control, of_models: &ChangingSecrets) -> Secrets {
+    control.secrets().and(of_config(control.config())).including(of_models)
+}
+
+/// The secrets of models: keys, headers, and credentials in their URLs.
+pub(crate) fn of_models(models: &Models) -> Vec<String> {
+    let of_model = |model: &Model| {
         let named = model.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
-        let headers =
-            model.headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone());
-        model.api_key.clone().into_iter().chain(named).chain(headers)
-    });
+        let headers = model.headers.iter().filter(|(name, value)| is_secret(name, value));
+        let headers = headers.map(|(_, value)| value.clone());
+        let keys = model.api_key.clone().into_iter().chain(named).chain(headers);
+        keys.chain(of_address(&model.base_url)).collect::<Vec<_>>()
+    };
+    models.models.values().flat_map(of_model).collect()
+}
+
+/// The secrets in the configuration.
+pub(super) fn of_config(config: &Config) -> Vec<String> {
     let given = config.mcp_servers.values().flat_map(|server| server.env.iter());
-    keys.chain(config.tools.search.url.as_deref().map(of_address).unwrap_or_default())
-        .chain(given.filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone()))
-        .collect()
+    let given = given.filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone());
+    config.tools.search.url.as_deref().map(of_address).unwrap_or_default().into_iter().chain(given).collect()
 }
 
 /// The secrets in a URL: its password, the encoded login, and keys in its query, each as written and decoded.

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::browser::BrowserTools;
@@ -15,11 +17,13 @@ use super::{AskUser, Registry, RegistryError, Scope, clarify, search, secrets, t
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
-use crate::redact::Secrets;
+use crate::redact::{ChangingSecrets, Secrets};
 use crate::setters::setters;
 
 /// Prefix of the toolsets of entry points.
 const PREFIX: &str = "cdpilot-";
+/// Maximum number of times that `llm.json` is read again because it changed meanwhile.
+const MOST_READS: u32 = 8;
 
 /// Why a toolbox cannot be created.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +74,22 @@ pub struct Toolbox {
     toolsets: Toolsets,
     control: Arc<Control>,
     scope: Scope,
+    models: Arc<ModelTools>,
 }
+
+/// What depends on the settings of models.
+#[derive(Debug)]
+struct ModelTools {
+    /// The browser tools, without a vision model.
+    browser: BrowserTools,
+    background: BackgroundTabs,
+    secrets: ChangingSecrets,
+    /// The `llm.json` that is in use. Locked only to copy or change it.
+    file: Mutex<FileVersion>,
+}
+
+/// Tells versions of a file apart: time of modification and length; `None` without a file.
+type FileVersion = Option<(SystemTime, u64)>;
 
 impl Toolbox {
     /// Creates the tools of a home. Starts no browser and no other process.
@@ -78,26 +97,70 @@ impl Toolbox {
     /// # Errors
     /// [`ToolboxError`].
     pub fn open(control: &Arc<Control>, options: &ToolboxOptions) -> Result<Self, ToolboxError> {
+        Self::open_with(control, options, &ChangingSecrets::default())
+    }
+
+    /// Like [`open`](Self::open); keeps the secrets of models in `of_models`.
+    pub(crate) fn open_with(
+        control: &Arc<Control>,
+        options: &ToolboxOptions,
+        of_models: &ChangingSecrets,
+    ) -> Result<Self, ToolboxError> {
         let config = control.config();
-        let (models, fault) = models(control.home());
-        let secrets = control.secrets().and(secrets::of(config, &models));
+        let secrets = secrets::secrets_with(control, of_models);
         let registry = Arc::new(Registry::covering(secrets.clone()));
-        let mut browser = BrowserTools::new(Arc::clone(control)).covering(secrets.clone());
-        let vision_model = vision_model(config, &models, fault);
-        browser = match &vision_model {
-            Ok(vision_model) => browser.with_vision_model(vision_model.clone()),
-            Err(missing) => browser.without_vision_model(missing),
-        };
+        let browser = BrowserTools::new(Arc::clone(control)).covering(secrets.clone());
         browser.register(&registry)?;
         VisualTools::new(Arc::clone(control)).covering(secrets.clone()).register(&registry)?;
         without_browser(&registry, config, &secrets)?;
         let background = BackgroundTabs::new(Arc::clone(control));
         web::register(&registry, &background)?;
         search::register(&registry, &config.tools.search)?;
-        vision::register(&registry, vision_model, control.home(), Some(background))?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let scope = Scope::new(control.home(), config, options);
-        Ok(Self { registry, toolsets, control: Arc::clone(control), scope })
+        let models = ModelTools { browser, background, secrets: of_models.clone(), file: Mutex::default() };
+        let toolbox = Self { registry, toolsets, control: Arc::clone(control), scope, models: Arc::new(models) };
+        toolbox.apply_models()?;
+        Ok(toolbox)
+    }
+
+    /// Applies the settings of models if `llm.json` has changed since they were read: the next call of a vision tool uses
+    /// the new model and key, and new keys are redacted. Checks the time and the length of the file.
+    ///
+    /// # Errors
+    /// [`ToolboxError`].
+    pub fn refresh_models(&self) -> Result<(), ToolboxError> {
+        let known = *self.models.file.lock();
+        if known == self.file_version() { Ok(()) } else { self.apply_models() }
+    }
+
+    /// Reads `llm.json` and applies it: secrets to redact, and the vision model.
+    pub(crate) fn apply_models(&self) -> Result<(), ToolboxError> {
+        for _ in 0..MOST_READS {
+            let version = self.file_version();
+            let (config, home) = (self.control.config(), self.control.home());
+            let (models, fault) = models(home);
+            self.models.secrets.replace(secrets::of_models(&models));
+            let vision_model = vision_model(config, &models, fault);
+            let browser = self.models.browser.clone();
+            let browser = match &vision_model {
+                Ok(vision_model) => browser.with_vision_model(vision_model.clone()),
+                Err(missing) => browser.without_vision_model(missing),
+            };
+            browser.register_vision(&self.registry)?;
+            vision::register(&self.registry, vision_model, home, Some(self.models.background.clone()))?;
+            *self.models.file.lock() = version;
+            // Another thread may have applied a newer version meanwhile.
+            if version == self.file_version() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn file_version(&self) -> FileVersion {
+        let facts = std::fs::metadata(self.control.home().root().join("llm.json")).ok()?;
+        Some((facts.modified().ok()?, facts.len()))
     }
 
     /// All tools, enabled or not.
@@ -140,7 +203,8 @@ impl Toolbox {
 pub fn folder_tools(home: &Home, config: &Config) -> Result<Arc<Registry>, ToolboxError> {
     let (models, fault) = models(home);
     let token = Token::read(home).ok().flatten().map(|token| token.reveal().to_owned());
-    let secrets = Secrets::new(token.into_iter().chain(secrets::of(config, &models)));
+    let secrets = token.into_iter().chain(secrets::of_config(config)).chain(secrets::of_models(&models));
+    let secrets = Secrets::new(secrets);
     let registry = Arc::new(Registry::covering(secrets.clone()));
     without_browser(&registry, config, &secrets)?;
     vision::register(&registry, vision_model(config, &models, fault), home, None)?;

@@ -54,7 +54,7 @@ struct Extract {
 }
 
 /// Opens pages in background tabs.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct BackgroundTabs {
     control: Arc<Control>,
 }

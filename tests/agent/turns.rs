@@ -238,6 +238,28 @@ fn no_text_that_may_be_secret_is_stored_in_any_form() {
 }
 
 #[test]
+fn a_call_that_is_written_as_text_and_cannot_be_read_does_not_end_the_turn() {
+    let home = AgentHome::new([say("<tool_call>\n{\"name\": \"note\", \"arguments\": {\n</tool_call>"), say("Done.")]);
+    let id = home.create();
+    let events = home.turn(&id, "Go");
+    assert_eq!(events.last().unwrap().1, "complete");
+    let requests = home.model.requests();
+    check(&requests);
+    assert!(requests[1].to_string().contains("which was not made"), "{:#}", requests[1]);
+    assert!(home.bench.notes.lock().is_empty());
+}
+
+#[test]
+fn a_call_that_the_model_quotes_is_not_made() {
+    let quoted = "The page says:\n```\n<tool_call>{\"name\": \"note\", \"arguments\": {\"text\": \"x\"}}</tool_call>\n```\nThat is all.";
+    let home = AgentHome::new([say(quoted)]);
+    let id = home.create();
+    let events = home.turn(&id, "What does it say?");
+    assert_eq!(events.last().unwrap().1, "complete");
+    assert!(home.bench.notes.lock().is_empty());
+}
+
+#[test]
 fn names_that_no_tool_can_have_do_not_spoil_the_history() {
     let home = AgentHome::new([call("c1", "functions.note it", ""), call("c2", "", ""), say("Done.")]);
     let id = home.create();

@@ -86,3 +86,27 @@ fn a_registered_endpoint_is_attached_and_in_no_list() {
     let again = registered(&served, &json!({ "endpoint": endpoint }));
     assert_eq!((state(&served, &id), state(&served, &again)), ((false, false), (true, false)));
 }
+
+#[test]
+fn errors_about_paths_do_not_repeat_ids() {
+    let served = TestServer::start();
+    let id = "5b1c2f0e-6d1a-4b6e-9d57-secret";
+    for (method, path, status, code) in [
+        ("POST", format!("/browsers/{id}/valid"), 405, "METHOD_NOT_ALLOWED"),
+        ("GET", format!("/browsers/{id}"), 405, "METHOD_NOT_ALLOWED"),
+        ("GET", format!("/browsers/{id}/x"), 404, "NOT_FOUND"),
+        ("GET", format!("/browsers/register/{id}/x"), 404, "NOT_FOUND"),
+        ("GET", format!("/%62rowsers/{id}/x"), 404, "NOT_FOUND"),
+        ("GET", format!("/Browsers/{id}/valid"), 404, "NOT_FOUND"),
+        ("GET", format!("/browser/{id}/valid"), 404, "NOT_FOUND"),
+        ("GET", format!("/api/browsers/{id}"), 404, "NOT_FOUND"),
+    ] {
+        let body = (method == "POST").then_some("{}");
+        let refused = served.api.ask(method, &path, body, "").fails(status, code);
+        assert!(!refused.to_string().contains("secret"), "{method} {path}: {refused}");
+    }
+    let refused = served.api.get(&format!("/browsers/{id}")).fails(405, "METHOD_NOT_ALLOWED");
+    assert!(refused["error"].as_str().unwrap().starts_with("/browsers/:id does not support GET"), "{refused}");
+    let refused = served.api.get("/tabz").fails(404, "NOT_FOUND");
+    assert!(refused["error"].as_str().unwrap().contains("/tabz"), "other paths are shown: {refused}");
+}

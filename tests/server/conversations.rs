@@ -109,7 +109,10 @@ fn a_question_is_answered_after_a_restart() {
     served.restart();
     configure(&served, &model);
     assert_eq!(show(&served, &id)["status"], "waiting");
-    served.api.post(&path("answer"), &json!({ "text": "Done, go on" })).ok();
+    let other = json!({ "text": "Done, go on", "question_id": "another" });
+    served.api.post(&path("answer"), &other).fails(409, "CONFLICT");
+    let question = show(&served, &id)["question"]["id"].clone();
+    served.api.post(&path("answer"), &json!({ "text": "Done, go on", "question_id": question })).ok();
     let events = rest(served.api.events(&path("stream"), ""));
     assert_eq!(events.last().unwrap().0, "complete");
     assert_eq!(show(&served, &id)["status"], "idle");

@@ -302,6 +302,10 @@ fn help_is_given_after_a_restart_and_the_task_goes_on() {
     assert_eq!(events.last().unwrap().0, "complete");
     assert_all_done(&events);
     assert!(results(&events).last().unwrap()["text"].as_str().unwrap().contains(">Open<"));
-    assert!(tasks.model.requests().last().unwrap().to_string().contains("The only one"));
+    let last = tasks.model.requests().last().unwrap().to_string();
+    assert!(
+        last.contains("The only one") && last.contains("The browser session of this conversation is new"),
+        "{last}"
+    );
     check(&tasks.model.requests());
 }

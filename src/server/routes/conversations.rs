@@ -159,7 +159,7 @@ pub(super) fn stop(call: &Call<'_>, _: NoFields) -> Result<RunChanged, ApiError>
 pub(super) fn answer(call: &Call<'_>, answer: AnswerQuestion) -> Result<RunChanged, ApiError> {
     let (agents, id) = (agents(call)?, call.path_param(0));
     attach(call, &agents.get(id)?)?;
-    agents.answer(id, &answer.text)?;
+    agents.answer_question(id, answer.question_id.as_deref(), &answer.text)?;
     changed(call)
 }
 

@@ -19,8 +19,8 @@ use crate::http::{Answer, Body, Head, Request};
 pub(in crate::server) enum RouteMatch {
     /// The route, with the values of its path parameters.
     Route(&'static Route, Vec<String>),
-    /// The path exists with other methods: these.
-    OtherMethods(Vec<Method>),
+    /// The path exists with other methods: the path of the route, and the methods.
+    OtherMethods(&'static str, Vec<Method>),
     /// No such path; the most similar one.
     NotFound(Option<&'static str>),
 }
@@ -40,9 +40,10 @@ pub(in crate::server) fn find(head: &Head) -> RouteMatch {
         return RouteMatch::NotFound(nearest(&head.path, TABLE.iter().map(|route| route.path)));
     }
     let methods = here.iter().map(|(route, _)| route.method).collect();
+    let path = here.first().map_or("", |(route, _)| route.path);
     match here.into_iter().find(|(route, _)| Some(route.method) == wanted) {
         Some((route, names)) => RouteMatch::Route(route, names),
-        None => RouteMatch::OtherMethods(methods),
+        None => RouteMatch::OtherMethods(path, methods),
     }
 }
 
@@ -73,17 +74,25 @@ type Found = Result<(&'static Route, Vec<String>), (ApiError, Vec<Method>)>;
 fn find_or_fail(request: &Request) -> Found {
     match find(request) {
         RouteMatch::Route(route, names) => Ok((route, names)),
-        RouteMatch::OtherMethods(methods) => {
-            let (path, allowed) = (params::shown(&request.path), names(&methods).join(", "));
+        RouteMatch::OtherMethods(pattern, methods) => {
+            let path = if has_secret(request) { pattern.to_owned() } else { params::shown(&request.path) };
+            let allowed = names(&methods).join(", ");
             let error = format!("{path} does not support {}; supported methods: {allowed}", request.method);
             Err((ApiError::new("METHOD_NOT_ALLOWED", error), methods))
         }
         RouteMatch::NotFound(near) => {
             let meant = near.map(|near| format!("; did you mean {near}")).unwrap_or_default();
-            let error = format!("no route {}{meant}; GET /openapi.json lists all routes", params::shown(&request.path));
+            let path = if has_secret(request) { "with this path".to_owned() } else { params::shown(&request.path) };
+            let error = format!("no route {path}{meant}; GET /openapi.json lists all routes");
             Err((ApiError::new("NOT_FOUND", error), Vec::new()))
         }
     }
+}
+
+/// Whether a path may contain the id of a browser, which is a secret: behind `/browsers/`, also where that is misspelt.
+fn has_secret(head: &Head) -> bool {
+    let is_browsers = |segment: &String| segment.to_ascii_lowercase().starts_with("browser");
+    head.segments.iter().position(is_browsers).is_some_and(|at| at + 1 < head.segments.len())
 }
 
 fn names(methods: &[Method]) -> Vec<&'static str> {

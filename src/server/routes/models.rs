@@ -13,16 +13,16 @@ pub(super) fn models(call: &Call<'_>, _: NoFields) -> Result<ModelSettings, ApiE
 
 /// Replaces all models. Those of a faulty file are lost with it; their keys cannot be kept by a mask then.
 pub(super) fn set_models(call: &Call<'_>, new: NewModelSettings) -> Result<ModelSettings, ApiError> {
-    let home = call.context.control.home();
-    let stored = Models::of(home).unwrap_or_default();
-    let models = stored.replaced(new.0)?;
-    models.save(home)?;
-    Ok(shown(&models))
+    Ok(shown(&call.context.tools.replace_models(new.0)?))
 }
 
+/// The settings. A faulty `llm.json` is a part of the answer, so that a client can show and replace it.
 pub(super) fn settings(call: &Call<'_>, _: NoFields) -> Result<SettingsShown, ApiError> {
     let control = &call.context.control;
-    let models = Models::of(control.home())?;
+    let (models, problem) = match Models::of(control.home()) {
+        Ok(models) => (models, None),
+        Err(problem) => (Models::default(), Some(problem.to_string())),
+    };
     let default = models.find(None).ok().map(|(alias, _)| alias.to_owned());
     let masked = models.masked();
     let entry = |alias: &String| {
@@ -38,6 +38,7 @@ pub(super) fn settings(call: &Call<'_>, _: NoFields) -> Result<SettingsShown, Ap
         llm: default.as_ref().map(entry),
         llm_configs,
         is_configured: default.is_some(),
+        problem,
         default_llm_alias: default,
         default_cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         agent,

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Capped, Outcome, Registry, RegistryError, Scope, ToolContext, ToolError};
+use super::{Capped, Outcome, Registry, RegistryError, Scope, Tool, ToolContext, ToolError};
 use crate::code::Code;
 use crate::control::{self, Control, FileKind, Profile, TabHandle};
 use crate::llm::{self, Client};
@@ -92,7 +92,19 @@ impl BrowserTools {
     /// A name is taken.
     pub fn register(&self, registry: &Registry) -> Result<(), RegistryError> {
         let rooms = [tabs::all, observe::all, act::all, dialog::all, upload::all, raw::all, vision::all];
-        for tool in rooms.iter().flat_map(|all| all(self)) {
+        self.add(registry, rooms.iter().flat_map(|all| all(self)))
+    }
+
+    /// Registers `browser_vision` again, with another vision model.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub(super) fn register_vision(&self, registry: &Registry) -> Result<(), RegistryError> {
+        self.add(registry, vision::all(self))
+    }
+
+    fn add(&self, registry: &Registry, tools: impl IntoIterator<Item = Tool>) -> Result<(), RegistryError> {
+        for tool in tools {
             let (begins, fails) = (self.clone(), self.clone());
             let begin = move |call: &ToolContext<'_>| begins.on(call).begin();
             let fail = move |call: &ToolContext<'_>, error| fails.on(call).failed(error);
