@@ -16,7 +16,7 @@ WIDGETS ?=
 # Run only tests whose name contains this; default: all.
 T ?=
 
-.PHONY: help browser driver demo test test-fast grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
+.PHONY: help browser driver demo test test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -80,6 +80,9 @@ never-block: browser ## measure every operation in every blocking state; writes 
 
 schemathesis: browser ## check the control server against its own openapi.json; needs Python 3
 	scripts/schemathesis.sh $(SCHEMATHESIS_FLAGS)
+
+try-model: browser ## let a model do three tasks: make try-model BASE_URL=https://…/v1 MODEL=name [API_KEY=… VISION=false]
+	BASE_URL="$(BASE_URL)" MODEL="$(MODEL)" scripts/try-model.sh
 
 soak: browser ## run 10,000 dialogs with each policy, 200 lost connections, 400 changes between preview and confirmation
 	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 CDPILOT_TEST_CHANGES=400 \

@@ -19,6 +19,9 @@ mod agent_crash;
 #[path = "agent/ends.rs"]
 mod agent_ends;
 #[cfg(feature = "agent")]
+#[path = "agent/official.rs"]
+mod agent_official;
+#[cfg(feature = "agent")]
 #[path = "agent/turns.rs"]
 mod agent_turns;
 #[cfg(all(feature = "cli", unix))]
@@ -423,6 +426,9 @@ mod server_leaving;
 #[cfg(feature = "server")]
 #[path = "server/load.rs"]
 mod server_load;
+#[cfg(feature = "agent")]
+#[path = "server/many_tasks.rs"]
+mod server_many_tasks;
 #[cfg(feature = "server")]
 #[path = "server/models.rs"]
 mod server_models;

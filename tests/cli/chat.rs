@@ -138,6 +138,14 @@ fn messages_and_commands_come_from_a_pipe() {
     assert!(ran.stdout.contains("Hello") && ran.stdout.contains("Go"), "it lists conversations: {ran:?}");
 }
 
+/// Waits for the pause, and for the prompt behind it, which takes keys.
+fn paused(terminal: &mut Terminal) {
+    let shown = terminal.shows(&["Ctrl-C leaves."]);
+    if !shown.rsplit("Ctrl-C leaves.").next().unwrap_or_default().contains("you:") {
+        terminal.shows(&["you:"]);
+    }
+}
+
 #[test]
 fn ctrl_c_pauses_and_the_second_one_leaves() {
     let (at, _model) = home(vec![Script::stream().text("Thinking").hang(), Script::stream().text("x").hang()]);
@@ -148,14 +156,11 @@ fn ctrl_c_pauses_and_the_second_one_leaves() {
     terminal.types("Think\r");
     terminal.shows(&["Thinking"]);
     terminal.interrupts();
-    terminal.shows(&["Paused. /resume continues"]);
+    paused(&mut terminal);
     terminal.types("/resume\r");
     wait_until(&at, |conversation| conversation["paused"] == false);
     terminal.interrupts();
-    let shown = terminal.shows(&["Ctrl-C leaves."]);
-    if !shown.rsplit("Ctrl-C leaves.").next().unwrap_or_default().contains("you:") {
-        terminal.shows(&["you:"]);
-    }
+    paused(&mut terminal);
     terminal.types("\x03");
     assert_eq!(terminal.ends().code(), Some(0));
 

@@ -42,6 +42,7 @@ fn script(plan: &[Do], request: &Value) -> Script {
     let calls = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
     let call = |tool: &str, arguments: &Value| Script::stream().call(&format!("c{calls}"), tool, arguments).done();
     match plan.get(calls).expect("a step") {
+        Do::Tab(action, url) if url.is_empty() => call("tab", &json!({ "action": action })),
         Do::Tab(action, url) => call("tab", &json!({ "action": action, "url": url })),
         Do::Look => call("highlight", &json!({ "element_type": "any" })),
         Do::Act(action, part, text) => {
@@ -79,7 +80,12 @@ pub(crate) struct Tasks {
 
 impl Tasks {
     pub(crate) fn new(plans: Vec<Vec<Do>>) -> Option<Self> {
-        let served = TestServer::browsing()?;
+        Self::with_tabs(plans, 32)
+    }
+
+    /// With another limit of tabs.
+    pub(crate) fn with_tabs(plans: Vec<Vec<Do>>, most: usize) -> Option<Self> {
+        let served = TestServer::browsing_with(|config, _| config.browser.tabs.max = most)?;
         let plans = Arc::new(plans);
         let model = StreamingModel::answering(move |request| {
             let messages = request["messages"].as_array().unwrap();

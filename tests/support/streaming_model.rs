@@ -41,9 +41,31 @@ impl Script {
         self
     }
 
-    /// An event of the stream.
+    /// An event of the stream. Fields that every chunk has are added.
     pub(crate) fn chunk(self, chunk: &Value) -> Self {
+        let mut chunk = chunk.clone();
+        for (name, value) in [
+            ("id", json!("chatcmpl-1")),
+            ("object", json!("chat.completion.chunk")),
+            ("created", json!(1_700_000_000)),
+            ("model", json!("m")),
+        ] {
+            chunk.as_object_mut().unwrap().entry(name).or_insert(value);
+        }
+        for choice in chunk["choices"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+            choice.entry("index").or_insert(json!(0));
+            choice.entry("finish_reason").or_insert(Value::Null);
+        }
         self.send(&format!("data: {chunk}\n\n"))
+    }
+
+    /// The chunks of the stream.
+    pub(crate) fn chunks(&self) -> Vec<Value> {
+        let texts = self.0.iter().filter_map(|step| match step {
+            Step::Send(text) => text.strip_prefix("data: "),
+            _ => None,
+        });
+        texts.filter_map(|text| serde_json::from_str(text.trim()).ok()).collect()
     }
 
     /// A part of the text.
@@ -65,8 +87,7 @@ impl Script {
 
     /// The end of an answer, with its token counts.
     pub(crate) fn done(self) -> Self {
-        let usage =
-            json!({ "prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 4 } });
+        let usage = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "prompt_tokens_details": { "cached_tokens": 4 } });
         self.chunk(&json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }))
             .chunk(&json!({ "choices": [], "usage": usage }))
             .send("data: [DONE]\n\n")
