@@ -33,10 +33,7 @@ pub(super) fn begin(
         true => Err(Error::Ending),
         false => changes(live).and_then(|batch| live.commit(&inner.store, batch)),
     };
-    let committed = match begun {
-        Ok(committed) => committed,
-        Err(error) => return Err(error),
-    };
+    let committed = begun?;
     begun_run.is_over = true; // the thread ends the run
     let cancel = live.cancel();
     let short: String = live.id.chars().take(SHORT).collect();

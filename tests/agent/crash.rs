@@ -12,7 +12,7 @@ use cdpilot::config::Home;
 use cdpilot::store::ConversationState;
 use cdpilot::sync::{Thread, pause, spawn};
 use cdpilot::tools::{Outcome, Tool};
-use crossbeam_channel::{Receiver, unbounded};
+use crossbeam_channel::{Receiver, bounded};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ impl Counting {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let orders: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (send, arrived) = unbounded();
+        let (send, arrived) = bounded(10_000);
         let all = Arc::clone(&orders);
         let thread = spawn("counting", move || {
             for stream in listener.incoming() {
@@ -71,7 +71,7 @@ impl Counting {
                     if line == "end\n" { return } else { continue }
                 }
                 all.lock().push(line.trim().to_owned());
-                let _ = send.send(());
+                let _ = send.try_send(());
                 pause(WORK);
                 let _ = stream.write_all(b"ordered\n");
             }
