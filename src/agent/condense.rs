@@ -59,7 +59,7 @@ impl Turn<'_> {
         let Some(from) = kept_from(&self.entries) else { return Ok(false) };
         let mut messages = self.messages();
         if is_too_long {
-            // The system prompt, the first message, and the middle without its images and the last messages.
+            // Without images, and without the messages that are kept.
             messages.truncate(from + 1);
             for message in &mut messages {
                 message.parts.retain(|part| !matches!(part, Part::Image { .. }));

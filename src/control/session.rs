@@ -353,6 +353,8 @@ impl Profile {
         if !is_headless || is_blocked || !self.in_profile(|of| of.fitted.insert(target.clone())) {
             return;
         }
+        let now = running.view();
+        self.in_profile(|of| of.fitted.retain(|known| known == target || now.page(known.as_str()).is_some()));
         let change = Emulation::new().viewport(Viewport::new(width, height));
         let fitted = running.tabs.tab(target).and_then(|tab| tab.emulate(&change, Deadline::after(FIT)));
         if let Err(problem) = fitted {

@@ -3,7 +3,7 @@
 /// What was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// Nothing.
+    /// An empty line.
     Empty,
     /// Text for the model.
     Text(String),

@@ -23,7 +23,7 @@ const PROMPT: &str = "you:";
 /// How many conversations are suggested.
 const SUGGESTED: usize = 5;
 
-/// The chat.
+/// The interactive chat: its conversation, and what the next one is created with.
 pub(super) struct Chat<'a> {
     link: &'a Link<'a>,
     interrupts: &'a Interrupts,
@@ -95,12 +95,12 @@ impl<'a> Chat<'a> {
         match typed {
             Typed::Empty => Ok(()),
             Typed::Text(text) => self.say(&text),
-            Typed::Help => self.told(HELP),
+            Typed::Help => self.print(HELP),
             Typed::Quit => Ok(()),
             Typed::New => {
                 self.leave();
                 (self.current, self.asked, self.is_paused) = (None, None, false);
-                self.told("The next message starts a new conversation.")
+                self.print("The next message starts a new conversation.")
             }
             Typed::Resume(Some(id)) => self.switch(&id),
             Typed::Resume(None) => self.resume(),
@@ -118,7 +118,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    fn told(&self, text: &str) -> Result<(), Failure> {
+    fn print(&self, text: &str) -> Result<(), Failure> {
         self.out.line(text);
         Ok(())
     }
@@ -181,14 +181,14 @@ impl<'a> Chat<'a> {
         let listed = self.link.ask(&Request::get("/agent/conversations"))?;
         let all = listed["conversations"].as_array().cloned().unwrap_or_default();
         if all.is_empty() {
-            return self.told("There are no conversations yet.");
+            return self.print("There are no conversations yet.");
         }
         for one in all.iter().take(SUGGESTED) {
             let text = |field: &str| one_line(one[field].as_str().unwrap_or_default());
             let state = if one["paused"] == true { "paused".to_owned() } else { text("status") };
             self.out.line(&format!("{}  {state:7}  {}", text("id"), text("title")));
         }
-        self.told("/resume ID continues one of them.")
+        self.print("/resume ID continues one of them.")
     }
 
     /// Continues another conversation.
@@ -227,14 +227,14 @@ impl<'a> Chat<'a> {
     fn stop(&mut self) -> Result<(), Failure> {
         self.link.ask(&self.current()?.post("stop"))?;
         (self.asked, self.is_paused) = (None, false);
-        self.told("Stopped.")
+        self.print("Stopped.")
     }
 
     /// What is changed applies to the next conversation.
     fn applies(&self, what: &str) -> Result<(), Failure> {
         match self.current {
-            Some(_) => self.told(&format!("{what}, from the next conversation on; /new starts it.")),
-            None => self.told(&format!("{what}.")),
+            Some(_) => self.print(&format!("{what}, from the next conversation on; /new starts it.")),
+            None => self.print(&format!("{what}.")),
         }
     }
 
@@ -251,7 +251,7 @@ impl<'a> Chat<'a> {
                 let mark = if is_next { "*" } else { " " };
                 self.out.line(&format!("{mark} {}", alias(model)));
             }
-            return self.told(if models.is_empty() {
+            return self.print(if models.is_empty() {
                 "No model is configured in llm.json."
             } else {
                 "* next conversation"
@@ -281,14 +281,14 @@ impl<'a> Chat<'a> {
             let about = catalog.toolsets().info(&name, false).map(|info| info.description).unwrap_or_default();
             self.out.line(&format!("{mark} {name:24} {}", self.out.style.dim(&one_line(&about))));
         }
-        self.told("* next conversation")
+        self.print("* next conversation")
     }
 
     fn list_tools(&self) -> Result<(), Failure> {
         let (catalog, _) = self.catalog()?;
         let chosen = self.next.toolsets(self.link)?;
         let tools = catalog.toolsets().resolve_all(&chosen, &BTreeSet::new()).tools;
-        self.told(&format!("Tools of the next conversation: {}", tools.into_iter().collect::<Vec<_>>().join(", ")))
+        self.print(&format!("Tools of the next conversation: {}", tools.into_iter().collect::<Vec<_>>().join(", ")))
     }
 
     fn change_tools(&mut self, names: &[String], on: bool) -> Result<(), Failure> {
@@ -334,7 +334,7 @@ impl<'a> Chat<'a> {
         if let Some(current) = &mut self.current {
             current.dialog = None;
         }
-        self.told(if accept { "Accepted." } else { "Dismissed." })
+        self.print(if accept { "Accepted." } else { "Dismissed." })
     }
 
     fn routine(&self, _: Option<&str>) -> Result<(), Failure> {
