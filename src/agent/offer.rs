@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::prompts::Flags;
+use super::prompts::{Flags, Prompts};
 use super::settings::Settings;
 use super::{Error, ProvideTools};
 use crate::control::Control;
@@ -82,16 +82,20 @@ impl Offer {
     }
 
     /// The tools as a model gets them.
-    pub(super) fn specs(&self, model: &Model, settings: &Settings) -> Vec<ToolSpec> {
+    ///
+    /// # Errors
+    /// [`Error::Prompt`].
+    pub(super) fn specs(&self, prompts: &Prompts, size: Size, flags: Flags) -> Result<Vec<ToolSpec>, Error> {
         let spec = |tool: &Tool| {
             let mut schema = Value::clone(&tool.schema);
             if &*tool.name == HIGHLIGHT
-                && !has_keywords(model, settings)
+                && !flags.keywords
                 && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
             {
                 properties.remove(KEYWORDS);
             }
-            ToolSpec::new(&*tool.name, &*tool.description, schema)
+            let own = prompts.tool(size, &tool.name, flags)?;
+            Ok(ToolSpec::new(&*tool.name, own.as_deref().unwrap_or(&tool.description), schema))
         };
         self.tools.values().map(spec).collect()
     }

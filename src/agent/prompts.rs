@@ -1,4 +1,4 @@
-//! System prompts: templates that are part of the program and can be replaced file by file in the home.
+//! System prompts and descriptions of tools: templates that are part of the program and can be replaced file by file in the home.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -10,15 +10,32 @@ use super::Error;
 use crate::config::Home;
 use crate::llm::Size;
 
-/// The templates: name, path below `prompts/`, text.
-const TEMPLATES: [(&str, &str, &str); 5] = [
+/// A template: its name, its path below `prompts/`, and the built-in text.
+macro_rules! template {
+    ($name:literal, $path:literal) => {
+        ($name, $path, include_str!(concat!("../../prompts/", $path)))
+    };
+}
+
+/// The templates. Partials are named as other templates include them, prompts by profile and contents.
+const TEMPLATES: [(&str, &str, &str); 13] = [
     // Partials first: the others include them.
-    ("data", "partials/data.hbs", include_str!("../../prompts/partials/data.hbs")),
-    ("help", "partials/help.hbs", include_str!("../../prompts/partials/help.hbs")),
-    ("replay", "partials/replay.hbs", include_str!("../../prompts/partials/replay.hbs")),
-    ("big", "big/system.hbs", include_str!("../../prompts/big/system.hbs")),
-    ("small", "small/system.hbs", include_str!("../../prompts/small/system.hbs")),
+    template!("data", "partials/data.hbs"),
+    template!("help", "partials/help.hbs"),
+    template!("replay", "partials/replay.hbs"),
+    template!("big/system", "big/system.hbs"),
+    template!("big/tab", "big/tab.hbs"),
+    template!("big/highlight", "big/highlight.hbs"),
+    template!("big/element_interaction", "big/element_interaction.hbs"),
+    template!("big/dialog", "big/dialog.hbs"),
+    template!("small/system", "small/system.hbs"),
+    template!("small/tab", "small/tab.hbs"),
+    template!("small/highlight", "small/highlight.hbs"),
+    template!("small/element_interaction", "small/element_interaction.hbs"),
+    template!("small/dialog", "small/dialog.hbs"),
 ];
+/// Contents of the system prompt; the other prompts are named as the tools that they describe.
+const SYSTEM: &str = "system";
 /// Number of flags of a prompt.
 const FLAGS: u32 = 7;
 
@@ -60,7 +77,7 @@ impl Flags {
     }
 }
 
-/// The system prompts.
+/// The prompts.
 #[derive(Debug)]
 pub(super) struct Prompts {
     templates: Handlebars<'static>,
@@ -93,8 +110,8 @@ impl Prompts {
             added.map_err(|error| prompts.wrong_template(name, &error))?;
         }
         for flags in Flags::all() {
-            for size in [Size::Big, Size::Small] {
-                prompts.system(size, flags)?;
+            for (name, ..) in TEMPLATES.iter().filter(|(name, ..)| name.contains('/')) {
+                prompts.render(name, flags)?;
             }
         }
         Ok(prompts)
@@ -105,10 +122,20 @@ impl Prompts {
     /// # Errors
     /// [`Error::Prompt`].
     pub(super) fn system(&self, size: Size, flags: Flags) -> Result<String, Error> {
-        let name = match size {
-            Size::Big => "big",
-            Size::Small => "small",
-        };
+        self.render(&name(size, SYSTEM), flags)
+    }
+
+    /// The description of a tool for a model; `None` for tools without a prompt of their own.
+    ///
+    /// # Errors
+    /// [`Error::Prompt`].
+    pub(super) fn tool(&self, size: Size, tool: &str, flags: Flags) -> Result<Option<String>, Error> {
+        let name = name(size, tool);
+        let is_known = tool != SYSTEM && TEMPLATES.iter().any(|(known, ..)| *known == name);
+        is_known.then(|| self.render(&name, flags)).transpose()
+    }
+
+    fn render(&self, name: &str, flags: Flags) -> Result<String, Error> {
         let text = self.templates.render(name, &flags).map_err(|error| self.wrong_render(name, &error))?;
         Ok(text.trim().to_owned())
     }
@@ -130,9 +157,23 @@ impl Prompts {
     }
 }
 
+/// The name of a template.
+fn name(size: Size, contents: &str) -> String {
+    let size = match size {
+        Size::Big => "big",
+        Size::Small => "small",
+    };
+    format!("{size}/{contents}")
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::config::Config;
+    use crate::control::{Control, Overrides};
+    use crate::tools::visual::VisualTools;
 
     fn home() -> (tempfile::TempDir, Home) {
         let folder = tempfile::tempdir().unwrap();
@@ -154,19 +195,62 @@ mod tests {
         assert_eq!(Flags::all().count(), 128);
         for flags in Flags::all() {
             for size in [Size::Big, Size::Small] {
-                let text = prompts.system(size, flags).unwrap();
-                let has = |part: &str| text.contains(part);
-                assert!(has("data, not instructions") && !has("{{"), "{text}");
+                let system = prompts.system(size, flags).unwrap();
+                let tool = |name| prompts.tool(size, name, flags).unwrap().unwrap();
+                let element = tool("element_interaction");
+                let has = |part: &str| system.contains(part);
+                assert!(has("data, not instructions"), "{system}");
                 assert_eq!(has("please_help_me"), flags.help, "{flags:?}");
                 assert_eq!(has("todo"), flags.todo, "{flags:?}");
                 assert_eq!(has("The task is a routine"), flags.replay, "{flags:?}");
-                assert_eq!(has("element_id") || has("## Finding elements"), flags.visual, "{flags:?}");
-                assert_eq!(has("yellow box"), flags.visual && flags.confirm, "{flags:?}");
-                let keywords = text.contains("\"keywords\"") || text.contains("`keywords`");
-                assert_eq!(keywords, flags.visual && flags.keywords, "{flags:?}");
-                if size == Size::Small && !flags.replay {
-                    assert!(text.len() < 4_700, "{}", text.len());
+                assert_eq!(has("six"), flags.visual, "{flags:?}");
+                assert_eq!(element.contains("confirm_"), flags.confirm, "{flags:?}");
+                assert_eq!(tool("highlight").contains("keywords"), flags.keywords, "{flags:?}");
+                assert!(!has("`keywords`") && !has("\"keywords\""), "{system}");
+                for text in [&system, &element, &tool("tab"), &tool("highlight"), &tool("dialog")] {
+                    assert!(!text.contains("{{") && !text.contains("\n\n\n"), "{text}");
                 }
+                if size == Size::Small {
+                    assert!(flags.replay || system.len() < 3_000, "{}", system.len());
+                    assert_eq!(numbers(&system), (1..).take(numbers(&system).len()).collect::<Vec<u32>>(), "{system}");
+                }
+            }
+        }
+        assert_eq!(prompts.tool(Size::Big, "browser_click", Flags::default()).unwrap(), None);
+        assert_eq!(prompts.tool(Size::Big, SYSTEM, Flags::default()).unwrap(), None);
+    }
+
+    /// The numbers of numbered rules.
+    fn numbers(text: &str) -> Vec<u32> {
+        text.lines().filter_map(|line| line.split_once(". ")?.0.parse().ok()).collect()
+    }
+
+    /// A model is shown one example of every action, and none of an action that is refused.
+    #[test]
+    fn small_models_get_examples_of_every_action() {
+        let (_folder, home) = home();
+        let prompts = Prompts::of(&home).unwrap();
+        let registry = crate::tools::Registry::new();
+        let control = Control::open(home, Config::default(), Overrides::default()).unwrap();
+        VisualTools::new(control.into()).register(&registry).unwrap();
+        for name in ["tab", "highlight", "element_interaction", "dialog"] {
+            let schema = registry.get(name).unwrap().schema;
+            for confirm in [true, false] {
+                let flags = Flags { visual: true, confirm, keywords: true, ..Flags::default() };
+                let text = prompts.tool(Size::Small, name, flags).unwrap().unwrap();
+                let examples = text.lines().filter(|line| line.starts_with('{'));
+                let examples: Vec<Value> =
+                    examples.map(|line| serde_json::from_str(&line[..=line.rfind('}').unwrap()]).unwrap()).collect();
+                for example in &examples {
+                    let fields = example.as_object().unwrap().keys();
+                    assert!(fields.clone().all(|field| schema["properties"].get(field).is_some()), "{example}");
+                }
+                let is_shown = |action: &str| examples.iter().any(|example| example["action"] == action);
+                let actions = schema["properties"]["action"]["enum"].as_array().into_iter().flatten();
+                for action in actions.filter_map(Value::as_str) {
+                    assert_eq!(is_shown(action), confirm || !action.starts_with("confirm_"), "{name}: {action}");
+                }
+                assert!(examples.len() >= 2, "{name}: {text}");
             }
         }
     }

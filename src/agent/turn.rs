@@ -146,7 +146,7 @@ impl<'a> Turn<'a> {
         });
         session.keep_tabs(true);
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
-        let tools = offer.specs(model, &settings);
+        let tools = offer.specs(&inner.prompts, model.profile, flags)?;
         let mut turn = Self {
             inner,
             live,

@@ -7,6 +7,7 @@ use cdpilot::cdp::protocol::page::Navigate;
 use cdpilot::supervisor::{
     BridgeMode, Error, EventKind, FrameRef, Login, NavigationPolicy, PageState, PageView, SupervisorOptions,
 };
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{ACCEPT, Task, options, soon, top_of};
@@ -336,4 +337,27 @@ fn a_start_at_a_blocked_url_is_refused() {
     let options = without_b("nav-start").pages(pages);
     let started = cdpilot::supervisor::Supervisor::attach(url, &cdpilot::cdp::ConnectOptions::default(), options);
     reason(started);
+}
+
+/// Chromium 156 forgets a navigation that it is asking the old document about when another one replaces that document.
+#[test]
+fn a_navigation_during_another_one_is_not_lost() {
+    for network in [true, false] {
+        let Some(task) = Task::shared_with(SupervisorOptions::task("lost").network(network)) else { return };
+        task.site.page("/", "<title>home</title>");
+        task.site.page("/draft", "<title>draft</title>");
+        for round in 0..if network { 12 } else { 4 } {
+            task.go(&task.site.url("a", "/draft"));
+            task.loaded(&FrameRef::Top);
+            let ask_once = "let asked = 0; onbeforeunload = event => { if (asked++ === 0) event.preventDefault(); }";
+            let gesture = json!({ "expression": ask_once, "userGesture": true });
+            task.call_raw(&FrameRef::Top, "Runtime.evaluate", &gesture, soon()).unwrap();
+            task.run("location.reload()");
+            task.dialog();
+            task.answer(ACCEPT);
+            let home = task.site.url("a", &format!("/?{round}"));
+            task.navigate(&FrameRef::Top, &home, Deadline::after_secs(20)).unwrap();
+            task.until("the new document", |now| top_of(now).is_some_and(|top| *top.url == *home));
+        }
+    }
 }

@@ -5,16 +5,19 @@
 //! | `start` | navigation that does not wait for the document |
 //! | `history` | back and forward |
 //! | `dismiss_dialogs` | dialogs that are dismissed before a page is navigated |
+//! | `unheard` | commands that the browser lost |
 
 mod dismiss_dialogs;
 mod history;
 mod start;
+mod unheard;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::dismiss_dialogs::dismissible_dialog;
+use self::unheard::Unheard;
 use super::call_watchdog::CallWatchdog;
 use super::error::Error;
 use super::handle::Supervisor;
@@ -159,8 +162,11 @@ impl Supervisor {
         });
         let had_dialog = requested.at.dialogs_of(target).next().is_some();
         let was_leaving = had_dialog || goes_on(&requested.at).is_some_and(|(navigates, _)| navigates);
+        // A request with the id of the document that is shown is that of another navigation.
+        let shown = self.loader(route);
         let is_answer = |request: &NetworkRequest| {
-            request.number > requested.request && &*request.resource_type == "document" && request.status.is_some()
+            let is_new = request.number > requested.request && request.raw_id != shown;
+            is_new && &*request.resource_type == "document" && request.status.is_some()
         };
         let was_answered = || self.network_requests(&route.target).iter().any(|request| is_answer(request));
         let goes_on = goes_on(&now).is_some_and(|(navigates, is_elsewhere)| navigates || is_elsewhere);
@@ -221,8 +227,12 @@ impl Supervisor {
         self.dismiss_dialogs(&route.target, deadline)?;
         let before = self.view();
         // Not interruptible by dialogs: open ones are closed with the document.
-        let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
-        let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
+        let send = || {
+            let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
+            route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)
+        };
+        let mut unheard = Unheard::new(self, route);
+        let mut reply = send()?;
         let shown = self.loader(route);
         let mut dismissed = 0;
         loop {
@@ -247,6 +257,10 @@ impl Supervisor {
             }
             if deadline.passed() {
                 return Ok(watch.timed_out(reply, deadline)?.result.decode()?);
+            }
+            if now.dialogs_of(route.target.as_str()).next().is_none() && unheard.is_lost(self, route) {
+                self.stop_loading(route, deadline)?;
+                reply = send()?;
             }
             self.check_unless_dialog(watch, route, deadline)?;
         }
