@@ -66,7 +66,7 @@ impl Turn<'_> {
     pub(super) fn prepare(&self, call: &ToolCall) -> Prepared {
         let text = call.function.arguments.trim();
         let arguments = match text {
-            "" => Ok(Map::new()),
+            "" | "null" => Ok(Map::new()),
             text => serde_json::from_str::<Map<String, Value>>(text).map_err(|problem| {
                 // Not quoted: they may contain a text for a secret field.
                 format!("the arguments are not a JSON object: {problem}; call the tool again with valid arguments")

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::settings::unknown_field;
+use super::settings::{expectation, unknown_field};
 use super::{Error, Model, Models};
 use crate::config::Home;
 
@@ -108,8 +108,8 @@ impl Models {
     /// of the model with the same alias is kept, and so is a URL that is sent as [`masked`](Self::masked) shows it.
     ///
     /// # Errors
-    /// [`Error::UnknownSetting`]; [`Error::Setting`] for a wrong value, a default that does not exist, and a mask without a key to
-    /// keep.
+    /// [`Error::UnknownSetting`]; [`Error::Setting`] for a wrong value, a default that does not exist, a mask without a value to
+    /// keep, and a mask beside a URL of another host, to which the stored value would be sent.
     pub fn replaced(&self, new: Value) -> Result<Self, Error> {
         let wrong = |at: &str, problem: String| Err(Error::Setting { at: at.to_owned(), problem });
         if let Some((at, problem)) = unknown_field(&new) {
@@ -120,7 +120,7 @@ impl Models {
         }
         let mut new: Self = serde_path_to_error::deserialize(new).map_err(|error| Error::Setting {
             at: error.path().to_string(),
-            problem: error.into_inner().to_string(),
+            problem: expectation(&error.into_inner().to_string()),
         })?;
         for (alias, model) in &mut new.models {
             let at = |field: &str| format!("models.{alias}.{field}");
@@ -139,6 +139,16 @@ impl Models {
             }
             let stored = self.models.get(alias);
             keep_secrets(alias, model, stored)?;
+            if let Some(field) = unsendable(model) {
+                let problem = "it contains a line break or another control character, which HTTP headers cannot carry";
+                return wrong(&at(&field), problem.to_owned());
+            }
+            if model.context_window == Some(0) {
+                return wrong(
+                    &at("context_window"),
+                    "expected a number of tokens above 0; omit it if unknown".to_owned(),
+                );
+            }
             let prices =
                 model.price.iter().flat_map(|price| [Some(price.input), price.cached_input, Some(price.output)]);
             if prices.flatten().any(|price| !price.is_finite() || price < 0.0) {
@@ -196,33 +206,59 @@ fn written(model: &Model, keys: Keys) -> Value {
 
 /// Puts stored keys in the place of masks.
 fn keep_secrets(alias: &str, model: &mut Model, stored: Option<&Model>) -> Result<(), Error> {
-    let missing = |field: String| Error::Setting {
-        at: format!("models.{alias}.{field}"),
-        problem: format!(
-            "{MASK} keeps the stored value, and this alias has none (a renamed model needs it again); send the value, or null"
-        ),
-    };
-    if model.api_key.as_deref() == Some(MASK) {
-        let kept = stored.and_then(|stored| stored.api_key.clone());
-        model.api_key = Some(kept.ok_or_else(|| missing("api_key".to_owned()))?);
-    }
-    model.api_key = model.api_key.take().filter(|key| !key.trim().is_empty());
+    let wrong = |field: &str, problem: String| Error::Setting { at: format!("models.{alias}.{field}"), problem };
     if model.base_url.contains(MASK) {
         let kept = stored.map(|stored| &stored.base_url).filter(|kept| masked_url(kept) == model.base_url);
-        model.base_url = kept.cloned().ok_or_else(|| Error::Setting {
-            at: format!("models.{alias}.base_url"),
-            problem: format!(
-                "{MASK} keeps the stored URL, and that of this alias is another one; send the whole URL with its credentials"
-            ),
+        model.base_url = kept.cloned().ok_or_else(|| {
+            let problem =
+                "keeps the stored URL, and that of this alias is another one; send the whole URL with its credentials";
+            wrong("base_url", format!("{MASK} {problem}"))
         })?;
     }
+    let is_elsewhere = stored.is_some_and(|stored| !is_same_host(&stored.base_url, &model.base_url));
+    let keep = |field: &str, stored: Option<String>| match stored {
+        None => {
+            let problem = "keeps the stored value, and this alias has none (a renamed model needs it again); send the value, or null";
+            Err(wrong(field, format!("{MASK} {problem}")))
+        }
+        Some(_) if is_elsewhere => {
+            let problem = "keeps the stored value, which was given for another host than that of base_url; send the value again, or null";
+            Err(wrong(field, format!("{MASK} {problem}")))
+        }
+        Some(kept) => Ok(kept),
+    };
+    if model.api_key.as_deref() == Some(MASK) {
+        model.api_key = Some(keep("api_key", stored.and_then(|stored| stored.api_key.clone()))?);
+    }
+    model.api_key = model.api_key.take().filter(|key| !key.trim().is_empty());
     for (name, value) in &mut model.headers {
         if value == MASK {
-            let kept = stored.and_then(|stored| stored.headers.get(name).cloned());
-            *value = kept.ok_or_else(|| missing(format!("headers.{name}")))?;
+            *value = keep(&format!("headers.{name}"), stored.and_then(|stored| stored.headers.get(name).cloned()))?;
         }
     }
     Ok(())
+}
+
+/// Whether two URLs lead to the same host; all loopback addresses are one.
+fn is_same_host(one: &str, other: &str) -> bool {
+    let host = |url: &str| {
+        let url = url::Url::parse(url).ok()?;
+        Some(match url.host()? {
+            url::Host::Ipv4(ip) if ip.is_loopback() => "localhost".to_owned(),
+            url::Host::Ipv6(ip) if ip.is_loopback() => "localhost".to_owned(),
+            other => other.to_string(),
+        })
+    };
+    host(one).is_some_and(|one| host(other) == Some(one))
+}
+
+/// The field whose value cannot be sent in a header.
+fn unsendable(model: &Model) -> Option<String> {
+    let has_control = |text: &String| text.chars().any(char::is_control);
+    if model.api_key.as_ref().is_some_and(has_control) {
+        return Some("api_key".to_owned());
+    }
+    model.headers.iter().find(|(_, value)| has_control(value)).map(|(name, _)| format!("headers.{name}"))
 }
 
 #[cfg(test)]
@@ -254,6 +290,27 @@ mod tests {
         renamed["models"]["uno"]["api_key"] = json!("sk-2");
         let refused = stored().replaced(renamed).unwrap_err().to_string();
         assert!(refused.contains("models.uno.headers.X-Team"), "{refused}");
+    }
+
+    #[test]
+    fn a_mask_does_not_send_a_key_to_another_host() {
+        let moved = |alias: &str, url: &str, key: Value| {
+            let mut new = stored().masked();
+            new["models"][alias]["base_url"] = json!(url);
+            new["models"][alias]["api_key"] = key;
+            stored().replaced(new)
+        };
+        let refused = moved("one", "https://evil.test/v1", json!(MASK)).unwrap_err().to_string();
+        assert!(refused.starts_with("models.one.api_key") && refused.contains("another host"), "{refused}");
+        let refused = moved("one", "https://evil.test/v1", json!("sk-2")).unwrap_err().to_string();
+        assert!(refused.starts_with("models.one.headers.X-Team"), "{refused}");
+        let same = moved("one", "https://a.test:8443/v2", json!(MASK)).unwrap();
+        assert_eq!(same.models["one"].api_key.as_deref(), Some("sk-1"));
+        assert_eq!(moved("two", "https://evil.test", Value::Null).unwrap().models["two"].api_key, None);
+        let local = Models::new().model("one", Model::new("m", "http://127.0.0.1:1/v1").api_key("sk-1"));
+        let mut new = local.masked();
+        new["models"]["one"]["base_url"] = json!("http://localhost:2");
+        assert_eq!(local.replaced(new).unwrap().models["one"].api_key.as_deref(), Some("sk-1"));
     }
 
     #[test]
@@ -315,11 +372,18 @@ mod tests {
                     .unwrap(),
                 "models.three.api_key",
             ),
+            (json!({ "models": { "one": "sk-7" } }), "models.one"),
+            (model(json!({ "api_key": ["sk-7"] })), "models.one.api_key"),
+            (model(json!({ "headers": "sk-7" })), "models.one.headers"),
+            (model(json!({ "api_key": "sk-7\r\nX: 1" })), "models.one.api_key"),
+            (model(json!({ "headers": { "X-Key": "sk-7\n" } })), "models.one.headers.X-Key"),
+            (model(json!({ "context_window": 0 })), "models.one.context_window"),
             (model(json!({ "price": { "input": -1, "output": 1, "currency": "EUR" } })), "models.one.price"),
         ] {
             match stored().replaced(new.clone()).unwrap_err() {
                 Error::Setting { at: place, problem } | Error::UnknownSetting { at: place, problem } => {
-                    assert_eq!(place, at, "{new}: {problem}")
+                    assert_eq!(place, at, "{new}: {problem}");
+                    assert!(!problem.contains("sk-7") && !problem.contains("struct"), "{problem}");
                 }
                 other => panic!("{new}: {other}"),
             }

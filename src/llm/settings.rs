@@ -206,7 +206,7 @@ impl Models {
         }
         serde_path_to_error::deserialize(value).map_err(|error| {
             let at = error.path().to_string();
-            Error::Wrong { path, at, problem: error.into_inner().to_string() }
+            Error::Wrong { path, at, problem: expectation(&error.into_inner().to_string()) }
         })
     }
 
@@ -255,4 +255,14 @@ pub(super) fn unknown_field(file: &Value) -> Option<(String, String)> {
                 )
             })
         })
+}
+
+/// What was expected, from a message that repeats the given value, which may be a key.
+pub(super) fn expectation(message: &str) -> String {
+    match message.rsplit_once(", expected ") {
+        Some((_, "struct Model")) => "expected an object with base_url and model".to_owned(),
+        Some((_, expected)) if expected.starts_with("struct ") => "expected an object".to_owned(),
+        Some((_, expected)) => format!("expected {expected}"),
+        None => message.to_owned(),
+    }
 }

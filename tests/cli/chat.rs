@@ -8,14 +8,21 @@ use cdpilot::sync::{Deadline, pause};
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::{Ran, kill};
+use crate::cli_run::{Ran, has_browser, kill};
+use crate::support::agent_plan::{Do, model_of};
+use crate::support::agent_wire::check;
 use crate::support::api::Api;
 use crate::support::pty::Terminal;
+use crate::support::site::Site;
 use crate::support::streaming_model::{Script, StreamingModel};
 
 /// A home whose model gives these answers.
 fn home(answers: Vec<Script>) -> (AtHome, StreamingModel) {
-    let (at, model) = (AtHome::new(""), StreamingModel::new(answers));
+    home_with(StreamingModel::new(answers))
+}
+
+fn home_with(model: StreamingModel) -> (AtHome, StreamingModel) {
+    let at = AtHome::new("");
     let models = json!({ "models": {
         "one": { "model": "m", "base_url": model.url() },
         "blind": { "model": "b", "base_url": model.url(), "vision": false },
@@ -172,4 +179,44 @@ fn ctrl_c_pauses_and_the_second_one_leaves() {
     assert!(ran.code == Some(1) && ran.stderr.contains("paused; `cdpilot chat --conversation"), "{ran:?}");
     let ran = piped(&at, "/resume\n");
     assert_eq!(ran.stdout.matches("paused").count(), 2, "{ran:?}");
+}
+
+/// A search with a dialog, a frame of another site, a wrong preview, and a question that is answered by another command.
+#[test]
+fn a_whole_task_is_done_in_a_browser() {
+    if !has_browser() {
+        return;
+    }
+    let site = Site::start();
+    let style = "<style>body { font: 16px sans-serif } * { margin: 8px }</style>";
+    let form = "<form action=/found><input name=q aria-label=Search><button>Find</button></form>";
+    site.page("/", &format!("{style}{form}"));
+    let frame = format!("<iframe width=600 height=300 src=\"{}\"></iframe>", site.url("b", "/inner"));
+    site.page("/found", &format!("{style}<button>Delete</button>{frame}"));
+    let ask = "if (confirm('Buy it?')) this.textContent = 'Bought'";
+    site.page("/inner", &format!("{style}<button onclick=\"{ask}\">Buy</button>"));
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("keyboard_input", "aria-label=\"Search\"", "lamp"),
+        Do::Act("confirm_keyboard_input", "", ""),
+        Do::Act("click", ">Find<", ""),
+        Do::Act("confirm_click", "", ""),
+        // The wrong one.
+        Do::Act("click", ">Delete<", ""),
+        Do::Act("click", ">Buy<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Help("Shall I buy it?"),
+        Do::Dialog("accept", ""),
+        Do::Look,
+        Do::Say("It is bought."),
+    ];
+    let (at, model) = home_with(model_of(vec![plan]));
+    let ran = at.run(&["chat", "Follow plan 0"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("Shall I buy it?"), "{ran:?}");
+    let id = id_in(&ran.stderr);
+    let ran = at.run(&["chat", "--conversation", &id, "Yes"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "It is bought.\n"), "{ran:?}");
+    let last = model.requests().last().unwrap()["messages"].to_string();
+    assert!(last.contains(">Bought<") && last.contains("/found?q=lamp"), "{last}");
+    check(&model.requests());
 }

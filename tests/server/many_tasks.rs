@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::server_tasks::{Do, Tasks, results};
+use crate::server_tasks::{Tasks, results};
+use crate::support::agent_plan::Do;
 use crate::support::agent_wire::check;
 use crate::support::api::Events;
 use crate::support::leaks::{Baseline, alone};

@@ -1,76 +1,17 @@
 //! Whole tasks of conversations over HTTP, with a browser and an endpoint that is strict about the wire format.
 
-use std::sync::Arc;
-
+use cdpilot::browser::TransportKind;
 use serde_json::{Value, json};
 
+use crate::support::agent_plan::{Do, model_of};
 use crate::support::agent_wire::check;
 use crate::support::api::{Events, TestServer};
+use crate::support::chrome::launch;
+use crate::support::proxy::Proxy;
 use crate::support::site::{Answer, Site};
-use crate::support::streaming_model::{Script, StreamingModel};
+use crate::support::streaming_model::StreamingModel;
 
 const ROUTE: &str = "/agent/conversations";
-
-/// What the model does next. Elements are those whose line in the last observations contains a text.
-#[derive(Clone)]
-pub(crate) enum Do {
-    /// `tab` with an action and a URL.
-    Tab(&'static str, String),
-    /// `highlight`.
-    Look,
-    /// `element_interaction`: action, part of the line, text or value.
-    Act(&'static str, &'static str, &'static str),
-    Dialog(&'static str, &'static str),
-    Help(&'static str),
-    /// The final text; it ends with all texts of the last result.
-    Say(&'static str),
-}
-
-/// The id of the element in the newest line that contains a text.
-fn id_of(messages: &[Value], part: &str) -> String {
-    let line = messages.iter().rev().find_map(|message| {
-        let result: Value = serde_json::from_str(message["content"].as_str()?).ok()?;
-        let text = result["observation"].as_str().unwrap_or_default().to_owned();
-        text.lines().find(|line| line.contains("): ") && line.contains(part)).map(ToOwned::to_owned)
-    });
-    line.map_or_else(|| "none".to_owned(), |line| line.split('(').next().unwrap().to_owned())
-}
-
-/// The next step of a plan, in a stream of its own for each conversation: what was called is in the messages.
-fn script(plan: &[Do], request: &Value) -> Script {
-    let messages = request["messages"].as_array().unwrap();
-    let calls = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
-    let call = |tool: &str, arguments: &Value| Script::stream().call(&format!("c{calls}"), tool, arguments).done();
-    match plan.get(calls).expect("a step") {
-        Do::Tab(action, url) if url.is_empty() => call("tab", &json!({ "action": action })),
-        Do::Tab(action, url) => call("tab", &json!({ "action": action, "url": url })),
-        Do::Look => call("highlight", &json!({ "element_type": "any" })),
-        Do::Act(action, part, text) => {
-            let field = match *action {
-                "select" => "value",
-                "keyboard_input" => "text",
-                _ => "",
-            };
-            let mut arguments = json!({ "action": action });
-            if !part.is_empty() {
-                arguments["element_id"] = id_of(messages, part).into();
-            }
-            if !field.is_empty() {
-                arguments[field] = (*text).into();
-            }
-            call("element_interaction", &arguments)
-        }
-        Do::Dialog(action, text) => {
-            let mut arguments = json!({ "dialog_action": action });
-            if !text.is_empty() {
-                arguments["prompt_text"] = (*text).into();
-            }
-            call("dialog", &arguments)
-        }
-        Do::Help(message) => call("please_help_me", &json!({ "message": message })),
-        Do::Say(text) => Script::stream().text(text).done(),
-    }
-}
 
 /// A server with a browser, and a model that follows plans: the first message names the plan by its number.
 pub(crate) struct Tasks {
@@ -86,14 +27,7 @@ impl Tasks {
     /// With another limit of tabs.
     pub(crate) fn with_tabs(plans: Vec<Vec<Do>>, most: usize) -> Option<Self> {
         let served = TestServer::browsing_with(|config, _| config.browser.tabs.max = most)?;
-        let plans = Arc::new(plans);
-        let model = StreamingModel::answering(move |request| {
-            let messages = request["messages"].as_array().unwrap();
-            let first = messages.iter().find(|message| message["role"] == "user").unwrap();
-            let number: usize = first["content"].as_str().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
-            script(&plans[number], request)
-        });
-        let tasks = Self { served, model };
+        let tasks = Self { served, model: model_of(plans) };
         tasks.configure();
         Some(tasks)
     }
@@ -314,4 +248,40 @@ fn help_is_given_after_a_restart_and_the_task_goes_on() {
         "{last}"
     );
     check(&tasks.model.requests());
+}
+
+#[test]
+fn an_endpoint_that_refuses_contexts_is_used_with_its_default_one() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+    proxy.refuse_method("Target.createBrowserContext");
+    let site = Site::start();
+    site.page("/", &format!("{STYLE}<button onclick=\"this.textContent='Open'\">Door</button>"));
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("click", ">Door<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Tab("list", String::new()),
+        Do::Say("Open."),
+    ];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let api = &tasks.served.api;
+    for round in 0..2 {
+        let registered = api.post("/browsers/register", &json!({ "endpoint": proxy.url() })).ok();
+        let id = tasks.create(&json!({ "browser_id": registered["browser_id"] }));
+        let mut stream = tasks.send(&id, 0);
+        while stream.try_next().is_some() {}
+        let events = tasks.events(&id);
+        assert_all_done(&events);
+        assert_eq!(events.last().unwrap().0, "complete", "{:#?}", events.last());
+        assert!(results(&events)[2]["text"].as_str().unwrap().contains(">Open<"), "{events:#?}");
+        let said = events.iter().filter(|(_, data)| data.to_string().contains("refuses separate contexts")).count();
+        assert_eq!(said, 1, "{round}: {events:#?}");
+        // The tabs of the other conversation are not its own.
+        let list = results(&events)[3]["text"].as_str().unwrap();
+        assert_eq!(list.matches("http://a.localhost").count(), 1, "{round}: {list}");
+    }
+    for of_one in tasks.model.requests().chunks(5) {
+        check(of_one);
+    }
 }

@@ -3,6 +3,8 @@
 #[cfg(feature = "agent")]
 pub(crate) mod agent_home;
 #[cfg(feature = "agent")]
+pub(crate) mod agent_plan;
+#[cfg(feature = "agent")]
 pub(crate) mod agent_wire;
 #[cfg(feature = "server")]
 pub(crate) mod api;

@@ -26,6 +26,8 @@ struct Shared {
     dismissed: AtomicU64,
     /// What becomes of screenshots that are higher than so many pixels.
     captures: Mutex<Option<(f64, Capture)>>,
+    /// A method that is refused, as by endpoints that do not allow it.
+    refused: Mutex<Option<&'static str>>,
     /// Heights of the screenshots that were requested.
     heights: Mutex<Vec<f64>>,
     over: AtomicBool,
@@ -101,6 +103,12 @@ impl Proxy {
         *self.shared.captures.lock() = Some((pixels, how));
     }
 
+    #[cfg_attr(not(feature = "server"), allow(dead_code))]
+    /// Commands of a method are refused, as by endpoints that do not allow it.
+    pub(crate) fn refuse_method(&self, method: &'static str) {
+        *self.shared.refused.lock() = Some(method);
+    }
+
     #[cfg_attr(not(feature = "page"), allow(dead_code))]
     /// Heights of the screenshots that were requested, in CSS pixels; those of the viewport are not counted.
     pub(crate) fn capture_heights(&self) -> Vec<f64> {
@@ -147,7 +155,7 @@ fn connect(client: TcpStream, browser: SocketAddr, shared: &Arc<Shared>) -> Vec<
     let to_client = Arc::new(Mutex::new(client.try_clone().unwrap()));
     let client_out = Arc::clone(&to_client);
     let upwards = move || {
-        let ended = carry(&client_in, true, &up, |frame, text| match up.captured(text) {
+        let ended = carry(&client_in, true, &up, |frame, text| match up.answered(text) {
             None => server_out.lock().write_all(frame),
             Some(answer) if answer.is_null() => Ok(()),
             Some(answer) => client_out.lock().write_all(&text_frame(&answer.to_string(), false)),
@@ -186,7 +194,19 @@ fn text_frame(text: &str, masked: bool) -> Vec<u8> {
 }
 
 impl Shared {
-    /// What a command is answered with here: a screenshot that is too high. Null: nothing, ever.
+    /// What a command is answered with here. Null: nothing, ever.
+    fn answered(&self, text: &str) -> Option<Value> {
+        let refused = self.refused.lock().filter(|method| text.contains(&format!("\"{method}\"")));
+        match refused {
+            Some(_) => {
+                let command: Value = serde_json::from_str(text).unwrap();
+                Some(json!({ "id": command["id"], "error": { "code": -32000, "message": "Not supported" } }))
+            }
+            None => self.captured(text),
+        }
+    }
+
+    /// The answer to a screenshot that is too high.
     fn captured(&self, text: &str) -> Option<Value> {
         if !text.contains("Page.captureScreenshot") {
             return None;
