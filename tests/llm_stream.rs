@@ -117,6 +117,16 @@ fn an_answer_that_used_up_its_tokens_says_so() {
 }
 
 #[test]
+fn a_filtered_answer_is_not_requested_again() {
+    let end = json!({ "choices": [{ "delta": {}, "finish_reason": "content_filter" }] });
+    let endpoint = StreamingModel::new([Script::stream().chunk(&end).send("data: [DONE]\n\n")]);
+    let (answer, reported) = chat(&endpoint, &request());
+    let text = answer.unwrap_err().to_string();
+    assert!(text.contains("content filter has refused it") && reported.is_empty(), "{text} {reported:?}");
+    assert_eq!(endpoint.requests().len(), 1);
+}
+
+#[test]
 fn what_an_endpoint_refuses_is_left_out_from_then_on() {
     let refuse = |reason: &str| Script::status(400, "", &json!({ "error": { "message": reason } }).to_string());
     let endpoint = StreamingModel::new([

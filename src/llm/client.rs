@@ -153,7 +153,11 @@ impl Client {
                     if !answer.is_empty() {
                         return Ok(answer);
                     }
-                    (Error::Empty { host: self.host.clone(), finish: answer.finish }, None)
+                    let error = Error::Empty { host: self.host.clone(), finish: answer.finish };
+                    if error.is_filtered() {
+                        return Err(error); // the same request is filtered again
+                    }
+                    (error, None)
                 }
                 Attempt::Answered(answer) => return Ok(answer),
                 Attempt::Failed(error) => return Err(error),

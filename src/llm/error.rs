@@ -132,7 +132,15 @@ pub enum Error {
     Cancelled,
 }
 
+/// The finish reason of an answer that the endpoint has suppressed.
+const FILTERED: &str = "content_filter";
+
 impl Error {
+    /// Whether the endpoint has suppressed the answer for its content.
+    pub(super) fn is_filtered(&self) -> bool {
+        matches!(self, Self::Empty { finish, .. } if finish == FILTERED)
+    }
+
     /// What kind of error it is.
     #[must_use]
     pub fn kind(&self) -> Code {
@@ -159,6 +167,7 @@ fn finished(finish: &str) -> String {
         "length" => {
             "; it used all of its output tokens for reasoning, so raise max_output_tokens in llm.json".to_owned()
         }
+        FILTERED => ": its content filter has refused it; word the task differently, or use another model".to_owned(),
         "" | "stop" => String::new(),
         other => format!(" ({other})"),
     }

@@ -2,7 +2,6 @@
 
 use cdpilot::control::{Check, CheckStatus, Overrides};
 
-use crate::support::DEFAULT_PORT;
 use crate::support::browser_path;
 use crate::support::chrome::soon;
 use crate::support::test_home::{TestHome, overrides};
@@ -13,7 +12,6 @@ fn check<'a>(checks: &'a [Check], id: &str) -> &'a Check {
 
 #[test]
 fn the_doctor_checks_a_home_with_and_without_its_browser() {
-    let _port = DEFAULT_PORT.lock();
     let Some(home) = TestHome::new("transport: port") else { return };
     let down = home.doctor(soon());
     for id in ["home", "token", "disk", "browser", "profile", "port", "display", "server", "version"] {

@@ -93,6 +93,6 @@ pub(crate) fn browser_path() -> Option<PathBuf> {
     found.ok()
 }
 
-/// Held by a test that listens on the default port of the server, or that checks whether it is free.
+/// Held by a test that listens on the default port of the server.
 #[cfg(feature = "server")]
 pub(crate) static DEFAULT_PORT: parking_lot::Mutex<()> = parking_lot::Mutex::new(());

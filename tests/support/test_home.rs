@@ -36,6 +36,7 @@ fn config(browser: &str) -> Config {
     if !browser.contains("cdp_port:") {
         config.browser.cdp_port = 0;
     }
+    config.server.port = 0;
     config
 }
 

@@ -498,6 +498,12 @@ fn effects(outcome: &page::Outcome, said: &mut Observation) {
         let id = tab.tab_id.as_deref().unwrap_or("a tab");
         said.page_texts.push(format!("new tab {id}: {}", cut(&tab.url, 120)));
     }
+    if outcome.blocked_popups > 0 {
+        let count = outcome.blocked_popups;
+        said.done.push(format!(
+            "{count} new tabs were closed at once: the limit of open tabs is reached. Close a tab first."
+        ));
+    }
     for error in outcome.console_errors.iter().take(MOST_LISTED) {
         said.page_texts.push(format!("console error: {}", cut(error, 160)));
     }
