@@ -19,6 +19,8 @@ use crate::tools::{Image, ToolContext, ToolError};
 const CALL: Duration = Duration::from_secs(120);
 /// Maximum length of the name of a tool.
 const NAME: usize = 64;
+/// The tool with previews.
+const INTERACTION: &str = "element_interaction";
 /// Stands for a name that no tool can have.
 const NO_NAME: &str = "unknown_tool";
 
@@ -33,6 +35,8 @@ pub(super) struct Prepared {
     revealed: ToolCall,
     /// As the model gave them, or why they are not valid.
     arguments: Result<Map<String, Value>, String>,
+    /// Whether it confirms a preview of the same answer, which the model has not seen.
+    is_unseen: bool,
 }
 
 impl Prepared {
@@ -63,7 +67,22 @@ struct Returned {
 }
 
 impl Turn<'_> {
-    pub(super) fn prepare(&self, call: &ToolCall) -> Prepared {
+    /// The calls of an answer.
+    pub(super) fn prepare_all(&self, calls: &[ToolCall]) -> Vec<Prepared> {
+        let mut all: Vec<Prepared> = calls.iter().map(|call| self.prepare(call)).collect();
+        let mut has_preview = false;
+        for prepared in &mut all {
+            let action = prepared.arguments.as_ref().ok().and_then(|arguments| arguments.get("action")?.as_str());
+            match action.filter(|_| &*prepared.stored.function.name == INTERACTION) {
+                Some(action) if action.starts_with("confirm_") => prepared.is_unseen = has_preview,
+                Some(_) => has_preview = true,
+                None => {}
+            }
+        }
+        all
+    }
+
+    fn prepare(&self, call: &ToolCall) -> Prepared {
         let text = call.function.arguments.trim();
         let arguments = match text {
             "" | "null" => Ok(Map::new()),
@@ -81,15 +100,18 @@ impl Turn<'_> {
         // Endpoints may refuse arguments that are not valid.
         let Ok(given) = &arguments else {
             let stored = with("{}".to_owned());
-            return Prepared { revealed: stored.clone(), stored, is_withheld: false, arguments };
+            return Prepared { revealed: stored.clone(), stored, is_withheld: false, arguments, is_unseen: false };
         };
         let covered = self.offer.cover_arguments(given);
         let text = |arguments: &Map<String, Value>| json!(arguments).to_string();
         let is_as_given = covered == *given && !call.function.arguments.trim().is_empty();
         let revealed = with(if is_as_given { call.function.arguments.clone() } else { text(&covered) });
         match typed::withheld(&name, &covered) {
-            Some(withheld) => Prepared { stored: with(text(&withheld)), is_withheld: true, revealed, arguments },
-            None => Prepared { stored: revealed.clone(), is_withheld: false, revealed, arguments },
+            Some(withheld) => {
+                let stored = with(text(&withheld));
+                Prepared { stored, is_withheld: true, revealed, arguments, is_unseen: false }
+            }
+            None => Prepared { stored: revealed.clone(), is_withheld: false, revealed, arguments, is_unseen: false },
         }
     }
 
@@ -108,6 +130,11 @@ impl Turn<'_> {
                 return Some(ToolError::new("UNKNOWN_TOOL", problem));
             }
             (Err(problem), true) => problem.clone(),
+            _ if prepared.is_unseen => {
+                let problem = "the preview is of the same answer, so you have not seen it; nothing was confirmed. Look at the \
+                     preview, then confirm in your next answer";
+                return Some(ToolError::new("CONFLICT", problem));
+            }
             (Ok(arguments), true) if typed::types_cover(prepared.name(), arguments) => {
                 let problem = "the text is the cover of a text that is not shown to you; give the text itself";
                 problem.to_owned()

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::calls::Prepared;
 use super::condense::is_too_long;
 use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, USAGE_METRICS, complete};
 use super::feed::Entry as FeedEntry;
@@ -98,7 +97,7 @@ impl Turn<'_> {
         if answer.is_recovered {
             draft.system("The model wrote its calls as text; they were recovered.");
         }
-        let calls: Vec<Prepared> = answer.tool_calls.iter().map(|call| self.prepare(call)).collect();
+        let calls = self.prepare_all(&answer.tool_calls);
         let mut message = answer.to_message();
         message.parts.clear();
         if !text.is_empty() {

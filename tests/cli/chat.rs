@@ -220,3 +220,41 @@ fn a_whole_task_is_done_in_a_browser() {
     assert!(last.contains(">Bought<") && last.contains("/found?q=lamp"), "{last}");
     check(&model.requests());
 }
+
+#[test]
+fn a_dialog_is_answered_during_a_run() {
+    if !has_browser() {
+        return;
+    }
+    let site = Site::start();
+    site.page("/", "<button onclick=\"if (confirm('Sure?')) fetch('/sure')\">Ask</button>");
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("click", ">Ask<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Hang,
+    ];
+    let (at, _model) = home_with(model_of(vec![plan]));
+    let mut command = at.program.command(&["chat"]);
+    command.env("NO_COLOR", "1").env("TERM", "xterm");
+    let mut terminal = Terminal::start(command);
+    terminal.shows(&["you:"]);
+    terminal.types("Follow plan 0\r");
+    terminal.shows(&["/dialog accept|dismiss answers it"]);
+    terminal.types("Hello\r");
+    terminal.shows(&["The run goes on"]);
+    terminal.types("/dialog accept\r");
+    terminal.shows(&["Accepted."]);
+    terminal.types("/stop\r");
+    terminal.shows(&["The run was stopped", "you:"]);
+    assert!(site.requested().iter().any(|line| line.contains("/sure")), "{:?}", site.requested());
+    terminal.types("/quit\r");
+    assert_eq!(terminal.ends().code(), Some(0));
+}
+
+#[test]
+fn a_browser_that_cannot_be_reached_does_not_end_the_chat() {
+    let (at, _model) = home(vec![said("Hi.")]);
+    let ran = piped(&at, "/browser connect ws://127.0.0.1:1/devtools/browser/x\nHello\n");
+    assert!(ran.code == Some(0) && ran.stdout.contains("Hi.") && ran.stderr.contains("error: "), "{ran:?}");
+}

@@ -285,3 +285,29 @@ fn an_endpoint_that_refuses_contexts_is_used_with_its_default_one() {
         check(of_one);
     }
 }
+
+#[test]
+fn a_confirmation_in_the_answer_of_its_preview_is_refused() {
+    let site = Site::start();
+    site.page("/", &format!("{STYLE}<button onclick=\"fetch('/bought'); this.textContent='Bought'\">Buy</button>"));
+    site.put("/bought", Answer::html(""));
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Unseen(">Buy<"),
+        Do::Act("confirm_click", "", ""),
+        Do::Look,
+        Do::Say("Bought."),
+    ];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let events = tasks.run(0);
+    let results = results(&events);
+    let successes: Vec<&Value> = results.iter().map(|data| &data["success"]).collect();
+    assert_eq!(successes, [true, true, false, true, true], "{results:#?}");
+    assert!(
+        results[2]["code"] == "CONFLICT" && results[2]["error"].as_str().unwrap().contains("not seen it"),
+        "{results:#?}"
+    );
+    assert!(results[4]["text"].as_str().unwrap().contains(">Bought<"), "{results:#?}");
+    assert_eq!(site.requested().iter().filter(|line| line.contains("/bought")).count(), 1);
+    check(&tasks.model.requests());
+}

@@ -16,7 +16,11 @@ pub(crate) enum Do {
     /// `element_interaction`: action, part of the line, text or value.
     Act(&'static str, &'static str, &'static str),
     Dialog(&'static str, &'static str),
+    /// A preview of a click and its confirmation in one answer.
+    Unseen(&'static str),
     Help(&'static str),
+    /// Says nothing more.
+    Hang,
     /// The final text; it ends with all texts of the last result.
     Say(&'static str),
 }
@@ -62,6 +66,18 @@ fn script(plan: &[Do], request: &Value) -> Script {
             }
             call("dialog", &arguments)
         }
+        Do::Unseen(part) => {
+            let function = |action: &str| {
+                let arguments = json!({ "action": action, "element_id": id_of(messages, part) }).to_string();
+                json!({ "name": "element_interaction", "arguments": arguments })
+            };
+            let both = json!([
+                { "index": 0, "id": format!("a{calls}"), "type": "function", "function": function("click") },
+                { "index": 1, "id": format!("b{calls}"), "type": "function", "function": function("confirm_click") },
+            ]);
+            Script::stream().chunk(&json!({ "choices": [{ "delta": { "tool_calls": both } }] })).done()
+        }
+        Do::Hang => Script::stream().text("Hm").hang(),
         Do::Help(message) => call("please_help_me", &json!({ "message": message })),
         Do::Say(text) => Script::stream().text(text).done(),
     }

@@ -42,6 +42,15 @@ impl Input {
         }
     }
 
+    /// A line that was typed while nothing was read. Does not wait. `None` on systems where it cannot be known.
+    pub(super) fn pending() -> Option<String> {
+        if !Self::is_terminal() || !is_readable() {
+            return None;
+        }
+        let mut line = String::new();
+        stdin().lock().read_line(&mut line).ok().filter(|count| *count > 0).map(|_| line)
+    }
+
     /// Asks the person at the terminal. `None`: Ctrl-C or Ctrl-D.
     pub(super) fn ask(prompt: &str) -> Result<Option<String>, Failure> {
         Ok(match Self::read(prompt)? {
@@ -49,4 +58,18 @@ impl Input {
             Entered::Interrupted | Entered::End => None,
         })
     }
+}
+
+/// Whether a line can be read from the terminal without waiting: terminals hand on whole lines.
+#[cfg(unix)]
+fn is_readable() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(not(unix))]
+fn is_readable() -> bool {
+    false
 }

@@ -16,6 +16,7 @@ use super::show::Show;
 use super::watch::{Asked, Followed, Interrupts, Stop};
 use super::{chosen, is_terminal, message, question};
 use crate::browser::redact;
+use crate::code::Code;
 use crate::config::Config;
 use crate::tools::toolsets::Toolsets;
 
@@ -137,6 +138,7 @@ impl<'a> Chat<'a> {
     }
 
     fn watch(&mut self, current: &mut Followed, request: &Request) -> Result<(), Failure> {
+        current.takes_commands = Input::is_terminal();
         match current.watch(request, self.link, &mut self.show, self.interrupts, None)? {
             Stop::Done => self.show.usage(&current.usage),
             Stop::Stopped => self.show.note("The run was stopped; /resume continues it."),
@@ -305,7 +307,12 @@ impl<'a> Chat<'a> {
     }
 
     fn connect(&mut self, url: &str) -> Result<(), Failure> {
-        let registered = self.link.ask(&Request::post("/browsers/register").field("endpoint", Some(url)))?;
+        let register = Request::post("/browsers/register").field("endpoint", Some(url));
+        // The server runs, even if that browser does not.
+        let registered = self.link.ask(&register).map_err(|failure| match failure.kind() {
+            Some(Code::BrowserNotRunning) => failure.with(Exit::Failed),
+            _ => failure,
+        })?;
         let id = registered["browser_id"].as_str().unwrap_or_default().to_owned();
         let shown = redact(url);
         let what = format!("The browser is the one at {}", clean(&shown));
@@ -323,16 +330,9 @@ impl<'a> Chat<'a> {
     }
 
     fn dialog(&mut self, accept: bool, text: Option<String>) -> Result<(), Failure> {
-        let none = "no dialog is open in the pages of this conversation";
-        let (target, dialog) = self.current()?.dialog.clone().ok_or_else(|| Failure::new("NO_DIALOG", none))?;
-        let request = Request::post("/hooks/dialog")
-            .field("targetId", Some(target))
-            .field("dialogId", Some(dialog))
-            .field("accept", Some(accept))
-            .field("promptText", text);
-        self.link.ask(&request)?;
+        self.current()?;
         if let Some(current) = &mut self.current {
-            current.dialog = None;
+            current.answer_dialog(self.link, accept, text)?;
         }
         self.print(if accept { "Accepted." } else { "Dismissed." })
     }

@@ -62,7 +62,13 @@ impl<'a> Show<'a> {
                 self.note(&self.out.style.dim(&format!("{arrow} {}", clip(&call))));
             }
             ("agent_event", "ObservationEvent") => {
-                if data["success"] != true {
+                if data["success"] == true {
+                    let first = text("text").lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                    // Results of other tools are JSON.
+                    if !first.is_empty() && !first.starts_with('{') {
+                        self.note(&self.out.style.dim(&format!("  {}", clip(first))));
+                    }
+                } else {
                     self.note(&self.out.style.yellow(&format!("  failed: {}", clip(text("error")))));
                 }
                 self.pictures_of(data);

@@ -11,6 +11,8 @@ use signal_hook::flag;
 
 use super::super::client::Request;
 use super::super::failure::{Exit, Failure};
+use super::commands::Typed;
+use super::input::Input;
 use super::link::{Item, Link};
 use super::show::Show;
 use crate::code::Code;
@@ -77,6 +79,8 @@ pub(super) struct Followed {
     pub(super) usage: Value,
     /// The open dialog: target id and dialog id.
     pub(super) dialog: Option<(String, String)>,
+    /// Whether commands are read from the terminal during a run.
+    pub(super) takes_commands: bool,
 }
 
 impl Followed {
@@ -133,6 +137,11 @@ impl Followed {
             if limit.is_some_and(|limit| limit.passed()) {
                 return Ok(Stop::TimedOut);
             }
+            if self.takes_commands
+                && let Some(line) = Input::pending()
+            {
+                self.obey(&Typed::parse(&line), link, show);
+            }
             match items.recv_timeout(LOOK) {
                 Ok(Item::Event { id, name, data }) => {
                     self.last = id.unwrap_or(self.last);
@@ -145,6 +154,38 @@ impl Followed {
                 Ok(Item::Closed) | Err(RecvTimeoutError::Disconnected) => *items = self.again(link)?,
             }
         }
+    }
+
+    /// Carries out what is typed during a run. Problems are printed; the run goes on.
+    fn obey(&mut self, typed: &Typed, link: &Link<'_>, show: &mut Show<'_>) {
+        let done = match typed {
+            Typed::Empty => return,
+            Typed::Dialog { accept, text } => self.answer_dialog(link, *accept, text.clone()),
+            Typed::Stop => link.ask(&self.post("stop")).map(|_| ()),
+            _ => {
+                show.note("The run goes on; /dialog and /stop work meanwhile, Ctrl-C pauses it.");
+                return;
+            }
+        };
+        match (done, typed) {
+            (Err(failure), _) => show.note(&failure.error),
+            (Ok(()), Typed::Dialog { accept, .. }) => show.note(if *accept { "Accepted." } else { "Dismissed." }),
+            (Ok(()), _) => {}
+        }
+    }
+
+    /// Answers the open dialog.
+    pub(super) fn answer_dialog(&mut self, link: &Link<'_>, accept: bool, text: Option<String>) -> Result<(), Failure> {
+        let none = "no dialog is open in the pages of this conversation";
+        let (target, dialog) = self.dialog.clone().ok_or_else(|| Failure::new("NO_DIALOG", none))?;
+        let request = Request::post("/hooks/dialog")
+            .field("targetId", Some(target))
+            .field("dialogId", Some(dialog))
+            .field("accept", Some(accept))
+            .field("promptText", text);
+        link.ask(&request)?;
+        self.dialog = None;
+        Ok(())
     }
 
     /// Opens a lost stream again.
