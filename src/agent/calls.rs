@@ -251,6 +251,12 @@ impl Turn<'_> {
                 pictures.push(Picture { caption, media_type, bytes: image.bytes, path: reference });
             }
         }
+        if !self.sees
+            && !references.is_empty()
+            && let Some(fields) = result.as_object_mut()
+        {
+            fields.insert("note".to_owned(), "the picture was stored for the user; you do not see pictures".into());
+        }
         let event = AgentEvent::observation(prepared.name(), prepared.id(), &result).images(&references);
         draft.event(AGENT_EVENT, event.into_value());
         let text = result.to_string();

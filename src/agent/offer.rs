@@ -1,6 +1,6 @@
 //! The tools that a conversation has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,8 +59,16 @@ impl Offer {
         (options.profile, options.workspace) = (settings.profile.clone(), settings.cwd.clone().map(PathBuf::from));
         let scope = Scope::new(control.home(), control.config(), &options);
         let tools = enabled.tools(toolbox.toolsets(), &registry, &scope).into_iter();
-        let tools = tools.map(|tool| (tool.name.to_string(), tool)).collect();
-        let failed = failed.into_iter().map(|(toolset, error)| format!("{toolset}: {error}")).collect();
+        let tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
+        let mut failed: Vec<String> =
+            failed.into_iter().map(|(toolset, error)| format!("{toolset}: {error}")).collect();
+        for toolset in &settings.toolsets {
+            let resolved = toolbox.toolsets().resolve_all(&[toolset], &BTreeSet::new()).tools;
+            let is_known = failed.iter().any(|known| known.starts_with(&format!("{toolset}: ")));
+            if !is_known && !resolved.iter().any(|name| tools.contains_key(name)) {
+                failed.push(format!("{toolset}: none of its tools is available here; `cdpilot tools list` says why"));
+            }
+        }
         Ok((Self { registry, scope, tools }, failed))
     }
 
@@ -72,6 +80,7 @@ impl Offer {
     pub(super) fn flags(&self, model: &Model, settings: &Settings, confirms: bool) -> Flags {
         Flags {
             visual: self.has("element_interaction"),
+            browser: self.has("browser_snapshot"),
             vision: model.vision,
             confirm: confirms,
             keywords: has_keywords(model, settings),

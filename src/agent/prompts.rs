@@ -37,7 +37,7 @@ const TEMPLATES: [(&str, &str, &str); 13] = [
 /// Contents of the system prompt; the other prompts are named as the tools that they describe.
 const SYSTEM: &str = "system";
 /// Number of flags of a prompt.
-const FLAGS: u32 = 7;
+const FLAGS: u32 = 8;
 
 /// What a prompt depends on. Nothing of it changes within a conversation, so that requests have a stable prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -45,6 +45,8 @@ const FLAGS: u32 = 7;
 pub(super) struct Flags {
     /// The visual tools are enabled.
     pub(super) visual: bool,
+    /// The browser tools with refs are enabled.
+    pub(super) browser: bool,
     /// The model accepts images.
     pub(super) vision: bool,
     /// Actions are previewed.
@@ -72,6 +74,7 @@ impl Flags {
                 replay: bit(4),
                 help: bit(5),
                 todo: bit(6),
+                browser: bit(7),
             }
         })
     }
@@ -192,7 +195,7 @@ mod tests {
     fn every_combination_renders_what_its_flags_say() {
         let (_folder, home) = home();
         let prompts = Prompts::of(&home).unwrap();
-        assert_eq!(Flags::all().count(), 128);
+        assert_eq!(Flags::all().count(), 256);
         for flags in Flags::all() {
             for size in [Size::Big, Size::Small] {
                 let system = prompts.system(size, flags).unwrap();
@@ -204,6 +207,7 @@ mod tests {
                 assert_eq!(has("todo"), flags.todo, "{flags:?}");
                 assert_eq!(has("The task is a routine"), flags.replay, "{flags:?}");
                 assert_eq!(has("six"), flags.visual, "{flags:?}");
+                assert_eq!(has("browser_snapshot"), flags.browser, "{flags:?}");
                 assert_eq!(element.contains("confirm_"), flags.confirm, "{flags:?}");
                 assert_eq!(tool("highlight").contains("keywords"), flags.keywords, "{flags:?}");
                 assert!(!has("`keywords`") && !has("\"keywords\""), "{system}");

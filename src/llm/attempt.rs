@@ -254,7 +254,14 @@ impl Client {
             ureq::Error::BodyExceedsLimit(most) => {
                 Attempt::Failed(Error::Malformed { host, problem: format!("it is larger than {most} bytes") })
             }
-            error => Attempt::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
+            error => {
+                let problem = match &error {
+                    ureq::Error::Io(problem) => in_words(problem.kind()),
+                    _ => None,
+                };
+                let problem = problem.map_or_else(|| self.covered(&error.to_string()), str::to_owned);
+                Attempt::Again(Error::Unreachable { host, problem }, None)
+            }
         }
     }
 
@@ -303,6 +310,19 @@ fn said(text: &str) -> Option<String> {
 fn read(body: &mut Body) -> Result<String, ureq::Error> {
     let bytes = body.with_config().limit(MAX_ANSWER).read_to_vec()?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Frequent errors of connections.
+fn in_words(kind: io::ErrorKind) -> Option<&'static str> {
+    use io::ErrorKind;
+    match kind {
+        ErrorKind::ConnectionRefused => Some("the connection was refused"),
+        ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe
+        | ErrorKind::UnexpectedEof => Some("the connection was cut"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -72,7 +72,9 @@ pub enum Error {
     )]
     None,
     /// The environment variable with the key is not set.
-    #[error("the model {model:?} needs its key in the environment variable {variable}, which is not set")]
+    #[error(
+        "the model {model:?} needs its key in the environment variable {variable}, which was not set when the server was started"
+    )]
     NoKey {
         /// Name of the environment variable, from `api_key_env`.
         variable: String,

@@ -79,6 +79,23 @@ fn lines_and_answers_show_what_fields_hold() {
 }
 
 #[test]
+fn lines_show_labels_that_the_html_does_not() {
+    let Some(tooled) = showing(
+        "<title>Labels</title><label for=d>Day of arrival (1 to 3)</label><input id=d name=d><p id=hint>Send now</p>
+         <button aria-labelledby=hint><b>&gt;</b></button><label><input type=checkbox name=t> Terms</label>
+         <button><b>Add</b> to <i>cart</i></button>",
+    ) else {
+        return;
+    };
+    let day = line(&tooled, "Day of arrival (1 to 3)");
+    assert!(day.contains(", label \"Day of arrival 1 to 3\"): <input id=\"d\" name=\"d\">"), "{day}");
+    let button = line(&tooled, "Send now");
+    assert!(button.contains("(clickable, label \"Send now\"): <button"), "{button}");
+    assert!(line(&tooled, "Terms").contains("label \"Terms\""));
+    assert!(!line(&tooled, "Add to cart").contains("label"), "its text is in the HTML");
+}
+
+#[test]
 fn what_cannot_succeed_is_refused_before_its_preview() {
     let Some(tooled) = showing(FORM) else { return };
     for (element, arguments, problem) in [

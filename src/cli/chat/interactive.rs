@@ -13,7 +13,7 @@ use super::input::{Entered, Input};
 use super::link::Link;
 use super::next::Next;
 use super::show::Show;
-use super::watch::{Asked, Followed, Interrupts, Stop};
+use super::watch::{Asked, Followed, Interrupts, Pausing, Stop};
 use super::{chosen, is_terminal, message, question};
 use crate::browser::redact;
 use crate::code::Code;
@@ -34,12 +34,14 @@ pub(super) struct Chat<'a> {
     current: Option<Followed>,
     asked: Option<Asked>,
     is_paused: bool,
+    /// Whether the last task of the conversation that was chosen is not finished.
+    is_unfinished: bool,
 }
 
 impl<'a> Chat<'a> {
     pub(super) fn new(link: &'a Link<'a>, interrupts: &'a Interrupts, out: &'a Out, next: Next) -> Self {
         let show = Show::new(out, link, false, is_terminal());
-        Self { link, interrupts, out, show, next, current: None, asked: None, is_paused: false }
+        Self { link, interrupts, out, show, next, current: None, asked: None, is_paused: false, is_unfinished: false }
     }
 
     /// Reads lines until the end. The exit status is 1 if the last command of a pipe failed.
@@ -103,7 +105,10 @@ impl<'a> Chat<'a> {
                 (self.current, self.asked, self.is_paused) = (None, None, false);
                 self.print("The next message starts a new conversation.")
             }
-            Typed::Resume(Some(id)) => self.switch(&id),
+            Typed::Resume(Some(id)) => {
+                self.switch(&id)?;
+                if self.is_paused || self.is_unfinished { self.resume() } else { Ok(()) }
+            }
             Typed::Resume(None) => self.resume(),
             Typed::Stop => self.stop(),
             Typed::Model(name) => self.model(name),
@@ -130,16 +135,17 @@ impl<'a> Chat<'a> {
             Some(current) => current,
             None => Followed::of(&self.next.create(self.link)?),
         };
+        let pausing = self.interrupts.pause_run();
         let request = message(self.link, &mut current, &text);
         (self.asked, self.is_paused) = (None, false);
-        let watched = request.and_then(|request| self.watch(&mut current, &request));
+        let watched = request.and_then(|request| self.watch(&mut current, &request, &pausing));
         self.current = Some(current);
         watched
     }
 
-    fn watch(&mut self, current: &mut Followed, request: &Request) -> Result<(), Failure> {
+    fn watch(&mut self, current: &mut Followed, request: &Request, pausing: &Pausing<'_>) -> Result<(), Failure> {
         current.takes_commands = Input::is_terminal();
-        match current.watch(request, self.link, &mut self.show, self.interrupts, None)? {
+        match current.watch(request, self.link, &mut self.show, pausing, None)? {
             Stop::Done => self.show.usage(&current.usage),
             Stop::Stopped => self.show.note("The run was stopped; /resume continues it."),
             Stop::Asked(asked) => {
@@ -168,11 +174,13 @@ impl<'a> Chat<'a> {
         let Some(mut current) = self.current.take() else {
             return self.suggest();
         };
+        let pausing = self.interrupts.pause_run();
         let resumed = self.link.ask(&current.post("resume"));
+        self.is_unfinished = false;
         self.is_paused = self.is_paused && resumed.is_err();
         let watched = resumed.and_then(|_| {
             let rest = current.rest();
-            self.watch(&mut current, &rest)
+            self.watch(&mut current, &rest, &pausing)
         });
         self.current = Some(current);
         watched
@@ -202,6 +210,7 @@ impl<'a> Chat<'a> {
         self.out.line(&format!("Conversation: {}", one_line(conversation["title"].as_str().unwrap_or_default())));
         self.is_paused = conversation["paused"] == true;
         self.asked = None;
+        self.is_unfinished = false;
         let mut watched = Ok(());
         match conversation["status"].as_str() {
             Some("waiting") => {
@@ -214,10 +223,11 @@ impl<'a> Chat<'a> {
             }
             Some("active") if !self.is_paused => {
                 let rest = current.rest();
-                watched = self.watch(&mut current, &rest);
+                watched = self.watch(&mut current, &rest, &self.interrupts.pause_run());
             }
             _ if self.is_paused => self.out.line("It is paused; /resume continues it."),
             _ if conversation["unfinished"] == true => {
+                self.is_unfinished = true;
                 self.out.line("Its last task is not finished; /resume continues it.")
             }
             _ => {}
@@ -263,8 +273,8 @@ impl<'a> Chat<'a> {
             let known: Vec<String> = models.iter().map(alias).collect();
             return Err(Failure::usage(format!("there is no model {name:?}; llm.json has {}", known.join(", "))));
         }
-        let what = format!("The model is {name}");
-        self.next.model = Some(name);
+        self.next.model = Some(name.clone());
+        let what = format!("The model is {name}, with the toolsets {}", self.next.toolsets(self.link)?.join(", "));
         self.applies(&what)
     }
 

@@ -68,6 +68,9 @@ pub(super) fn run(args: &ChatArgs, global: &Global, settings: &Settings, out: &O
     if global.session.is_some() {
         return Err(Failure::usage("a conversation has a session of its own; leave out --session"));
     }
+    if args.conversation.as_deref().is_some_and(|id| id.trim().is_empty()) {
+        return Err(Failure::usage("--conversation needs an id; /resume in the interactive chat lists them"));
+    }
     let link = Link::new(global, settings, out)?;
     let profile = global.profile.clone().or_else(|| super::settings::env("CDPILOT_PROFILE"));
     let next = Next::new(args.model.clone(), args.toolsets.clone(), args.share_login, profile);
@@ -129,7 +132,7 @@ impl OneShot<'_> {
         let limit = settings.millis().map(Deadline::after_millis);
         let mut request = message(link, &mut followed, text)?;
         loop {
-            let stop = followed.watch(&request, link, &mut show, self.interrupts, limit)?;
+            let stop = followed.watch(&request, link, &mut show, &self.interrupts.pause_run(), limit)?;
             let again = format!("cdpilot chat --conversation {id}");
             let problem = match stop {
                 Stop::Done => break,

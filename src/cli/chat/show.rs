@@ -109,7 +109,7 @@ impl<'a> Show<'a> {
             Some("opened") => format!("! {what}; /dialog accept|dismiss answers it"),
             _ => {
                 let answer = if dialog["accepted"] == true { "accepted" } else { "dismissed" };
-                format!("! {what}: {answer} by {}", text("closed_by"))
+                format!("! {what}: {answer}")
             }
         };
         self.note(&self.out.style.yellow(&clip(&line)));

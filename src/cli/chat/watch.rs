@@ -40,6 +40,34 @@ impl Interrupts {
             .map_err(|problem| Failure::internal(format!("cannot handle Ctrl-C: {problem}")))?;
         Ok(Self { came })
     }
+
+    /// From now on, Ctrl-C pauses the run that is begun or followed.
+    pub(super) fn pause_run(&self) -> Pausing<'_> {
+        self.came.store(false, Ordering::SeqCst);
+        Pausing { interrupts: self }
+    }
+}
+
+/// While it exists, the first Ctrl-C pauses the run.
+#[derive(Debug)]
+pub(super) struct Pausing<'i> {
+    interrupts: &'i Interrupts,
+}
+
+impl Pausing<'_> {
+    fn came(&self) -> bool {
+        self.interrupts.came.load(Ordering::SeqCst)
+    }
+
+    fn forget(&self) {
+        self.interrupts.came.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Pausing<'_> {
+    fn drop(&mut self) {
+        self.interrupts.came.store(true, Ordering::SeqCst);
+    }
 }
 
 /// A question of the model.
@@ -105,14 +133,11 @@ impl Followed {
         request: &Request,
         link: &Link<'_>,
         show: &mut Show<'_>,
-        interrupts: &Interrupts,
+        pausing: &Pausing<'_>,
         limit: Option<Deadline<'_>>,
     ) -> Result<Stop, Failure> {
         let mut items = link.open(request)?;
-        interrupts.came.store(false, Ordering::SeqCst);
-        let stop = self.read(&mut items, link, show, interrupts, limit);
-        interrupts.came.store(true, Ordering::SeqCst);
-        stop
+        self.read(&mut items, link, show, pausing, limit)
     }
 
     fn read(
@@ -120,16 +145,16 @@ impl Followed {
         items: &mut Receiver<Item>,
         link: &Link<'_>,
         show: &mut Show<'_>,
-        interrupts: &Interrupts,
+        pausing: &Pausing<'_>,
         limit: Option<Deadline<'_>>,
     ) -> Result<Stop, Failure> {
         loop {
-            if interrupts.came.load(Ordering::SeqCst) {
+            if pausing.came() {
                 // A run that has ended meanwhile cannot be paused; its last events follow.
                 match link.ask(&self.post("pause")) {
                     Ok(_) => return Ok(Stop::Paused),
                     Err(failure) if failure.kind() == Some(Code::Conflict) => {
-                        interrupts.came.store(false, Ordering::SeqCst)
+                        pausing.forget();
                     }
                     Err(failure) => return Err(failure),
                 }

@@ -5,11 +5,13 @@ use serde::Deserialize;
 use std::time::Duration;
 
 use super::super::{Outcome, Tool, ToolError};
-use super::observation::Observation;
+use super::observation::{Observation, cut, quoted};
 use super::{Visual, VisualTools, failed};
 use crate::control::{DialogOutcome, DialogReply};
 use crate::page::LookOptions;
 
+/// Maximum length of the message of a dialog in a sentence, in characters.
+const MOST_MESSAGE: usize = 80;
 /// How long an answer waits for a dialog to open; in effect not at all.
 const AT_ONCE: Duration = Duration::from_millis(200);
 
@@ -37,9 +39,16 @@ pub(super) fn tool(visual: &VisualTools) -> Tool {
 
 fn respond(visual: &Visual<'_>, answer: Answer) -> Result<Outcome, ToolError> {
     visual.take_pending();
-    let none = || ToolError::new("NO_DIALOG", "no dialog is open; call highlight to see the page");
     let profile = visual.profile()?;
-    let (pending, _) = profile.dialogs(None).map_err(failed)?;
+    let (pending, recent) = profile.dialogs(None).map_err(failed)?;
+    let none = || {
+        let last = recent.iter().max_by(|a, b| a.closed_at.total_cmp(&b.closed_at)).map_or_else(String::new, |last| {
+            let answer = if last.accepted { "accepted" } else { "dismissed" };
+            let message = quoted(&cut(&last.dialog.message, MOST_MESSAGE));
+            format!(" The last one, {} {message}, was {answer}.", last.dialog.kind.as_str())
+        });
+        ToolError::new("NO_DIALOG", format!("no dialog is open; call highlight to see the page.{last}"))
+    };
     let dialog = pending.into_iter().next().ok_or_else(none)?;
     let accepts = answer.dialog_action == Reply::Accept;
     let reply = DialogReply {

@@ -38,12 +38,31 @@ pub(super) fn line(element: &VisibleElement, step: usize) -> String {
     let is_list = *kind == Use::Selectable;
     let most = if is_list { OPTIONS } else { HTML };
     let most = most.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
-    let mut line = format!("{id}({hinted}): {}", html::shortened(html, most));
+    let html = html::shortened(html, most);
+    if let Some(label) = label(element, &html) {
+        hinted.push_str(", label ");
+        hinted.push_str(&quoted(&label));
+    }
+    let mut line = format!("{id}({hinted}): {html}");
     if let Some(held) = held {
         let verb = if is_list { "chosen" } else { "holds" };
         line.push_str(&format!(" {verb}: {}", quoted(&cut(held, MOST_HELD))));
     }
     line
+}
+
+/// The name of an element that has words which its HTML does not show, such as that of a `<label>` elsewhere. Without
+/// parentheses: hints stand in these.
+fn label(element: &VisibleElement, html: &str) -> Option<String> {
+    let name = element.shown.name.replace(['(', ')'], " ");
+    let name = cut(&name.split_whitespace().collect::<Vec<_>>().join(" "), MOST_NAME);
+    let (html, lower) = (html.to_lowercase(), name.trim_end_matches('…').to_lowercase());
+    let is_shown = |word: &str| {
+        let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
+        html.contains(if plain.is_empty() { word } else { plain })
+    };
+    let is_missing = lower.split_whitespace().any(|word| !is_shown(word));
+    is_missing.then_some(name)
 }
 
 /// A text, cut with a mark.
