@@ -109,9 +109,11 @@ fn a_task_that_fails_or_asks_exits_with_1() {
     let ran = at.run(&["chat", "Fail"]);
     assert!(ran.code == Some(1) && ran.stderr.contains("no such key") && ran.stdout.is_empty(), "{ran:?}");
 
-    let ran = at.run(&["chat", "Choose"]);
-    assert!(ran.code == Some(1) && ran.stderr.contains("Which colour?"), "{ran:?}");
-    let id = id_in(&ran.stderr);
+    let ran = at.run(&["chat", "--json", "Choose"]);
+    let shown = ran.json();
+    assert!(ran.code == Some(1) && shown["error"].as_str().unwrap().contains("Which colour?"), "{ran:?}");
+    assert_eq!(shown["details"]["question"]["message"], "Which colour?", "{ran:?}");
+    let id = shown["details"]["conversation_id"].as_str().unwrap().to_owned();
     let ran = at.run(&["chat", "--conversation", &id, "blue"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "Blue it is.\n"), "{ran:?}");
     let last = model.requests().pop().unwrap();

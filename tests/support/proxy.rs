@@ -103,7 +103,7 @@ impl Proxy {
         *self.shared.captures.lock() = Some((pixels, how));
     }
 
-    #[cfg_attr(not(feature = "server"), allow(dead_code))]
+    #[cfg_attr(not(feature = "agent"), allow(dead_code))]
     /// Commands of a method are refused, as by endpoints that do not allow it.
     pub(crate) fn refuse_method(&self, method: &'static str) {
         *self.shared.refused.lock() = Some(method);

@@ -22,7 +22,7 @@ use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::args::Global;
 use super::failure::{Exit, Failure};
@@ -134,22 +134,18 @@ impl OneShot<'_> {
         loop {
             let stop = followed.watch(&request, link, &mut show, &self.interrupts.pause_run(), limit)?;
             let again = format!("cdpilot chat --conversation {id}");
+            let mut details = json!({ "conversation_id": id });
             let problem = match stop {
                 Stop::Done => break,
                 Stop::Paused => {
                     let can_ask = Input::is_terminal();
                     out.warning(&format!("paused; `{again}` continues it later"));
-                    if !can_ask {
-                        return Err(Failure::new("CANCELLED", "the run was paused with Ctrl-C"));
+                    if can_ask && Input::ask("Enter continues, Ctrl-C leaves")?.is_some() {
+                        link.ask(&followed.post("resume"))?;
+                        request = followed.rest();
+                        continue;
                     }
-                    match Input::ask("Enter continues, Ctrl-C leaves")? {
-                        None => return Err(Failure::new("CANCELLED", "the run was paused with Ctrl-C")),
-                        Some(_) => {
-                            link.ask(&followed.post("resume"))?;
-                            request = followed.rest();
-                            continue;
-                        }
-                    }
+                    Failure::new("CANCELLED", "the run was paused with Ctrl-C")
                 }
                 Stop::Asked(asked) => match self.answered(&asked)? {
                     Some(answer) => {
@@ -158,6 +154,7 @@ impl OneShot<'_> {
                         continue;
                     }
                     None => {
+                        details["question"] = json!({ "message": asked.message, "choices": asked.choices });
                         let asked = one_line(&asked.message);
                         let text = format!("the model asks: {asked:?}; answer it with `{again} ANSWER`");
                         Failure::new("CONFLICT", text)
@@ -173,7 +170,7 @@ impl OneShot<'_> {
                     )
                 }
             };
-            return Err(problem.with(Exit::Failed));
+            return Err(Failure { details: Some(details), ..problem.with(Exit::Failed) });
         }
         self.print(&followed, &mut show);
         Ok(Exit::Done)
