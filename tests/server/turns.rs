@@ -132,12 +132,14 @@ fn a_hanging_action_blocks_neither_dialogs_nor_close() {
     assert_eq!(response["dialog"]["id"], dialog);
     drop(answered(holder));
 
-    for (index, close) in ["act", "delete", "stop"].into_iter().enumerate() {
+    for close in ["act", "delete", "stop"] {
         let target = served.show(FIELDS);
-        served.site.put("/held", Answer::html("done").held_by(&Held::default()));
-        let script = json!({ "kind": "evaluate", "fn": format!("fetch('/held?{close}')"), "timeoutMs": 60_000 });
+        // Each has a path of its own: browsers repeat requests that were cut off.
+        let held = format!("/held-{close}");
+        served.site.put(&held, Answer::html("done").held_by(&Held::default()));
+        let script = json!({ "kind": "evaluate", "fn": format!("fetch('{held}')"), "timeoutMs": 60_000 });
         let hangs = api.send("POST", "/act", Some(&script.to_string()), "");
-        served.site.wait_requested("a.localhost/held", index + 1); // it has its turn
+        served.site.wait_requested(&format!("a.localhost{held}"), 1); // it has its turn
         let waits = api.send("POST", "/act", Some(&typing("#one", "x").to_string()), "");
         wait_ahead(api, 1);
         match close {

@@ -5,19 +5,19 @@
 //! | `start` | navigation that does not wait for the document |
 //! | `history` | back and forward |
 //! | `dismiss_dialogs` | dialogs that are dismissed before a page is navigated |
-//! | `unheard` | commands that the browser lost |
+//! | `lost_command` | commands that the browser lost |
 
 mod dismiss_dialogs;
 mod history;
+mod lost_command;
 mod start;
-mod unheard;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::dismiss_dialogs::dismissible_dialog;
-use self::unheard::Unheard;
+use self::lost_command::LostCommand;
 use super::call_watchdog::CallWatchdog;
 use super::error::Error;
 use super::handle::Supervisor;
@@ -231,7 +231,7 @@ impl Supervisor {
             let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
             route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)
         };
-        let mut unheard = Unheard::new(self, route);
+        let mut lost = LostCommand::new(self, route);
         let mut reply = send()?;
         let shown = self.loader(route);
         let mut dismissed = 0;
@@ -258,7 +258,7 @@ impl Supervisor {
             if deadline.passed() {
                 return Ok(watch.timed_out(reply, deadline)?.result.decode()?);
             }
-            if now.dialogs_of(route.target.as_str()).next().is_none() && unheard.is_lost(self, route) {
+            if now.dialogs_of(route.target.as_str()).next().is_none() && lost.is_lost(self, route) {
                 self.stop_loading(route, deadline)?;
                 reply = send()?;
             }

@@ -1,4 +1,4 @@
-//! Navigations that the browser forgot.
+//! Navigation commands that the browser loses.
 //!
 //! Chromium 156 asks the old document (`beforeunload`) before it sends the request of a navigation. If another
 //! navigation replaces that document first, the answer never comes: no request is sent, and the command is never
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const UNWATCHED_GRACE: Duration = Duration::from_secs(3);
 
 /// Watches for the loss of a navigation command that was sent and not answered.
-pub(super) struct Unheard {
+pub(super) struct LostCommand {
     /// The document at the time it was sent.
     sent_from: Arc<str>,
     /// Number of the newest request at that time.
@@ -33,7 +33,7 @@ pub(super) struct Unheard {
     is_sent_again: bool,
 }
 
-impl Unheard {
+impl LostCommand {
     pub(super) fn new(supervisor: &Supervisor, route: &Route) -> Self {
         Self {
             sent_from: supervisor.loader(route),
