@@ -236,14 +236,14 @@ fn a_cancelled_call_of_a_connection_ends_its_command() {
     }
     say(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }));
     // The only thread for calls is free for the next one, and the cancelled one is not answered.
-    let told = Instant::now();
+    let cancelled_at = Instant::now();
     say(call(2, "echo second"));
     let mut line = String::new();
     let mut lines = BufReader::new(output);
     lines.read_line(&mut line).unwrap();
     let answer: Value = serde_json::from_str(&line).unwrap();
     assert!(answer["id"] == 2 && line.contains("second"), "{answer}");
-    assert!(told.elapsed() < SOON, "the call ended {:?} after it was cancelled", told.elapsed());
+    assert!(cancelled_at.elapsed() < SOON, "the call ended {:?} after it was cancelled", cancelled_at.elapsed());
     assert!(!shop.path("work/late").exists());
     drop(input);
     served.join();

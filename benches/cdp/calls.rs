@@ -117,7 +117,7 @@ pub(crate) fn calls(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     let samples = rounds(turns, &mut contestants)?;
     let [raw, raw_object, ours @ ..] = &samples[..] else { return Ok(Vec::new()) };
     let primitive = Goal::AtMost(1.15);
-    let told = [
+    let cases = [
         ("Supervisor::evaluate", raw, primitive),
         ("Supervisor::evaluate, object", raw_object, Goal::AtMost(1.3)),
         ("Supervisor::evaluate, quiet", raw, Goal::Told),
@@ -128,7 +128,7 @@ pub(crate) fn calls(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
         ("Page::evaluate", raw, primitive),
     ];
     let mut rows = Vec::new();
-    for ((name, raw, goal), ours) in told.into_iter().zip(ours) {
+    for ((name, raw, goal), ours) in cases.into_iter().zip(ours) {
         rows.push(Row::new(name, lane.name, compare(raw, ours, |s| s.value), "µs", goal));
         let cost = compare(raw, ours, |s| s.cpu * 1e3 / count as f64);
         rows.push(Row::new(name, lane.name, cost, "ms CPU/1k", Goal::Told));

@@ -116,18 +116,18 @@ fn show(supervisor: &Supervisor, target: &TargetId, url: &str, frames: usize) ->
 /// Chromium's accessibility tree of every frame, requested sequentially.
 fn ax_trees(supervisor: &Supervisor, target: &TargetId) -> Result<()> {
     for frame in supervisor.view().frames_of(target.as_str()) {
-        let asked = json!({ "frameId": frame.frame_id });
+        let params = json!({ "frameId": frame.frame_id });
         let session = FrameRef::Id(frame.frame_id.clone());
-        let told = supervisor.call_raw(&session, "Accessibility.getFullAXTree", &asked, soon());
-        let told = match told {
+        let reply = supervisor.call_raw(&session, "Accessibility.getFullAXTree", &params, soon());
+        let reply = match reply {
             // A frame that shares its CDP session with another one is given in the command.
             Err(cdpilot::supervisor::Error::NotAFrameCommand { .. }) => {
                 let top = FrameRef::TopOf(target.clone());
-                supervisor.call_raw(&top, "Accessibility.getFullAXTree", &asked, soon())?
+                supervisor.call_raw(&top, "Accessibility.getFullAXTree", &params, soon())?
             }
-            told => told?,
+            reply => reply?,
         };
-        let _: Value = told.result.decode()?;
+        let _: Value = reply.result.decode()?;
     }
     Ok(())
 }
@@ -166,8 +166,8 @@ fn looks(name: &str, tab: &Tab, supervisor: &Supervisor, target: &TargetId, roun
     for _ in 0..rounds {
         ours.push(timed(|| tab.look_at(&LookOptions::new(), soon()).map(drop).map_err(Into::into))?);
         raw.push(timed(|| {
-            let told = supervisor.call_raw(&top, "Page.captureScreenshot", &json!({ "format": "png" }), soon())?;
-            let _: Value = told.result.decode()?;
+            let reply = supervisor.call_raw(&top, "Page.captureScreenshot", &json!({ "format": "png" }), soon())?;
+            let _: Value = reply.result.decode()?;
             Ok(())
         })?);
     }

@@ -140,7 +140,7 @@ impl Turn<'_> {
         draft.change(|batch| batch.usage(metrics));
     }
 
-    /// Stores an answer that has calls as text which cannot be made: the model is told, and continues.
+    /// Stores an answer that has calls as text which cannot be made: the model is notified, and continues.
     fn wrote_calls(&mut self, mut draft: Draft, text: &str, reasoning: &str) -> Result<Option<End>, Error> {
         let event = AgentEvent::message(Source::Agent, text).reasoning(reasoning);
         draft.event(AGENT_EVENT, event.into_value());

@@ -74,7 +74,7 @@ pub(super) struct Inner {
     pub(super) garbage: AtomicU64,
     born: Instant,
     /// Time of the last read, in milliseconds after `born`.
-    pub(super) heard: AtomicU64,
+    pub(super) last_read: AtomicU64,
     closed: AtomicBool,
 }
 
@@ -83,15 +83,15 @@ impl Inner {
         self.closed.load(Ordering::Acquire)
     }
 
-    pub(super) fn heard(&self) {
+    pub(super) fn mark_read(&self) {
         if self.keepalive.is_some() {
             let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-            self.heard.store(now, Ordering::Relaxed);
+            self.last_read.store(now, Ordering::Relaxed);
         }
     }
 
     pub(super) fn silence(&self) -> Duration {
-        self.born.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
+        self.born.elapsed().saturating_sub(Duration::from_millis(self.last_read.load(Ordering::Relaxed)))
     }
 
     /// Ends the connection: all waits fail, the threads end. The first reason is kept.
@@ -230,7 +230,7 @@ impl Connection {
             keepalive: options.keepalive,
             garbage: AtomicU64::new(0),
             born: Instant::now(),
-            heard: AtomicU64::new(0),
+            last_read: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         });
         let reader = Arc::clone(&inner);

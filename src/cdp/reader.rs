@@ -82,8 +82,8 @@ pub(super) struct Reading {
 /// Pings sent by the reader thread.
 #[derive(Default)]
 struct Pings {
-    /// Value of [`Inner::heard`] when the first unanswered ping was sent.
-    heard: u64,
+    /// Value of [`Inner::last_read`] when the first unanswered ping was sent.
+    last_read: u64,
     unanswered: u32,
     last: Option<Instant>,
 }
@@ -157,7 +157,7 @@ impl Reading {
                     handled += 1; // a message may arrive in an unlimited number of pieces
                     (self.start, self.end) = (0, n);
                     self.drained = n < self.chunk.len();
-                    inner.heard();
+                    inner.mark_read();
                     // An empty frame flushes the output of the stream.
                     if inner.stream.has_output()
                         && let Err(reason) = inner.control(Vec::new())
@@ -216,13 +216,13 @@ impl Inner {
     /// unanswered ping. Elapsed time alone is no proof: this process may have been suspended without sending a ping.
     fn keep_alive(&self, pings: &mut Pings) -> Result<(), CloseReason> {
         let (Some(interval), Framing::Ws) = (self.keepalive, self.framing) else { return Ok(()) };
-        let heard = self.heard.load(Ordering::Relaxed);
-        if pings.heard != heard {
-            *pings = Pings { heard, ..Pings::default() };
+        let last_read = self.last_read.load(Ordering::Relaxed);
+        if pings.last_read != last_read {
+            *pings = Pings { last_read, ..Pings::default() };
         }
         // The thread also wakes for other reasons; half an interval, since a wait may end slightly early.
-        let just_asked = pings.last.is_some_and(|last| last.elapsed() < interval / 2);
-        if self.silence() < interval || just_asked {
+        let just_pinged = pings.last.is_some_and(|last| last.elapsed() < interval / 2);
+        if self.silence() < interval || just_pinged {
             return Ok(());
         }
         if pings.unanswered == 2 {

@@ -37,19 +37,19 @@ pub(super) fn start(home: &Home) -> Result<Running, Failure> {
     }
     let mut server = launch(home)?;
     match first_line(&mut server, deadline) {
-        Some(told) if told["ok"] == true => {}
+        Some(line) if line["ok"] == true => {}
         // Another one was started by hand meanwhile.
-        Some(told)
-            if told["code"].as_str().and_then(Code::parse) == Some(Code::Conflict) && Running::of(home)?.is_some() => {}
-        Some(told) => {
-            let why = told["error"].as_str().unwrap_or("it reported no reason");
+        Some(line)
+            if line["code"].as_str().and_then(Code::parse) == Some(Code::Conflict) && Running::of(home)?.is_some() => {}
+        Some(line) => {
+            let why = line["error"].as_str().unwrap_or("it reported no reason");
             return Err(failed(home, why));
         }
         None => {
             // Otherwise it might still start, unused.
             let _ = server.kill();
             let _ = server.wait();
-            return Err(failed(home, "it did not report that it is ready"));
+            return Err(failed(home, "it did not line that it is ready"));
         }
     }
     Running::of(home)?.ok_or_else(|| failed(home, "it stopped right after its start"))

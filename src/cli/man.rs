@@ -100,8 +100,8 @@ fn rows<'a>(text: &mut String, args: impl Iterator<Item = &'a Arg>) {
         let default: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
         let default =
             if flag || default.is_empty() { String::new() } else { format!(" [default: {}]", default.join(", ")) };
-        let told = format!("{help}{choices}{default}").replace('|', "\\|");
-        let _ = writeln!(text, "| `{}` | {told} |", typed(arg).replace('|', "\\|"));
+        let description = format!("{help}{choices}{default}").replace('|', "\\|");
+        let _ = writeln!(text, "| `{}` | {description} |", typed(arg).replace('|', "\\|"));
     }
 }
 

@@ -132,7 +132,7 @@ fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
 /// Usage errors, `--help` and `--version`: as text, or as one object when `--json` was typed.
 fn not_parsed(problem: &clap::Error) -> ExitCode {
     #[derive(Serialize)]
-    struct Asked<'a> {
+    struct Output<'a> {
         ok: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         version: Option<&'a str>,
@@ -141,20 +141,20 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
     }
     let json = std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json");
     let text = problem.to_string();
-    let told = redact(&text); // it repeats arguments, which may be URLs with secrets
+    let redacted = redact(&text); // it repeats arguments, which may be URLs with secrets
     if !json {
         // A closed pipe is not an error.
-        let _ = if told == text { problem.print() } else { std::io::stderr().write_all(told.as_bytes()) };
+        let _ = if redacted == text { problem.print() } else { std::io::stderr().write_all(redacted.as_bytes()) };
         return if problem.use_stderr() { Exit::Usage } else { Exit::Done }.into();
     }
     let out = Out::new(true, false);
     match problem.kind() {
         ErrorKind::DisplayVersion => {
-            out.object(&Asked { ok: true, version: Some(env!("CARGO_PKG_VERSION")), help: None });
+            out.object(&Output { ok: true, version: Some(env!("CARGO_PKG_VERSION")), help: None });
             Exit::Done.into()
         }
         ErrorKind::DisplayHelp => {
-            out.object(&Asked { ok: true, version: None, help: Some(text) });
+            out.object(&Output { ok: true, version: None, help: Some(text) });
             Exit::Done.into()
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -162,7 +162,7 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
             Exit::Usage.into()
         }
         _ => {
-            out.failure(&Failure::usage(one_sentence(&told)));
+            out.failure(&Failure::usage(one_sentence(&redacted)));
             Exit::Usage.into()
         }
     }

@@ -148,12 +148,12 @@ fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
         #[serde(skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
     }
-    let told = |stopped: bool, pid: Option<u32>| {
+    let report = |stopped: bool, pid: Option<u32>| {
         out.line(if stopped { "stopped the server" } else { "the server of this home is not running" });
         out.object(&Stopped { ok: true, stopped, pid });
     };
     let Some(server) = Running::process_of(home)? else {
-        told(false, None);
+        report(false, None);
         return Ok(Exit::Done);
     };
     end(server)?;
@@ -166,7 +166,7 @@ fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
         }
         crate::sync::pause(Duration::from_millis(20));
     }
-    told(true, Some(server));
+    report(true, Some(server));
     Ok(Exit::Done)
 }
 

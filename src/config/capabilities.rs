@@ -35,9 +35,9 @@ pub fn check_capabilities(wanted: &Map<String, Value>) -> Result<(), String> {
         let is_vendors = name.split_once(':').is_some_and(|(vendor, rest)| !vendor.is_empty() && !rest.is_empty());
         if !is_vendors && !KNOWN.contains(&name.as_str()) {
             let shown: String = name.chars().take(80).collect();
-            let meant = nearest(name, KNOWN).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+            let hint = nearest(name, KNOWN).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
             return Err(format!(
-                "unknown capability {shown}{meant}; vendor capabilities contain a colon, such as goog:chromeOptions"
+                "unknown capability {shown}{hint}; vendor capabilities contain a colon, such as goog:chromeOptions"
             ));
         }
     }

@@ -46,7 +46,7 @@ pub enum Error {
         problem: String,
     },
     /// A file has a key that does not exist.
-    #[error("{} contains the unknown key {key}{}; known keys: {known}", path.display(), meant(nearest.as_deref()))]
+    #[error("{} contains the unknown key {key}{}; known keys: {known}", path.display(), hint(nearest.as_deref()))]
     UnknownKey {
         /// Path of the file.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub enum Error {
     },
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 

@@ -239,9 +239,9 @@ impl Models {
 pub(super) fn unknown_field(file: &Value) -> Option<(String, String)> {
     let unknown = |value: &Value, at: &str, known: &[&str]| {
         let name = value.as_object()?.keys().find(|name| !known.contains(&name.as_str()))?;
-        let meant = nearest(name, known.iter().copied()).map(|known| format!(" (did you mean {known}?)"));
+        let hint = nearest(name, known.iter().copied()).map(|known| format!(" (did you mean {known}?)"));
         let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-        Some((at, format!("unknown field{}; known fields: {}", meant.unwrap_or_default(), known.join(", "))))
+        Some((at, format!("unknown field{}; known fields: {}", hint.unwrap_or_default(), known.join(", "))))
     };
     let models = || file.get("models").and_then(Value::as_object).into_iter().flatten();
     unknown(file, "", &["models", "default"])

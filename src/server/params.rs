@@ -122,11 +122,10 @@ pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, 
 /// An error for an unknown name, with the known ones.
 pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> ApiError {
     let known: Vec<&str> = known.collect();
-    let meant = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     let list =
         if known.is_empty() { "none are accepted here".to_owned() } else { format!("known: {}", known.join(", ")) };
-    ApiError::new("UNKNOWN_FIELD", format!("unknown {what} {}{meant} ({list})", shown(name)))
-        .with("field", &shown(name))
+    ApiError::new("UNKNOWN_FIELD", format!("unknown {what} {}{hint} ({list})", shown(name))).with("field", &shown(name))
 }
 
 /// The beginning of a text from a client, without control characters, to be quoted in errors.

@@ -372,7 +372,7 @@ impl<'a> CallWatchdog<'a> {
             return Err(self.unresponsive(after, self.rescues > 0));
         }
         match reply.wait_raw(deadline) {
-            Err(error) => Err(error.into()), // it tells how long was waited
+            Err(error) => Err(error.into()), // it contains the time waited
             Ok(_) => Err(Error::Timeout { what: "the call", after }),
         }
     }

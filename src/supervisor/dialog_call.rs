@@ -84,8 +84,8 @@ impl Supervisor {
         })
     }
 
-    /// Tells which client acts on a page until [`end_acting`](Self::end_acting), if any client has armed an answer: the answer
-    /// of another client is not used meanwhile. Returns whether it was told.
+    /// Announces which client acts on a page until [`end_acting`](Self::end_acting), if any client has armed an answer:
+    /// the answer of another client is not used meanwhile. Returns whether it was announced.
     pub(crate) fn begin_acting(&self, page: &TargetId, client: Option<&str>, deadline: Deadline<'_>) -> bool {
         let is_armed = self.view().armed.iter().any(|armed| armed.when.client.is_some());
         is_armed && self.tell_acting(page, Some(client.map(Arc::from)), deadline)

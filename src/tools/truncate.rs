@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn texts_of_pages_are_cut_by_the_field_they_are_in() {
         let long = "ä".repeat(5_000);
-        let told = capped(json!({
+        let result = capped(json!({
             "title": long, "tabs": [{"url": long, "label": "one"}], "snapshot": long, "count": 5,
             "pending_dialogs": [{"message": long, "default_prompt": long, "id": "d-1"}],
             "console_messages": [{"text": long}], "new_tabs": [{"targetUrl": long}],
@@ -242,11 +242,11 @@ mod tests {
             "pending_dialogs": [{"message": cut(2_000), "default_prompt": cut(1_000), "id": "d-1"}],
             "console_messages": [{"text": cut(4_000)}], "new_tabs": [{"targetUrl": cut(2_000)}],
         });
-        assert_eq!(told, expected);
+        assert_eq!(result, expected);
         assert_eq!(cap_error(&long), cut(2_000));
         let Value::Object(page) = json!({ "title": long, "results": [{"text": long}] }) else { panic!() };
-        let told = Value::Object(cap_fields(page, Bounds::NAMED));
-        assert_eq!(told, json!({ "title": cut(300), "results": [{"text": long}] }));
+        let result = Value::Object(cap_fields(page, Bounds::NAMED));
+        assert_eq!(result, json!({ "title": cut(300), "results": [{"text": long}] }));
         // A text below its limit is not changed again.
         assert_eq!(capped(json!({ "title": "fine" })), json!({ "title": "fine" }));
     }
@@ -255,24 +255,24 @@ mod tests {
     fn many_texts_together_are_bounded_too() {
         let long = "x".repeat(5_000);
         let tabs: Vec<Value> = (0..32).map(|n| json!({"tabId": format!("t{n}"), "url": long, "title": long})).collect();
-        let told = capped(json!({ "tabs": tabs }));
-        assert_eq!(told["tabs"].as_array().unwrap().len(), 32, "they are cut shorter before any is left out");
-        assert!(told.to_string().len() < FIELD + 100 && told.get("omitted").is_none());
-        let told = capped(json!({ "images": vec![json!({"src": long, "alt": long}); 1000] }));
-        let shown = told["images"].as_array().unwrap().len();
-        assert!(shown > 20 && told["omitted"]["images"] == 1000 - shown, "{shown}");
+        let result = capped(json!({ "tabs": tabs }));
+        assert_eq!(result["tabs"].as_array().unwrap().len(), 32, "they are cut shorter before any is left out");
+        assert!(result.to_string().len() < FIELD + 100 && result.get("omitted").is_none());
+        let result = capped(json!({ "images": vec![json!({"src": long, "alt": long}); 1000] }));
+        let shown = result["images"].as_array().unwrap().len();
+        assert!(shown > 20 && result["omitted"]["images"] == 1000 - shown, "{shown}");
         let fields: serde_json::Map<String, Value> = (0..5_000).map(|n| (format!("{n}{long}"), json!(n))).collect();
-        let told = capped(json!({ "frame_tree": fields, "result": { &long: long.repeat(10) } }));
-        assert!(told.to_string().len() < 2 * FIELD + 1_000, "{}", told.to_string().len());
+        let result = capped(json!({ "frame_tree": fields, "result": { &long: long.repeat(10) } }));
+        assert!(result.to_string().len() < 2 * FIELD + 1_000, "{}", result.to_string().len());
     }
 
     #[test]
     fn a_ref_is_never_cut_in_two() {
         for most in 290..=300 {
             let text = format!("{} [ref=e12345] {}", "x".repeat(most - 5), "y".repeat(300));
-            let told = capped(json!({ "title": text }))["title"].as_str().unwrap().to_owned();
-            let refs = told.matches("[ref=").count();
-            assert_eq!(refs, told.matches("[ref=e12345]").count(), "{told}");
+            let title = capped(json!({ "title": text }))["title"].as_str().unwrap().to_owned();
+            let refs = title.matches("[ref=").count();
+            assert_eq!(refs, title.matches("[ref=e12345]").count(), "{title}");
         }
     }
 }

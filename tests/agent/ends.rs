@@ -123,8 +123,8 @@ fn a_run_stops_within_a_second_wherever_it_is() {
     // While it pauses before the next attempt.
     let after = home.agents().send(&id, "Go on").unwrap();
     let mut follower = home.agents().follow(&id, after).unwrap();
-    let (_, _, told) = home.until(&mut follower, |_, data| data["type"] == "SystemEvent");
-    assert!(told["text"].as_str().unwrap().contains("repeated in 8 s"), "{told}");
+    let (_, _, event) = home.until(&mut follower, |_, data| data["type"] == "SystemEvent");
+    assert!(event["text"].as_str().unwrap().contains("repeated in 8 s"), "{event}");
     stop(&home, &id, after);
     let after = home.agents().resume(&id).unwrap();
     assert_eq!(last(&home.to_end(&id, after)).0, "complete");
@@ -177,8 +177,8 @@ fn a_model_without_progress_is_warned_and_then_helped() {
     let id = home.create();
     let after = home.agents().send(&id, "Go").unwrap();
     let mut follower = home.agents().follow(&id, after).unwrap();
-    let (_, _, told) = home.until(&mut follower, |_, data| data["type"] == "SystemEvent");
-    assert!(told["text"].as_str().unwrap().contains("The model was warned"), "{told}");
+    let (_, _, event) = home.until(&mut follower, |_, data| data["type"] == "SystemEvent");
+    assert!(event["text"].as_str().unwrap().contains("The model was warned"), "{event}");
     let (_, _, request) = home.until(&mut follower, |name, _| name == "help_request");
     assert!(request["message"].as_str().unwrap().contains("after a warning"), "{request}");
     let requests = home.model.requests();
@@ -245,8 +245,8 @@ fn sixteen_run_at_once_and_the_next_one_queues() {
     home.bench.wait_for(16);
     let after = home.agents().send(&ids[16], "Go").unwrap();
     let mut follower = home.agents().follow(&ids[16], after).unwrap();
-    let (_, _, told) = home.until(&mut follower, |_, data| data["type"] == "SystemEvent");
-    assert!(told["text"].as_str().unwrap().starts_with("Queued: 16"), "{told}");
+    let (_, _, event) = home.until(&mut follower, |_, data| data["type"] == "SystemEvent");
+    assert!(event["text"].as_str().unwrap().starts_with("Queued: 16"), "{event}");
     assert!(home.agents().get(&ids[16]).unwrap().queued);
     assert_eq!(home.agents().list(Some(Active)).unwrap().len(), 17);
     home.bench.open_gate();

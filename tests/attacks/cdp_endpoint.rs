@@ -101,9 +101,9 @@ impl Target {
 
     /// The download folder that the browser was given.
     fn incoming(&self) -> std::path::PathBuf {
-        let is_told = |request: &&crate::support::fake_cdp::Request| request.params["downloadPath"].is_string();
-        self.fake.wait("where downloads go", |log| log.requests.iter().any(|request| is_told(&request)));
-        let place = self.fake.log(|log| log.requests.iter().find(is_told).unwrap().params["downloadPath"].clone());
+        let sets_path = |request: &&crate::support::fake_cdp::Request| request.params["downloadPath"].is_string();
+        self.fake.wait("where downloads go", |log| log.requests.iter().any(|request| sets_path(&request)));
+        let place = self.fake.log(|log| log.requests.iter().find(sets_path).unwrap().params["downloadPath"].clone());
         place.as_str().unwrap().into()
     }
 

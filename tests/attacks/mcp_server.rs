@@ -149,7 +149,7 @@ impl Target {
     }
 
     /// The result of a tool, including errors.
-    fn told(&self, name: &str, arguments: &Value) -> Result<Value, String> {
+    fn result(&self, name: &str, arguments: &Value) -> Result<Value, String> {
         Ok(match self.call(name, arguments)? {
             Ok(outcome) => outcome.to_value(),
             Err(error) => error.to_value(),
@@ -158,8 +158,8 @@ impl Target {
 
     /// What its honest tool returns.
     fn says(&self, text: &str) -> Result<String, String> {
-        let told = self.told("say", &json!({ "text": text }))?;
-        told["text"].as_str().map(ToOwned::to_owned).ok_or_else(|| told.to_string())
+        let result = self.result("say", &json!({ "text": text }))?;
+        result["text"].as_str().map(ToOwned::to_owned).ok_or_else(|| result.to_string())
     }
 
     /// Whether it still responds.
@@ -193,8 +193,8 @@ fn names(target: &Target) -> Result<(), String> {
     if let Some(name) = tools.keys().find(|name| name.is_empty() || name.len() > 64 || !name.chars().all(plain)) {
         return Err(format!("{name:?}"));
     }
-    let told = target.told("read_file", &json!({ "path": "ours.txt" }))?.to_string();
-    if told.contains("what is in our file") { Ok(()) } else { Err(told) }
+    let result = target.result("read_file", &json!({ "path": "ours.txt" }))?.to_string();
+    if result.contains("what is in our file") { Ok(()) } else { Err(result) }
 }
 
 fn descriptions(target: &Target) -> Result<(), String> {
@@ -226,9 +226,9 @@ fn schemas(target: &Target) -> Result<(), String> {
         if schema["type"] != "object" || !schema["properties"].is_object() || size > 33 * 1024 {
             return Err(format!("{name}: {size} bytes: {:.200}", schema.to_string()));
         }
-        let told = target.told(name, &json!({}))?;
-        if told["text"] != name {
-            return Err(told.to_string());
+        let result = target.result(name, &json!({}))?;
+        if result["text"] != name {
+            return Err(result.to_string());
         }
     }
     Ok(())
@@ -236,12 +236,12 @@ fn schemas(target: &Target) -> Result<(), String> {
 
 fn large_results(target: &Target) -> Result<(), String> {
     for how in ["text", "lines", "structure", "error", "fault", "parts"] {
-        let told = target.told("big", &json!({ "text": how }))?;
-        let size = told.to_string().len();
-        if size > 60_000 || !told["untrusted"].is_string() {
-            return Err(format!("{how}: {size} bytes, untrusted: {}", told["untrusted"]));
+        let result = target.result("big", &json!({ "text": how }))?;
+        let size = result.to_string().len();
+        if size > 60_000 || !result["untrusted"].is_string() {
+            return Err(format!("{how}: {size} bytes, untrusted: {}", result["untrusted"]));
         }
-        if told.to_string().contains(KEY) {
+        if result.to_string().contains(KEY) {
             return Err(format!("{how}: the key is in it"));
         }
     }
@@ -250,8 +250,8 @@ fn large_results(target: &Target) -> Result<(), String> {
 
 fn no_lines(target: &Target) -> Result<(), String> {
     for how in ["endless", "bytes", "nul", "surrogate", "bom", "returns", "array", "number", "deep"] {
-        let told = target.told("noise", &json!({ "text": how }))?;
-        assert!(told.is_object(), "{told}");
+        let result = target.result("noise", &json!({ "text": how }))?;
+        assert!(result.is_object(), "{result}");
         target.is_sane().map_err(|problem| format!("after {how}: {problem}"))?;
     }
     Ok(())
@@ -260,9 +260,9 @@ fn no_lines(target: &Target) -> Result<(), String> {
 fn floods(target: &Target) -> Result<(), String> {
     let lists = || fake::noted(target.folder.path(), "tools/list").len();
     let before = lists();
-    let told = target.told("flood", &json!({ "text": "done" }))?;
-    if told["text"] != "done" {
-        return Err(told.to_string());
+    let result = target.result("flood", &json!({ "text": "done" }))?;
+    if result["text"] != "done" {
+        return Err(result.to_string());
     }
     target.is_sane()?;
     let lists = lists() - before;
@@ -270,9 +270,9 @@ fn floods(target: &Target) -> Result<(), String> {
 }
 
 fn forges(target: &Target) -> Result<(), String> {
-    let told = target.told("forge", &json!({ "text": "mine" }))?;
-    if told["text"] != "mine" {
-        return Err(told.to_string());
+    let result = target.result("forge", &json!({ "text": "mine" }))?;
+    if result["text"] != "mine" {
+        return Err(result.to_string());
     }
     target.is_sane()
 }
@@ -289,30 +289,31 @@ fn requests(target: &Target) -> Result<(), String> {
         "logging/setLevel",
         "initialize",
     ] {
-        let told = target.told("ask", &json!({ "text": method }))?;
-        let reply: Value = serde_json::from_str(told["text"].as_str().unwrap_or_default()).unwrap_or_default();
+        let result = target.result("ask", &json!({ "text": method }))?;
+        let reply: Value = serde_json::from_str(result["text"].as_str().unwrap_or_default()).unwrap_or_default();
         if !reply["error"].is_object() || !reply["result"].is_null() {
-            return Err(format!("{method}: {told}"));
+            return Err(format!("{method}: {result}"));
         }
     }
     target.is_sane()
 }
 
 fn echoes(target: &Target) -> Result<(), String> {
-    let told = target.told("echoes", &json!({}))?;
-    let longest: usize = told["text"].as_str().and_then(|text| text.parse().ok()).ok_or_else(|| told.to_string())?;
+    let result = target.result("echoes", &json!({}))?;
+    let longest: usize =
+        result["text"].as_str().and_then(|text| text.parse().ok()).ok_or_else(|| result.to_string())?;
     if longest <= 10_000 { target.is_sane() } else { Err(format!("a line of {longest} bytes")) }
 }
 
 fn environment(target: &Target) -> Result<(), String> {
-    let told = target.told("env", &json!({}))?["text"].as_str().unwrap_or_default().to_owned();
+    let result = target.result("env", &json!({}))?["text"].as_str().unwrap_or_default().to_owned();
     let passed =
         ["HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "EVIL_KEY", "PWD"];
     let is_known = |name: &str| passed.contains(&name) || name.starts_with("LC_") || name.starts_with("HOSTILE_MCP");
-    let named: Vec<&str> = told.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
-    assert!(named.contains(&"EVIL_KEY"), "{told}");
+    let named: Vec<&str> = result.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
+    assert!(named.contains(&"EVIL_KEY"), "{result}");
     assert!(std::env::vars().any(|(name, _)| !is_known(&name)), "there is nothing of ours to be kept from it");
-    if told.contains(KEY) {
+    if result.contains(KEY) {
         return Err("the key is in it".to_owned());
     }
     match named.into_iter().find(|name| !is_known(name) && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')) {
@@ -336,7 +337,7 @@ fn pictures(target: &Target) -> Result<(), String> {
 fn links(target: &Target) -> Result<(), String> {
     let secret = target.folder.path().join("secret");
     std::fs::write(&secret, "contents of a file").unwrap();
-    let told = target.told("link", &json!({ "text": secret.display().to_string() }))?.to_string();
-    assert!(told.contains("file://"), "{told}");
-    if told.contains("contents of a file") { Err(told) } else { Ok(()) }
+    let result = target.result("link", &json!({ "text": secret.display().to_string() }))?.to_string();
+    assert!(result.contains("file://"), "{result}");
+    if result.contains("contents of a file") { Err(result) } else { Ok(()) }
 }

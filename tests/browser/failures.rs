@@ -13,7 +13,7 @@ use crate::browser_real::{TRANSPORTS, group, options, soon};
 
 // ---- starts that fail --------------------------------------------------------------------------
 
-/// A script in place of the browser; what it does is told by the variable `DO`.
+/// A script in place of the browser; what it does is set by the variable `DO`.
 fn script(what: &str) -> LaunchOptions {
     static SCRIPT: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = SCRIPT.get_or_init(|| {

@@ -78,7 +78,7 @@ fn later_start() {
     }
 }
 
-/// Runs [`later_start`] with a folder for temporary files. What it told.
+/// Runs [`later_start`] with a folder for temporary files. Returns what it reported.
 pub(crate) fn later(what: &str, temp: &Path) -> String {
     let mut command = rerun(module_path!(), "later_start");
     let output = command.env("CDPILOT_TEST_LATER", what).env("TMPDIR", temp).output().unwrap();
@@ -137,7 +137,7 @@ impl Held {
                 break;
             }
             assert!(began.elapsed() < limit, "{what}: {left:?}");
-            pause(Duration::from_millis(5)); // the end of strangers is told by nobody
+            pause(Duration::from_millis(5)); // nothing reports the end of processes that are not ours
         }
         println!("{what}: gone after {:?}", began.elapsed());
         began.elapsed()

@@ -49,7 +49,7 @@ impl Case {
         json!({ "format": 1, "owner": { "pid": owner.id(), "started": "then" }, "browser": browser, "executable": "x" })
     }
 
-    /// Clears up with this in the marker. Whether the process is still there, and what was told.
+    /// Clears up with this in the marker. Returns whether the process is still there, and what was reported.
     fn lives_with(&mut self, marker: &Value) -> (bool, String) {
         fs::write(self.marker(), marker.to_string()).unwrap();
         self.lives()
@@ -118,7 +118,7 @@ fn an_incorrect_marker_proves_nothing() {
     let (lives, response) = case.lives();
     assert!(lives, "{response}");
 
-    // Old, it is told, and still left alone with its folder.
+    // Once it is old, it is reported, and still left alone with its folder.
     age(&case.folder);
     let (lives, response) = case.lives();
     assert!(

@@ -349,7 +349,7 @@ fn after_a_closed_error_the_connection_is_closed() {
         });
         let connection = fake.connect();
         let session = connection.session("S");
-        // Two callers, so that one is told by another thread.
+        // Two callers, so that one is notified by another thread.
         let one = session.send_raw("Test.never", &json!({}));
         scope(|threads| {
             let connection = &connection;

@@ -82,7 +82,7 @@ fn a_blocking_dialog_is_reported_with_advice() {
     let ran = server.program().run(&["browser", "click", "3"]);
     assert_eq!(ran.code, Some(4));
     assert!(ran.stderr.contains("d-1 confirm: Sure?[2J") && ran.stderr.contains("dialog --accept"), "{ran:?}");
-    // One that the command opened itself is told, and is no failure.
+    // One that the command opened itself is reported, and is no failure.
     let server = FakeServer::always(200, json!({ "ok": true, "blockedByDialog": true, "pending_dialogs": [dialog] }));
     for args in [&["browser", "click", "3"][..], &["-q", "browser", "click", "3"]] {
         let ran = server.program().run(args);

@@ -213,7 +213,7 @@ fn the_quick_reference_works_line_by_line() {
     assert_eq!((batch.0, &batch.1["failed"]), (Some(1), &json!(1)), "{batch:?}");
     let events = at.run(&["browser", "events", "--since", "0", "--count", "3", "--json"]);
     assert_eq!((events.code, events.stdout.lines().count()), (Some(0), 3), "{events:?}");
-    // A dialog that a click opens is told; what cannot be done then is code 4; and it is answered.
+    // A dialog that a click opens is reported; what cannot be done then is code 4; and it is answered.
     at.does(&format!("navigate {url}"));
     let snapshot = at.does("snapshot");
     let clicked = at.does(&format!("click {}", reference(&snapshot, "\"Ask\"")));

@@ -92,8 +92,8 @@ fn settings_that_cannot_work_are_not_valid() {
         fs::write(folder.join("config.yaml"), format!("{text}\n")).unwrap();
         // Without an executable no browser is started.
         let program = program.env("CDPILOT_HOME", folder.to_str().unwrap()).env("CDPILOT_BROWSER", "/nope");
-        let told = program.run(&["doctor", "--json"]).json();
-        let config = check(&told, "config");
+        let report = program.run(&["doctor", "--json"]).json();
+        let config = check(&report, "config");
         assert_eq!(config["status"], status, "{text}: {config}");
         assert!(config["summary"].as_str().unwrap().contains(words), "{text}: {config}");
     }
@@ -102,13 +102,13 @@ fn settings_that_cannot_work_are_not_valid() {
 #[test]
 fn variables_that_only_a_server_reads_are_told_where_it_does_not_use_them() {
     let mut at = AtHome::new("");
-    let told =
+    let warns =
         |at: &AtHome, command: &str| at.run(&["browser", command]).stderr.contains("CDPILOT_CDP_URL has no effect");
-    assert!(!told(&at, "status"), "the server gets the variables of the command that starts it");
-    assert!(!told(&at, "status"));
+    assert!(!warns(&at, "status"), "the server gets the variables of the command that starts it");
+    assert!(!warns(&at, "status"));
     at.set_env("CDPILOT_CDP_URL", "http://127.0.0.1:1");
-    assert!(told(&at, "status") && told(&at, "tabs"));
+    assert!(warns(&at, "status") && warns(&at, "tabs"));
     at.run(&["serve", "--stop"]);
-    assert!(!told(&at, "status"), "another server");
-    assert!(!told(&at, "status"));
+    assert!(!warns(&at, "status"), "another server");
+    assert!(!warns(&at, "status"));
 }

@@ -56,9 +56,9 @@ impl Homed {
 
     /// A tool as it is listed.
     fn tool(&self, platform: &str, name: &str) -> Value {
-        let told = self.json(&format!("tools list --platform {platform}"));
-        let all = told["tools"].as_array().unwrap();
-        all.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name} in {told}")).clone()
+        let output = self.json(&format!("tools list --platform {platform}"));
+        let all = output["tools"].as_array().unwrap();
+        all.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name} in {output}")).clone()
     }
 }
 
@@ -93,8 +93,8 @@ fn tools_are_listed_with_their_requirements() {
     let memory = at.tool("cdpilot-telegram", "memory");
     assert!(memory["why"].as_str().unwrap().contains("MCP server"), "{memory}");
     assert_eq!(at.tool("cli", "mcp-files")["on"], false);
-    let told = at.json("tools list --toolsets");
-    let of = |name: &str| told["toolsets"].as_array().unwrap().iter().find(|set| set["name"] == name).unwrap().clone();
+    let list = at.json("tools list --toolsets");
+    let of = |name: &str| list["toolsets"].as_array().unwrap().iter().find(|set| set["name"] == name).unwrap().clone();
     assert_eq!((&of("mine")["kind"], &of("mcp-files")["kind"]), (&json!("custom"), &json!("dynamic")));
     assert_eq!((&of("cdpilot-mcp")["kind"], &of("cdpilot-mcp")["tools"]), (&json!("platform"), &json!(12)));
     assert_eq!(
@@ -111,8 +111,8 @@ fn tools_are_listed_with_their_requirements() {
     let odd = at.run("tools list --platform telegran");
     assert!(odd.code == Some(2) && odd.stderr.contains("did you mean telegram?"), "{odd:?}");
     let at = Homed::new(Some("toolsets: [cdpilot-cli, brwser, a]\ncustom_toolsets: {a: [b], b: [a]}\n"));
-    let told = at.json("tools list");
-    let problems = told["problems"].to_string();
+    let output = at.json("tools list");
+    let problems = output["problems"].to_string();
     assert!(problems.contains("browser") && problems.contains("a → b → a"), "{problems}");
 }
 
@@ -145,12 +145,12 @@ fn enabled_and_disabled_tools_are_saved_beside_config_yaml() {
     assert_eq!((&off["on"], &off["from"]), (&json!(false), &json!("tools.json")));
     assert!(at.does("tools list").contains("(tools.json)"));
     assert_eq!(at.does("tools disable memory"), "memory: already off everywhere\n");
-    let told = at.json("tools enable memory mixture_of_agents");
+    let output = at.json("tools enable memory mixture_of_agents");
     assert_eq!(
-        (&told["ok"], &told["on"], &told["changed"]),
+        (&output["ok"], &output["on"], &output["changed"]),
         (&json!(true), &json!(true), &json!(["memory", "mixture_of_agents"]))
     );
-    assert!(told["path"].as_str().unwrap().ends_with("tools.json"), "{told}");
+    assert!(output["path"].as_str().unwrap().ends_with("tools.json"), "{output}");
     assert_eq!(at.choices()["toolsets"]["add"], json!(["mixture_of_agents"]));
     at.does("tools enable todo mine --platform mcp");
     at.does("tools disable browser_evaluate --platform mcp");
@@ -165,8 +165,8 @@ fn enabled_and_disabled_tools_are_saved_beside_config_yaml() {
     at.does("tools enable browser_evaluate --platform mcp");
     assert_eq!(at.tool("mcp", "browser_evaluate")["on"], true);
     // One toolset that is off takes nothing from another.
-    let told = at.does("tools disable browser");
-    assert!(told.contains("web_search stays on"), "{told}");
+    let output = at.does("tools disable browser");
+    assert!(output.contains("web_search stays on"), "{output}");
     assert_eq!(
         (&at.tool("cli", "browser_click")["on"], &at.tool("cli", "web_search")["on"]),
         (&json!(false), &json!(true))
@@ -176,8 +176,8 @@ fn enabled_and_disabled_tools_are_saved_beside_config_yaml() {
         (&at.tool("cli", "browser_click")["on"], &at.tool("cli", "browser_type")["on"]),
         (&json!(true), &json!(false))
     );
-    let told = at.does("tools enable terminal");
-    assert!(told.contains("run commands on this machine") && at.choices()["terminal"]["enabled"] == true, "{told}");
+    let output = at.does("tools enable terminal");
+    assert!(output.contains("run commands on this machine") && at.choices()["terminal"]["enabled"] == true, "{output}");
     assert_eq!(at.tool("cli", "terminal")["from"], "tools.json");
     assert_eq!(at.text(), COMMENTED);
 }
@@ -235,7 +235,7 @@ fn invalid_switches_change_nothing() {
         assert!(ran.code == Some(code) && ran.stderr.contains(named), "{line} {ran:?}");
         assert_eq!(at.text(), COMMENTED, "{line}");
     }
-    // What is to be off and is not is told.
+    // What is to be off but is not is reported.
     fs::write(&at.config, "tools: {disabled: [terminl]}\n").unwrap();
     let ran = at.run("tools list");
     assert!(ran.code == Some(0) && ran.stderr.contains("did you mean \"terminal\"?"), "{ran:?}");
@@ -274,7 +274,7 @@ fn answered(result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "result": result })
 }
 
-fn told(structured: Value) -> Value {
+fn reply(structured: Value) -> Value {
     let error = structured["success"] != true;
     let text = json!({ "type": "text", "text": structured.to_string() });
     answered(json!({ "content": [text], "structuredContent": structured, "isError": error, "resultType": "complete" }))
@@ -283,7 +283,7 @@ fn told(structured: Value) -> Value {
 #[test]
 fn tool_call_returns_the_result_for_models() {
     let server =
-        FakeServer::always(200, told(json!({ "success": true, "snapshot": "- heading\n- button\u{1b}[2J", "n": 1 })));
+        FakeServer::always(200, reply(json!({ "success": true, "snapshot": "- heading\n- button\u{1b}[2J", "n": 1 })));
     let program = server.program().env("CDPILOT_PROFILE", "work");
     let ran = program.run(&["tool", "browser_snapshot", "{\"full\": true}", "--toolsets", "browser,todo"]);
     assert_eq!(
@@ -311,7 +311,7 @@ fn tool_call_returns_the_result_for_models() {
 fn a_refused_tool_call_sets_the_exit_status() {
     for (code, exit) in [("STALE_REF", 1), ("BLOCKED_BY_DIALOG", 4), ("BROWSER_NOT_RUNNING", 3), ("BAD_REQUEST", 2)] {
         let refused = json!({ "success": false, "error": "It did not work.", "code": code, "ref": "e3" });
-        let server = FakeServer::always(200, told(refused.clone()));
+        let server = FakeServer::always(200, reply(refused.clone()));
         let ran = server.program().run(&["tool", "browser_click", "{\"ref\": \"e3\"}"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(exit), "error: It did not work.\n"), "{ran:?}");
         assert_eq!(ran.stdout, "", "the fields of a failure are shown with --json only");
@@ -344,13 +344,13 @@ fn an_image_result_is_saved() {
         "{path}"
     );
     assert_eq!(fs::read(path).unwrap(), b"picture");
-    let told = program.run(&["tool", "browser_screenshot", "--json"]).json();
-    assert!(told["pictures"][0].as_str().is_some_and(|path| fs::read(path).unwrap() == b"picture"), "{told}");
+    let output = program.run(&["tool", "browser_screenshot", "--json"]).json();
+    assert!(output["pictures"][0].as_str().is_some_and(|path| fs::read(path).unwrap() == b"picture"), "{output}");
 }
 
 #[test]
 fn invalid_arguments_show_an_example() {
-    let server = FakeServer::always(200, told(json!({ "success": true })));
+    let server = FakeServer::always(200, reply(json!({ "success": true })));
     let program = server.program();
     for (arguments, named) in [("{\"ref\": e3}", "line 1 column 9"), ("[]", "not an object"), ("", "line 1 column 0")] {
         let ran = program.run(&["tool", "browser_click", arguments]);
@@ -401,11 +401,11 @@ fn tools_are_described_without_a_server() {
     {
         assert!(text.contains(part), "{part} in {text}");
     }
-    let told = at.json("tool browser_click --help-schema");
-    assert_eq!((&told["ok"], &told["schema"]["required"]), (&json!(true), &json!(["ref"])));
+    let output = at.json("tool browser_click --help-schema");
+    assert_eq!((&output["ok"], &output["schema"]["required"]), (&json!(true), &json!(["ref"])));
     assert!(at.does("tool").contains("browser_navigate"));
-    let told = at.json("tool");
-    let names: Vec<&str> = told["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    let list = at.json("tool");
+    let names: Vec<&str> = list["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert!(names.contains(&"browser_click") && !names.contains(&"memory"), "{names:?}");
 }
 
@@ -425,8 +425,8 @@ fn an_image_path_is_relative_to_the_working_directory() {
         command.current_dir(&folder).output().unwrap()
     };
     let file = look("cat.png");
-    let told: Value = serde_json::from_slice(&file.stdout).unwrap_or_else(|_| panic!("{file:?}"));
-    assert_eq!((file.status.code(), &told["analysis"]), (Some(0), &json!("a cat")), "{told}");
+    let output: Value = serde_json::from_slice(&file.stdout).unwrap_or_else(|_| panic!("{file:?}"));
+    assert_eq!((file.status.code(), &output["analysis"]), (Some(0), &json!("a cat")), "{output}");
     assert_eq!(look("http://127.0.0.1:1/cat.png").status.code(), Some(3));
     assert_eq!(eyes.requested().len(), 1);
 }
@@ -482,9 +482,9 @@ fn tools_of_mcp_servers_can_be_named() {
     } } });
     fs::write(&at.config, format!("{settings}\n")).unwrap();
     assert_eq!(at.tool("cli", "mcp-other")["available"], false);
-    let told = at.json("tools list --servers");
-    let tools = told["tools"].as_array().unwrap();
-    let tool = tools.iter().find(|tool| tool["toolset"] == "mcp-other").unwrap_or_else(|| panic!("{told}"));
+    let output = at.json("tools list --servers");
+    let tools = output["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["toolset"] == "mcp-other").unwrap_or_else(|| panic!("{output}"));
     assert_eq!((&tool["name"], &tool["on"], &tool["available"]), (&json!("other_todo"), &json!(false), &json!(true)));
     at.does("tools enable other_todo --platform mcp");
     assert_eq!(at.choices()["platforms"]["mcp"]["toolsets"]["all"], json!(["cdpilot-mcp", "other_todo"]));

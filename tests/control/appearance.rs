@@ -12,7 +12,7 @@ const AGENTS: &str = "(async () => {
     return [navigator.userAgent, await ask(new Worker('/worker.js')), await ask(new SharedWorker('/shared.js')), ...brands];
 })()";
 
-/// What the page, its workers and its brands say, and what servers are told by its first request and its workers'.
+/// What the page, its workers and its brands say, and what servers receive with its first request and its workers'.
 fn agents(profile: &Profile, site: &Site) -> (Vec<String>, Vec<String>) {
     site.page("/", "agents");
     site.put("/worker.js", Answer::script("postMessage(navigator.userAgent)"));

@@ -1,4 +1,4 @@
-//! The life of a profile's browser: starts, stops, restarts, what is told of it, and how it looks.
+//! The life of a profile's browser: starts, stops, restarts, what is reported about it, and how it looks.
 
 use std::path::Path;
 

@@ -101,7 +101,7 @@ impl Driven {
         self.call_with(name, arguments, &Cancel::new(), &|_| {})
     }
 
-    /// What is told, as text or structured.
+    /// The result, as text or structured.
     fn text(&self, name: &str, arguments: Value) -> String {
         let outcome = self.call(name, arguments).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let text = outcome.fields.get("text").and_then(Value::as_str).map(ToOwned::to_owned);

@@ -235,19 +235,19 @@ fn routes_apply_to_popups_frames_and_workers() {
     let first = served.show("<button onclick=\"window.open('/popup')\">Open</button>");
     let second = served.open("/");
     add(&served, json!({ "pattern": "**/mock", "fulfil": { "body": "mocked" } }));
-    let received = "const heard = thing => new Promise(done => thing.onmessage = event => done(event.data))";
+    let received = "const next = thing => new Promise(done => thing.onmessage = event => done(event.data))";
     let frame = format!(
-        "const frame = document.createElement('iframe'); frame.src = '{}'; document.body.append(frame); return heard(window)",
+        "const frame = document.createElement('iframe'); frame.src = '{}'; document.body.append(frame); return next(window)",
         site.url("b", "/inner")
     );
     for (place, script) in [
         ("page", "return JOB"),
         ("frame of another site", &*frame),
-        ("worker", "const worker = new Worker('/worker.js'); worker.postMessage(1); return heard(worker)"),
+        ("worker", "const worker = new Worker('/worker.js'); worker.postMessage(1); return next(worker)"),
         (
             "service worker",
             "await navigator.serviceWorker.register('/service.js'); const { active } = await navigator.serviceWorker.ready; \
-             const told = heard(navigator.serviceWorker); active.postMessage(1); return told",
+             const reply = next(navigator.serviceWorker); active.postMessage(1); return reply",
         ),
     ] {
         let script = format!("(async () => {{ {received}; {} }})()", script.replace("JOB", job));

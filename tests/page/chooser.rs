@@ -16,8 +16,8 @@ const PAGE: &str = "<label for=one>One</label><input id=one type=file aria-label
     <input id=many type=file multiple aria-label='the many'><button onclick='one.click()'>open</button>\
     <button id=other aria-label='no input'>x</button><script>seen = []; \
     for (const input of [one, many]) for (const kind of ['input', 'change', 'cancel']) \
-    input.addEventListener(kind, event => { const told = [input.id, kind]; seen.push(told); \
-    told.read = Promise.all([...input.files].map(f => f.text().then(t => f.name + ':' + t))).then(files => told.push(...files)) })</script>";
+    input.addEventListener(kind, event => { const item = [input.id, kind]; seen.push(item); \
+    item.read = Promise.all([...input.files].map(f => f.text().then(t => f.name + ':' + t))).then(files => item.push(...files)) })</script>";
 
 fn armed(upload: Upload) -> ArmedChooser {
     match upload {
@@ -37,8 +37,8 @@ fn files(folder: &Path) -> [PathBuf; 2] {
 /// The events of the page, once there are this many.
 fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
     at(&format!(
-        "new Promise(done => {{ const look = () => seen.length >= {many} ? done(Promise.all(seen.map(told => told.read)).then(() => \
-         seen.map(told => [...told]))) : setTimeout(look, 10); look() }})"
+        "new Promise(done => {{ const look = () => seen.length >= {many} ? done(Promise.all(seen.map(item => item.read)).then(() => \
+         seen.map(item => [...item]))) : setTimeout(look, 10); look() }})"
     ))
 }
 
@@ -89,12 +89,12 @@ fn the_next_file_chooser_of_any_frame_gets_the_files() {
     assert_eq!(seen(&in_top, 1), json!([["one", "cancel"]]));
     tab.supervisor().caught_up(soon()).unwrap();
     let log = tab.supervisor().log().since(0, usize::MAX).entries;
-    let told: Vec<bool> = log
+    let answered: Vec<bool> = log
         .iter()
         .filter(|entry| entry.kind() == EventKind::FileChooser)
         .map(|entry| serde_json::to_value(&*entry.event).unwrap()["answered"] == true)
         .collect();
-    assert_eq!(told, [true, true, true, true, true, false]);
+    assert_eq!(answered, [true, true, true, true, true, false]);
 }
 
 #[test]

@@ -280,7 +280,7 @@ fn logins_and_the_dialog_bridge_work_together() {
     bridged("after it");
 }
 
-/// What a page is told of its network, in its frames too: a figure of the emulation, not a time that was taken. In a browser of
+/// What a page reads about its network, in its frames too: a figure of the emulation, not a time that was taken. In a browser of
 /// its own, since it is one for each process.
 #[test]
 fn network_throttling_lasts_for_the_tab() {

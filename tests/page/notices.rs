@@ -8,7 +8,7 @@ use crate::support::site::Answer;
 use crate::support::test_tab::TestTab;
 
 /// The notices of an answer, each as `kind name: text`.
-fn told(outcome: &Outcome) -> Vec<String> {
+fn notice_lines(outcome: &Outcome) -> Vec<String> {
     let line = |Notice { kind, name, text, .. }: &Notice| format!("{} {name}: {text}", kind.as_str());
     outcome.notices.iter().map(line).collect()
 }
@@ -44,14 +44,14 @@ fn status_texts_and_alerts_are_reported_when_they_change() {
         page.put("/", &format!("<button id=b onclick=\"{script}\">Go</button>{html}"));
         page.go("/");
         let outcome = page.click("#b");
-        assert_eq!(told(&outcome), wanted, "{html} {script}: {outcome:?}");
+        assert_eq!(notice_lines(&outcome), wanted, "{html} {script}: {outcome:?}");
     }
     // Pressing a key reports as a click does, and an answer reports nothing of the action before.
     page.put("/", "<input id=i onkeydown=\"s.textContent = event.key\"><p role=status id=s>");
     page.go("/");
     page.value("i.focus()");
-    assert_eq!(told(&page.act(json!({ "kind": "press", "key": "Enter" })).unwrap()), ["status : Enter"]);
-    assert_eq!(told(&page.act(json!({ "kind": "hover", "selector": "#i" })).unwrap()), Vec::<String>::new());
+    assert_eq!(notice_lines(&page.act(json!({ "kind": "press", "key": "Enter" })).unwrap()), ["status : Enter"]);
+    assert_eq!(notice_lines(&page.act(json!({ "kind": "hover", "selector": "#i" })).unwrap()), Vec::<String>::new());
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn invalid_fields_are_reported_with_their_validation_message() {
          <input aria-label=Old aria-invalid=true>",
     );
     page.go("/");
-    assert_eq!(told(&page.click("#b")), ["invalid Name: Name is taken", "invalid Age: A number, 18 or more"]);
+    assert_eq!(notice_lines(&page.click("#b")), ["invalid Name: Name is taken", "invalid Age: A number, 18 or more"]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn notices_of_the_next_document_are_reported() {
     page.site.put("/sent", Answer::html(after).status("422 Unprocessable Content"));
     page.go("/");
     let outcome = page.click("#b");
-    assert_eq!(told(&outcome), ["alert : Wrong password", "invalid Password: invalid"]);
+    assert_eq!(notice_lines(&outcome), ["alert : Wrong password", "invalid Password: invalid"]);
     assert_eq!((outcome.settled.as_str(), outcome.navigated, outcome.status), ("navigated", true, Some(422)));
     // In a frame, with its id.
     page.put("/", "<iframe src='@b/in'></iframe>");

@@ -124,7 +124,7 @@ impl Truth {
     }
 
     /// Compares nodes that have a ref; there are at least so many.
-    fn is_told(&self, least: usize) {
+    fn matches_browser(&self, least: usize) {
         let words = words();
         let all: Vec<&AriaNode> = self.nodes.iter().filter(|node| node.backend_node_id.is_some()).collect();
         assert!(all.len() >= least, "{} nodes", all.len());
@@ -182,7 +182,7 @@ macro_rules! truths {
         $(#[test]
         fn $name() {
             let Some(truth) = Truth::of($file, include_str!(concat!("../data/pages/", $file, ".html"))) else { return };
-            truth.is_told($least);
+            truth.matches_browser($least);
             truth.has_what_is_expected();
         })*
     };

@@ -16,14 +16,14 @@ from mcp.client.streamable_http import streamablehttp_client
 async def tour(streams, page):
     progress = []
 
-    async def told(done, total, message):
+    async def on_progress(done, total, message):
         progress.append([done, total, message])
 
     async with ClientSession(streams[0], streams[1]) as session:
         hello = await session.initialize()
         await session.send_ping()
         listed = await session.list_tools()
-        went = await session.call_tool("browser_navigate", {"url": page}, progress_callback=told)
+        went = await session.call_tool("browser_navigate", {"url": page}, progress_callback=on_progress)
         seen = await session.call_tool("browser_snapshot", {})
         shot = await session.call_tool("browser_screenshot", {})
         return {

@@ -35,17 +35,17 @@ async def tour(transport, mode, page):
 
 async def main():
     page, kind, *rest = sys.argv[1:]
-    told = {}
+    results = {}
     for mode in ["auto", "legacy"]:
         if kind == "stdio":
             program, *arguments = rest
             transport = stdio_client(StdioServerParameters(command=program, args=arguments, env=None))
-            told[mode] = await tour(transport, mode, page)
+            results[mode] = await tour(transport, mode, page)
         else:
             url, token = rest
             async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
-                told[mode] = await tour(streamable_http_client(url, http_client=http), mode, page)
-    print(json.dumps(told))
+                results[mode] = await tour(streamable_http_client(url, http_client=http), mode, page)
+    print(json.dumps(results))
 
 
 asyncio.run(main())

@@ -54,7 +54,7 @@ impl Guarded {
 
     /// The status and, of a failure, the code.
     #[track_caller]
-    fn told(&self, first: &str, headers: &[&str]) -> (u16, String) {
+    fn reply(&self, first: &str, headers: &[&str]) -> (u16, String) {
         let got = self.ask(first, headers);
         assert!(!got.text().contains(TOKEN), "{}", got.text());
         (got.status, if got.status >= 400 { got.code() } else { String::new() })
@@ -64,7 +64,7 @@ impl Guarded {
     #[track_caller]
     fn with(&self, more: &str) -> (u16, String) {
         let token = format!("Authorization: Bearer {TOKEN}");
-        self.told("GET /tabs", &["Host: 127.0.0.1:PORT", &token, more])
+        self.reply("GET /tabs", &["Host: 127.0.0.1:PORT", &token, more])
     }
 
     /// The secret that a ticket is exchanged for, as the header that shows it.
@@ -102,7 +102,7 @@ fn every_route_requires_the_token() {
     let host = "Host: 127.0.0.1:PORT";
     let short = &TOKEN[..63];
     for good in [format!("Authorization: Bearer {TOKEN}"), format!("authorization: bearer  {TOKEN}")] {
-        assert_eq!(guarded.told("GET /tabs", &[host, &good]), in_(), "{good}");
+        assert_eq!(guarded.reply("GET /tabs", &[host, &good]), in_(), "{good}");
     }
     for bad in [
         "X: none".to_owned(),
@@ -130,18 +130,18 @@ fn every_route_requires_the_token() {
             "POST /health",
             "GET //health",
         ] {
-            assert_eq!(guarded.told(route, &[host, &bad]), refused(401, "UNAUTHORIZED"), "{route} {bad}");
+            assert_eq!(guarded.reply(route, &[host, &bad]), refused(401, "UNAUTHORIZED"), "{route} {bad}");
         }
     }
     let got = guarded.ask("GET /tabs", &[host]);
     assert_eq!((got.header("www-authenticate"), got.closes()), (Some("Bearer"), true));
     // Never in the address.
     for query in ["token", "access_token", "ticket", "key"] {
-        assert_eq!(guarded.told(&format!("GET /?{query}={TOKEN}"), &[host]), refused(401, "UNAUTHORIZED"), "{query}");
+        assert_eq!(guarded.reply(&format!("GET /?{query}={TOKEN}"), &[host]), refused(401, "UNAUTHORIZED"), "{query}");
     }
     // Health needs none.
-    assert_eq!(guarded.told("GET /health", &[host]), in_());
-    assert_eq!(guarded.told("GET /health?x=1", &[host]), in_());
+    assert_eq!(guarded.reply("GET /health", &[host]), in_());
+    assert_eq!(guarded.reply("GET /health?x=1", &[host]), in_());
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn requests_with_another_host_are_refused() {
         "PILOT.example.com:PORT".to_lowercase().replace("port", "PORT").as_str(),
         "other.example:8443",
     ] {
-        assert_eq!(guarded.told("GET /tabs", &[&format!("Host: {good}"), &token]), in_(), "{good}");
+        assert_eq!(guarded.reply("GET /tabs", &[&format!("Host: {good}"), &token]), in_(), "{good}");
     }
     for bad in [
         "",
@@ -191,23 +191,23 @@ fn requests_with_another_host_are_refused() {
     ] {
         let host = format!("Host: {bad}");
         for route in ["GET /tabs", "GET /health", "POST /act", "GET /?ticket=x"] {
-            assert_eq!(guarded.told(route, &[&host, &token]), refused(403, "FORBIDDEN_HOST"), "{route} {bad:?}");
+            assert_eq!(guarded.reply(route, &[&host, &token]), refused(403, "FORBIDDEN_HOST"), "{route} {bad:?}");
         }
     }
     // A target that names the host counts beside the header.
-    assert_eq!(guarded.told("GET http://localhost:PORT/tabs", &["Host: 127.0.0.1:PORT", &token]), in_());
+    assert_eq!(guarded.reply("GET http://localhost:PORT/tabs", &["Host: 127.0.0.1:PORT", &token]), in_());
     assert_eq!(
-        guarded.told("GET http://evil.example/tabs", &["Host: 127.0.0.1:PORT", &token]),
+        guarded.reply("GET http://evil.example/tabs", &["Host: 127.0.0.1:PORT", &token]),
         refused(403, "FORBIDDEN_HOST")
     );
     assert_eq!(
-        guarded.told("GET http://127.0.0.1:PORT/tabs", &["Host: evil.example", &token]),
+        guarded.reply("GET http://127.0.0.1:PORT/tabs", &["Host: evil.example", &token]),
         refused(403, "FORBIDDEN_HOST")
     );
     // None at all.
     let mut old = Raw::to(&guarded.server);
     assert_eq!(old.send(format!("GET /health HTTP/1.0\r\n{token}\r\n\r\n")).answer().code(), "FORBIDDEN_HOST");
-    assert_eq!(guarded.told("GET /health", &[&token]), refused(400, "BAD_REQUEST"));
+    assert_eq!(guarded.reply("GET /health", &[&token]), refused(400, "BAD_REQUEST"));
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn cross_origin_requests_are_refused() {
     ] {
         assert_eq!(guarded.with(bad), refused(403, "FORBIDDEN_ORIGIN"), "{bad}");
         assert_eq!(
-            guarded.told("GET /health", &["Host: 127.0.0.1:PORT", bad]),
+            guarded.reply("GET /health", &["Host: 127.0.0.1:PORT", bad]),
             refused(403, "FORBIDDEN_ORIGIN"),
             "{bad}"
         );
@@ -266,19 +266,19 @@ fn a_ticket_opens_only_the_ui_page() {
     assert!(ticket.len() == 64 && ticket.bytes().all(|b| b.is_ascii_hexdigit()), "{ticket}");
     for route in ["GET /tabs", "POST /", "GET /health/", "POST /ui/ticket", "POST /ui/secret"] {
         let route = format!("{route}?ticket={ticket}");
-        assert_eq!(guarded.told(&route, &[host]), refused(401, "UNAUTHORIZED"), "{route}");
+        assert_eq!(guarded.reply(&route, &[host]), refused(401, "UNAUTHORIZED"), "{route}");
     }
     let header = format!("Authorization: Ticket {ticket}");
     for route in ["GET /tabs", "GET /", "POST /ui/ticket", "GET /ui/secret", "POST /ui/secret/"] {
-        assert_eq!(guarded.told(route, &[host, &header]), refused(401, "UNAUTHORIZED"), "{route}");
+        assert_eq!(guarded.reply(route, &[host, &header]), refused(401, "UNAUTHORIZED"), "{route}");
     }
     for cookie in [&ticket, TOKEN] {
         let cookie = format!("Cookie: cdpilot_session={cookie}; token={cookie}");
-        assert_eq!(guarded.told("GET /tabs", &[host, &cookie]), refused(401, "UNAUTHORIZED"));
+        assert_eq!(guarded.reply("GET /tabs", &[host, &cookie]), refused(401, "UNAUTHORIZED"));
     }
     // Not for a page of others, and not spent by it.
     let page = format!("GET /?ticket={ticket}");
-    assert_eq!(guarded.told(&page, &[host, "Sec-Fetch-Site: cross-site"]), refused(403, "FORBIDDEN_ORIGIN"));
+    assert_eq!(guarded.reply(&page, &[host, "Sec-Fetch-Site: cross-site"]), refused(403, "FORBIDDEN_ORIGIN"));
     // The page has no secret in it, so loading it again does no harm. No cookie is set, and nothing is sent elsewhere.
     for _ in 0..2 {
         let got = guarded.ask(&page, &[host, "Accept: text/html", "Sec-Fetch-Site: none"]);
@@ -295,7 +295,7 @@ fn a_ticket_opens_only_the_ui_page() {
         assert!(nonce.len() == 32 && got.text().contains(&format!("<script nonce=\"{nonce}\">")), "{policy}");
         assert!(!policy.contains("unsafe"), "{policy}");
     }
-    assert_eq!(guarded.told("GET /", &[host, "Accept: application/json"]), refused(401, "UNAUTHORIZED"));
+    assert_eq!(guarded.reply("GET /", &[host, "Accept: application/json"]), refused(401, "UNAUTHORIZED"));
 }
 
 #[test]
@@ -314,8 +314,8 @@ fn a_ticket_is_exchanged_once_by_the_ui_origin() {
         assert_eq!(guarded.exchange(&ticket, foreign), refused(403, "FORBIDDEN_ORIGIN"), "{foreign:?}");
     }
     for wrong in ["", "x", TOKEN, &ticket[..63]] {
-        let told = guarded.exchange(wrong, &["Sec-Fetch-Site: same-origin"]);
-        assert_eq!(told, refused(401, "UNAUTHORIZED"), "{wrong}");
+        let reply = guarded.exchange(wrong, &["Sec-Fetch-Site: same-origin"]);
+        assert_eq!(reply, refused(401, "UNAUTHORIZED"), "{wrong}");
     }
     assert_eq!(guarded.exchange(&ticket, &["Sec-Fetch-Site: same-origin"]), in_());
     assert!(guarded.tickets.exchange(&ticket).unwrap().is_some());
@@ -328,22 +328,22 @@ fn a_ui_secret_is_sent_as_a_header_and_cannot_issue_tickets() {
     let host = "Host: 127.0.0.1:PORT";
     let secret = guarded.secret();
     for route in ["GET /tabs", "GET /", "POST /act", "DELETE /tabs/t1", "GET /events"] {
-        assert_eq!(guarded.told(route, &[host, &secret]), in_(), "{route}");
+        assert_eq!(guarded.reply(route, &[host, &secret]), in_(), "{route}");
         assert_eq!(
-            guarded.told(route, &[host, &secret, "Sec-Fetch-Site: same-site"]),
+            guarded.reply(route, &[host, &secret, "Sec-Fetch-Site: same-site"]),
             refused(403, "FORBIDDEN_ORIGIN"),
             "{route}"
         );
         let cookie = secret.replace("Authorization: Bearer ", "Cookie: cdpilot_session=");
-        assert_eq!(guarded.told(route, &[host, &cookie, "Sec-Fetch-Site: same-origin"]), refused(401, "UNAUTHORIZED"));
+        assert_eq!(guarded.reply(route, &[host, &cookie, "Sec-Fetch-Site: same-origin"]), refused(401, "UNAUTHORIZED"));
     }
     // It ends by itself: it does not become another one.
     for route in ["POST /ui/ticket", "POST /ui/secret"] {
-        assert_eq!(guarded.told(route, &[host, &secret]), refused(401, "UNAUTHORIZED"), "{route}");
+        assert_eq!(guarded.reply(route, &[host, &secret]), refused(401, "UNAUTHORIZED"), "{route}");
     }
     // Another server's tickets and secrets are its own.
     let other = self::guarded();
-    assert_eq!(other.told("GET /tabs", &[host, &secret]), refused(401, "UNAUTHORIZED"));
+    assert_eq!(other.reply("GET /tabs", &[host, &secret]), refused(401, "UNAUTHORIZED"));
 }
 
 #[test]
@@ -366,9 +366,9 @@ proptest! {
         prop_assume!(!ours.contains(&host) && host != "pilot.example.com" && host != "other.example:8443");
         let token = format!("Authorization: Bearer {TOKEN}");
         let (status, _) = if origin {
-            guarded.told("GET /tabs", &["Host: 127.0.0.1:PORT", &format!("Origin: http://{host}"), &token])
+            guarded.reply("GET /tabs", &["Host: 127.0.0.1:PORT", &format!("Origin: http://{host}"), &token])
         } else {
-            guarded.told("GET /tabs", &[&format!("Host: {host}"), &token])
+            guarded.reply("GET /tabs", &[&format!("Host: {host}"), &token])
         };
         prop_assert_eq!(status, 403);
     }

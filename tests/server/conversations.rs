@@ -173,7 +173,7 @@ fn wrong_requests_are_refused_before_anything_is_stored() {
     assert_eq!(served.api.get(&format!("{ROUTE}/{id}/events")).ok()["count"], 0);
     served.api.get(&format!("{ROUTE}/{id}/images/one")).fails(400, "BAD_REQUEST");
 
-    // Whoever has an expired id is told so, at creation and at each message.
+    // An expired id is reported as expired, at creation and at each message.
     let expired = served.api.post("/browsers/register", &json!({ "ttlHours": 0.000_000_1 })).ok();
     let body = json!({ "browser_id": expired["browser_id"] });
     let refused = served.api.post(ROUTE, &body).fails(400, "BAD_REQUEST");

@@ -135,7 +135,7 @@ fn without_a_browser_only_independent_routes_succeed() {
 #[test]
 fn advice_is_in_the_terms_that_the_client_announces() {
     let served = TestServer::start();
-    let told = |method: &str, path: &str, headers: &str| {
+    let error_of = |method: &str, path: &str, headers: &str| {
         served.api.ask(method, path, None, headers).json()["error"].as_str().unwrap().to_owned()
     };
     for (method, path, header, routes, commands) in [
@@ -143,7 +143,7 @@ fn advice_is_in_the_terms_that_the_client_announces() {
         ("GET", "/snapshot?profile=x", "", "POST /profiles creates one", "`cdpilot profiles create NAME` creates one"),
         ("GET", "/tabs", "X-Cdpilot-Session: two words\r\n", "X-Cdpilot-Session: ", "--session: "),
     ] {
-        let of_client = |client: &str| told(method, path, &format!("{header}{client}"));
+        let of_client = |client: &str| error_of(method, path, &format!("{header}{client}"));
         let plain = of_client("");
         assert!(plain.contains(routes), "{plain}");
         assert_eq!(of_client("X-Cdpilot-Client: curl\r\n"), plain);

@@ -20,7 +20,7 @@ struct Running {
 fn running(served: &TestServer) -> Running {
     let held = Held::default();
     served.site.put("/held", Answer::html("done").held_by(&held));
-    let script = json!({ "kind": "evaluate", "fn": "fetch('/held').then(told => told.text())", "timeoutMs": 60_000 });
+    let script = json!({ "kind": "evaluate", "fn": "fetch('/held').then(reply => reply.text())", "timeoutMs": 60_000 });
     let answer = served.api.send("POST", "/act", Some(&script.to_string()), "");
     served.site.wait_requested("a.localhost/held", 1);
     Running { held, answer }

@@ -99,7 +99,7 @@ pub(crate) fn tell(fake: &Fake, method: &str, params: Value) {
     fake.emit(Some(SESSION), method, params);
 }
 
-/// Waits until everything that was told so far is folded: a message at the end of it is.
+/// Waits until everything that was sent so far is folded: a message at the end of it is.
 pub(crate) fn folded(fake: &Fake, supervisor: &Supervisor) -> std::sync::Arc<View> {
     let mark = format!("http://fake.test/#{}", supervisor.version());
     tell(fake, "Page.navigatedWithinDocument", json!({ "frameId": PAGE, "url": mark, "navigationType": "fragment" }));

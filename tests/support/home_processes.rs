@@ -140,6 +140,6 @@ pub(crate) fn until<T>(deadline: Deadline<'_>, mut look: impl FnMut() -> T, hold
         if holds(&seen) || deadline.passed() {
             return seen;
         }
-        pause(std::time::Duration::from_millis(10)); // the end of strangers is told by nobody
+        pause(std::time::Duration::from_millis(10)); // nothing reports the end of processes that are not ours
     }
 }

@@ -14,13 +14,13 @@ use super::test_tab::TestTab;
 /// Every event of a keyboard and of a field, as `type:target:what:code:trusted`.
 const LOG: &str = "<script>
     window.log = [];
-    const told = event => {
+    const record = event => {
         const at = event.composedPath()[0];
         const what = event.inputType ? event.inputType + (event.data === null ? '' : '=' + event.data) : event.key || '';
         log.push([event.type, at.id || at.localName || 'document', what, event.code || '', event.isTrusted ? 'trusted' : 'script'].join(':'));
     };
     for (const type of ['keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'change', 'click', 'submit'])
-        addEventListener(type, told, true);
+        addEventListener(type, record, true);
     addEventListener('submit', event => event.preventDefault());
 </script>";
 

@@ -435,7 +435,7 @@ fn a_vision_model_is_asked_about_a_screenshot() {
     assert!(!without.offered("browser").contains("browser_vision"));
 }
 
-/// What a model does is written down; what it is told is real.
+/// What a model does is scripted; what it receives is real.
 #[test]
 fn a_scripted_model_completes_a_task() {
     let Some(tooled) = ToolHome::new("") else { return };
@@ -464,7 +464,7 @@ fn a_scripted_model_completes_a_task() {
     let mut ask = ChatRequest::new(vec![Message::text(Role::User, "Buy it, then press what lies deep.")]).tools(tools);
     let mut response = Value::Null;
     for (number, (name, arguments)) in steps.iter().enumerate() {
-        // Each turn is a request of its own over HTTP, whose answer depends on what was told before.
+        // Each turn is a request of its own over HTTP, whose answer depends on the answers before.
         let target = FakeModel::saying([ModelAnswer::call(&format!("c{number}"), name, &arguments(&response))]);
         let answer = client(&target).ask(&ask, soon()).unwrap();
         assert_eq!(target.requested()[0].body["messages"].as_array().unwrap().len(), ask.messages.len());

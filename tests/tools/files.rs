@@ -311,7 +311,7 @@ fn searches_stop_at_their_limits() {
     shop.put("huge.txt", "needle\n".repeat(2 << 20));
     let response = shop.done("search_files", json!({ "pattern": "needle", "glob": "huge.txt" }));
     assert!(response["count"] == 0 && response["skipped"].is_string(), "{response}");
-    // Nothing of the time is left: what was found so far is told, which is nothing.
+    // No time is left: what was found so far is returned, which is nothing.
     let search = || json!({ "pattern": "needle" });
     let response = shop.call_by("search_files", search(), Deadline::after_millis(1));
     assert!(response["success"] == true && response["truncated"].as_str().unwrap().contains("time"), "{response}");

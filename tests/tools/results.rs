@@ -151,7 +151,7 @@ fn navigation_waits_for_a_page_rendered_by_scripts() {
         assert!(seen["snapshot"].as_str().unwrap().contains("button \"Go on\""), "{path}: {seen}");
         assert!(seen.get("note").is_none(), "{seen}");
     }
-    // One that draws nothing is told as such, one without scripts is not waited for.
+    // One that draws nothing is reported as such, one without scripts is not waited for.
     site.page("/bare", "<title>Bare</title>");
     assert!(tooled.done("browser_navigate", json!({ "url": site.url("a", "/bare") })).get("note").is_none());
     site.page("/empty", "<title>Empty</title><script>1</script>");

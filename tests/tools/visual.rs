@@ -267,14 +267,14 @@ fn what_runs_at_once_runs_at_once() {
     assert_eq!(value(&tooled, "document.title"), "35");
     run(json!({ "action": "scroll", "direction": "down", "scroll_amount": 1 }), "id=\"box\"");
     assert!(value(&tooled, "box.scrollTop").as_f64().unwrap() > 50.0);
-    let told = run(json!({ "action": "swipe", "direction": "next" }), "Pictures");
-    assert!(told.contains("1 of 1 times, by its control"), "{told}");
+    let result = run(json!({ "action": "swipe", "direction": "next" }), "Pictures");
+    assert!(result.contains("1 of 1 times, by its control"), "{result}");
     assert_eq!(value(&tooled, "at"), 1);
     run(json!({ "action": "drag_and_drop", "target_element_id": id_of(&seen, "Bin") }), "Card");
     let dropped = tooled.done("element_interaction", json!({ "action": "confirm_drag_and_drop" }));
     assert_eq!(value(&tooled, "drop.dataset.got"), "1", "{dropped}");
-    let told = run(json!({ "action": "scroll", "direction": "up" }), "");
-    assert!(told.contains("had no effect"), "{told}");
+    let result = run(json!({ "action": "scroll", "direction": "up" }), "");
+    assert!(result.contains("had no effect"), "{result}");
     run(json!({ "action": "scroll" }), "");
     assert!(value(&tooled, "scrollY").as_f64().unwrap() > 100.0);
     value(&tooled, "scrollTo(0, 0)");
@@ -342,7 +342,7 @@ fn the_tools_are_small_and_in_no_set_of_a_platform() {
     for platform in ["cdpilot-mcp", "cdpilot-cli", "browser"] {
         assert!(!tooled.offered(platform).contains("highlight"), "{platform}");
     }
-    let told: usize = ["tab", "highlight", "element_interaction", "dialog"]
+    let size: usize = ["tab", "highlight", "element_interaction", "dialog"]
         .iter()
         .map(|name| {
             let tool = tooled.registry.get(name).unwrap();
@@ -351,5 +351,5 @@ fn the_tools_are_small_and_in_no_set_of_a_platform() {
                 .len()
         })
         .sum();
-    assert!(told <= 3_500, "{told} bytes");
+    assert!(size <= 3_500, "{size} bytes");
 }

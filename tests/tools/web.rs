@@ -53,7 +53,7 @@ fn pages_are_extracted_in_background_tabs_that_are_closed() {
         (&json!("Story"), &json!(200), true)
     );
     no_tab_is_left();
-    // Each is told by itself.
+    // Each is reported separately.
     let urls = [site.url("a", "/loud"), site.url("c", "/"), site.url("a", "/away"), site.url("a", "/none")];
     let response = call("web_extract", json!({ "urls": urls }));
     let results = response["results"].as_array().unwrap_or_else(|| panic!("{response}"));
@@ -129,7 +129,7 @@ fn images_are_read_only_from_allowed_folders() {
     std::fs::write(shop.path("out.png"), picture).unwrap();
     let look = |image: &str| shop.call("vision_analyze", json!({ "image": image, "question": "What?" }));
     assert_eq!(look("cat.png")["analysis"], "a cat");
-    // As a tool has told the path of a screenshot.
+    // As a tool reports the path of a screenshot.
     assert_eq!(look(&shop.path("home/media/shot.png").display().to_string())["analysis"], "a page");
     let code = |image: &str| look(image)["code"].as_str().unwrap().to_owned();
     assert_eq!(code("cat.txt"), "BAD_REQUEST");

@@ -70,8 +70,8 @@ fn load() -> Option<[f64; 3]> {
     match std::fs::read_to_string("/proc/loadavg") {
         Ok(text) => numbers(&text),
         Err(_) if cfg!(unix) => {
-            let told = Command::new("uptime").env("LC_ALL", "C").output().ok()?;
-            let text = String::from_utf8_lossy(&told.stdout).into_owned();
+            let output = Command::new("uptime").env("LC_ALL", "C").output().ok()?;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
             numbers(text.split_once("load average")?.1.split_once(':')?.1)
         }
         Err(_) => None,

@@ -82,7 +82,7 @@ struct Process {
 
 fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput), Failure> {
     let supervisor = Supervisor::launch(options, SupervisorOptions::task("demo"))?;
-    let told = supervisor.with_browser(|browser| {
+    let details = supervisor.with_browser(|browser| {
         let profile = browser.user_data_dir().map(Path::to_owned).unwrap_or_default();
         let process = Process {
             product: browser.version().product.clone(),
@@ -95,7 +95,7 @@ fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput),
         let path = browser.executable().map(|path| path.display().to_string()).unwrap_or_default();
         (process, format!("{} {window}, {path}", browser.version().product))
     });
-    let (process, line) = told.ok_or_else(|| Failure::internal("the supervisor has no browser"))?;
+    let (process, line) = details.ok_or_else(|| Failure::internal("the supervisor has no browser"))?;
     Ok(((supervisor, process), StepOutput::of(line)))
 }
 

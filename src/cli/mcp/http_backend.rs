@@ -194,11 +194,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_of_either_kind_are_told() {
+    fn failures_of_either_kind_are_reported() {
         let outcome = |body: Value| Reply { status: 401, body }.outcome();
         assert_eq!(outcome(json!({ "result": 5 })).unwrap(), 5);
         assert_eq!(outcome(json!({ "error": { "code": -7, "message": "m" } })).unwrap_err().code, -7);
-        let told = outcome(json!({ "ok": false, "error": "no token", "code": "UNAUTHORIZED" })).unwrap_err();
-        assert_eq!(told.message, "no token (HTTP status 401)");
+        let fault = outcome(json!({ "ok": false, "error": "no token", "code": "UNAUTHORIZED" })).unwrap_err();
+        assert_eq!(fault.message, "no token (HTTP status 401)");
     }
 }

@@ -114,8 +114,8 @@ impl ToolSource {
             let location = self.location(deadline)?;
             let Location::Remote(http_backend) = &*location else { return Ok(()) };
             match http_backend.ask(&ping, &Session::default(), deadline.renewed(QUICK_LIMIT)) {
-                Ok(told) if told.body.get("result").is_some() => return Ok(()),
-                Ok(told) => return Err(refused(&told.body)),
+                Ok(reply) if reply.body.get("result").is_some() => return Ok(()),
+                Ok(reply) => return Err(refused(&reply.body)),
                 Err(NoAnswer::Nobody(sentence)) => {
                     self.forget(&location);
                     if !self.is_free(http_backend, deadline)? {
@@ -244,7 +244,7 @@ impl ToolSource {
                 Location::Remote(http_backend) => http_backend,
             };
             match http_backend.ask(request, peer.session, deadline.renewed(patience)) {
-                Ok(told) => return told.outcome(),
+                Ok(reply) => return reply.outcome(),
                 Err(none) => {
                     if !matches!(none, NoAnswer::Cancelled | NoAnswer::Late) {
                         self.forget(&location);
@@ -275,8 +275,8 @@ impl Backend for ToolSource {
     }
 
     fn list(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
-        let mut told = self.ask(request, peer, QUICK_LIMIT, |offer, peer| offer.list(request, peer))?;
-        if let (Some(local_tools), Some(Value::Array(theirs))) = (&self.local_tools, told.get_mut("tools")) {
+        let mut listed = self.ask(request, peer, QUICK_LIMIT, |offer, peer| offer.list(request, peer))?;
+        if let (Some(local_tools), Some(Value::Array(theirs))) = (&self.local_tools, listed.get_mut("tools")) {
             let mut ours = local_tools.offer().list(request, peer)?;
             if let Some(Value::Array(ours)) = ours.get_mut("tools") {
                 theirs.retain(|tool| !ours.iter().any(|own| own["name"] == tool["name"]));
@@ -284,7 +284,7 @@ impl Backend for ToolSource {
                 theirs.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
             }
         }
-        Ok(told)
+        Ok(listed)
     }
 
     fn call(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
@@ -304,9 +304,9 @@ impl Backend for ToolSource {
             Location::Remote(http_backend) => {
                 let params = Map::from_iter([("_meta".to_owned(), json!({ LOADED_ONLY: true }))]);
                 let list = Request { id: None, method: "tools/list".to_owned(), params };
-                let told = http_backend.ask(&list, &Session::default(), Deadline::after(QUICK_LIMIT));
-                let told = told.ok()?.outcome().ok()?;
-                let tools = told["tools"].as_array()?.iter();
+                let reply = http_backend.ask(&list, &Session::default(), Deadline::after(QUICK_LIMIT));
+                let result = reply.ok()?.outcome().ok()?;
+                let tools = result["tools"].as_array()?.iter();
                 tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
             }
         };

@@ -153,10 +153,10 @@ impl Act<'_> {
             }
             Command::History { target } => {
                 let page = self.page(target.as_deref())?;
-                let told = supervisor.history(&page.top, self.deadline(PAGE_TIME))?;
+                let history = supervisor.history(&page.top, self.deadline(PAGE_TIME))?;
                 let entry = |e: &NavigationEntry| json!({ "url": e.url, "title": e.title });
-                let entries: Vec<_> = told.entries.iter().map(entry).collect();
-                object(json!({ "targetId": page.id, "entries": entries, "current": told.current }))
+                let entries: Vec<_> = history.entries.iter().map(entry).collect();
+                object(json!({ "targetId": page.id, "entries": entries, "current": history.current }))
             }
             Command::Eval { frame, script } => {
                 let frame = self.frame(&frame);

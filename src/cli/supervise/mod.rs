@@ -157,11 +157,11 @@ struct Ready {
 
 impl Ready {
     fn of(supervisor: &Supervisor, policy: DialogPolicy) -> Self {
-        let told = supervisor.with_browser(|browser: &BrowserProcess| {
+        let details = supervisor.with_browser(|browser: &BrowserProcess| {
             let port = browser.endpoint().map(|endpoint| endpoint.port());
             (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.pid().is_some()))
         });
-        let (browser, pid, cdp_port) = told.unwrap_or_default();
+        let (browser, pid, cdp_port) = details.unwrap_or_default();
         let pages = supervisor.view().pages.iter().map(act::page_line).collect();
         let version = env!("CARGO_PKG_VERSION");
         Self { kind: "ready", version, browser, launched: pid.is_some(), pid, cdp_port, policy, pages }

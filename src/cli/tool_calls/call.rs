@@ -60,7 +60,7 @@ impl<'a> ToolClient<'a> {
                     false => Err(self.missing(name, &listed)),
                 }
             }
-            Err(fault) => Err(told(&fault)),
+            Err(fault) => Err(failure_of(&fault)),
         }
     }
 
@@ -74,7 +74,7 @@ impl<'a> ToolClient<'a> {
     }
 
     fn list(&self) -> Result<Vec<Described>, Failure> {
-        let result = self.ask("tools/list", json!({}), None)?.map_err(|fault| told(&fault))?;
+        let result = self.ask("tools/list", json!({}), None)?.map_err(|fault| failure_of(&fault))?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let described = |tool: &Value| Described {
             name: text(&tool["name"]),
@@ -136,7 +136,7 @@ impl<'a> ToolClient<'a> {
 }
 
 /// A JSON-RPC error as a failure.
-fn told(fault: &Fault) -> Failure {
+fn failure_of(fault: &Fault) -> Failure {
     let message = clean(&fault.message).into_owned();
     match fault.code {
         Fault::INVALID_PARAMS => Failure::usage(message),

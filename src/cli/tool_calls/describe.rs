@@ -201,8 +201,8 @@ mod tests {
         });
         let mut rows = Vec::new();
         rows_of(&schema, 0, &mut rows);
-        let told: Vec<(&str, bool, &str)> =
+        let shown: Vec<(&str, bool, &str)> =
             rows.iter().map(|row| (row.name.as_str(), row.required, row.about.as_str())).collect();
-        assert_eq!(told, [("z", true, ""), ("  in", false, ""), ("a", false, "One [default: \"x\"]")]);
+        assert_eq!(shown, [("z", true, ""), ("  in", false, ""), ("a", false, "One [default: \"x\"]")]);
     }
 }

@@ -60,11 +60,11 @@ pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) 
     let client = ToolClient::new(global, settings, &tool.toolsets, out)?;
     let known = local(name);
     if tool.schema {
-        let told = match known {
+        let described = match known {
             Some(known) => known,
             None => client.find(name)?,
         };
-        describe::show(&told, out);
+        describe::show(&described, out);
         return Ok(Exit::Done);
     }
     let arguments = arguments(tool.arguments.as_deref(), name, known.as_ref())?;
@@ -74,9 +74,9 @@ pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) 
         let local_tools = LocalTools::new(home, "cli", &tool.toolsets, &["todo"], TerminalUser::at_terminal())?;
         let arguments = Value::Object(arguments.clone());
         if local_tools.does(name, &arguments) {
-            let told = local_tools.call(name, arguments);
-            let told = told.map_err(|fault| Failure::usage(fault.message))?;
-            return show::result(name, told, Some(home), out);
+            let result = local_tools.call(name, arguments);
+            let result = result.map_err(|fault| Failure::usage(fault.message))?;
+            return show::result(name, result, Some(home), out);
         }
     }
     show::result(name, client.call(name, arguments)?, home.as_ref(), out)
@@ -146,9 +146,9 @@ fn listed(toolsets: &[String], out: &Out) -> Result<Exit, Failure> {
     let rows = catalog.callable(&config, toolsets);
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
     for row in &rows {
-        let told = row.availability.explanation();
-        let told = if told.is_empty() { String::new() } else { format!(" ({told})") };
-        out.line(&format!("{:width$}  {}{}", row.name, row.description, out.style.dim(&told)));
+        let why = row.availability.explanation();
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        out.line(&format!("{:width$}  {}{}", row.name, row.description, out.style.dim(&why)));
     }
     out.aside("`cdpilot tool NAME --schema` shows the arguments of a tool, `cdpilot tools` turns tools on and off");
     let tools = rows.into_iter().map(|row| Listed {

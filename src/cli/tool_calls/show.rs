@@ -16,28 +16,28 @@ use crate::config::Home;
 
 /// Prints a result and saves its images.
 pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) -> Result<Exit, Failure> {
-    let mut told = object(&result);
+    let mut fields = object(&result);
     let pictures = pictures(name, &result, home)?;
-    let success = told.get("success").and_then(Value::as_bool).unwrap_or(result["isError"] != true);
-    told.insert("success".to_owned(), success.into());
-    let exit = match told.get("code").and_then(Value::as_str) {
+    let success = fields.get("success").and_then(Value::as_bool).unwrap_or(result["isError"] != true);
+    fields.insert("success".to_owned(), success.into());
+    let exit = match fields.get("code").and_then(Value::as_str) {
         _ if success => Exit::Done,
         Some(code) => exit_of(code),
         None => Exit::Failed,
     };
     if out.json {
         if !pictures.is_empty() {
-            told.insert("pictures".to_owned(), pictures.iter().map(|path| path.display().to_string()).collect());
+            fields.insert("pictures".to_owned(), pictures.iter().map(|path| path.display().to_string()).collect());
         }
-        out.object(&told);
+        out.object(&fields);
         return Ok(exit);
     }
     if success {
-        print(&told, out);
+        print(&fields, out);
         pictures.iter().for_each(|path| out.line(&format!("image: {}", path.display())));
         return Ok(exit);
     }
-    let mut text = |name: &str| match told.remove(name) {
+    let mut text = |name: &str| match fields.remove(name) {
         Some(Value::String(text)) => Some(clean(&text).into_owned()),
         _ => None,
     };
@@ -48,22 +48,22 @@ pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) 
 
 /// The structured result, else the text content as an object.
 fn object(result: &Value) -> Map<String, Value> {
-    if let Value::Object(told) = &result["structuredContent"] {
-        return told.clone();
+    if let Value::Object(fields) = &result["structuredContent"] {
+        return fields.clone();
     }
     let parts = result["content"].as_array().into_iter().flatten();
     let text: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
     let text = text.join("\n");
     match serde_json::from_str(&text) {
-        Ok(Value::Object(told)) => told,
+        Ok(Value::Object(fields)) => fields,
         _ => Map::from_iter([("text".to_owned(), Value::String(text))]),
     }
 }
 
 /// Prints a result as JSON; multi-line strings follow as text.
-fn print(told: &Map<String, Value>, out: &Out) {
+fn print(fields: &Map<String, Value>, out: &Out) {
     let is_long = |value: &Value| value.as_str().is_some_and(|text| text.trim_end().contains('\n'));
-    let (long, short): (Vec<_>, Vec<_>) = told.iter().partition(|(_, value)| is_long(value));
+    let (long, short): (Vec<_>, Vec<_>) = fields.iter().partition(|(_, value)| is_long(value));
     let short: Map<String, Value> = short.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let short = serde_json::to_string_pretty(&short).unwrap_or_default();
     out.line(&clean(&short));

@@ -335,16 +335,16 @@ mod tests {
     #[test]
     fn names_that_nobody_knows_change_nothing() {
         let now = config("mcp_servers: {files: {command: x}}");
-        let told = |names: &[&str], toggle: Toggle| {
+        let attempt = |names: &[&str], toggle: Toggle| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             turn(&catalog(&now), &now, None, &names, toggle)
         };
-        let refused = told(&["todo", "browser_clik"], Toggle::Off).unwrap_err();
+        let refused = attempt(&["todo", "browser_clik"], Toggle::Off).unwrap_err();
         assert!(refused.error.contains("browser_click") && refused.exit == Exit::Usage, "{refused:?}");
-        assert!(told(&["all"], Toggle::Off).is_err() && told(&["all"], Toggle::On).is_ok());
+        assert!(attempt(&["all"], Toggle::Off).is_err() && attempt(&["all"], Toggle::On).is_ok());
         for server in ["files", "mcp-files"] {
-            assert_eq!(told(&[server], Toggle::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
-            let off = told(&[server], Toggle::Off).unwrap().config;
+            assert_eq!(attempt(&[server], Toggle::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
+            let off = attempt(&[server], Toggle::Off).unwrap().config;
             assert_eq!(off.tools.disabled, [server]);
         }
     }

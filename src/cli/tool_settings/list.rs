@@ -66,8 +66,8 @@ pub(super) fn tools(catalog: &Catalog, layers: &Layers, platform: &str, out: &Ou
     for row in here {
         let mark = if row.on { out.style.green("on ") } else { out.style.dim("off") };
         let from = Some(origin.of(row)).filter(|from| *from != DEFAULT).map(|from| format!("({from})"));
-        let told = [row.availability.explanation(), from.as_deref().unwrap_or_default()].join(" ");
-        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.style.dim(told.trim()));
+        let remark = [row.availability.explanation(), from.as_deref().unwrap_or_default()].join(" ");
+        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.style.dim(remark.trim()));
         out.line(line.trim_end());
     }
     for (on, word) in [(true, "on "), (false, "off")] {
@@ -77,13 +77,13 @@ pub(super) fn tools(catalog: &Catalog, layers: &Layers, platform: &str, out: &Ou
             wrapped(&names).iter().for_each(|line| out.line(&format!("     {line}")));
         }
     }
-    let told = |row: &'_ Row| -> bool { row.availability == Availability::Available };
+    let is_available = |row: &'_ Row| -> bool { row.availability == Availability::Available };
     let tools = rows.iter().map(|row| Tool {
         name: &row.name,
         toolset: &row.toolset,
         on: row.on,
-        available: told(row),
-        why: (!told(row)).then(|| row.availability.explanation()),
+        available: is_available(row),
+        why: (!is_available(row)).then(|| row.availability.explanation()),
         from: origin.of(row),
         description: &row.description,
     });

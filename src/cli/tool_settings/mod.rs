@@ -158,7 +158,7 @@ fn turned(home: &Home, turn: &Turn<'_>, toggle: Toggle, settings: &Settings, out
     done.unchanged.iter().for_each(|name| out.line(&format!("{name}: already {word} {place}")));
     done.notes.iter().for_each(|note| out.line(&format!("  {}", out.style.yellow(note))));
     let saved = Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER));
-    saved.told(out);
+    saved.report(out);
     out.object(&Output {
         ok: true,
         platform: platform.as_deref(),
@@ -184,7 +184,7 @@ impl Saved {
         Self { restart: !is_known && Running::of(home).is_ok_and(|running| running.is_some()) }
     }
 
-    fn told(&self, out: &Out) {
+    fn report(&self, out: &Out) {
         if self.restart {
             out.aside("the running server offers the terminal tools only after a restart: stop it with `cdpilot serve --stop`");
         }

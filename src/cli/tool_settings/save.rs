@@ -27,11 +27,11 @@ pub(super) fn change<T>(
     let _turn = turn(home)?;
     let mut layers = Layers::of(home)?;
     let now = layers.config();
-    let (wanted, told) = change(&now)?;
+    let (wanted, result) = change(&now)?;
     if wanted != now {
         layers.choose(home, &wanted)?;
     }
-    Ok(told)
+    Ok(result)
 }
 
 fn failed(doing: &str, path: &Path, problem: &io::Error) -> Failure {

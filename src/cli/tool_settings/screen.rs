@@ -71,7 +71,7 @@ pub(super) fn run(home: &Home, out: &Out) -> Result<Exit, Failure> {
                     Ok((change::set(&catalog, config, &platform, &rows, &wanted).config, ()))
                 })?;
                 out.line(&format!("saved to {}", home.tools().display()));
-                Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER)).told(out);
+                Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER)).report(out);
             }
         }
         last = Some(platform);
@@ -104,11 +104,11 @@ fn tools(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Failu
     let width = columns().saturating_sub(7);
     let (name, toolset) = widths(rows);
     let line = |row: &Row| {
-        let told = match row.availability.explanation() {
+        let description = match row.availability.explanation() {
             "" => one_line(&row.description),
             why => format!("({why}) {}", one_line(&row.description)),
         };
-        let line = format!("{:name$}  {:toolset$}  {told}", row.name, row.toolset);
+        let line = format!("{:name$}  {:toolset$}  {description}", row.name, row.toolset);
         if line.chars().count() <= width {
             return line;
         }

@@ -220,9 +220,9 @@ impl Tab {
     /// As [`act_as`](Self::act_as), for a caller that has the turn. An element that was located and that the page
     /// replaced meanwhile is located again.
     fn act_in_turn(&self, act: &Act, actor: Option<&str>, deadline: Deadline<'_>) -> Result<Outcome, Error> {
-        let is_told = self.supervisor.begin_acting(&self.target, actor, deadline);
+        let is_announced = self.supervisor.begin_acting(&self.target, actor, deadline);
         let outcome = self.logged(act, actor, || self.act_on_located(act, actor, deadline));
-        if is_told {
+        if is_announced {
             self.supervisor.end_acting(&self.target);
         }
         outcome

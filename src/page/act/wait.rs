@@ -94,7 +94,7 @@ impl Tab {
         }
         let mut wait = Wait {
             wanted,
-            node: self.meant(wanted, force, deadline)?,
+            node: self.referenced_node(wanted, force, deadline)?,
             top,
             frame,
             busy: None,
@@ -156,7 +156,7 @@ impl Tab {
     }
 
     /// The node of the ref. With `hidden` and `gone`, it may already be gone.
-    fn meant(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Option<Node>, Error> {
+    fn referenced_node(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Option<Node>, Error> {
         let Some(reference) = &wanted.reference else { return Ok(None) };
         let (node, _) = self.resolve(reference)?;
         let ends = matches!(wanted.state, Some(State::Hidden | State::Gone));

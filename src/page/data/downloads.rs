@@ -66,7 +66,7 @@ pub enum DownloadState {
 /// A finished download.
 #[derive(Debug, Clone)]
 struct Finished {
-    told: supervisor::DownloadView,
+    reported: supervisor::DownloadView,
     outcome: Result<PathBuf, String>,
     state: DownloadState,
     at: Instant,
@@ -84,11 +84,11 @@ impl Finished {
             Ok(path) => (Some(path.clone()), None),
             Err(why) => (None, Some(why.clone())),
         };
-        MovedDownload { number: self.told.number, state, path, failure }
+        MovedDownload { number: self.reported.number, state, path, failure }
     }
 
     fn view(&self) -> Download {
-        let mut view = coming(&self.told);
+        let mut view = coming(&self.reported);
         view.state = self.state;
         match &self.outcome {
             Ok(path) => view.path = Some(path.clone()),
@@ -98,15 +98,15 @@ impl Finished {
     }
 }
 
-fn coming(told: &supervisor::DownloadView) -> Download {
+fn coming(download: &supervisor::DownloadView) -> Download {
     Download {
-        url: Arc::clone(&told.url),
-        suggested_filename: Arc::clone(&told.suggested_filename),
+        url: Arc::clone(&download.url),
+        suggested_filename: Arc::clone(&download.suggested_filename),
         path: None,
-        bytes: told.bytes,
+        bytes: download.bytes,
         state: DownloadState::InProgress,
         failure: None,
-        number: told.number,
+        number: download.number,
     }
 }
 
@@ -212,7 +212,7 @@ impl Shared {
             self.settle(download)
         }))
         .unwrap_or_else(|_| Finished {
-            told: download.clone(),
+            reported: download.clone(),
             outcome: Err("internal error while moving the file; see the log".to_owned()),
             state: DownloadState::Failed,
             at: Instant::now(),
@@ -238,7 +238,7 @@ impl Shared {
         if let Err(why) = &outcome {
             tracing::info!(%name, %why, "a download failed");
         }
-        Finished { told: download.clone(), outcome, state, at: Instant::now() }
+        Finished { reported: download.clone(), outcome, state, at: Instant::now() }
     }
 
     fn place(&self, download: &supervisor::DownloadView, name: &str) -> Result<PathBuf, String> {
@@ -279,11 +279,11 @@ impl Tab {
         let Some(downloads) = &self.downloads else { return Vec::new() };
         let ended = downloads.shared.ended.get();
         let now = self.supervisor.view();
-        let mine = |told: &supervisor::DownloadView| self.is_mine(told);
-        let mut all: Vec<Download> = ended.iter().filter(|ended| mine(&ended.told)).map(Finished::view).collect();
-        let known = |number: u64| ended.iter().any(|ended| ended.told.number == number);
+        let mine = |download: &supervisor::DownloadView| self.is_mine(download);
+        let mut all: Vec<Download> = ended.iter().filter(|ended| mine(&ended.reported)).map(Finished::view).collect();
+        let known = |number: u64| ended.iter().any(|ended| ended.reported.number == number);
         // A finished file that has not been moved yet has no path yet.
-        all.extend(now.downloads.iter().filter(|told| mine(told) && !known(told.number)).map(coming));
+        all.extend(now.downloads.iter().filter(|download| mine(download) && !known(download.number)).map(coming));
         all.sort_by_key(|download| download.number);
         all
     }
@@ -292,10 +292,10 @@ impl Tab {
     pub(in crate::page) fn wait_downloads_after(&self, number: u64, deadline: Deadline<'_>) {
         let Some(downloads) = &self.downloads else { return };
         let now = self.supervisor.view();
-        let new = now.downloads.iter().filter(|told| told.number > number && self.is_mine(told));
-        let new: Vec<u64> = new.map(|told| told.number).collect();
+        let new = now.downloads.iter().filter(|download| download.number > number && self.is_mine(download));
+        let new: Vec<u64> = new.map(|download| download.number).collect();
         if !new.is_empty() {
-            let has_ended = |ended: &[Finished], number: &u64| ended.iter().any(|ended| ended.told.number == *number);
+            let has_ended = |all: &[Finished], number: &u64| all.iter().any(|ended| ended.reported.number == *number);
             downloads.shared.ended.wait_until(deadline, |ended| new.iter().all(|number| has_ended(ended, number)));
         }
     }
@@ -360,9 +360,9 @@ impl Tab {
     /// The oldest finished download that no call has returned yet; it counts as returned from now on.
     fn take_ended(&self, downloads: &Downloads, ended: &[Finished]) -> Option<Finished> {
         let mut taken = downloads.taken.lock();
-        let mut fresh = ended.iter().filter(|ended| self.is_mine(&ended.told) && ended.at.elapsed() < STALE);
-        let found = fresh.find(|ended| !taken.contains(&ended.told.number))?;
-        taken.push_back(found.told.number);
+        let mut fresh = ended.iter().filter(|ended| self.is_mine(&ended.reported) && ended.at.elapsed() < STALE);
+        let found = fresh.find(|ended| !taken.contains(&ended.reported.number))?;
+        taken.push_back(found.reported.number);
         if taken.len() > MAX_FINISHED {
             taken.pop_front();
         }
@@ -385,7 +385,7 @@ impl Tab {
         Ok(view)
     }
 
-    pub(in crate::page) fn is_mine(&self, told: &supervisor::DownloadView) -> bool {
-        told.target_id == self.target || told.opener.as_ref() == Some(&self.target)
+    pub(in crate::page) fn is_mine(&self, download: &supervisor::DownloadView) -> bool {
+        download.target_id == self.target || download.opener.as_ref() == Some(&self.target)
     }
 }

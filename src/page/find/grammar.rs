@@ -406,9 +406,9 @@ mod tests {
     #[test]
     fn roles_are_narrowed_by_name_and_state() {
         let read = one(r#"role=checkbox[name="Say \"hi\" ] now"][checked][level=2][name*=part]"#);
-        let told: Vec<_> = read.attributes.iter().map(|a| (a.name.as_str(), a.op, a.value.as_str())).collect();
+        let attributes: Vec<_> = read.attributes.iter().map(|a| (a.name.as_str(), a.op, a.value.as_str())).collect();
         assert_eq!(
-            told,
+            attributes,
             [("name", "=", "Say \"hi\" ] now"), ("checked", "=", "true"), ("level", "=", "2"), ("name", "*=", "part")]
         );
     }

@@ -66,8 +66,8 @@ impl Key {
             return Self::of_char(only).filter(|key| key.key.len() == 1);
         }
         let is = |other: &str| other.eq_ignore_ascii_case(name);
-        if let Some((_, meant)) = ALIASES.iter().find(|(alias, _)| is(alias)) {
-            return Self::named(meant);
+        if let Some((_, canonical)) = ALIASES.iter().find(|(alias, _)| is(alias)) {
+            return Self::named(canonical);
         }
         for (key, left, right, windows_left, windows_right, bit) in HELD {
             let (code, windows, location) = match name {

@@ -124,11 +124,11 @@ impl Tabs {
         for Reading { state, mut report, .. } in all {
             report.local_storage = state.local_storage.as_ref().map_or(0, BTreeMap::len);
             (report.session_storage, report.databases) = (state.session_storage.len(), state.indexed_db.len());
-            let is_told = !report.skipped.is_empty();
+            let has_skipped = !report.skipped.is_empty();
             if !state.is_empty() {
                 states.push(state);
                 reports.push(report);
-            } else if is_told {
+            } else if has_skipped {
                 reports.push(report);
             }
         }

@@ -146,9 +146,9 @@ fn timing(request: &NetworkRequest) -> Option<RequestTiming> {
 impl RequestRecord {
     pub(super) fn of(request: &NetworkRequest, options: &RecordOptions) -> Self {
         let (detail, redact) = (request.detail(), options.redact.as_ref());
-        let mut told = request.clone();
+        let mut shown = request.clone();
         if let Some(secrets) = redact {
-            told.url = secrets.cover(&told.url).as_ref().into();
+            shown.url = secrets.cover(&shown.url).as_ref().into();
         }
         let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().filter(|_| options.headers).map(str::to_owned);
         Self {
@@ -165,7 +165,7 @@ impl RequestRecord {
             post_data: None,
             body: None,
             no_body: None,
-            request: told,
+            request: shown,
         }
     }
 

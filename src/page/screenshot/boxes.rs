@@ -214,17 +214,17 @@ impl Tab {
             let (ids, holes) = (list(|wanted| &wanted.ids), list(|wanted| &wanted.holes));
             BoxArgs { ids, holes, whole: how.whole && *frame == top, uncovered: how.uncovered }
         };
-        let mut told: HashMap<FrameId, (Doc, BoxReply)> = HashMap::new();
+        let mut replies: HashMap<FrameId, (Doc, BoxReply)> = HashMap::new();
         for (frame, answer) in frames.iter().zip(self.call_all(&frames, "boxes", ask, deadline)) {
             match answer {
-                Ok((doc, done)) => drop(told.insert(frame.clone(), (doc, done.result))),
+                Ok((doc, done)) => drop(replies.insert(frame.clone(), (doc, done.result))),
                 Err(error) if *frame == top || error.is_blocked_by_dialog() => return Err(error),
                 Err(_) => {}
             }
         }
-        let view = told.get(&top).map(|(_, told)| told.view);
+        let view = replies.get(&top).map(|(_, reply)| reply.view);
         let view = view.ok_or_else(|| Error::DocumentGone { frame: top.to_string() })?;
-        Ok(Layout { view, top, owners, wanted, told })
+        Ok(Layout { view, top, owners, wanted, replies })
     }
 }
 
@@ -235,13 +235,13 @@ pub(in super::super) struct Layout {
     top: FrameId,
     owners: HashMap<FrameId, Node>,
     wanted: HashMap<FrameId, FrameRequest>,
-    told: HashMap<FrameId, (Doc, BoxReply)>,
+    replies: HashMap<FrameId, (Doc, BoxReply)>,
 }
 
 impl Layout {
     /// The position of a node; `None` if it was removed, or not asked for.
     pub(in super::super) fn position(&self, node: &Node) -> Option<NodePosition> {
-        let (doc, answer) = self.told.get(&node.frame)?;
+        let (doc, answer) = self.replies.get(&node.frame)?;
         if *doc != node.doc {
             return None;
         }
@@ -266,7 +266,7 @@ impl Layout {
         }
         let owner = self.owners.get(frame)?;
         let outer = self.transform(&owner.frame)?;
-        let (doc, around) = self.told.get(&owner.frame)?;
+        let (doc, around) = self.replies.get(&owner.frame)?;
         let index = self.wanted.get(&owner.frame)?.holes.iter().position(|id| *id == owner.id)?;
         let hole = around.holes.get(index)?.as_ref()?;
         (*doc == owner.doc).then(|| outer.into_hole(hole))

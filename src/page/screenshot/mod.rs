@@ -137,12 +137,12 @@ pub(super) fn encode_picture(canvas: &Canvas, fit: &Fit) -> Result<(Vec<u8>, Pic
 
 /// The annotations of the labels, with boxes in pixels of the screenshot.
 fn annotations(shot: &Shot, placed: &[draw::Placed], width: u32, height: u32) -> Vec<Annotation> {
-    let told = |mark: &Mark| Annotation {
+    let annotation = |mark: &Mark| Annotation {
         reference: format!("e{}", mark.number),
         number: mark.number,
         role: mark.shown.role.clone(),
         name: mark.shown.name.clone(),
         bounds: draw::in_picture(&mark.part, &shot.area, width, height),
     };
-    placed.iter().filter_map(|placed| shot.marks.get(placed.mark)).map(told).collect()
+    placed.iter().filter_map(|placed| shot.marks.get(placed.mark)).map(annotation).collect()
 }

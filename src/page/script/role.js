@@ -91,8 +91,8 @@ function kindOf(element) {
 // Roles and states that the browser reported for custom elements (`ElementInternals`).
 let internals = null;
 
-function learnInternals(told) {
-  for (const { id, role, states } of told) {
+function learnInternals(reported) {
+  for (const { id, role, states } of reported) {
     const element = nodeOf(id);
     if (!element) continue;
     internals = internals || new WeakMap();
@@ -100,8 +100,8 @@ function learnInternals(told) {
   }
 }
 
-calls.learn = (told) => {
-  learnInternals(told);
+calls.learn = (reported) => {
+  learnInternals(reported);
   return 0;
 };
 

@@ -128,7 +128,7 @@ const allSelected = new WeakSet();
 
 function replaceBlind(element, value, inputType, data, set) {
   const known = halfWay.get(element);
-  let text = known && known.told === value ? known.text : value;
+  let text = known && known.held === value ? known.text : value;
   const all = allSelected.has(element);
   allSelected.delete(element);
   if (data !== null) text = (all ? "" : text) + data;
@@ -136,7 +136,7 @@ function replaceBlind(element, value, inputType, data, set) {
   else if (inputType === "deleteContentBackward") text = text.slice(0, -1);
   else return false;
   set(text);
-  halfWay.set(element, { text, told: heldBy(element) });
+  halfWay.set(element, { text, held: heldBy(element) });
   return true;
 }
 

@@ -285,7 +285,7 @@ fn a_route_that_the_browser_refuses_is_not_kept() {
 fn answers_wait_until_the_browser_has_taken_others() {
     let (mut state, session, began) = started();
     let answer = RouteAction::Fulfil(Fulfilment::new(200, Vec::new(), vec![0; 16 << 20]).into());
-    let _told = add(&mut state, RouteRule::new("/x", answer), at(began, 0));
+    let _receiver = add(&mut state, RouteRule::new("/x", answer), at(began, 0));
     take_all(&mut state, at(began, 0));
     let mut tags = Vec::new();
     for request in ["1", "2", "3", "4"] {
@@ -308,7 +308,7 @@ fn answers_wait_until_the_browser_has_taken_others() {
 #[test]
 fn a_request_of_a_hidden_page_is_left_to_its_owner() {
     let (mut state, _, began) = started();
-    let _told = add(&mut state, abort("/x"), at(began, 0));
+    let _receiver = add(&mut state, abort("/x"), at(began, 0));
     take_all(&mut state, at(began, 0));
     for url in ["http://a.test/x", "http://a.test/"] {
         ask(&mut state, &"H".into(), "1", url, at(began, 1));
@@ -327,7 +327,7 @@ fn intercept(
     rule.delay = Duration::ZERO;
     let (sender, handed) = crossbeam_channel::bounded(2);
     let hand = HandOver::new(sender, Arc::default(), Duration::from_millis(millis));
-    let (reply, _told) = crossbeam_channel::bounded(1);
+    let (reply, _receiver) = crossbeam_channel::bounded(1);
     state.intercept(rule, glob, hand.clone(), reply, now);
     take_all(state, now);
     (hand, handed)

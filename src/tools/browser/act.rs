@@ -160,7 +160,7 @@ fn act(
     };
     let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline));
     let done = done.map_err(|error| mark(error.into()))?;
-    let mut outcome = browser.caused(told(&act.kind), &done);
+    let mut outcome = browser.caused(outcome_of(&act.kind), &done);
     if types(&act.kind) && call.scope.is_conversation() {
         // What is not known may be secret.
         outcome = outcome.with(SECRET_FIELD, is_secret.unwrap_or(true));
@@ -194,7 +194,7 @@ fn is_secret(handle: &TabHandle, kind: &ActKind, deadline: Deadline<'_>) -> Opti
 }
 
 /// What was done, in the terms of the arguments.
-fn told(kind: &ActKind) -> Outcome {
+fn outcome_of(kind: &ActKind) -> Outcome {
     let outcome = Outcome::default();
     let reference = kind.locator().and_then(|at| at.reference.as_deref()).unwrap_or_default();
     match kind {

@@ -22,9 +22,9 @@ pub fn setting_problems(config: &Config, registry: &Arc<Registry>) -> Vec<String
     let mut report = |key: &str, problems: BTreeSet<Problem>| {
         for problem in problems {
             let is_known = matches!(&problem, Problem::Unknown { name, .. } if is_server(name));
-            let told = format!("{key}: {problem}");
-            if !is_known && !found.contains(&told) {
-                found.push(told);
+            let entry = format!("{key}: {problem}");
+            if !is_known && !found.contains(&entry) {
+                found.push(entry);
             }
         }
     };

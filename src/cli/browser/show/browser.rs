@@ -132,8 +132,8 @@ pub(in super::super) fn profiles(value: &Value, out: &Out) {
 }
 
 fn of_profile(what: &str, value: &Value, out: &Out) {
-    let told = if value["profile"].is_object() { &value["profile"] } else { value };
-    note(&format!("{what} profile {}", word(told, "name")), out);
+    let profile = if value["profile"].is_object() { &value["profile"] } else { value };
+    note(&format!("{what} profile {}", word(profile, "name")), out);
 }
 
 pub(in super::super) fn made(value: &Value, out: &Out) {
