@@ -46,7 +46,7 @@ const FORM: &str = "<title>Form</title>
     <label><input type=checkbox name=terms> Terms</label><input name=code maxlength=5 placeholder=Code>
     <input name=digits placeholder=Digits oninput=\"this.value = this.value.replace(/\\D/g, '')\"><input type=number name=age value=4 aria-label=Age>
     <select name=size aria-label=Size><option>Small<option value=l>Large<option disabled>Huge</select><textarea name=note aria-label=Note></textarea>
-    <input name=fixed readonly aria-label=Fixed><button type=button>Go</button>";
+    <input name=fixed readonly aria-label=Fixed><input type=date name=day aria-label=Day><button type=button>Go</button>";
 
 #[test]
 fn lines_and_answers_show_what_fields_hold() {
@@ -103,6 +103,7 @@ fn what_cannot_succeed_is_refused_before_its_preview() {
         ("terms", json!({ "action": "keyboard_input", "text": "x" }), "use click"),
         ("Size", json!({ "action": "keyboard_input", "text": "x" }), "use select"),
         ("Fixed", json!({ "action": "keyboard_input", "text": "x" }), "it is read-only"),
+        ("Day", json!({ "action": "keyboard_input", "text": "24.12.2026" }), "it needs a date like 2024-02-29"),
         ("Go", json!({ "action": "select", "value": "x" }), "it is no list of options"),
         (
             "Size",

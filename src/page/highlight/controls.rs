@@ -59,12 +59,12 @@ struct Secrecy {
 }
 
 impl Tab {
-    /// Why text cannot be typed into an element, before it is tried; `None` if it can, as far as is known.
+    /// Why a text cannot be typed into an element, before it is tried; `None` if it can, as far as is known.
     ///
     /// # Errors
     /// [`Error::StaleRef`]; those of the supervisor.
-    pub fn typing_problem(&self, node: &Node, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
-        self.fitness(node, &json!({ "id": node.id, "types": true, "values": [] }), deadline)
+    pub fn typing_problem(&self, node: &Node, text: &str, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
+        self.fitness(node, &json!({ "id": node.id, "types": true, "values": [text] }), deadline)
     }
 
     /// Why options cannot be chosen in an element, before it is tried; `None` if they can.

@@ -43,7 +43,7 @@ calls.fits = ({ id, types, values }) => {
     if (kind === "choice") return { problem: "it is a list of options; use select" };
     if (kind === "ticked") return { problem: "it is a checkbox or radio button; use click" };
     if (kind === "file") return { problem: "it takes a file; use upload_file" };
-    if (kind === "picked") return {};
+    if (kind === "picked") return { problem: values.length ? tryPicked(element, values[0]).problem : null };
     return { problem: readOnlyWhy(element) };
   }
   if (!(element instanceof HTMLSelectElement)) return { problem: "it is no list of options; click it, and then click the option" };

@@ -187,11 +187,9 @@ const SHAPES = {
   range: "a number",
 };
 
-/** Sets the value of a field with a picker. */
-calls.setField = ({ id, value }) => withNode(id, (element) => {
+/** A value as a field with a picker takes it, or why it does not. */
+function tryPicked(element, value) {
   const type = GET_INPUT_TYPE.call(element);
-  focusOn(element);
-  const before = GET_INPUT_VALUE.call(element);
   const wanted = type === "color" ? value.trim().toLowerCase() : value.trim();
   // An invalid value must not be in the field even for a moment, so it is first tried in another one.
   const scratch = document.createElement("input");
@@ -200,10 +198,19 @@ calls.setField = ({ id, value }) => withNode(id, (element) => {
   scratch.value = wanted;
   const taken = scratch.value;
   const understood = type === "range" ? isNumber(wanted) : type === "color" ? taken === wanted : taken !== "" || wanted === "";
-  if (!understood) return { problem: "it needs " + SHAPES[type] };
+  if (!understood) return { wanted, taken, problem: "it needs " + SHAPES[type] };
   if (type === "range" && Number(taken) !== Number(wanted)) {
-    return { problem: "it accepts numbers from " + (attr(element, "min") || "0") + " to " + (attr(element, "max") || "100") + " in steps of " + (attr(element, "step") || "1") };
+    return { wanted, taken, problem: "it accepts numbers from " + (attr(element, "min") || "0") + " to " + (attr(element, "max") || "100") + " in steps of " + (attr(element, "step") || "1") };
   }
+  return { wanted, taken, problem: null };
+}
+
+/** Sets the value of a field with a picker. */
+calls.setField = ({ id, value }) => withNode(id, (element) => {
+  focusOn(element);
+  const before = GET_INPUT_VALUE.call(element);
+  const { wanted, taken, problem } = tryPicked(element, value);
+  if (problem) return { problem };
   if (taken !== before) {
     SET_INPUT_VALUE.call(element, wanted);
     tellChange(element);

@@ -227,7 +227,7 @@ fn check_fitness(
 ) -> Result<(), ToolError> {
     let deadline = visual.deadline();
     let problem = match action {
-        Action::KeyboardInput => handle.tab.typing_problem(&element.node, deadline),
+        Action::KeyboardInput => handle.tab.typing_problem(&element.node, &given.text, deadline),
         Action::Select => handle.tab.choice_problem(&element.node, &given.values, deadline),
         _ => return Ok(()),
     };
