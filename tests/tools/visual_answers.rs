@@ -96,6 +96,19 @@ fn lines_show_labels_that_the_html_does_not() {
 }
 
 #[test]
+fn the_removal_of_elements_that_only_a_search_has_shown_is_reported() {
+    let Some(tooled) =
+        showing("<title>Slides</title><button onclick=\"document.querySelector('a').remove()\">Go</button>")
+    else {
+        return;
+    };
+    value(&tooled, "document.body.insertAdjacentHTML('beforeend', '<a href=/x>Slide</a>')");
+    let slide = id(&tooled, "Slide");
+    let done = confirmed(&tooled, json!({ "action": "click", "element_id": id(&tooled, "Go") }));
+    assert!(text(&done).contains(&format!("removed {slide}")), "{done}");
+}
+
+#[test]
 fn what_cannot_succeed_is_refused_before_its_preview() {
     let Some(tooled) = showing(FORM) else { return };
     for (element, arguments, problem) in [

@@ -115,10 +115,9 @@ impl Visual<'_> {
             }
         };
         let is_any = options.element_type == ElementType::Any && options.keywords.is_none();
-        let all_lines =
-            is_any.then(|| look.all.iter().map(|element| (element.id.clone(), line(element, 0))).collect::<Vec<_>>());
+        let lines = look.all.iter().map(|element| (element.id.clone(), line(element, 0))).collect();
         let state = self.state();
-        let changes = state.lock().saw(handle.tab.target().as_str(), &look.doc, &look.all, all_lines);
+        let changes = state.lock().saw(handle.tab.target().as_str(), &look.doc, &look.all, lines, is_any);
         let changes = changes.filter(|_| !full);
         said.head = head(&look, options);
         if look.url.starts_with("chrome-error:") {

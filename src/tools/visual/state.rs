@@ -25,7 +25,7 @@ struct Seen {
     doc: Doc,
     /// All elements that were listed since the document was first seen, as they were last.
     elements: BTreeMap<String, VisibleElement>,
-    /// The lines of the last full list of elements.
+    /// The lines of the last full list of elements, and of those that were shown since then.
     listed: BTreeMap<String, String>,
     /// Ids of earlier documents.
     gone: HashSet<String>,
@@ -40,14 +40,15 @@ pub(super) struct Changes {
 }
 
 impl State {
-    /// Records what a look has shown. `lines` are all elements of any type, with their lines; they are compared with those
-    /// before if the document is the same.
+    /// Records what a look has shown, with the lines of the elements. If these are all elements of any type, they are compared
+    /// with those before, provided that the document is the same.
     pub(super) fn saw(
         &mut self,
         tab: &str,
         doc: &Doc,
         elements: &[VisibleElement],
-        lines: Option<Vec<(String, String)>>,
+        lines: Vec<(String, String)>,
+        is_all: bool,
     ) -> Option<Changes> {
         if self.tabs.len() >= MOST_TABS && !self.tabs.contains_key(tab) {
             self.tabs.clear();
@@ -68,7 +69,13 @@ impl State {
             seen.gone.remove(&element.id);
             seen.elements.insert(element.id.clone(), element.clone());
         }
-        let lines = lines?;
+        if !is_all {
+            // The next full list reports their removal.
+            if !seen.listed.is_empty() {
+                seen.listed.extend(lines);
+            }
+            return None;
+        }
         let before = std::mem::replace(&mut seen.listed, lines.iter().cloned().collect());
         if before.is_empty() {
             return None;
