@@ -1,11 +1,13 @@
 //! `/browsers`: ids that give access to a browser.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
-use crate::support::chrome::shared;
+use crate::support::chrome::{shared, soon};
+use crate::support::proxy::Proxy;
 
 fn registered(served: &TestServer, body: &Value) -> String {
     served.api.post("/browsers/register", body).ok()["browser_id"].as_str().unwrap().to_owned()
@@ -85,6 +87,28 @@ fn a_registered_endpoint_is_attached_and_in_no_list() {
     // The same browser again: the earlier id ends, and nothing else is attached.
     let again = registered(&served, &json!({ "endpoint": endpoint }));
     assert_eq!((state(&served, &id), state(&served, &again)), ((false, false), (true, false)));
+}
+
+#[test]
+fn a_browser_at_an_endpoint_is_detached_when_nothing_needs_it() {
+    let Some(endpoint) = shared() else { return };
+    let (served, proxy) = (TestServer::start(), Proxy::of(endpoint));
+    let models = json!({ "models": { "one": { "model": "m", "base_url": "http://127.0.0.1:1" } } });
+    served.api.post("/api/config/llm", &models).ok();
+    let id = registered(&served, &json!({ "endpoint": proxy.url() }));
+    assert_eq!(proxy.connections(), 1);
+    let created = served.api.post("/agent/conversations", &json!({ "browser_id": id })).ok();
+    served.api.delete(&format!("/browsers/{id}")).ok();
+    assert_eq!(proxy.connections(), 1, "the conversation needs it");
+
+    served.api.delete(&format!("/agent/conversations/{}", created["conversation_id"].as_str().unwrap())).ok();
+    let id = registered(&served, &json!({ "endpoint": proxy.url() }));
+    served.api.delete(&format!("/browsers/{id}")).ok();
+    let deadline = soon();
+    while proxy.connections() > 0 {
+        assert!(!deadline.passed(), "it is still attached");
+        pause(Duration::from_millis(10));
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cdpilot::sync::{Thread, pause, spawn};
@@ -31,6 +31,8 @@ struct Shared {
     /// Heights of the screenshots that were requested.
     heights: Mutex<Vec<f64>>,
     over: AtomicBool,
+    /// Number of open connections of clients.
+    open: AtomicUsize,
 }
 
 /// What the proxy does to a screenshot that is too high.
@@ -115,6 +117,12 @@ impl Proxy {
         std::mem::take(&mut *self.shared.heights.lock())
     }
 
+    #[cfg_attr(not(feature = "agent"), allow(dead_code))]
+    /// Number of open connections of clients.
+    pub(crate) fn connections(&self) -> usize {
+        self.shared.open.load(Ordering::SeqCst)
+    }
+
     /// Native dialogs are dismissed after so long.
     pub(crate) fn dismiss_dialogs(&self, after: Duration) {
         self.shared.dismisses.store(u64::try_from(after.as_millis()).unwrap(), Ordering::SeqCst);
@@ -154,6 +162,7 @@ fn connect(client: TcpStream, browser: SocketAddr, shared: &Arc<Shared>) -> Vec<
     let (client_in, server_out) = (client.try_clone().unwrap(), Arc::clone(&to_server));
     let to_client = Arc::new(Mutex::new(client.try_clone().unwrap()));
     let client_out = Arc::clone(&to_client);
+    shared.open.fetch_add(1, Ordering::SeqCst);
     let upwards = move || {
         let ended = carry(&client_in, true, &up, |frame, text| match up.answered(text) {
             None => server_out.lock().write_all(frame),
@@ -163,6 +172,7 @@ fn connect(client: TcpStream, browser: SocketAddr, shared: &Arc<Shared>) -> Vec<
         drop(ended);
         let _ = client_in.shutdown(Shutdown::Both);
         let _ = server_out.lock().shutdown(Shutdown::Both);
+        up.open.fetch_sub(1, Ordering::SeqCst);
     };
     let downwards = move || {
         let ended = carry(&server, false, &down, |frame, text| {

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::error::ApiError;
 use super::Call;
+use super::conversations::ENDPOINT;
 use crate::api::{BrowserIdValid, BrowserRegistered, NoFields, RegisterBrowser, Removed};
 use crate::control::StartWith;
 use crate::store::{BrowserBinding, BrowserLookup, Store};
@@ -13,6 +14,8 @@ use crate::store::{BrowserBinding, BrowserLookup, Store};
 const USUAL_HOURS: f64 = 24.0;
 const MOST_HOURS: f64 = 24.0 * 366.0;
 const SECONDS: f64 = 3_600.0;
+/// How many conversations are searched for one that uses a browser.
+const MOST_CONVERSATIONS: usize = 100_000;
 
 /// Registers a browser, attaches to it if it is at an endpoint, and shows its id once.
 pub(super) fn register(call: &Call<'_>, new: RegisterBrowser) -> Result<BrowserRegistered, ApiError> {
@@ -52,10 +55,21 @@ pub(super) fn is_valid(call: &Call<'_>, _: NoFields) -> Result<BrowserIdValid, A
     })
 }
 
-/// Removes an id. Conversations that use its browser keep it.
+/// Removes an id. Conversations that use its browser keep it; the one at an endpoint is detached if there are none.
 pub(super) fn remove(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> {
+    let store = store(call)?;
+    let found = store.find_browser_id(call.path_param(0), now(), call.deadline)?;
     // The id is a secret: the error does not repeat it.
-    if store(call)?.remove_browser_id(call.path_param(0), call.deadline)? {
+    if store.remove_browser_id(call.path_param(0), call.deadline)? {
+        if let BrowserLookup::Valid(browser) | BrowserLookup::Expired(browser) = found
+            && let BrowserBinding::Endpoint(url) = browser.binding
+        {
+            let all = store.conversations(None, MOST_CONVERSATIONS, call.deadline)?;
+            if all.iter().all(|conversation| conversation.settings[ENDPOINT] != *url) {
+                let control = &call.context.control;
+                control.forget_endpoint(control.endpoint_profile(&url)?.name(), call.deadline);
+            }
+        }
         return Ok(Removed { removed: true });
     }
     Err(ApiError::new("NOT_FOUND", "no browser is registered under this id; POST /browsers/register returns a new one"))

@@ -20,7 +20,7 @@ use crate::sync::Deadline;
 /// Maximum number of events of one answer.
 const MOST_EVENTS: usize = 100_000;
 /// The setting with the address of the browser that a conversation is bound to. Secret: in no answer.
-const ENDPOINT: &str = "endpoint";
+pub(super) const ENDPOINT: &str = "endpoint";
 
 pub(super) fn create(call: &Call<'_>, new: CreateConversation) -> Result<ConversationCreated, ApiError> {
     let agents = agents(call)?;
