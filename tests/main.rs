@@ -402,7 +402,7 @@ mod server_docs;
 #[cfg(feature = "server")]
 #[path = "server/downloads.rs"]
 mod server_downloads;
-#[cfg(all(feature = "server", unix))]
+#[cfg(all(feature = "cli", unix))]
 #[path = "server/ended.rs"]
 mod server_ended;
 #[cfg(feature = "server")]

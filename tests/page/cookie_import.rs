@@ -1,5 +1,6 @@
 //! Cookies exported by other programs, imported into a browser and verified by the server.
 
+#[cfg(feature = "cli")]
 use std::fs;
 
 use cdpilot::page::{CookieFormat, ImportedCookies, read_cookies};

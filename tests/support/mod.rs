@@ -19,7 +19,7 @@ pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_grid;
 #[cfg(feature = "server")]
 pub(crate) mod fake_mcp;
-#[cfg(feature = "cli")]
+#[cfg(feature = "server")]
 pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
 #[cfg(all(feature = "cli", unix))]
@@ -94,5 +94,5 @@ pub(crate) fn browser_path() -> Option<PathBuf> {
 }
 
 /// Held by a test that listens on the default port of the server.
-#[cfg(feature = "server")]
+#[cfg(feature = "cli")]
 pub(crate) static DEFAULT_PORT: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
