@@ -64,6 +64,15 @@ fn piped(at: &AtHome, lines: &str) -> Ran {
     Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
+/// The interactive chat in a terminal.
+fn interactive(at: &AtHome) -> Terminal {
+    let mut command = at.program.command(&["chat"]);
+    command.env("NO_COLOR", "1").env("TERM", "xterm");
+    let terminal = Terminal::start(command);
+    terminal.shows(&["you:"]);
+    terminal
+}
+
 /// Waits for a state of the conversation that was changed last.
 fn wait_until(at: &AtHome, is: impl Fn(&Value) -> bool) {
     let deadline = Deadline::after_secs(60);
@@ -158,10 +167,7 @@ fn paused(terminal: &mut Terminal) {
 #[test]
 fn ctrl_c_pauses_and_the_second_one_leaves() {
     let (at, _model) = home(vec![Script::stream().text("Thinking").hang(), Script::stream().text("x").hang()]);
-    let mut command = at.program.command(&["chat"]);
-    command.env("NO_COLOR", "1").env("TERM", "xterm");
-    let mut terminal = Terminal::start(command);
-    terminal.shows(&["you:"]);
+    let mut terminal = interactive(&at);
     terminal.types("Think\r");
     terminal.shows(&["Thinking"]);
     terminal.interrupts();
@@ -237,10 +243,7 @@ fn a_dialog_is_answered_during_a_run() {
         Do::Hang,
     ];
     let (at, _model) = home_with(model_of(vec![plan]));
-    let mut command = at.program.command(&["chat"]);
-    command.env("NO_COLOR", "1").env("TERM", "xterm");
-    let mut terminal = Terminal::start(command);
-    terminal.shows(&["you:"]);
+    let mut terminal = interactive(&at);
     terminal.types("Follow plan 0\r");
     terminal.shows(&["/dialog accept|dismiss answers it"]);
     terminal.types("Hello\r");
