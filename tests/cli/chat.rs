@@ -87,7 +87,7 @@ fn wait_until(at: &AtHome, is: impl Fn(&Value) -> bool) {
 
 #[test]
 fn a_task_prints_its_final_text() {
-    let (at, model) = home(vec![todo("c1"), said("All done."), said("Again.")]);
+    let (at, model) = home(vec![todo("c1"), said("All done."), said("Again."), said("Silence.")]);
     let ran = at.run(&["chat", "Look around"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "All done.\n"), "{ran:?}");
     assert!(ran.stderr.contains("-> todo {") && !ran.stderr.contains("All done."), "{ran:?}");
@@ -101,6 +101,9 @@ fn a_task_prints_its_final_text() {
     let offered = tools(&last);
     assert!(offered.contains(&"browser_snapshot".to_owned()), "{offered:?}");
     assert!(!offered.contains(&"element_interaction".to_owned()), "{offered:?}");
+
+    let ran = at.run(&["chat", "--toolsets", "todo,tts", "Speak"]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("tts: none of its tools is available here"), "{ran:?}");
 
     for wrong in [["--toolsets", "todo,nope"], ["--model", "nope"]] {
         let ran = at.run(&[&["chat"], &wrong[..], &["x"]].concat());

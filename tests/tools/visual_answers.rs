@@ -109,6 +109,16 @@ fn the_removal_of_elements_that_only_a_search_has_shown_is_reported() {
 }
 
 #[test]
+fn a_tab_that_the_limit_closes_is_named() {
+    let Some(tooled) = ToolHome::new("tabs: {max: 1, idle_minutes: 60}") else { return };
+    tooled.home.site.page("/", "<title>Full</title><a href=/more target=_blank>More</a>");
+    tooled.home.site.page("/more", "<title>More</title>");
+    tooled.done("tab", json!({ "action": "init", "url": tooled.home.site.url("a", "/") }));
+    let done = confirmed(&tooled, json!({ "action": "click", "element_id": id(&tooled, "More") }));
+    assert!(text(&done).contains("the limit of open tabs is reached"), "{done}");
+}
+
+#[test]
 fn what_cannot_succeed_is_refused_before_its_preview() {
     let Some(tooled) = showing(FORM) else { return };
     for (element, arguments, problem) in [
