@@ -19,8 +19,9 @@ use crate::tools::{Image, ToolContext, ToolError};
 const CALL: Duration = Duration::from_secs(120);
 /// Maximum length of the name of a tool.
 const NAME: usize = 64;
-/// The tool with previews.
+/// The tool with previews, and its actions that show one.
 const INTERACTION: &str = "element_interaction";
+const PREVIEWED: [&str; 4] = ["click", "keyboard_input", "select", "drag_and_drop"];
 /// Stands for a name that no tool can have.
 const NO_NAME: &str = "unknown_tool";
 
@@ -75,7 +76,8 @@ impl Turn<'_> {
             let action = prepared.arguments.as_ref().ok().and_then(|arguments| arguments.get("action")?.as_str());
             match action.filter(|_| &*prepared.stored.function.name == INTERACTION) {
                 Some(action) if action.starts_with("confirm_") => prepared.is_unseen = has_preview,
-                Some(_) => has_preview = true,
+                // The longer names of actions are accepted, too.
+                Some(action) => has_preview |= PREVIEWED.contains(&action.trim_end_matches("_element")),
                 None => {}
             }
         }

@@ -60,15 +60,17 @@ impl Offer {
         let scope = Scope::new(control.home(), control.config(), &options);
         let tools = enabled.tools(toolbox.toolsets(), &registry, &scope).into_iter();
         let tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
-        let mut failed: Vec<String> =
-            failed.into_iter().map(|(toolset, error)| format!("{toolset}: {error}")).collect();
-        for toolset in &settings.toolsets {
+        let is_empty = |toolset: &&String| {
             let resolved = toolbox.toolsets().resolve_all(&[toolset], &BTreeSet::new()).tools;
-            let is_known = failed.iter().any(|known| known.starts_with(&format!("{toolset}: ")));
-            if !is_known && !resolved.iter().any(|name| tools.contains_key(name)) {
-                failed.push(format!("{toolset}: none of its tools is available here; `cdpilot tools list` says why"));
-            }
-        }
+            let is_reported = failed.iter().any(|(known, _)| known == *toolset);
+            !is_reported && !resolved.iter().any(|name| tools.contains_key(name))
+        };
+        let empty = settings.toolsets.iter().filter(is_empty);
+        let empty = empty.map(|toolset| {
+            format!("{toolset}: none of its tools is available here; `cdpilot tools list` shows the reasons")
+        });
+        let empty: Vec<String> = empty.collect();
+        let failed = failed.into_iter().map(|(toolset, error)| format!("{toolset}: {error}")).chain(empty).collect();
         Ok((Self { registry, scope, tools }, failed))
     }
 

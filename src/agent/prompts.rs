@@ -80,7 +80,7 @@ impl Flags {
     }
 }
 
-/// The prompts.
+/// System prompts and tool descriptions for both model profiles.
 #[derive(Debug)]
 pub(super) struct Prompts {
     templates: Handlebars<'static>,

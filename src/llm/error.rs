@@ -73,7 +73,7 @@ pub enum Error {
     None,
     /// The environment variable with the key is not set.
     #[error(
-        "the model {model:?} needs its key in the environment variable {variable}, which was not set when the server was started"
+        "the model {model:?} needs its key in the environment variable {variable}, which is not set; a running server has the environment that it was started with"
     )]
     NoKey {
         /// Name of the environment variable, from `api_key_env`.
