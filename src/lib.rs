@@ -26,14 +26,13 @@
 //! | [`supervisor`] | state, dialogs, frames, event log, protocol events, interception, routes | none |
 //! | [`browser`], [`cdp`] | finding, launching and attaching to browsers; the protocol: connections, sessions, types | none |
 //! | [`code`], [`sync`] | error codes; deadlines, cancellation, named threads | none |
-//! | `control`, `config`, `llm`, `tools` | profiles, settings, models, tools for models; **unstable** | `server` |
+//! | `control`, `config`, `secrets`, `llm`, `tools` | profiles, settings, secrets, models, tools for models; **unstable**: they may change in any release | `server` |
 //! | `agent`, `store` | conversations of a model that uses the browser, and their database; **unstable** | `agent` |
 //! | `cli`, `server`, `mcp`, `http` | the program; hidden, **unstable** | `cli`, `server` |
 //!
-//! Unstable modules may change in any release. A module uses only the modules below it: `cli` → `server` → `agent`, `mcp` → `tools` →
-//! `control` → `page` → `supervisor` → `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. The
-//! handles of the crate root use `page`; settings (`config`), models (`llm`) and the database (`store`) stand beside `control`; `server` and `cli` share
-//! the types of the HTTP API (`api`).
+//! A module uses only the modules below it: `cli` → `server` → `agent`, `mcp` → `tools` → `control` → `page` → `supervisor` →
+//! `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. The handles of the crate root use `page`;
+//! `config`, `secrets`, `llm` and `store` stand beside `control`; `server` and `cli` share the types of the HTTP API (`api`).
 // What only upper modules use is unused in a build without them; the full build checks it.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -73,6 +72,9 @@ pub mod mcp;
 pub mod page;
 mod process;
 mod redact;
+#[doc(hidden)]
+#[cfg(feature = "server")]
+pub mod secrets;
 #[doc(hidden)]
 #[cfg(feature = "server")]
 pub mod server;

@@ -456,6 +456,12 @@ mod server_routes;
 #[cfg(feature = "server")]
 #[path = "server/scope.rs"]
 mod server_scope;
+#[cfg(feature = "agent")]
+#[path = "server/secret_tasks.rs"]
+mod server_secret_tasks;
+#[cfg(feature = "server")]
+#[path = "server/secrets.rs"]
+mod server_secrets;
 #[cfg(feature = "server")]
 #[path = "server/session_isolation.rs"]
 mod server_session_isolation;

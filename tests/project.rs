@@ -8,7 +8,7 @@ use std::process::Command;
 use cdpilot::code::Code;
 
 /// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 21] = [
+const MODULES: [(&str, &[&str]); 22] = [
     ("sync", &[]),
     ("code", &[]),
     ("text", &[]),
@@ -21,13 +21,17 @@ const MODULES: [(&str, &[&str]); 21] = [
     ("page", &["supervisor", "cdp", "redact", "code", "text", "sync"]),
     ("handle", &["page", "supervisor", "browser", "code", "text", "sync"]),
     ("config", &["text", "sync"]),
-    ("control", &["page", "supervisor", "browser", "config", "redact", "code", "text", "sync"]),
+    ("secrets", &["config", "process", "redact", "code", "text", "sync"]),
+    ("control", &["page", "supervisor", "browser", "secrets", "config", "redact", "code", "text", "sync"]),
     ("llm", &["config", "code", "text", "sync"]),
     ("store", &["config", "code", "sync"]),
-    ("tools", &["control", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"]),
-    ("agent", &["tools", "store", "llm", "control", "config", "redact", "code", "text", "sync"]),
+    (
+        "tools",
+        &["control", "secrets", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"],
+    ),
+    ("agent", &["tools", "store", "llm", "control", "secrets", "config", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
-    ("api", &["llm", "control", "page", "supervisor", "config", "code"]),
+    ("api", &["llm", "control", "secrets", "page", "supervisor", "config", "code"]),
     // Entry points: what they need of the protocol, the modules between offer.
     (
         "server",
@@ -39,6 +43,7 @@ const MODULES: [(&str, &[&str]); 21] = [
             "store",
             "llm",
             "control",
+            "secrets",
             "page",
             "supervisor",
             "config",

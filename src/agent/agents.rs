@@ -124,6 +124,10 @@ impl Agents {
         if let Some(problem) = resolved.problems.into_iter().next() {
             return Err(problem.into());
         }
+        for name in settings.secrets() {
+            let found = inner.control.secret_store().find(&name);
+            found.map_err(|problem| Error::BadRequest { problem: format!("secrets: {problem}") })?;
+        }
         let id = uuid()?;
         let settings = serde_json::to_value(&settings)
             .map_err(|problem| Error::BadRequest { problem: format!("the settings cannot be stored: {problem}") })?;

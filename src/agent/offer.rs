@@ -12,9 +12,10 @@ use super::settings::Settings;
 use super::{Error, ProvideTools};
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
+use crate::secrets::SecretStore;
 use crate::sync::Deadline;
 use crate::tools::toolsets::Enabled;
-use crate::tools::{AskUser, Question, Registry, Scope, Tool, ToolError, ToolboxOptions};
+use crate::tools::{AskUser, Question, Registry, Scope, SecretSource, Tool, ToolError, ToolboxOptions, TypedSecrets};
 
 /// Time limit for loading tools of MCP servers.
 const LOAD: Duration = Duration::from_secs(10);
@@ -32,6 +33,25 @@ impl AskUser for Conversing {
 
     fn is_conversation(&self) -> bool {
         true
+    }
+}
+
+/// The secrets that a conversation may type.
+struct AllowedSecrets {
+    store: SecretStore,
+    names: Vec<String>,
+}
+
+impl SecretSource for AllowedSecrets {
+    fn typed(&self, name: &str, origin: &str) -> Result<String, String> {
+        if self.names.iter().any(|allowed| allowed == name) {
+            return self.store.typed(name, origin);
+        }
+        let allowed = match self.names.as_slice() {
+            [] => "it may use none".to_owned(),
+            names => format!("it may use: {}", names.join(", ")),
+        };
+        Err(format!("this conversation may not use the secret {name:?}; {allowed}"))
     }
 }
 
@@ -57,7 +77,12 @@ impl Offer {
         let failed = enabled.load(toolbox.toolsets(), &registry, deadline.within(LOAD));
         let mut options = ToolboxOptions::new().ask(Arc::new(Conversing));
         (options.profile, options.workspace) = (settings.profile.clone(), settings.cwd.clone().map(PathBuf::from));
-        let scope = Scope::new(control.home(), control.config(), &options);
+        let secrets = AllowedSecrets { store: control.secret_store().clone(), names: settings.secrets() };
+        for name in &secrets.names {
+            // From now on it is redacted. What is wrong with it is said when it is typed.
+            let _ = secrets.store.find(name);
+        }
+        let scope = Scope::new(control.home(), control.config(), &options).with_secrets(TypedSecrets::new(secrets));
         let tools = enabled.tools(toolbox.toolsets(), &registry, &scope).into_iter();
         let tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
         let is_empty = |toolset: &&String| {

@@ -18,11 +18,12 @@ macro_rules! template {
 }
 
 /// The templates. Partials are named as other templates include them, prompts by profile and contents.
-const TEMPLATES: [(&str, &str, &str); 13] = [
+const TEMPLATES: [(&str, &str, &str); 14] = [
     // Partials first: the others include them.
     template!("data", "partials/data.hbs"),
     template!("help", "partials/help.hbs"),
     template!("replay", "partials/replay.hbs"),
+    template!("secrets", "partials/secrets.hbs"),
     template!("big/system", "big/system.hbs"),
     template!("big/tab", "big/tab.hbs"),
     template!("big/highlight", "big/highlight.hbs"),
@@ -59,6 +60,15 @@ pub(super) struct Flags {
     pub(super) help: bool,
     /// There is a to-do list.
     pub(super) todo: bool,
+}
+
+/// What templates see.
+#[derive(Serialize)]
+struct Context<'a> {
+    #[serde(flatten)]
+    flags: Flags,
+    /// How the secrets that it may type are named in texts; empty without any.
+    secrets: &'a str,
 }
 
 impl Flags {
@@ -114,18 +124,22 @@ impl Prompts {
         }
         for flags in Flags::all() {
             for (name, ..) in TEMPLATES.iter().filter(|(name, ..)| name.contains('/')) {
-                prompts.render(name, flags)?;
+                prompts.render(name, flags, &[])?;
             }
+        }
+        let one = ["example".to_owned()];
+        for size in [Size::Big, Size::Small] {
+            prompts.system(size, Flags::default(), &one)?;
         }
         Ok(prompts)
     }
 
-    /// The system prompt for a model.
+    /// The system prompt for a model. `secrets`: the names of those that it may type.
     ///
     /// # Errors
     /// [`Error::Prompt`].
-    pub(super) fn system(&self, size: Size, flags: Flags) -> Result<String, Error> {
-        self.render(&name(size, SYSTEM), flags)
+    pub(super) fn system(&self, size: Size, flags: Flags, secrets: &[String]) -> Result<String, Error> {
+        self.render(&name(size, SYSTEM), flags, secrets)
     }
 
     /// The description of a tool for a model; `None` for tools without a prompt of their own.
@@ -135,11 +149,15 @@ impl Prompts {
     pub(super) fn tool(&self, size: Size, tool: &str, flags: Flags) -> Result<Option<String>, Error> {
         let name = name(size, tool);
         let is_known = tool != SYSTEM && TEMPLATES.iter().any(|(known, ..)| *known == name);
-        is_known.then(|| self.render(&name, flags)).transpose()
+        is_known.then(|| self.render(&name, flags, &[])).transpose()
     }
 
-    fn render(&self, name: &str, flags: Flags) -> Result<String, Error> {
-        let text = self.templates.render(name, &flags).map_err(|error| self.wrong_render(name, &error))?;
+    fn render(&self, name: &str, flags: Flags, secrets: &[String]) -> Result<String, Error> {
+        let named: Vec<String> = secrets.iter().map(|name| format!("`{{{{secret:{name}}}}}`")).collect();
+        let text = self
+            .templates
+            .render(name, &Context { flags, secrets: &named.join(", ") })
+            .map_err(|error| self.wrong_render(name, &error))?;
         Ok(text.trim().to_owned())
     }
 
@@ -198,7 +216,7 @@ mod tests {
         assert_eq!(Flags::all().count(), 256);
         for flags in Flags::all() {
             for size in [Size::Big, Size::Small] {
-                let system = prompts.system(size, flags).unwrap();
+                let system = prompts.system(size, flags, &[]).unwrap();
                 let tool = |name| prompts.tool(size, name, flags).unwrap().unwrap();
                 let element = tool("element_interaction");
                 let has = |part: &str| system.contains(part);
@@ -222,6 +240,19 @@ mod tests {
         }
         assert_eq!(prompts.tool(Size::Big, "browser_click", Flags::default()).unwrap(), None);
         assert_eq!(prompts.tool(Size::Big, SYSTEM, Flags::default()).unwrap(), None);
+    }
+
+    #[test]
+    fn a_model_is_told_which_secrets_it_may_type() {
+        let (_folder, home) = home();
+        let prompts = Prompts::of(&home).unwrap();
+        for size in [Size::Big, Size::Small] {
+            let flags = Flags { browser: true, help: true, ..Flags::default() };
+            let text = prompts.system(size, flags, &["shop".to_owned(), "shop_code".to_owned()]).unwrap();
+            assert!(text.contains("`{{secret:shop}}`, `{{secret:shop_code}}`"), "{text}");
+            assert!(!prompts.system(size, flags, &[]).unwrap().contains("secret:"));
+            assert_eq!(numbers(&text), (1..).take(numbers(&text).len()).collect::<Vec<u32>>(), "{text}");
+        }
     }
 
     /// The numbers of numbered rules.
@@ -264,7 +295,7 @@ mod tests {
         let (_folder, home) = home();
         replace(&home, "partials/help.hbs", "Call Ada.");
         let prompts = Prompts::of(&home).unwrap();
-        let text = prompts.system(Size::Big, Flags { help: true, ..Flags::default() }).unwrap();
+        let text = prompts.system(Size::Big, Flags { help: true, ..Flags::default() }, &[]).unwrap();
         assert!(text.contains("Call Ada.") && !text.contains("CAPTCHA"), "{text}");
     }
 

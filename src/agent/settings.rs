@@ -105,6 +105,12 @@ impl Settings {
         Ok(Self { mode: Mode::parse(&stored.mode).unwrap_or_default(), ..read })
     }
 
+    /// The names of the secrets that it may type.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let names = self.more.get("secrets").and_then(Value::as_array).into_iter().flatten();
+        names.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+    }
+
     pub(super) fn is_replay(&self) -> bool {
         self.mode == Mode::RoutineReplay
     }

@@ -130,7 +130,7 @@ impl<'a> Turn<'a> {
         let loading = Deadline::after(LOAD).cancelled_by(&cancel);
         let (offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, loading)?;
         let flags = offer.flags(model, &settings, inner.control.config().agent.confirm);
-        let system = inner.prompts.system(model.profile, flags)?;
+        let system = inner.prompts.system(model.profile, flags, &settings.secrets())?;
         let prefix = format!("/agent/conversations/{}/images/", live.id);
         let image = |path: &str| {
             let n = path.strip_prefix(&prefix).and_then(|n| n.parse().ok()).filter(|_| model.vision)?;

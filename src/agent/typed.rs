@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::redact::Secrets;
-use crate::tools::SECRET_FIELD;
+use crate::tools::{SECRET_FIELD, is_only_secrets};
 
 /// The arguments of a call without the text that it types; `None` if it types none.
 pub(super) fn withheld(tool: &str, arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
@@ -49,6 +49,10 @@ fn cover(arguments: &mut Map<String, Value>) -> bool {
 /// Covers a value, unless it cannot be a secret. Whether it was covered.
 fn cover_value(value: &mut Value) -> bool {
     if matches!(value, Value::Null | Value::Bool(_)) || *value == "" {
+        return false;
+    }
+    // The name of a stored secret is none.
+    if value.as_str().is_some_and(is_only_secrets) {
         return false;
     }
     *value = Secrets::COVER.into();
@@ -103,6 +107,8 @@ mod tests {
                 Some(json!({ "fields": [{ "ref": "e1", "value": "[secret]" }, { "ref": "e2", "value": true }] })),
             ),
             ("todo", json!({ "text": "x" }), None),
+            ("browser_type", json!({ "ref": "e1", "text": "{{secret:shop}}" }), None),
+            ("browser_type", json!({ "text": "x {{secret:shop}}" }), Some(json!({ "text": "[secret]" }))),
             (
                 "element_interaction",
                 json!({ "action": "keyboard_input", "text": 482913 }),

@@ -36,7 +36,7 @@ pub(crate) struct CreateConversation {
     pub(crate) guard: Option<crate::config::Guard>,
     /// Hosts that it may use. Stored, not used yet.
     pub(crate) hosts: Vec<String>,
-    /// Names of secrets that it may use. Stored, not used yet.
+    /// Names of stored secrets that it may type, but not see.
     pub(crate) secrets: Vec<String>,
 }
 
@@ -98,13 +98,6 @@ pub(crate) struct BrowserIdValid {
     pub(crate) expired: bool,
     /// When it expires or expired, in seconds since 1970; null for an unknown id.
     pub(crate) expires_at: Option<f64>,
-}
-
-/// `DELETE /browsers/:id` and `/agent/conversations/:id`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Removed {
-    /// Always true.
-    pub(crate) removed: bool,
 }
 
 /// `POST /agent/conversations`.

@@ -415,3 +415,10 @@ pub(crate) struct Failed {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) details: Option<serde_json::Map<String, Value>>,
 }
+
+/// What a `DELETE` route removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Removed {
+    /// Always true.
+    pub(crate) removed: bool,
+}

@@ -8,6 +8,7 @@
 mod agent;
 mod answers;
 mod requests;
+mod secrets;
 
 use std::fmt;
 
@@ -15,6 +16,7 @@ use std::fmt;
 pub(crate) use agent::*;
 pub(crate) use answers::*;
 pub(crate) use requests::*;
+pub(crate) use secrets::*;
 
 /// The request header that names a session of the profile.
 pub(crate) const SESSION_HEADER: &str = "X-Cdpilot-Session";

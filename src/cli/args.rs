@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::bench::Part;
-use super::{browser, chat, tool_calls, tool_settings};
+use super::{browser, chat, secrets, tool_calls, tool_settings};
 use crate::browser::{Switch, TransportKind};
 use crate::config::AutoSwitch;
 use crate::supervisor::{BridgeMode, DialogPolicy};
@@ -89,6 +89,8 @@ pub(super) enum Command {
     Chat(chat::ChatArgs),
     /// Choose which tools models may call
     Tools(tool_settings::Tools),
+    /// Store passwords that conversations may type, but never see
+    Secrets(secrets::Secrets),
     /// Run an MCP server on stdin and stdout
     Mcp(Mcp),
     /// Print a one-time URL of the web UI

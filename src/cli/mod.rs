@@ -9,6 +9,7 @@
 //! | `connect`, `client`, `autostart` | finding that server, sending requests, starting it |
 //! | `files` | writing files atomically |
 //! | `seal` | encrypting saved login states |
+//! | `secrets` | `cdpilot secrets`: secrets that conversations may type |
 //! | `local_tools` | tools that run in the command's own process and folder |
 //! | `serve`, `signals` | running the server |
 //! | `tool_calls`, `tool_settings` | `cdpilot tool`: calling a tool; `cdpilot tools`: choosing which tools models may call |
@@ -36,6 +37,7 @@ mod mcp;
 mod memory;
 mod output;
 mod seal;
+mod secrets;
 mod serve;
 mod settings;
 #[cfg(unix)]
@@ -92,6 +94,7 @@ pub fn main() -> ExitCode {
         Command::Tool(args) => tool_calls::run(&args, &cli.global, &settings, &out),
         Command::Chat(args) => chat::run(&args, &cli.global, &settings, &out),
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
+        Command::Secrets(args) => secrets::run(&args, &cli.global, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),
         Command::Doctor(args) => doctor::run(&args, &cli.global, &settings, &out),

@@ -112,10 +112,10 @@ impl Home {
     }
 
     /// The files that no page and no tool may read, under any name: secrets, and what decides on behaviour.
-    pub(crate) fn secret_files(&self) -> [PathBuf; 6] {
+    pub(crate) fn secret_files(&self) -> [PathBuf; 7] {
         let beside = |name: &str| self.root.join(name);
         let (log, index) = (beside("cdpilot.db-wal"), beside("cdpilot.db-shm"));
-        [self.token(), self.config(), beside("llm.json"), self.database(), log, index]
+        [self.token(), self.config(), beside("llm.json"), beside("secrets.json"), self.database(), log, index]
     }
 
     /// The folder of browser profiles, each in a folder with its name.

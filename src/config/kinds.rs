@@ -87,6 +87,17 @@ pub enum Transport {
     Pipe,
 }
 
+/// Where values of secrets are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecretsIn {
+    /// In the keyring of the system where there is one, else in a file.
+    #[default]
+    Auto,
+    /// In `secrets.json` in the home, readable by its owner only.
+    File,
+}
+
 /// Which raw CDP commands are allowed: `false`, `read`, `act`, or `all` (same as `true`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RawCdp {

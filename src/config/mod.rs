@@ -27,10 +27,12 @@ pub use capabilities::check_capabilities;
 pub use choices::Layers;
 pub use error::Error;
 pub use home::Home;
-pub use kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, UserAgent};
+pub use kinds::{AutoSwitch, Bridge, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 pub use nearest::nearest;
 pub use running::{Claim, Claimed, Running};
-pub use settings::{Agent, Browser, Config, Guard, Navigation, Profile, RESERVED_PORT, Server, TabLimits, Viewport};
+pub use settings::{
+    Agent, Browser, Config, Guard, Navigation, Profile, RESERVED_PORT, Secrets, Server, TabLimits, Viewport,
+};
 pub use token::Token;
 pub use tools::{CustomTools, McpServer, McpTools, Platform, Search, Terminal, Tools};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, UserAgent};
+use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
 
@@ -31,6 +31,8 @@ pub struct Config {
     pub server: Server,
     /// Model, limits and confirmations of the agent.
     pub agent: Agent,
+    /// Secrets that conversations may type.
+    pub secrets: Secrets,
 }
 
 impl Default for Config {
@@ -43,8 +45,17 @@ impl Default for Config {
             tools: Tools::default(),
             server: Server::default(),
             agent: Agent::default(),
+            secrets: Secrets::default(),
         }
     }
+}
+
+/// `secrets`: the secrets that conversations may type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Secrets {
+    /// Where their values are stored.
+    pub store: SecretsIn,
 }
 
 /// Settings of `browser`: how browsers are started, and what clients may do with them.

@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::{Control, Error, Overrides, Sessions};
 use crate::config::{self, Config, Home, RawCdp};
 use crate::page::{PageOptions, TabNames};
+use crate::secrets::SecretStore;
 use crate::supervisor::Supervisor;
 
 impl Control {
@@ -31,7 +32,8 @@ impl Control {
         config.browser.attach_only = true;
         config.browser.raw_cdp_enabled = RawCdp::All;
         let files = Files::without_home(&media);
-        let shared = Arc::new(Shared::with(Home::at(media), config, Overrides::default(), files, None)?);
+        let shared =
+            Arc::new(Shared::with(Home::at(media), config, Overrides::default(), files, None, SecretStore::default())?);
         let profiles = Arc::new(Profiles::built_in(&shared));
         let facts = supervisor.with_browser(|browser| {
             let facts = launch::facts(browser);

@@ -14,7 +14,7 @@ use super::tab_index::TabIndex;
 use super::{Error, StartWith, events};
 use crate::browser::{self, AttachOptions, BrowserProcess, LaunchOptions, Surroundings, TransportKind};
 use crate::config::{self, AutoSwitch};
-use crate::page::{PageOptions, TabNames, Tabs};
+use crate::page::{HiddenTexts, PageOptions, TabNames, Tabs};
 use crate::supervisor::{
     BridgeMode, DialogPolicy, EventLog, NavigationPolicy, Pages, ProtectedPorts, Supervisor, SupervisorOptions,
     TargetId,
@@ -89,12 +89,13 @@ pub(super) fn bring_up(
     // A launched browser opens with one page, which may appear with a delay.
     let first = supervisor.wait_until(deadline.within(FIRST_PAGE), |now| !ours || !now.pages.is_empty());
     let initial = first.filter(|_| ours && facts.pid.is_some()).and_then(|now| untouched(&now));
-    let names = Arc::clone(tab_index);
+    let (names, secrets) = (Arc::clone(tab_index), shared.secret_store.clone());
     let pages = PageOptions {
         network: true,
         downloads: local.then(|| shared.home.downloads()),
         uploads: Some(shared.files.upload_roots().to_vec()),
         tab_names: Some(TabNames::new(move |target, now| names.lock().tab_id(target, &now.pages))),
+        hidden: Some(HiddenTexts::new(move |base| secrets.fingerprints(base))),
         ..PageOptions::default()
     };
     let (end_thread, over) = events::watch_end(&settings.name, &supervisor)?;

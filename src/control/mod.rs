@@ -79,6 +79,7 @@ pub use crate::page::WaitUntil;
 
 use crate::config::{Config, Home};
 use crate::redact::Secrets;
+use crate::secrets::SecretStore;
 use crate::sync::Deadline;
 use profiles::Profiles;
 use shared::Shared;
@@ -126,10 +127,16 @@ impl Control {
         &self.shared.config
     }
 
-    /// Values to mask in output: the token and URLs of browsers.
+    /// Values to mask in output: the token, URLs of browsers, stored secrets.
     #[must_use]
     pub fn secrets(&self) -> &Secrets {
         &self.shared.secrets
+    }
+
+    /// The secrets that conversations may type.
+    #[must_use]
+    pub fn secret_store(&self) -> &SecretStore {
+        &self.shared.secret_store
     }
 
     /// The files of the home.

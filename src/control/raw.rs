@@ -11,6 +11,12 @@ use crate::sync::Deadline;
 /// Commands that navigate to their `url` parameter.
 const GOING: [&str; 2] = ["Page.navigate", "Target.createTarget"];
 
+/// Commands whose results show a page in a form in which secrets are not found.
+const PICTURES: [&str; 4] =
+    ["Page.captureScreenshot", "Page.captureSnapshot", "Page.printToPDF", "Page.startScreencast"];
+const SHOWS_SECRETS: &str =
+    "could show a stored secret, because a raw result is not painted over; take a screenshot without a raw command";
+
 impl Profile {
     /// Sends a raw CDP command: to a frame, to a tab, or, for commands of `Browser` and `Target` without either, to the
     /// browser itself. `Target.closeTarget` and `Page.close` dismiss dialogs first. Secrets in the result are redacted.
@@ -21,6 +27,9 @@ impl Profile {
     /// [`Error::PathRefused`], [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
     pub fn raw(&self, mut call: RawCall, deadline: Deadline<'_>) -> Result<Value, Error> {
         self.may_call(&call)?;
+        if PICTURES.contains(&&*call.method) && !self.core.shared.secret_store.covers().is_empty() {
+            return Err(Error::BadRequest { problem: format!("{} {SHOWS_SECRETS}", call.method) });
+        }
         self.only_uploads(&mut call)?;
         let running = self.running()?;
         let supervisor = running.supervisor();

@@ -9,6 +9,7 @@ use super::ports::Ports;
 use super::{Error, Files, Overrides};
 use crate::browser::{self, Backend, Endpoint};
 use crate::config::{self, Config, Home, Subresources, Token};
+use crate::secrets::SecretStore;
 use crate::supervisor::{NavigationPolicy, ProtectedPort, ProtectedPorts, Secrets, Supervisor};
 use crate::sync::Deadline;
 
@@ -27,8 +28,9 @@ pub(super) struct Shared {
     always: Mutex<Vec<ProtectedPort>>,
     /// Supervisors to notify of further ports.
     supervisors: Mutex<Vec<Weak<Supervisor>>>,
-    /// Values to mask in output: the token and URLs of browsers.
+    /// Values to mask in output: the token, URLs of browsers, stored secrets.
     pub(super) secrets: Secrets,
+    pub(super) secret_store: SecretStore,
     /// No browser may be started.
     closing: AtomicBool,
 }
@@ -37,20 +39,22 @@ impl Shared {
     pub(super) fn new(home: Home, config: Config, overrides: Overrides) -> Result<Self, Error> {
         let token = Token::read(&home)?.map(|token| token.reveal().to_owned());
         let files = Files::new(&home, &config.browser.upload_roots);
-        Self::with(home, config, overrides, files, token)
+        let secret_store = SecretStore::of(&home, config.secrets.store);
+        Self::with(home, config, overrides, files, token, secret_store)
     }
 
-    /// The same with these files and this token, without reading the home.
+    /// The same with these files, this token and these secrets, without reading the home.
     pub(super) fn with(
         home: Home,
         config: Config,
         overrides: Overrides,
         files: Files,
         token: Option<String>,
+        secret_store: SecretStore,
     ) -> Result<Self, Error> {
         let urls = [overrides.cdp_url.clone(), config.browser.cdp_url.clone()].into_iter().flatten();
         let urls = urls.chain(config.browser.profiles.values().filter_map(|profile| profile.cdp_url.clone()));
-        let secrets = Secrets::new(token.into_iter().chain(urls));
+        let secrets = Secrets::new(token.into_iter().chain(urls)).including(secret_store.covers());
         let rules = &config.browser.navigation;
         let protected = ProtectedPorts::default();
         let navigation = navigation_policy(&home, &config)?;
@@ -69,6 +73,7 @@ impl Shared {
             always: Mutex::new(always),
             supervisors: Mutex::default(),
             secrets,
+            secret_store,
             closing: AtomicBool::new(false),
         })
     }

@@ -51,7 +51,8 @@ use parking_lot::Mutex;
 pub use act::{
     ACTIONS, Act, ActKind, ActionSpec, ArgumentSpec, Button, CommandSpec, Direction, Field, FieldSpec, FieldType,
     FieldValue, Input, LoadState, Locator, Modifier, MouseEvent, MouseKind, Notice, NoticeKind, OpenedChooser,
-    OpenedTab, Outcome, Point, Settle, Settled, State, ToolArgumentSpec, ToolSpec, WaitFor,
+    OpenedTab, Outcome, Point, SecretSource, Settle, Settled, State, ToolArgumentSpec, ToolSpec, TypedSecrets, WaitFor,
+    is_only_secrets, secrets_in,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub(crate) use data::clear_incoming;
@@ -79,6 +80,7 @@ pub use login_state::{
 pub(crate) use navigation::{BeforeNavigation, Late};
 pub use navigation::{Navigation, WaitUntil};
 pub use network::{Har, RecordOptions, RequestRecord, RequestTiming, ResponseBody};
+pub(crate) use options::HiddenTexts;
 pub use options::{PageOptions, TabNames};
 pub use screenshot::{
     Annotation, Fit, LabelCounts, PdfOptions, PictureType, Rect, Screenshot, ScreenshotOptions, save,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::redact::Fingerprint;
 use crate::setters::setters;
 use crate::supervisor::{TargetId, View};
 
@@ -31,6 +32,29 @@ impl fmt::Debug for TabNames {
     }
 }
 
+/// Texts that no picture may show, found in pages by their fingerprints.
+#[derive(Clone)]
+pub(crate) struct HiddenTexts(Arc<Fingerprints>);
+
+type Fingerprints = dyn Fn(u32) -> Vec<Fingerprint> + Send + Sync;
+
+impl HiddenTexts {
+    /// Texts whose fingerprints a function computes for a base. Called without a lock; must not block.
+    pub(crate) fn new(fingerprints: impl Fn(u32) -> Vec<Fingerprint> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(fingerprints))
+    }
+
+    pub(super) fn fingerprints(&self, base: u32) -> Vec<Fingerprint> {
+        (self.0)(base)
+    }
+}
+
+impl fmt::Debug for HiddenTexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HiddenTexts")
+    }
+}
+
 /// What [`Tabs`](super::Tabs) records, and which files pages may give and take.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -45,11 +69,13 @@ pub struct PageOptions {
     pub uploads: Option<Vec<PathBuf>>,
     /// Names of the tabs that an action opens. Default `None`: they only have target ids.
     pub tab_names: Option<TabNames>,
+    /// Texts that are painted over in pictures. Default `None`.
+    pub(crate) hidden: Option<HiddenTexts>,
 }
 
 impl Default for PageOptions {
     fn default() -> Self {
-        Self { network: true, downloads: None, uploads: None, tab_names: None }
+        Self { network: true, downloads: None, uploads: None, tab_names: None, hidden: None }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Secrets in JSON: results of raw commands and of tools.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
-use super::Secrets;
 use super::forms::is_secret_word;
+use super::{ChangingSecrets, Secrets};
 
 /// Minimum length of a string that is treated as Base64-encoded bytes.
 const BYTES: usize = 256;
@@ -11,6 +13,28 @@ const BYTES: usize = 256;
 const BINARY: [&str; 5] = ["data", "body", "bytes", "screenshotData", "postData"];
 /// Parts of names of pagination tokens, which are not secrets.
 const PAGING: [&str; 5] = ["page", "next", "continu", "sync", "cursor"];
+
+impl ChangingSecrets {
+    /// Redacts these secrets, and nothing else, in all texts and field names of a value.
+    pub(crate) fn cover_json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(covered) = self.cover(text) {
+                    *text = covered;
+                }
+            }
+            Value::Array(all) => all.iter_mut().for_each(|value| self.cover_json(value)),
+            Value::Object(fields) => self.cover_fields(fields),
+            _ => {}
+        }
+    }
+
+    /// As [`cover_json`](Self::cover_json), for the fields of an object.
+    pub(crate) fn cover_fields(&self, fields: &mut Map<String, Value>) {
+        fields.values_mut().for_each(|value| self.cover_json(value));
+        rename(fields, |name| self.cover(name));
+    }
+}
 
 impl Secrets {
     /// Redacts what looks like a secret in all texts of a value, including field names, and the values of fields named
@@ -49,10 +73,15 @@ fn walk_fields(secrets: &Secrets, fields: &mut Map<String, Value>) {
             walk(secrets, value);
         }
     }
-    if fields.keys().any(|name| *secrets.cover(name) != **name) {
+    rename(fields, |name| secrets.cover(name));
+}
+
+/// Redacts names of fields.
+fn rename(fields: &mut Map<String, Value>, cover: impl Fn(&str) -> Cow<'_, str>) {
+    if fields.keys().any(|name| *cover(name) != **name) {
         let before = std::mem::take(fields);
         for (name, value) in before {
-            let covered = secrets.cover(&name).into_owned();
+            let covered = cover(&name).into_owned();
             let mut unique = covered.clone();
             // Two names may differ only in the secret.
             for number in 2.. {

@@ -12,6 +12,7 @@
 //! | `headers` | values of HTTP headers |
 //! | `json` | values of JSON |
 //! | `labels` | labels of form fields that ask for a secret |
+//! | `stored` | a stored secret in all forms in which pages repeat it |
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,9 +25,11 @@ mod forms;
 mod headers;
 mod json;
 mod labels;
+mod stored;
 
 pub use addresses::redact_addresses;
 pub(crate) use headers::cover_header;
+pub(crate) use stored::{Fingerprint, forms_of};
 
 use addresses::redact_among_others;
 use forms::cover_forms;
@@ -39,24 +42,84 @@ const SHORTEST_OWN: usize = 4;
 #[derive(Clone, Default)]
 pub struct Secrets {
     /// Longest first: one may contain another.
-    own: Arc<[String]>,
-    changing: Option<ChangingSecrets>,
+    own: Arc<[Covered]>,
+    changing: Vec<ChangingSecrets>,
+}
+
+/// A text to redact.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Covered {
+    text: String,
+    /// Whether it is left alone as a part of a longer word or number: a short secret would match too much.
+    whole: bool,
+}
+
+impl Covered {
+    /// A text to redact wherever it occurs.
+    pub(crate) fn anywhere(text: impl Into<String>) -> Self {
+        Self { text: text.into(), whole: false }
+    }
+
+    /// A text to redact where no letter or digit precedes or follows it.
+    pub(crate) fn alone(text: impl Into<String>) -> Self {
+        Self { text: text.into(), whole: true }
+    }
+
+    /// Redacts it in a text; `None` if it does not occur.
+    fn cover(&self, text: &str) -> Option<String> {
+        if !self.whole {
+            return text.contains(&self.text).then(|| text.replace(&self.text, Secrets::COVER));
+        }
+        let (mut covered, mut rest) = (String::new(), 0);
+        for (at, _) in text.match_indices(&self.text) {
+            let end = at + self.text.len();
+            let before = text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+            let behind = text[end..].chars().next().is_some_and(char::is_alphanumeric);
+            if at >= rest && !before && !behind {
+                covered.push_str(&text[rest..at]);
+                covered.push_str(Secrets::COVER);
+                rest = end;
+            }
+        }
+        (rest > 0).then(|| covered + &text[rest..])
+    }
 }
 
 /// Secrets that can be replaced while they are in use. Clones, and all [`Secrets`] that [include](Secrets::including) them,
 /// share them.
 #[derive(Clone, Default)]
-pub(crate) struct ChangingSecrets(Arc<RwLock<Arc<[String]>>>);
+pub(crate) struct ChangingSecrets(Arc<RwLock<Arc<[Covered]>>>);
 
 #[allow(dead_code, reason = "not used in builds without tools")]
 impl ChangingSecrets {
     /// Replaces them. Those of less than four characters are ignored.
     pub(crate) fn replace(&self, secrets: impl IntoIterator<Item = String>) {
+        self.replace_covered(secrets.into_iter().map(Covered::anywhere));
+    }
+
+    /// Like [`replace`](Self::replace), with the places where they are redacted.
+    pub(crate) fn replace_covered(&self, secrets: impl IntoIterator<Item = Covered>) {
         *self.0.write() = sorted(secrets);
     }
 
-    fn get(&self) -> Arc<[String]> {
+    fn get(&self) -> Arc<[Covered]> {
         Arc::clone(&self.0.read())
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.read().is_empty()
+    }
+
+    /// Redacts these secrets, and nothing else.
+    pub(crate) fn cover<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        for secret in self.get().iter() {
+            if let Some(covered) = secret.cover(&text) {
+                text = Cow::Owned(covered);
+            }
+        }
+        text
     }
 }
 
@@ -67,16 +130,19 @@ impl std::fmt::Debug for ChangingSecrets {
 }
 
 /// Secrets that are long enough, longest first.
-fn sorted(secrets: impl IntoIterator<Item = impl Into<String>>) -> Arc<[String]> {
-    let mut all: Vec<String> =
-        secrets.into_iter().map(Into::into).filter(|s: &String| s.chars().count() >= SHORTEST_OWN).collect();
-    all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+fn sorted(secrets: impl IntoIterator<Item = Covered>) -> Arc<[Covered]> {
+    let mut all: Vec<Covered> = secrets.into_iter().filter(|secret| is_long_enough(&secret.text)).collect();
+    all.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
     all.into()
+}
+
+fn is_long_enough(secret: &str) -> bool {
+    secret.chars().count() >= SHORTEST_OWN
 }
 
 impl PartialEq for Secrets {
     fn eq(&self, other: &Self) -> bool {
-        let changing = |secrets: &Self| secrets.changing.as_ref().map(ChangingSecrets::get);
+        let changing = |secrets: &Self| secrets.changing.iter().map(ChangingSecrets::get).collect::<Vec<_>>();
         self.own == other.own && changing(self) == changing(other)
     }
 }
@@ -89,13 +155,13 @@ impl Secrets {
 
     /// Creates a set of secrets. Secrets of less than four characters are ignored.
     pub fn new(secrets: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { own: sorted(secrets), changing: None }
+        Self { own: sorted(secrets.into_iter().map(Covered::anywhere)), changing: Vec::new() }
     }
 
     /// The same set with more secrets. Those of less than four characters are ignored.
     #[must_use]
     pub fn and(&self, more: impl IntoIterator<Item = String>) -> Self {
-        let own = sorted(self.own.iter().cloned().chain(more));
+        let own = sorted(self.own.iter().cloned().chain(more.into_iter().map(Covered::anywhere)));
         Self { own, changing: self.changing.clone() }
     }
 
@@ -103,23 +169,25 @@ impl Secrets {
     #[allow(dead_code, reason = "not used in builds without tools")]
     #[must_use]
     pub(crate) fn including(&self, changing: &ChangingSecrets) -> Self {
-        Self { own: Arc::clone(&self.own), changing: Some(changing.clone()) }
+        let mut all = self.changing.clone();
+        all.push(changing.clone());
+        Self { own: Arc::clone(&self.own), changing: all }
     }
 
     /// Redacts the secrets of the set, and nothing else.
     #[must_use]
     pub fn cover_own<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let changing = self.changing.as_ref().map(ChangingSecrets::get).unwrap_or_default();
-        let (mut own, mut changing) = (self.own.iter().peekable(), changing.iter().peekable());
+        let changing: Vec<Arc<[Covered]>> = self.changing.iter().map(ChangingSecrets::get).collect();
+        let mut all: Vec<&Covered> =
+            self.own.iter().chain(changing.iter().flat_map(|secrets| secrets.iter())).collect();
+        if all.len() > self.own.len() {
+            // Longest first: one may contain another.
+            all.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+        }
         let mut text = Cow::Borrowed(text);
-        // Longest first, of both.
-        while let Some(secret) = match (own.peek(), changing.peek()) {
-            (Some(first), Some(second)) if second.len() > first.len() => changing.next(),
-            (Some(_), _) => own.next(),
-            (None, _) => changing.next(),
-        } {
-            if text.contains(secret.as_str()) {
-                text = Cow::Owned(text.replace(secret.as_str(), Self::COVER));
+        for secret in all {
+            if let Some(covered) = secret.cover(&text) {
+                text = Cow::Owned(covered);
             }
         }
         text
@@ -174,5 +242,24 @@ mod tests {
         assert_eq!(other.cover("heron falcon"), "[secret] [secret]");
         changing.replace([]);
         assert_eq!(secrets.cover("falcon"), "falcon");
+        let second = ChangingSecrets::default();
+        second.replace(["kestrel falcon".to_owned()]);
+        assert_eq!(secrets.including(&second).cover("a kestrel falcon"), "a [secret]");
+    }
+
+    #[test]
+    fn short_secrets_are_covered_where_they_stand_alone() {
+        let changing = ChangingSecrets::default();
+        changing.replace_covered([Covered::alone("4711")]);
+        let secrets = Secrets::new(["kestrel"]).including(&changing);
+        for (text, covered) in [
+            ("4711", "[secret]"),
+            ("pin=4711; 47110 and a4711, 4711", "pin=[secret]; 47110 and a4711, [secret]"),
+            ("47114711 é4711 (4711)", "47114711 é4711 ([secret])"),
+            ("47 11", "47 11"),
+        ] {
+            assert_eq!(secrets.cover_own(text), covered);
+            assert_eq!(changing.cover(text), covered);
+        }
     }
 }

@@ -222,6 +222,12 @@ impl From<llm::Error> for ApiError {
     }
 }
 
+impl From<crate::secrets::Error> for ApiError {
+    fn from(error: crate::secrets::Error) -> Self {
+        Self::of(error.kind().as_str(), &error, None)
+    }
+}
+
 impl From<config::Error> for ApiError {
     fn from(error: config::Error) -> Self {
         Self::of("INTERNAL", &error, None)

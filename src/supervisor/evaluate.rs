@@ -205,12 +205,26 @@ impl Supervisor {
         command: &CaptureScreenshot,
         deadline: Deadline<'_>,
     ) -> Result<Done<Vec<u8>>, Error> {
+        let taken = self.capture_unkept(page, command, deadline)?;
+        if command.clip.is_none() && matches!(command.format, None | Some(CaptureScreenshotFormat::Png)) {
+            self.keep_picture(&self.route(page, deadline)?.target, &taken);
+        }
+        Ok(taken)
+    }
+
+    /// As [`capture`](Self::capture), but the screenshot is not kept.
+    pub(crate) fn capture_unkept(
+        &self,
+        page: &FrameRef,
+        command: &CaptureScreenshot,
+        deadline: Deadline<'_>,
+    ) -> Result<Done<Vec<u8>>, Error> {
         let route = self.route(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(CaptureScreenshot::METHOD, frame));
         }
         let taken = self.run(&route, command, deadline)?;
-        let taken = taken.try_map(|taken| {
+        Ok(taken.try_map(|taken| {
             taken.data.decode().map_err(|error| {
                 Error::Cdp(cdp::Error::Decode {
                     method: CaptureScreenshot::METHOD.into(),
@@ -218,11 +232,7 @@ impl Supervisor {
                     problem: error.to_string(),
                 })
             })
-        })?;
-        if command.clip.is_none() && matches!(command.format, None | Some(CaptureScreenshotFormat::Png)) {
-            self.keep_picture(&route.target, &taken);
-        }
-        Ok(taken)
+        })?)
     }
 
     pub(super) fn run<C: Command>(

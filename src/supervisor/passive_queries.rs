@@ -151,7 +151,7 @@ impl Supervisor {
         self.pictures.lock().iter().find(|(target, _)| target == page).map(|(_, picture)| picture.clone())
     }
 
-    pub(super) fn keep_picture(&self, page: &TargetId, png: &[u8]) {
+    pub(crate) fn keep_picture(&self, page: &TargetId, png: &[u8]) {
         let now = self.view();
         let Some(known) = now.page(page.as_str()) else { return };
         let taken_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();

@@ -7,6 +7,7 @@ use super::files::Workspace;
 use super::{AskUser, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
+use crate::page::{SecretSource, TypedSecrets};
 use crate::setters::setters;
 use crate::sync::Deadline;
 
@@ -41,6 +42,7 @@ pub struct Scope {
     profile: Option<Arc<str>>,
     workspace: Workspace,
     ask: Option<Arc<dyn AskUser>>,
+    secrets: Option<TypedSecrets>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -63,7 +65,19 @@ impl Scope {
             profile: options.profile.as_deref().map(Arc::from),
             workspace: Workspace::new(&folder, home),
             ask: options.ask.clone(),
+            secrets: None,
         }
+    }
+
+    /// The same with secrets that texts to type may name.
+    #[must_use]
+    pub fn with_secrets(&self, secrets: TypedSecrets) -> Self {
+        Self { secrets: Some(secrets), ..self.clone() }
+    }
+
+    /// The secrets that texts to type may name.
+    pub(in crate::tools) fn typed_secrets(&self) -> TypedSecrets {
+        self.secrets.clone().unwrap_or_else(|| TypedSecrets::new(NoSecrets))
     }
 
     /// The same with the browser of another profile; `None` is the default one.
@@ -92,6 +106,15 @@ impl Scope {
     /// The workspace of file and terminal tools.
     pub(in crate::tools) fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+}
+
+/// Callers that may use no secrets.
+struct NoSecrets;
+
+impl SecretSource for NoSecrets {
+    fn typed(&self, name: &str, _: &str) -> Result<String, String> {
+        Err(format!("the secret {name:?} cannot be used here: secrets are for conversations that name them"))
     }
 }
 

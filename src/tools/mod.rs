@@ -62,6 +62,7 @@ pub mod visual;
 mod web;
 
 pub use crate::control::Session;
+pub use crate::page::{SecretSource, TypedSecrets, is_only_secrets};
 pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;

@@ -56,8 +56,11 @@ pub(super) struct ChatArgs {
     /// Use the logins of the profile [default: none; a conversation has its own cookies]
     #[arg(long)]
     share_login: bool,
+    /// Secret that the model may type, but never sees; repeatable. `cdpilot secrets` stores them
+    #[arg(long, value_name = "NAME")]
+    secret: Vec<String>,
     /// Continue this conversation: TEXT is the answer when the model has asked something
-    #[arg(long, value_name = "ID", conflicts_with_all = ["toolsets", "model", "share_login"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["toolsets", "model", "share_login", "secret"])]
     conversation: Option<String>,
     /// The task; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
@@ -74,6 +77,7 @@ pub(super) fn run(args: &ChatArgs, global: &Global, settings: &Settings, out: &O
     let link = Link::new(global, settings, out)?;
     let profile = global.profile.clone().or_else(|| super::settings::env("CDPILOT_PROFILE"));
     let next = Next::new(args.model.clone(), args.toolsets.clone(), args.share_login, profile);
+    let next = next.with_secrets(args.secret.clone());
     let interrupts = Interrupts::register()?;
     let text = match args.text.as_deref() {
         Some("-") => Some(from_stdin()?),

@@ -19,6 +19,8 @@ pub(super) struct Next {
     /// Empty: the default for the model.
     pub(super) toolsets: Vec<String>,
     share_login: bool,
+    /// Names of the secrets that it may type.
+    secrets: Vec<String>,
     /// Profile of the browser, when one was chosen.
     profile: Option<String>,
     /// The browser that was connected: its id and its address without secrets.
@@ -32,7 +34,12 @@ impl Next {
         share_login: bool,
         profile: Option<String>,
     ) -> Self {
-        Self { model, toolsets, share_login, profile, browser: None }
+        Self { model, toolsets, share_login, secrets: Vec::new(), profile, browser: None }
+    }
+
+    /// The same with the names of secrets that it may type.
+    pub(super) fn with_secrets(self, secrets: Vec<String>) -> Self {
+        Self { secrets, ..self }
     }
 
     /// The toolsets, with the default for the model.
@@ -67,6 +74,7 @@ impl Next {
             .field("model", self.model.clone())
             .field("toolsets", Some(toolsets))
             .field("share_login", self.share_login.then_some(true))
+            .field("secrets", (!self.secrets.is_empty()).then(|| self.secrets.clone()))
             .field("browser_id", browser);
         let created = link.ask(&request).map_err(|failure| match failure.kind() {
             Some(Code::UnknownToolset) => failure.with(Exit::Usage),

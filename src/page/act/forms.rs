@@ -259,6 +259,9 @@ impl Tab {
     ) -> Result<Option<Performed>, Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
+        let with_secrets = self.with_secrets(text, act, Some((&ready, at)), deadline)?;
+        let how = Typing { has_secret: with_secrets.is_some(), ..Typing::default() };
+        let text = with_secrets.as_deref().unwrap_or(text);
         let performed =
             Performed { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Performed::default() };
         match focused.kind.as_str() {
@@ -276,7 +279,7 @@ impl Tab {
         let typed = if act.input == Some(Input::Synthetic) {
             self.synthetic_text(Some((&ready.node, Mode::Replace)), text, false, deadline)?
         } else {
-            self.type_into(&ready, &focused, Mode::Replace, text, Typing::default(), deadline)?
+            self.type_into(&ready, &focused, Mode::Replace, text, how, deadline)?
         };
         self.check_keys(&ready, at, deadline)?;
         let performed = Performed { input: typed.synthetic.then_some(Input::Synthetic), ..performed };

@@ -92,8 +92,8 @@ actions! {
     }
         ; tool tool("browser_type", "Replace the text of a field.")
         => {
-            let how = Typing { submit: *submit, slowly: *slowly, append: *append, force: act.force, watched: false };
-            tab.focused().type_text(at, text, how, act.input, deadline)
+            let how = Typing { submit: *submit, slowly: *slowly, append: *append, ..Typing::of(act) };
+            tab.focused().type_text(act, at, text, how, deadline)
         };
 
     /// Inserts text into the focused element, without key events.

@@ -8,6 +8,7 @@
 //! | `pointer`, `drag`, `scroll` | the mouse |
 //! | `input_probe` | whether trusted input has reached its element |
 //! | `typing`, `keyboard`, `forms` | text into fields, keys, form fields |
+//! | `secrets` | stored secrets in texts to type |
 //! | `evaluate`, `wait`, `conditions` | scripts of the caller; conditions |
 //! | `settle`, `settled` | waiting until the effects of an action have ended, and the reason why they have |
 //! | `outcome`, `notices` | the answer of an action; messages of the page after it |
@@ -35,6 +36,7 @@ mod parse;
 mod pointer;
 mod request;
 mod scroll;
+mod secrets;
 mod settle;
 mod settled;
 mod typing;
@@ -50,6 +52,7 @@ pub use request::{
     Act, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Point, Settle, State,
     WaitFor,
 };
+pub use secrets::{SecretSource, TypedSecrets, is_only_secrets, secrets_in};
 pub(super) use settle::ActionRequests;
 pub use settled::Settled;
 pub use spec::{ActionSpec, ArgumentSpec, CommandSpec, FieldSpec, FieldType, ToolArgumentSpec, ToolSpec};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::kinds::ActKind;
+use super::secrets::TypedSecrets;
 use super::spec::{Described, FieldType};
 use crate::redact::Secrets;
 use crate::sync::Deadline;
@@ -27,6 +28,8 @@ described! {
         settle: Option<Settle> = default,
         /// Secrets to cover in the reported changes, besides texts that look like one.
         redact: Option<Secrets> => skip,
+        /// Secrets that texts to type may name as `{{secret:NAME}}`; without them, that is typed as it is.
+        secrets: Option<TypedSecrets> => skip,
     }
 }
 
@@ -39,7 +42,16 @@ impl Act {
     /// An action with defaults for all common fields.
     #[must_use]
     pub fn new(kind: ActKind) -> Self {
-        Self { kind, timeout_ms: None, input: None, force: false, delta: false, settle: None, redact: None }
+        Self {
+            kind,
+            timeout_ms: None,
+            input: None,
+            force: false,
+            delta: false,
+            settle: None,
+            redact: None,
+            secrets: None,
+        }
     }
 
     /// How long to wait for the effects of the action.

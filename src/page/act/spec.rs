@@ -236,6 +236,7 @@ of_type! {
     i32 => FieldType::Other,
     f64 => FieldType::Number,
     crate::redact::Secrets => FieldType::Internal,
+    crate::page::act::secrets::TypedSecrets => FieldType::Internal,
 }
 
 /// Whether a value is the one that a request has without the field.

@@ -18,7 +18,7 @@ use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
 use super::input_probe::is_end;
 use super::keyboard::FocusIn;
-use super::{Input, Locator, Performed};
+use super::{Act, Input, Locator, Performed};
 use crate::sync::Deadline;
 
 /// The answer of the in-page call `focusField`.
@@ -95,14 +95,15 @@ impl Tab {
     /// Types a text into a field, or into the focused one.
     pub(super) fn type_text(
         &self,
+        act: &Act,
         at: &Locator,
         text: &str,
         how: Typing,
-        input: Option<Input>,
         deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
-        let text = text.replace("\r\n", "\n");
+        let (text, input) = (text.replace("\r\n", "\n"), act.input);
         if at.reference.is_none() && at.selector.is_none() {
+            self.with_secrets(&text, act, None, deadline)?;
             self.check_focus(deadline)?;
             let typed = if input == Some(Input::Synthetic) {
                 self.synthetic_text(None, &text, how.submit, deadline)?
@@ -115,6 +116,9 @@ impl Tab {
         let ready = self.ready(at, Needs::EDIT, how.force, deadline)?;
         let mode = if how.append { Mode::Append } else { Mode::Replace };
         let focused = self.focus_field(&ready, at, mode, deadline)?;
+        let with_secrets = self.with_secrets(&text, act, Some((&ready, at)), deadline)?;
+        let how = Typing { has_secret: with_secrets.is_some(), ..how };
+        let text = with_secrets.unwrap_or(text);
         match focused.kind.as_str() {
             "line" | "lines" | "rich" => {}
             "picked" => {
@@ -222,7 +226,8 @@ impl Tab {
             outcome => outcome?,
         }
         // A frame of another site could take the focus, and with it the rest of a password.
-        let watched = focused.type_ == "password" && self.supervisor.view().frames_of(self.target.as_str()).count() > 1;
+        let is_secret = how.has_secret || focused.type_ == "password";
+        let watched = is_secret && self.supervisor.view().frames_of(self.target.as_str()).count() > 1;
         let how = Typing { watched, ..how };
         let typed = self.send_text(text, how, Some((&ready.node, mode)), deadline)?;
         if watched && !how.submit && !typed.blocked && !typed.synthetic {
@@ -304,8 +309,17 @@ pub(super) struct Typing {
     pub(super) slowly: bool,
     pub(super) append: bool,
     pub(super) force: bool,
+    /// Whether a stored secret is part of the text.
+    pub(super) has_secret: bool,
     /// Send each character only while the field's document has the focus.
     pub(super) watched: bool,
+}
+
+impl Typing {
+    /// The way of an action, with defaults for the rest.
+    pub(super) fn of(act: &Act) -> Self {
+        Self { force: act.force, ..Self::default() }
+    }
 }
 
 /// Why a field did not accept a text.

@@ -101,7 +101,7 @@ struct FrameBox {
 }
 
 #[derive(Clone, Copy, Deserialize)]
-struct Edges(f64, f64, f64, f64);
+pub(super) struct Edges(f64, f64, f64, f64);
 
 impl From<Edges> for Rect {
     fn from(Edges(x, y, width, height): Edges) -> Self {
@@ -258,6 +258,18 @@ impl Layout {
     pub(in super::super) fn around(&self, frame: &FrameId, point: (f64, f64)) -> Option<(&Node, (f64, f64))> {
         let owner = self.owners.get(frame)?;
         Some((owner, self.transform(&owner.frame)?.inside(point)))
+    }
+
+    /// The visible part of a frame in the top viewport, nothing if it is not visible; `None` if the frame is not known.
+    pub(super) fn frame(&self, frame: &FrameId) -> Option<Option<Rect>> {
+        let lift = self.transform(frame)?;
+        Some(if lift.is_top { Some(self.view.rect()) } else { lift.shown })
+    }
+
+    /// The visible parts of rectangles of a frame, in the top viewport; `None` if the frame is not known.
+    pub(super) fn parts(&self, frame: &FrameId, rects: &[Edges]) -> Option<Vec<Rect>> {
+        let lift = self.transform(frame)?;
+        Some(rects.iter().filter_map(|rect| lift.shown_of(*rect)).collect())
     }
 
     fn transform(&self, frame: &FrameId) -> Option<FrameTransform> {

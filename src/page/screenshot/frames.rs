@@ -113,6 +113,6 @@ fn tiled(rect: &Rect, shown: &Rect) -> Vec<Rect> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "pixels of a picture")]
-fn whole(pixels: f64) -> i64 {
+pub(super) fn whole(pixels: f64) -> i64 {
     pixels.round() as i64
 }

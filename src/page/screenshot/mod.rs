@@ -13,6 +13,7 @@
 //! | `boxes` | positions of nodes in the top viewport |
 //! | `canvas`, `encode` | pixels; image files and their limits |
 //! | `draw`, `font` | labels |
+//! | `hidden` | stored secrets are painted over |
 //! | `highlight` | a coloured area over an element |
 //! | `pdf` | printing to PDF |
 //! | `save` | writing files |
@@ -23,6 +24,7 @@ mod draw;
 mod encode;
 mod font;
 mod frames;
+mod hidden;
 mod highlight;
 mod options;
 mod pdf;

@@ -104,6 +104,7 @@ impl Tab {
     }
 
     fn printed(&self, options: &PdfOptions, deadline: Deadline<'_>) -> Result<Vec<u8>, Error> {
+        self.check_nothing_hidden(deadline)?;
         let page = FrameRef::TopOf(self.target.clone());
         let printed = self.supervisor.call(&page, &options.command()?, deadline).map_err(refused)?.result;
         let Some(stream) = printed.stream else {

@@ -271,8 +271,13 @@ impl Tab {
         Ok(shot)
     }
 
-    /// Captures, in tiles where the area is larger than what Chromium captures at once.
+    /// Captures. Stored secrets are painted over.
     pub(in super::super) fn grab(&self, frame: &Frame, deadline: Deadline<'_>) -> Result<(Vec<u8>, bool), Error> {
+        if self.has_hidden() { self.grab_hiding(frame, deadline) } else { self.grab_as_it_is(frame, deadline) }
+    }
+
+    /// Captures, in tiles where the area is larger than what Chromium captures at once.
+    pub(super) fn grab_as_it_is(&self, frame: &Frame, deadline: Deadline<'_>) -> Result<(Vec<u8>, bool), Error> {
         let tiles = tiles::of(&frame.area, frame.view.ratio);
         let began = Instant::now();
         let failed = |error| not_captured(error, began.elapsed());
@@ -309,7 +314,12 @@ impl Tab {
             self.keep_drawing();
         }
         loop {
-            match self.supervisor.capture(&page, &command, deadline.within(slice)) {
+            let captured = if self.has_hidden() {
+                self.supervisor.capture_unkept(&page, &command, deadline.within(slice))
+            } else {
+                self.supervisor.capture(&page, &command, deadline.within(slice))
+            };
+            match captured {
                 Err(error) if is_between(&error) && !deadline.passed() => pause(BETWEEN),
                 Err(error) if is_late(&error, is_drawing) && !deadline.passed() => slice = slice.saturating_mul(2),
                 outcome => return outcome.map(|done| (done.result, done.rescued)),

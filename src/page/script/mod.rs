@@ -45,6 +45,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("highlight.js"),
     include_str!("readiness.js"),
     include_str!("carousel.js"),
+    include_str!("secrets.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 );
 

@@ -104,7 +104,7 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
     let (route, names) = match find_or_fail(request) {
         Ok(found) => found,
         Err((failure, methods)) => {
-            let answer = written(&failure, vocabulary(request));
+            let answer = written(context, &failure, vocabulary(request));
             let mut allowed = names(&methods);
             if methods.contains(&Method::Get) {
                 allowed.push("HEAD");
@@ -117,10 +117,19 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
     };
     match outcome(context, request, route, names) {
         Ok(Reply::Other(answer)) => answer,
-        Ok(Reply::Fields(fields)) => {
+        Ok(Reply::Fields(mut fields)) => {
+            cover(context, &mut fields);
             Answer::json(StatusCode::OK, &fields).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
         }
-        Err(failure) => written(&failure, vocabulary(request)),
+        Err(failure) => written(context, &failure, vocabulary(request)),
+    }
+}
+
+/// Redacts stored secrets, which no answer contains.
+fn cover(context: &ServerContext, fields: &mut Map<String, Value>) {
+    let secrets = context.control.secret_store().covers();
+    if !secrets.is_empty() {
+        secrets.cover_fields(fields);
     }
 }
 
@@ -276,7 +285,9 @@ fn vocabulary(request: &Request) -> Vocabulary {
 }
 
 /// A failure as an answer.
-fn written(failure: &ApiError, vocabulary: Vocabulary) -> Answer {
+fn written(context: &ServerContext, failure: &ApiError, vocabulary: Vocabulary) -> Answer {
     let status = StatusCode::from_u16(failure.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::json(status, &failure.body(vocabulary)).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    let mut body = failure.body(vocabulary);
+    cover(context, &mut body);
+    Answer::json(status, &body).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }

@@ -16,6 +16,8 @@ use super::{Call, Reply};
 use crate::api::EventsQuery;
 use crate::control::Profile;
 use crate::http::{Answer, Event, EventSource, Next};
+use crate::redact::ChangingSecrets;
+use crate::secrets::SecretStore;
 use crate::supervisor::{Entry, EventKind, EventLog};
 use crate::sync::Deadline;
 
@@ -50,7 +52,8 @@ pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, ApiEr
         (None, None) => Some(log.last()),
     };
     let profile = (!profile.session().is_default()).then_some(profile);
-    let mut source = Stream { log, start, seq: 0, target, profile, ready: VecDeque::new() };
+    let secrets = call.context.control.secret_store().clone();
+    let mut source = Stream { log, start, seq: 0, target, profile, secrets, ready: VecDeque::new() };
     match from {
         Some(seq) => source.seq = seq,
         None => source.reset("other_start"),
@@ -82,6 +85,8 @@ struct Stream {
     target: Option<String>,
     /// For a session other than the default one: send only events of tabs that it sees.
     profile: Option<Profile>,
+    /// Redacted in events.
+    secrets: SecretStore,
     ready: VecDeque<Event>,
 }
 
@@ -131,7 +136,7 @@ impl EventSource for Stream {
                 self.seq = entry.seq;
                 let about = entry.target_id.as_ref().map(|target| target.as_str());
                 if is_visible && (self.target.is_none() || about == self.target.as_deref()) {
-                    self.ready.push_back(event(&self.start, entry));
+                    self.ready.push_back(event(&self.start, entry, self.secrets.covers()));
                 }
             }
             // Events that are filtered out must not delay the check for a disconnected client.
@@ -151,7 +156,7 @@ fn id(start: &str, seq: u64) -> String {
 }
 
 /// A log entry as an event.
-pub(super) fn event(start: &str, entry: &Entry) -> Event {
+pub(super) fn event(start: &str, entry: &Entry, secrets: &ChangingSecrets) -> Event {
     let name = serde_json::to_value(entry.kind()).ok().and_then(|name| name.as_str().map(str::to_owned));
     let name = name.unwrap_or_default();
     let mut map = Map::new();
@@ -169,6 +174,9 @@ pub(super) fn event(start: &str, entry: &Entry) -> Event {
         _ => rest = rest.into_iter().map(|(key, value)| (camel(&key), value)).collect(),
     }
     map.extend(rest);
+    if !secrets.is_empty() {
+        secrets.cover_fields(&mut map);
+    }
     map.insert("seq".to_owned(), entry.seq.into());
     map.insert("ts".to_owned(), json!(entry.ts));
     map.insert("type".to_owned(), name.clone().into());
@@ -224,7 +232,7 @@ mod tests {
 
     fn sent(happened: supervisor::LogEvent) -> Value {
         let what = EventRecord { target_id: Some("T".into()), event: Arc::new(happened) };
-        let event = event("a1", &Entry { seq: 7, ts: 1.5, what });
+        let event = event("a1", &Entry { seq: 7, ts: 1.5, what }, &ChangingSecrets::default());
         let data: Value = serde_json::from_str(&event.data).unwrap();
         assert_eq!((event.name.as_deref(), event.id.as_deref()), (data["type"].as_str(), Some("a1-7")));
         assert_eq!((&data["seq"], &data["ts"], &data["targetId"]), (&json!(7), &json!(1.5), &json!("T")));
@@ -259,8 +267,15 @@ mod tests {
     fn what_is_not_kept_any_more_is_reported_once() {
         let log = Arc::new(EventLog::default());
         log.append((0..10_050).map(|_| (1.0, EventRecord { target_id: None, event: Arc::new(navigated()) })));
-        let mut stream =
-            Stream { log, start: "a1".to_owned(), seq: 7, target: None, profile: None, ready: VecDeque::new() };
+        let mut stream = Stream {
+            log,
+            start: "a1".to_owned(),
+            seq: 7,
+            target: None,
+            profile: None,
+            secrets: SecretStore::default(),
+            ready: VecDeque::new(),
+        };
         let mut ids = Vec::new();
         while let Next::Event(event) = stream.next(Deadline::after_millis(1)) {
             ids.push((event.name.unwrap(), event.id.unwrap()));

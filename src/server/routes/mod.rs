@@ -14,6 +14,7 @@
 //! | `events`, `event_schema` | the event stream; the schema of its events |
 //! | `browsers`, `conversations` | browser ids and conversations (feature `agent`) |
 //! | `models` | settings of models |
+//! | `secrets` | secrets that conversations may type |
 //! | `mcp` | tools over the Model Context Protocol |
 
 mod act;
@@ -30,6 +31,7 @@ mod mcp;
 mod models;
 mod network;
 mod pages;
+mod secrets;
 mod site_data;
 mod system;
 mod table;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::Route;
-use super::{act, browser, events, mcp, models, network, pages, site_data, system, tabs};
+use super::{act, browser, events, mcp, models, network, pages, secrets, site_data, system, tabs};
 use crate::api::Method::{Delete, Get, Post};
 #[cfg(feature = "agent")]
 use crate::api::SendMessage;
@@ -84,6 +84,12 @@ fn server_routes() -> Vec<Route> {
         )
         .quick()
         .global(),
+        Route::of(Get, "/secrets", "List the secrets that conversations may type, without their values", secrets::list)
+            .quick()
+            .global(),
+        Route::of(Post, "/secrets", "Store a secret for one origin; one with the same name is replaced", secrets::set)
+            .global(),
+        Route::of(Delete, "/secrets/:name", "Remove a secret", secrets::remove).global(),
         Route::of(Delete, "/mcp", "End an MCP session (`Mcp-Session-Id`)", mcp::end).quick().global(),
     ]
 }

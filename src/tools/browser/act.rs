@@ -10,7 +10,7 @@ use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, argument
 use super::{Browser, BrowserTools};
 use crate::control::TabHandle;
 use crate::page::{
-    ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, ToolArgumentSpec, ToolSpec, WaitFor,
+    ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, ToolArgumentSpec, ToolSpec, WaitFor, secrets_in,
 };
 use crate::sync::Deadline;
 
@@ -151,6 +151,7 @@ fn act(
 ) -> Result<Outcome, ToolError> {
     act.delta = !matches!(act.kind, ActKind::Wait(_) | ActKind::Evaluate { .. });
     act.redact = Some(browser.secrets.clone());
+    act.secrets = Some(call.scope.typed_secrets());
     let handle = browser.tab(target)?;
     // Conversations store calls, but no text of secret fields.
     let is_secret = call.scope.is_conversation().then(|| is_secret(&handle, &act.kind, call.deadline)).flatten();
@@ -201,6 +202,9 @@ fn outcome_of(kind: &ActKind) -> Outcome {
         ActKind::Click { .. } => outcome.with("clicked", reference),
         ActKind::Hover { .. } => outcome.with("hovered", reference),
         // The text may be a password.
+        ActKind::Type { text, .. } if !secrets_in(text).is_empty() => {
+            outcome.with("typed", format!("the secret {}", secrets_in(text).join(", "))).with("element", reference)
+        }
         ActKind::Type { text, .. } => {
             outcome.with("typed", format!("{} characters", text.chars().count())).with("element", reference)
         }

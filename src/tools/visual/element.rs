@@ -398,8 +398,11 @@ fn commit(
     let (act, done) = match action {
         Action::KeyboardInput => {
             let length = given.text.chars().count();
+            let secrets = page::secrets_in(&given.text);
             let done = if given.text.is_empty() {
                 format!("Cleared {what}{}.", entered(given.submit))
+            } else if !secrets.is_empty() {
+                format!("Typed the secret {} into {what}{}.", secrets.join(", "), entered(given.submit))
             } else {
                 let noun = if length == 1 { "character" } else { "characters" };
                 format!("Typed {length} {noun} into {what}{}.", entered(given.submit))
@@ -450,7 +453,8 @@ fn typed(
     effects(&outcome, &mut said);
     let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     // After Enter the field may be used for something else.
-    if let Some(held) = held().filter(|held| !given.submit && folded(held) != folded(&cut(&given.text, 1_200))) {
+    let is_comparable = !given.submit && page::secrets_in(&given.text).is_empty();
+    if let Some(held) = held().filter(|held| is_comparable && folded(held) != folded(&cut(&given.text, 1_200))) {
         said.page_texts.push(format!("the field holds, different from what was typed: {}", quoted(&cut(&held, 300))));
     }
     shown_after(visual, handle, said)
@@ -484,6 +488,7 @@ fn perform(
     elements: &[&VisibleElement],
 ) -> Result<page::Outcome, ToolError> {
     act.redact = Some(visual.secrets.clone());
+    act.secrets = Some(visual.call.scope.typed_secrets());
     let deadline = act.deadline(visual.call.deadline);
     visual.profile()?.act(handle, &act, deadline).map_err(|error| failed_at(error, elements))
 }

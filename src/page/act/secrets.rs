@@ -1,0 +1,166 @@
+//! Secrets that are typed but not seen: a text names one as `{{secret:NAME}}`, and its value takes this place at the moment of
+//! typing, if the field belongs to the origin of the secret.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::{Error, Tab};
+use super::actionability::Ready;
+use super::typing::{gone, named};
+use super::{Act, Locator};
+use crate::sync::Deadline;
+
+const START: &str = "{{secret:";
+const END: &str = "}}";
+
+/// Where the values of secrets come from.
+pub trait SecretSource: Send + Sync {
+    /// The text to type for a secret into a page of an origin.
+    ///
+    /// # Errors
+    /// Why it must not be typed there, as a sentence without its value.
+    fn typed(&self, name: &str, origin: &str) -> Result<String, String>;
+}
+
+/// The secrets that an action may type.
+#[derive(Clone)]
+pub struct TypedSecrets(Arc<dyn SecretSource>);
+
+impl TypedSecrets {
+    /// Secrets from a source.
+    #[must_use]
+    pub fn new(source: impl SecretSource + 'static) -> Self {
+        Self(Arc::new(source))
+    }
+}
+
+impl fmt::Debug for TypedSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TypedSecrets")
+    }
+}
+
+impl PartialEq for TypedSecrets {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A part of a text to type.
+#[derive(Debug, PartialEq, Eq)]
+enum Part<'t> {
+    Text(&'t str),
+    /// The name of a secret.
+    Secret(&'t str),
+}
+
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let (mut all, mut rest) = (Vec::new(), text);
+    while let Some((before, behind)) = rest.split_once(START) {
+        let Some((name, after)) = behind.split_once(END) else { break };
+        if !before.is_empty() {
+            all.push(Part::Text(before));
+        }
+        all.push(Part::Secret(name.trim()));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        all.push(Part::Text(rest));
+    }
+    all
+}
+
+/// The names of the secrets in a text to type, in order.
+#[must_use]
+pub fn secrets_in(text: &str) -> Vec<&str> {
+    let name = |part| match part {
+        Part::Secret(name) => Some(name),
+        Part::Text(_) => None,
+    };
+    parts(text).into_iter().filter_map(name).collect()
+}
+
+/// Whether a text consists of the names of secrets only.
+#[must_use]
+pub fn is_only_secrets(text: &str) -> bool {
+    let parts = parts(text.trim());
+    !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Secret(_)))
+}
+
+/// The answer of the in-page call `secretPlace`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SecretPlace {
+    gone: bool,
+    /// The origin of the document; `null` if it has none of its own.
+    origin: String,
+    /// Whether the field belongs to a form.
+    form: bool,
+    /// The origins to which the form may be sent.
+    sends: Vec<String>,
+}
+
+impl Tab {
+    /// The text to type into a field that has the focus, with the values of the secrets that it names. `None`: it names none.
+    pub(super) fn with_secrets(
+        &self,
+        text: &str,
+        act: &Act,
+        field: Option<(&Ready, &Locator)>,
+        deadline: Deadline<'_>,
+    ) -> Result<Option<String>, Error> {
+        let Some(TypedSecrets(source)) = &act.secrets else { return Ok(None) };
+        if secrets_in(text).is_empty() {
+            return Ok(None);
+        }
+        let Some((ready, at)) = field else {
+            let problem = "a secret is typed only into a field that is named: give its ref".to_owned();
+            return Err(Error::BadRequest { problem });
+        };
+        let refused = |reason: String| Error::not_actionable(named(at), format!("{reason}; nothing was typed"));
+        let place: SecretPlace =
+            self.call_on_node(&ready.node, "secretPlace", &json!({ "id": ready.node.id }), deadline)?;
+        if place.gone {
+            return Err(gone(at));
+        }
+        let mut typed = String::new();
+        for part in parts(text) {
+            match part {
+                Part::Text(text) => typed.push_str(text),
+                Part::Secret(name) => typed.push_str(&source.typed(name, &place.origin).map_err(refused)?),
+            }
+        }
+        if !place.form {
+            let reason = "it belongs to no form, so it is not known where a secret in it would be sent";
+            return Err(refused(reason.to_owned()));
+        }
+        match place.sends.iter().find(|sends| **sends != place.origin) {
+            None => Ok(Some(typed)),
+            Some(other) if other == "null" => {
+                Err(refused("its form is sent to an address without an origin".to_owned()))
+            }
+            Some(other) => {
+                Err(refused(format!("its form may be sent to {other}, and its page is of {}", place.origin)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_found_in_texts() {
+        assert_eq!(secrets_in("a {{secret:x}}{{ secret:y }} {{secret: z.1 }}"), ["x", "z.1"]);
+        for text in ["", "plain", "{{secret:x", "{{x}}", "{ {secret:x}}"] {
+            assert!(secrets_in(text).is_empty() && !is_only_secrets(text), "{text}");
+        }
+        assert_eq!(parts("a{{secret:x}}b"), [Part::Text("a"), Part::Secret("x"), Part::Text("b")]);
+        assert!(is_only_secrets(" {{secret:x}} ") && is_only_secrets("{{secret:x}}{{secret:y}}"));
+        assert!(!is_only_secrets("a{{secret:x}}"));
+    }
+}
