@@ -152,6 +152,9 @@ mod control_dialogs;
 #[path = "control/doctor.rs"]
 mod control_doctor;
 #[cfg(feature = "server")]
+#[path = "control/egress.rs"]
+mod control_egress;
+#[cfg(feature = "server")]
 #[path = "control/files.rs"]
 mod control_files;
 #[cfg(feature = "server")]

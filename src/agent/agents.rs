@@ -124,6 +124,13 @@ impl Agents {
         if let Some(problem) = resolved.problems.into_iter().next() {
             return Err(problem.into());
         }
+        if !settings.hosts().is_empty() {
+            inner.control.hosts(&settings.hosts())?;
+            if settings.share_login {
+                let problem = "hosts: the cookies of the profile belong to a browser context without limits; leave out share_login, or hosts";
+                return Err(Error::BadRequest { problem: problem.to_owned() });
+            }
+        }
         for name in settings.secrets() {
             let found = inner.control.secret_store().find(&name);
             found.map_err(|problem| Error::BadRequest { problem: format!("secrets: {problem}") })?;

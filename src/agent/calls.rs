@@ -10,6 +10,7 @@ use super::messages::Entry;
 use super::questions::Ask;
 use super::turn::{Draft, End, Picture, Turn};
 use super::typed;
+use crate::control::Hosts;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::IntentOutcome;
 use crate::sync::Deadline;
@@ -22,6 +23,8 @@ const NAME: usize = 64;
 /// The tool with previews, and its actions that show one.
 const INTERACTION: &str = "element_interaction";
 const PREVIEWED: [&str; 4] = ["click", "keyboard_input", "select", "drag_and_drop"];
+/// How many hosts that were not reached a result lists.
+const MOST_HOSTS: usize = 10;
 /// Stands for a name that no tool can have.
 const NO_NAME: &str = "unknown_tool";
 
@@ -235,6 +238,7 @@ impl Turn<'_> {
         let mut draft = Draft::default();
         let is_secret = typed::take_is_secret(&mut result);
         self.report_dialogs(&mut draft);
+        self.report_hosts(&mut draft, &mut result);
         if prepared.is_withheld {
             let shown = if is_secret { &prepared.stored } else { &prepared.revealed };
             let event = AgentEvent::action("", prepared.name(), prepared.id(), arguments_of(shown));
@@ -284,6 +288,25 @@ impl Turn<'_> {
         }
         self.pictures.append(&mut pictures);
         Ok(is_open)
+    }
+
+    /// Reports the hosts that pages requested and did not get, also to the model.
+    fn report_hosts(&self, draft: &mut Draft, result: &mut Value) {
+        let refused = self.session.hosts().map(Hosts::take_refused).unwrap_or_default();
+        if refused.is_empty() {
+            return;
+        }
+        let names: Vec<String> = refused.iter().take(MOST_HOSTS).map(|refused| refused.host.clone()).collect();
+        let count: u64 = refused.iter().map(|refused| refused.count).sum();
+        let more = refused.len().saturating_sub(MOST_HOSTS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        draft.system(format!(
+            "Not reached, because the conversation is limited to other hosts: {}{more} ({count} requests).",
+            names.join(", ")
+        ));
+        if let Some(fields) = result.as_object_mut() {
+            fields.insert("blocked_hosts".to_owned(), json!(names));
+        }
     }
 
     /// Stores the text of a call that was withheld.

@@ -105,10 +105,21 @@ impl Settings {
         Ok(Self { mode: Mode::parse(&stored.mode).unwrap_or_default(), ..read })
     }
 
+    /// Patterns of the hosts that it may reach; empty: all.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let patterns = self.texts("hosts");
+        // Everything.
+        if patterns.iter().any(|pattern| pattern == "*") { Vec::new() } else { patterns }
+    }
+
+    fn texts(&self, name: &str) -> Vec<String> {
+        let all = self.more.get(name).and_then(Value::as_array).into_iter().flatten();
+        all.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+    }
+
     /// The names of the secrets that it may type.
     pub(super) fn secrets(&self) -> Vec<String> {
-        let names = self.more.get("secrets").and_then(Value::as_array).into_iter().flatten();
-        names.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+        self.texts("secrets")
     }
 
     pub(super) fn is_replay(&self) -> bool {

@@ -139,10 +139,13 @@ impl<'a> Turn<'a> {
         };
         let messages = inner.store.messages(&live.id, 1, usize::MAX, deadline())?;
         let entries = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
+        let hosts = settings.hosts();
+        let hosts = if hosts.is_empty() { None } else { Some(inner.control.hosts(&hosts)?) };
         let (session, is_new) = live.session(|| {
             let short: String = live.id.chars().take(SHORT).collect();
             let session = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
-            session.with_viewport(WIDTH, HEIGHT).may_share_context()
+            let session = session.with_viewport(WIDTH, HEIGHT).may_share_context();
+            hosts.map_or(session.clone(), |hosts| session.with_hosts(hosts))
         });
         session.keep_tabs(true);
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));

@@ -34,7 +34,7 @@ pub(crate) struct CreateConversation {
     pub(crate) share_login: bool,
     /// Which actions a person approves. Default: `agent.guard`. Stored, not used yet.
     pub(crate) guard: Option<crate::config::Guard>,
-    /// Hosts that it may use. Stored, not used yet.
+    /// Patterns of hosts that its browser context may reach, such as `example.com` or `*.example.com`. Default: all.
     pub(crate) hosts: Vec<String>,
     /// Names of stored secrets that it may type, but not see.
     pub(crate) secrets: Vec<String>,

@@ -1,5 +1,7 @@
 //! Browser contexts: separate cookies, storage and cache without a separate process.
 
+use std::net::SocketAddr;
+
 use super::Error;
 use crate::cdp::Connection;
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -16,8 +18,22 @@ pub struct Context {
 impl Context {
     /// Creates one: <https://chromedevtools.github.io/devtools-protocol/tot/Target/#method-createBrowserContext>.
     pub(crate) fn create(connection: &Connection, deadline: Deadline<'_>) -> Result<Self, Error> {
+        Self::create_behind(connection, None, deadline)
+    }
+
+    /// As [`create`](Self::create), with a proxy for all of its requests, those to this machine included.
+    pub(crate) fn create_behind(
+        connection: &Connection,
+        proxy: Option<SocketAddr>,
+        deadline: Deadline<'_>,
+    ) -> Result<Self, Error> {
         // With `dispose_on_detach` the browser cleans up if the connection ends without a command.
-        let command = CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
+        let mut command = CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
+        if let Some(proxy) = proxy {
+            command.proxy_server = Some(format!("http://{proxy}"));
+            // Without this, Chromium connects to loopback addresses and names directly.
+            command.proxy_bypass_list = Some("<-loopback>".to_owned());
+        }
         let made = connection.call(&command, deadline)?;
         Ok(Self { connection: connection.clone(), id: made.browser_context_id, disposed: false })
     }

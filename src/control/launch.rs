@@ -35,6 +35,8 @@ pub(super) struct Facts {
     pub(super) executable: Option<String>,
     pub(super) user_data_dir: Option<String>,
     pub(super) headless: Option<bool>,
+    /// Whether it runs on this machine.
+    pub(super) is_local: bool,
     pub(super) no_sandbox: Option<bool>,
     pub(super) transport: &'static str,
     pub(super) notes: Vec<String>,
@@ -76,7 +78,7 @@ pub(super) fn bring_up(
     };
     // Before it has pages that could navigate there.
     let port = browser.endpoint().map(|endpoint| shared.protected.protect(endpoint.port(), BROWSER));
-    let local = browser.endpoint().is_none_or(browser::Endpoint::is_loopback) && browser.webdriver().is_none();
+    let local = is_local(&browser);
     let ours = browser.is_ours();
     let log = Some(Arc::clone(log));
     let options = SupervisorOptions { unreachable_ports, prepared: ours, log, ..options(shared, settings, deadline) };
@@ -250,7 +252,8 @@ fn launch(
         // Ports of browsers that start later are blocked in each CDP session.
         let own = port.as_ref().map(|port| port.number);
         let unreachable: Vec<u16> = shared.protected.all().into_iter().chain(own).collect();
-        let (resolver_rules, extra_args) = network(shared, &unreachable);
+        let (resolver_rules, mut extra_args) = network(shared, &unreachable);
+        extra_args.push(SANDBOXED_FRAMES.to_owned());
         // Hosts excluded from the resolver rules are reachable on any port, so the ports are blocked in each CDP session.
         let unreachable = if NavigationPolicy::excludes_hosts(&resolver_rules) { Vec::new() } else { unreachable };
         let viewport = shared.config.browser.viewport;
@@ -302,6 +305,10 @@ fn user_agent(set: &config::UserAgent) -> browser::UserAgent {
     }
 }
 
+/// In a process of its own, a sandboxed `srcdoc` frame may run its script before it gets the one that confines a context to its
+/// hosts (Chromium 156).
+const SANDBOXED_FRAMES: &str = "--disable-features=IsolateSandboxedIframes";
+
 /// The resolver rules that block connections, and the remaining `extra_args` of the settings.
 fn network(shared: &Shared, unreachable: &[u16]) -> (Vec<String>, Vec<String>) {
     let value = |arg: &str| {
@@ -346,6 +353,11 @@ fn port(shared: &Shared, settings: &Settings, refused: &[u16]) -> Result<Option<
     }
 }
 
+/// Whether a browser runs on this machine.
+fn is_local(browser: &BrowserProcess) -> bool {
+    browser.endpoint().is_none_or(browser::Endpoint::is_loopback) && browser.webdriver().is_none()
+}
+
 /// Reads the properties of a browser.
 pub(super) fn facts(browser: &BrowserProcess) -> Facts {
     let shown = |path: &std::path::Path| path.display().to_string();
@@ -358,6 +370,7 @@ pub(super) fn facts(browser: &BrowserProcess) -> Facts {
         executable: browser.executable().map(shown),
         user_data_dir: browser.user_data_dir().map(shown),
         headless: browser.headless().map(|decided| decided.on),
+        is_local: is_local(browser),
         no_sandbox: no_sandbox.map(|decided| decided.on),
         transport: "pipe",
         notes: Vec::new(),

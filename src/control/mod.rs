@@ -18,6 +18,7 @@
 //! | `status` | status of a profile |
 //! | `tab_index`, `tabs`, `open` | tab ids, labels and owners; finding, opening, closing tabs |
 //! | `session`, `sessions` | a session: a client with its own current tab, tabs and state; all sessions by name |
+//! | `egress` | hosts that a session may reach, and the proxy that holds it to them |
 //! | `navigate`, `address` | navigation; URLs without a scheme |
 //! | `raw` | raw CDP commands |
 //! | `dialogs` | dialogs and armed answers |
@@ -33,6 +34,7 @@ mod checks;
 mod decorate;
 mod dialogs;
 mod doctor;
+mod egress;
 mod error;
 mod events;
 mod files;
@@ -63,6 +65,7 @@ use std::time::Duration;
 
 pub use address::with_scheme;
 pub use doctor::doctor_of;
+pub use egress::{Hosts, RefusedHost};
 pub use error::Error;
 pub use files::{FileKind, Files, media_type};
 pub use lifecycle::{Profile, Running};
@@ -137,6 +140,14 @@ impl Control {
     #[must_use]
     pub fn secret_store(&self) -> &SecretStore {
         &self.shared.secret_store
+    }
+
+    /// The hosts of a session ([`Session::with_hosts`]), by patterns as in `browser.navigation`.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for an invalid pattern.
+    pub fn hosts(&self, patterns: &[String]) -> Result<Hosts, Error> {
+        Hosts::new(patterns, &self.shared.navigation)
     }
 
     /// The files of the home.

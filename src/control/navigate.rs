@@ -153,6 +153,9 @@ impl Profile {
 
     /// Checks a URL against the navigation policy.
     pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
+        if let Some(hosts) = self.session.hosts() {
+            hosts.check(url)?;
+        }
         Ok(running.supervisor().check_navigation(url, deadline)?)
     }
 }

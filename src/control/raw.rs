@@ -11,6 +11,16 @@ use crate::sync::Deadline;
 /// Commands that navigate to their `url` parameter.
 const GOING: [&str; 2] = ["Page.navigate", "Target.createTarget"];
 
+/// Commands that could leave the confinement to hosts: other contexts, and worlds and documents without its script.
+const UNCONFINED: [&str; 6] = [
+    "Page.addScriptToEvaluateOnNewDocument",
+    "Page.createIsolatedWorld",
+    "Page.removeScriptToEvaluateOnNewDocument",
+    "Page.setPrerenderingAllowed",
+    "Target.createBrowserContext",
+    "Target.exposeDevToolsProtocol",
+];
+
 /// Commands whose results show a page in a form in which secrets are not found.
 const PICTURES: [&str; 4] =
     ["Page.captureScreenshot", "Page.captureSnapshot", "Page.printToPDF", "Page.startScreencast"];
@@ -27,6 +37,10 @@ impl Profile {
     /// [`Error::PathRefused`], [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
     pub fn raw(&self, mut call: RawCall, deadline: Deadline<'_>) -> Result<Value, Error> {
         self.may_call(&call)?;
+        if self.session.hosts().is_some() && UNCONFINED.contains(&&*call.method) {
+            let problem = format!("{} is refused in a conversation with hosts: it could reach other ones", call.method);
+            return Err(Error::BadRequest { problem });
+        }
         if PICTURES.contains(&&*call.method) && !self.core.shared.secret_store.covers().is_empty() {
             return Err(Error::BadRequest { problem: format!("{} {SHOWS_SECRETS}", call.method) });
         }

@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::{Error, Profile, Running, tab_index};
+use super::{Error, Hosts, Profile, Running, tab_index};
 use crate::browser::Context;
+use crate::http::proxy::Proxy;
 use crate::page::{Emulation, Viewport};
 use crate::supervisor::{BrowserContextId, ClosedDialog, TargetId};
 use crate::sync::Deadline;
@@ -49,6 +50,8 @@ pub(super) struct Client {
     may_share: bool,
     /// Width and height of its tabs in browsers without a window, in CSS pixels.
     viewport: Option<(u32, u32)>,
+    /// The hosts that it may reach; `None`: all.
+    hosts: Option<Hosts>,
     /// Whether its idle tabs stay open.
     is_kept: AtomicBool,
     profiles: Mutex<HashMap<u64, InProfile>>,
@@ -66,6 +69,8 @@ struct InProfile {
     place: Option<(String, String, String)>,
     /// The browser context of an isolated session.
     context: Option<Arc<Context>>,
+    /// The proxy of that context.
+    proxy: Option<Proxy>,
     /// Whether the endpoint refused a browser context, so that the default one is used.
     is_sharing: bool,
     /// Tabs that have the viewport of the session.
@@ -157,6 +162,22 @@ impl Session {
         self
     }
 
+    /// The session with a browser context that reaches only these hosts. No effect on sessions without their own context, and
+    /// when it is in use already.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: Hosts) -> Self {
+        if let Some(client) = self.0.as_mut().and_then(Arc::get_mut).filter(|client| client.is_isolated) {
+            client.hosts = Some(hosts);
+        }
+        self
+    }
+
+    /// The hosts that it may reach; `None`: all.
+    #[must_use]
+    pub fn hosts(&self) -> Option<&Hosts> {
+        self.0.as_ref().and_then(|client| client.hosts.as_ref())
+    }
+
     /// Whether its idle tabs stay open, instead of being closed after `browser.tabs.idle_minutes`.
     pub fn keep_tabs(&self, is_kept: bool) {
         if let Some(client) = &self.0 {
@@ -225,6 +246,7 @@ impl Client {
             is_isolated,
             may_share: false,
             viewport: None,
+            hosts: None,
             is_kept: AtomicBool::new(false),
             profiles: Mutex::default(),
             state: Mutex::default(),
@@ -324,6 +346,9 @@ impl Profile {
         if let Some(context) = known {
             return Ok(Some(context.id().clone()));
         }
+        if let Some(hosts) = self.session.hosts() {
+            return self.confined_context(running, hosts, deadline).map(Some);
+        }
         let made = match running.supervisor().new_context(deadline) {
             Ok(made) => Arc::new(made),
             // The endpoint has no contexts, or allows none.
@@ -338,6 +363,27 @@ impl Profile {
         let before = self.in_profile(|of| of.context.replace(made));
         drop(before); // outside the lock: this sends a command
         Ok(Some(id))
+    }
+
+    /// A new browser context for the session that reaches only some hosts.
+    fn confined_context(
+        &self,
+        running: &Running,
+        hosts: &Hosts,
+        deadline: Deadline<'_>,
+    ) -> Result<BrowserContextId, Error> {
+        if !running.facts.is_local {
+            let problem = "this browser is on another machine, from which the proxy that would hold the conversation to its \
+                 hosts cannot be reached; use a browser of this machine, or no hosts";
+            return Err(Error::Conflict { problem: problem.to_owned() });
+        }
+        let proxy = hosts.proxy()?;
+        let made = Arc::new(running.supervisor().new_context_behind(proxy.address(), deadline)?);
+        let id = made.id().clone();
+        self.core.tab_index.lock().context_of(&self.session, id.clone());
+        let before = self.in_profile(|of| (of.context.replace(made), of.proxy.replace(proxy)));
+        drop(before); // outside the lock: this sends a command and waits for a thread
+        Ok(id)
     }
 
     /// Whether the session uses the default browser context, because the endpoint has refused another one.

@@ -36,7 +36,9 @@ fn resolve(host: &str, port: u16, deadline: Deadline<'_>) -> Result<Vec<SocketAd
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
-    if host.eq_ignore_ascii_case("localhost") {
+    // Names below it are this machine, too, which not every resolver knows: RFC 6761, section 6.3.
+    let name = host.to_ascii_lowercase();
+    if name == "localhost" || name.ends_with(".localhost") {
         let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
         return Ok(loopback.map(|ip| SocketAddr::new(ip, port)).to_vec());
     }

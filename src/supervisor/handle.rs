@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -324,6 +325,21 @@ impl Supervisor {
             return Err(self.not_active());
         }
         Ok(Context::create(&self.connection(), deadline)?)
+    }
+
+    /// As [`new_context`](Self::new_context), behind a proxy: all requests of its pages go there. What would not, WebRTC
+    /// and prerendering, is disabled in its pages.
+    ///
+    /// # Errors
+    /// Those of [`new_context`](Self::new_context).
+    pub fn new_context_behind(&self, proxy: SocketAddr, deadline: Deadline<'_>) -> Result<Context, Error> {
+        if !self.connected(deadline)?.is_active() {
+            return Err(self.not_active());
+        }
+        let context = Context::create_behind(&self.connection(), Some(proxy), deadline)?;
+        let id = context.id().clone();
+        self.ask("confining a browser context", deadline, |reply| Request::Confine { context: id, reply })?;
+        Ok(context)
     }
 
     fn open(

@@ -95,6 +95,9 @@ fn search(instance: &Instance, call: &ToolContext<'_>, wanted: &Search) -> Resul
     if query.is_empty() || query.chars().count() > QUERY {
         return Err(ToolError::new("BAD_REQUEST", format!("query must have 1 to {QUERY} characters")));
     }
+    if let Some(hosts) = call.session.hosts() {
+        hosts.check(instance.url.as_str())?;
+    }
     let text = instance.ask(query, call.deadline)?;
     let answer: Answer = serde_json::from_str(&text).map_err(|_| {
         let problem = format!("{} did not respond with JSON; {FORMATS}", instance.host);

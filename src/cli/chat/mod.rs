@@ -59,8 +59,12 @@ pub(super) struct ChatArgs {
     /// Secret that the model may type, but never sees; repeatable. `cdpilot secrets` stores them
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
+    /// Host that the browser may reach, for example `*.example.com`; repeatable; `*`: all [default: the hosts of the addresses in TEXT
+    /// and their subdomains; all without an address]
+    #[arg(long, value_name = "PATTERN")]
+    host: Vec<String>,
     /// Continue this conversation: TEXT is the answer when the model has asked something
-    #[arg(long, value_name = "ID", conflicts_with_all = ["toolsets", "model", "share_login", "secret"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["toolsets", "model", "share_login", "secret", "host"])]
     conversation: Option<String>,
     /// The task; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
@@ -77,19 +81,54 @@ pub(super) fn run(args: &ChatArgs, global: &Global, settings: &Settings, out: &O
     let link = Link::new(global, settings, out)?;
     let profile = global.profile.clone().or_else(|| super::settings::env("CDPILOT_PROFILE"));
     let next = Next::new(args.model.clone(), args.toolsets.clone(), args.share_login, profile);
-    let next = next.with_secrets(args.secret.clone());
     let interrupts = Interrupts::register()?;
     let text = match args.text.as_deref() {
         Some("-") => Some(from_stdin()?),
         Some(text) => Some(text.to_owned()),
         None => None,
     };
+    let hosts = match (args.host.as_slice(), &text) {
+        ([], Some(text)) if args.conversation.is_none() && !args.share_login => sites_in(text),
+        (given, _) => given.to_vec(),
+    };
+    if args.host.is_empty() && !hosts.is_empty() {
+        let limits = format!("note: the browser may reach only {}; --host '*' lifts this", hosts.join(", "));
+        out.aside(&clean(&limits));
+    }
+    let next = next.limited(args.secret.clone(), hosts);
     match text {
         Some(text) if text.trim().is_empty() => Err(Failure::usage("TEXT is empty; give a task")),
         Some(text) => OneShot { args, link: &link, interrupts: &interrupts, out }.run(&text, next, settings),
         None if out.json => Err(Failure::usage("--json needs TEXT: the interactive chat has no JSON output")),
         None => Chat::new(&link, &interrupts, out, next).run(args.conversation.as_deref()),
     }
+}
+
+/// The hosts of the addresses in a text, with their subdomains.
+fn sites_in(text: &str) -> Vec<String> {
+    let mut hosts = Vec::new();
+    let is_start = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
+    let words = text.split(|c: char| c.is_whitespace() || "\"'<>()[]`,;".contains(c));
+    for word in words.filter(is_start) {
+        let rest = word.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority
+            .rsplit_once(':')
+            .filter(|(_, port)| port.parse::<u16>().is_ok())
+            .map_or(authority, |(host, _)| host);
+        let host = host.trim_end_matches(['.', ':', '!']).to_ascii_lowercase();
+        let site = host.strip_prefix("www.").unwrap_or(&host).to_owned();
+        if site.is_empty() || site.contains('@') {
+            continue;
+        }
+        let is_address = site.parse::<std::net::Ipv4Addr>().is_ok();
+        for pattern in [Some(site.clone()), (!is_address).then(|| format!("*.{site}"))].into_iter().flatten() {
+            if !hosts.contains(&pattern) {
+                hosts.push(pattern);
+            }
+        }
+    }
+    hosts
 }
 
 fn from_stdin() -> Result<String, Failure> {
@@ -230,4 +269,22 @@ fn chosen(typed: &str, asked: &Asked) -> String {
 /// Whether output goes to a terminal.
 fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sites_in;
+
+    #[test]
+    fn a_task_is_limited_to_the_sites_that_it_names() {
+        for (text, hosts) in [
+            ("Say hello", &[][..]),
+            ("Open https://www.Shop.example/a?b, then log in", &["shop.example", "*.shop.example"]),
+            ("(http://127.0.0.1:8080/x) and http://localhost:3000.", &["127.0.0.1", "localhost", "*.localhost"]),
+            ("https://a.test https://a.test/b 'https://b.test'", &["a.test", "*.a.test", "b.test", "*.b.test"]),
+            ("https:// and https://ada:pw@a.test", &[]),
+        ] {
+            assert_eq!(sites_in(text), hosts, "{text}");
+        }
+    }
 }

@@ -42,6 +42,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// A place by its scheme, the name or address of its host, and its port.
+    #[allow(dead_code, reason = "not used in builds without the control server")]
+    pub(crate) fn new(scheme: &str, host: &str, port: u16) -> Self {
+        Self { scheme: scheme.into(), host: host.into(), port }
+    }
+
     /// The name to resolve: lower case, without a trailing dot.
     #[must_use]
     pub fn host(&self) -> &str {

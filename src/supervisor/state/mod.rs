@@ -6,6 +6,7 @@
 mod arrival;
 mod bridging;
 mod choosers;
+mod confined;
 mod console;
 mod console_table;
 mod console_text;
@@ -31,7 +32,7 @@ mod subscriptions;
 mod table_tests;
 mod view;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -46,6 +47,7 @@ pub(super) use requests::{Request, Response};
 use super::log::{EventRecord, LogEvent as Noted};
 use super::options::{Pages, SupervisorOptions};
 use super::outgoing::Outgoing;
+use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{self, Event, RawReply};
@@ -93,6 +95,8 @@ pub(super) struct State {
     persistent: persistent_commands::PersistentCommands,
     navigation_checks: navigation_checks::NavigationChecks,
     routing: routing::Routing,
+    /// Browser contexts behind a proxy.
+    confined: HashSet<BrowserContextId>,
     followers: subscriptions::Followers,
     interception: interception::Interception,
     requests: requests::Requests,
@@ -154,6 +158,7 @@ impl State {
             persistent: persistent_commands::PersistentCommands::default(),
             navigation_checks: navigation_checks::NavigationChecks::default(),
             routing: routing::Routing::default(),
+            confined: HashSet::new(),
             followers: subscriptions::Followers::default(),
             interception: interception::Interception::default(),
             requests: requests::Requests::default(),

@@ -315,6 +315,10 @@ impl State {
     pub(super) fn document_response(&mut self, session: &SessionKey, response: &ResponseReceived<'_>, now: Now) {
         let (Some("Document"), Some(frame)) = (response.kind.as_deref(), &response.frame_id) else { return };
         let (Some(url), Some(address)) = (&response.response.url, &response.response.remote_ip_address) else { return };
+        // Behind a proxy, the address is that of the proxy, which checks those of servers.
+        if self.sessions.get(session).is_some_and(|rec| self.is_confined(&rec.page)) {
+            return;
+        }
         let refused = self.options.navigation_policy().map(|policy| policy.check_reached(url, address));
         if let Some(Err(refused)) = refused {
             self.send_away(session, frame, url, &refused, now);

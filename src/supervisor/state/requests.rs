@@ -48,6 +48,8 @@ pub(in crate::supervisor) enum Request {
     MayVisit { url: String, reply: Response<()> },
     /// Assign a page to a client.
     AssignPage { page: TargetId, client: Option<Arc<str>>, reply: Response<()> },
+    /// A browser context is behind a proxy: disable in its pages what would not use it.
+    Confine { context: BrowserContextId, reply: Response<()> },
     /// A client begins to act on a page, or has ended (`None`); the default client has no name.
     Acting { page: TargetId, client: Option<Option<Arc<str>>>, reply: Response<()> },
     /// Close a page.
@@ -149,6 +151,7 @@ impl Request {
             | Self::Intercepted { .. }
             | Self::RemoveRoutes { .. }
             | Self::AssignPage { .. }
+            | Self::Confine { .. }
             | Self::Acting { .. }
             | Self::Location { .. }
             | Self::Choosers { .. }
@@ -396,6 +399,10 @@ impl State {
                     self.pages[at].acting = client;
                 }
                 self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
+            }
+            Request::Confine { context, reply } => {
+                self.confined.insert(context);
+                let _ = reply.send(Ok(()));
             }
             Request::AssignPage { page, client, reply } => {
                 if let Some(at) = self.page_index(&page) {
@@ -724,6 +731,7 @@ fn refuse(request: Request, error: Error) {
         | Request::PortsChanged { reply }
         | Request::Arm { reply, .. }
         | Request::AssignPage { reply, .. }
+        | Request::Confine { reply, .. }
         | Request::Acting { reply, .. }
         | Request::Disarm { reply, .. }
         | Request::Network { reply, .. }

@@ -179,9 +179,10 @@ impl State {
     }
 
     fn add_session(&mut self, session: &SessionKey, kind: SessionKind, info: &TargetInfo, page: TargetId, now: Now) {
-        let bridge = BridgeLife::Off;
+        let (bridge, confining) = (BridgeLife::Off, page.clone());
         let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant, bridge };
         self.sessions.insert(Arc::clone(session), rec);
+        self.confine_session(session, kind, &confining);
         self.bridge_session(session);
         self.network_session(session);
         self.chooser_session(session);

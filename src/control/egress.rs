@@ -1,0 +1,108 @@
+//! The hosts that a session may reach, and the proxy that holds its browser context to them.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::Error;
+use crate::http::proxy::{Admission, Destination, Proxy};
+use crate::supervisor::{self, NavigationPolicy, Place};
+
+/// Maximum number of refused hosts that are remembered until they are reported.
+const MOST_REFUSED: usize = 64;
+
+/// The hosts that a session may reach. Clones are the same.
+#[derive(Debug, Clone)]
+pub struct Hosts(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    patterns: Vec<String>,
+    /// Admits the patterns.
+    policy: NavigationPolicy,
+    /// What holds for all sessions: addresses that are never admitted.
+    general: NavigationPolicy,
+    refused: Mutex<BTreeMap<String, u64>>,
+}
+
+/// A host that was requested and refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefusedHost {
+    /// Host and port.
+    pub host: String,
+    /// How often it was requested since the last report.
+    pub count: u64,
+}
+
+impl Hosts {
+    /// Hosts by patterns, as in `browser.navigation`: `example.com`, `*.example.com`, with an optional scheme and port.
+    /// `general` holds for all sessions.
+    pub(super) fn new(patterns: &[String], general: &NavigationPolicy) -> Result<Self, Error> {
+        let none: [&str; 0] = [];
+        let policy = NavigationPolicy::new(patterns, &none, true, false);
+        let policy = policy.map_err(|problem| Error::BadRequest { problem: format!("hosts: {problem}") })?;
+        let (patterns, refused) = (patterns.to_vec(), Mutex::default());
+        Ok(Self(Arc::new(Inner { patterns, policy, general: general.clone(), refused })))
+    }
+
+    /// Checks a URL that the session is to load.
+    ///
+    /// # Errors
+    /// [`Error::Page`] with `NAVIGATION_BLOCKED`.
+    pub fn check(&self, url: &str) -> Result<(), Error> {
+        if self.0.policy.check(url).is_ok() {
+            return Ok(());
+        }
+        let url = url::Url::parse(url).ok();
+        let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
+        let reason = format!("{host} is not among the hosts of this conversation: {}", self.0.patterns.join(", "));
+        let url = url.as_ref().map_or_else(String::new, |url| format!("{}://{host}{}", url.scheme(), url.path()));
+        Err(supervisor::Error::NavigationBlocked { url, reason }.into())
+    }
+
+    /// The hosts that were refused since the last call.
+    #[must_use]
+    pub fn take_refused(&self) -> Vec<RefusedHost> {
+        let refused = std::mem::take(&mut *self.0.refused.lock());
+        refused.into_iter().map(|(host, count)| RefusedHost { host, count }).collect()
+    }
+
+    /// Starts a proxy that admits only these hosts.
+    pub(super) fn proxy(&self) -> Result<Proxy, Error> {
+        let admission: Arc<dyn Admission> = Arc::clone(&self.0) as Arc<dyn Admission>;
+        Proxy::start(admission).map_err(|problem| Error::Conflict {
+            problem: format!("the proxy that holds the conversation to its hosts cannot start: {problem}"),
+        })
+    }
+}
+
+impl Inner {
+    /// Whether a policy admits a destination. A tunnel may be for either scheme.
+    fn admits_by(policy: &NavigationPolicy, to: &Destination) -> bool {
+        let host = if to.host.contains(':') { format!("[{}]", to.host) } else { to.host.clone() };
+        let is_admitted = |scheme: &str| policy.check(&format!("{scheme}://{host}:{}/", to.port)).is_ok();
+        is_admitted("http") || (to.is_tunnel && is_admitted("https"))
+    }
+}
+
+impl Admission for Inner {
+    fn admits(&self, to: &Destination) -> bool {
+        Self::admits_by(&self.policy, to) && Self::admits_by(&self.general, to)
+    }
+
+    fn admits_address(&self, to: &Destination, address: SocketAddr) -> bool {
+        let place = Place::new(if to.is_tunnel { "https" } else { "http" }, &to.host, to.port);
+        self.general.check_addresses(&place, &[address.ip()]).is_ok()
+    }
+
+    fn refused(&self, to: &Destination) {
+        let mut refused = self.refused.lock();
+        let host = format!("{}:{}", to.host, to.port);
+        if refused.len() < MOST_REFUSED || refused.contains_key(&host) {
+            *refused.entry(host).or_default() += 1;
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Browser contexts behind a proxy: what would not use the proxy is disabled in their pages.
+//!
+//! Measured with Chromium 156: requests of documents, workers of all kinds, WebSockets, EventSources, pings, reports, prefetches and
+//! downloads use the proxy of their context, and QUIC is not used behind one. WebRTC sends UDP packets and resolves names by
+//! itself. No command confines it, so its constructors are removed before scripts run.
+
+use super::sessions::SessionKind;
+use super::{SessionKey, State};
+use crate::cdp::protocol::page::{AddScriptToEvaluateOnNewDocument, SetPrerenderingAllowed};
+use crate::cdp::protocol::target::TargetId;
+
+/// Removes what connects without the proxy.
+const SCRIPT: &str = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCIceTransport', 'WebTransport', \
+     'TCPSocket', 'UDPSocket', 'TCPServerSocket']) delete globalThis[name];";
+/// The isolated world in which this program reads pages.
+const WORLD: &str = "cdpilot";
+
+impl State {
+    /// Whether a page belongs to a context behind a proxy.
+    pub(super) fn is_confined(&self, page: &TargetId) -> bool {
+        let page = self.pages.iter().find(|known| known.target == *page);
+        page.and_then(|page| page.context.as_ref()).is_some_and(|context| self.confined.contains(context))
+    }
+
+    /// Prepares a session of a page before any script runs in it.
+    pub(super) fn confine_session(&mut self, session: &SessionKey, kind: SessionKind, page: &TargetId) {
+        if !kind.has_frames() || !self.is_confined(page) {
+            return;
+        }
+        for world in [None, Some(WORLD)] {
+            let mut script = AddScriptToEvaluateOnNewDocument::new(SCRIPT);
+            script.run_immediately = Some(true);
+            script.world_name = world.map(str::to_owned);
+            self.send(Some(session), 0, script);
+        }
+        if kind == SessionKind::Page {
+            self.send(Some(session), 0, SetPrerenderingAllowed::new(false));
+        }
+    }
+}
