@@ -411,6 +411,9 @@ mod server_ended;
 #[cfg(feature = "server")]
 #[path = "server/events.rs"]
 mod server_events;
+#[cfg(feature = "agent")]
+#[path = "server/hosts_tasks.rs"]
+mod server_hosts_tasks;
 #[cfg(feature = "server")]
 #[path = "server/http.rs"]
 mod server_http;

@@ -139,14 +139,14 @@ impl<'a> Turn<'a> {
         };
         let messages = inner.store.messages(&live.id, 1, usize::MAX, deadline())?;
         let entries = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
+        let short: String = live.id.chars().take(SHORT).collect();
+        let mut new = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
+        new = new.with_viewport(WIDTH, HEIGHT).may_share_context();
         let hosts = settings.hosts();
-        let hosts = if hosts.is_empty() { None } else { Some(inner.control.hosts(&hosts)?) };
-        let (session, is_new) = live.session(|| {
-            let short: String = live.id.chars().take(SHORT).collect();
-            let session = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
-            let session = session.with_viewport(WIDTH, HEIGHT).may_share_context();
-            hosts.map_or(session.clone(), |hosts| session.with_hosts(hosts))
-        });
+        if !hosts.is_empty() {
+            new = new.with_hosts(inner.control.hosts(&hosts)?)?;
+        }
+        let (session, is_new) = live.session(|| new);
         session.keep_tabs(true);
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
         let tools = offer.specs(&inner.prompts, model.profile, flags)?;

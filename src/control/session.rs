@@ -162,14 +162,19 @@ impl Session {
         self
     }
 
-    /// The session with a browser context that reaches only these hosts. No effect on sessions without their own context, and
-    /// when it is in use already.
-    #[must_use]
-    pub fn with_hosts(mut self, hosts: Hosts) -> Self {
-        if let Some(client) = self.0.as_mut().and_then(Arc::get_mut).filter(|client| client.is_isolated) {
-            client.hosts = Some(hosts);
+    /// The session with a browser context that reaches only these hosts.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a session without its own context, and for one that is in use already: it would not be limited.
+    pub fn with_hosts(mut self, hosts: Hosts) -> Result<Self, Error> {
+        match self.0.as_mut().and_then(Arc::get_mut).filter(|client| client.is_isolated) {
+            Some(client) => client.hosts = Some(hosts),
+            None => {
+                let problem = "only a new session with a browser context of its own can be limited to hosts".to_owned();
+                return Err(Error::Conflict { problem });
+            }
         }
-        self
+        Ok(self)
     }
 
     /// The hosts that it may reach; `None`: all.

@@ -256,7 +256,7 @@ fn leaks(profile: &Profile, hosts: &Hosts, site: &Site, is_started: bool) -> Vec
 
 fn confined(control: &Control) -> (Profile, Hosts, Session) {
     let hosts = control.hosts(&["a.localhost".to_owned()]).unwrap();
-    let session = Session::unlisted("confined", true).with_hosts(hosts.clone());
+    let session = Session::unlisted("confined", true).with_hosts(hosts.clone()).unwrap();
     (control.profile(None).unwrap().for_session(&session), hosts, session)
 }
 
@@ -325,6 +325,11 @@ fn admitted_hosts_work_and_others_are_named() {
         "{error}"
     );
     assert!(home.control.hosts(&["http://".to_owned()]).is_err());
+    // A limit that would not hold is an error.
+    let shared = Session::unlisted("shared", false);
+    assert!(shared.with_hosts(hosts.clone()).is_err());
+    let used = Session::unlisted("used", true);
+    assert!(used.clone().with_hosts(hosts.clone()).is_err() && used.hosts().is_none());
     assert!(home.site.requested_from("b.localhost").is_empty());
 }
 
