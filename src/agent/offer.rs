@@ -82,7 +82,8 @@ impl Offer {
             // From now on it is redacted. What is wrong with it is said when it is typed.
             let _ = secrets.store.find(name);
         }
-        let scope = Scope::new(control.home(), control.config(), &options).with_secrets(TypedSecrets::new(secrets));
+        let scope = Scope::new(control.home(), control.config(), &options)
+            .with_secrets(TypedSecrets::new(secrets), !settings.secrets().is_empty());
         let tools = enabled.tools(toolbox.toolsets(), &registry, &scope).into_iter();
         let tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
         let is_empty = |toolset: &&String| {

@@ -35,7 +35,7 @@ pub(crate) struct CreateConversation {
     /// Which actions a person approves. Default: `agent.guard`. Stored, not used yet.
     pub(crate) guard: Option<crate::config::Guard>,
     /// Patterns of hosts that its browser context may reach, such as `example.com` or `*.example.com`. Default: all.
-    pub(crate) hosts: Vec<String>,
+    pub(crate) hosts: Option<Vec<String>>,
     /// Names of stored secrets that it may type, but not see.
     pub(crate) secrets: Vec<String>,
 }

@@ -41,7 +41,7 @@ pub(super) struct Secrets {
 enum What {
     /// Store a secret; its value is read from stdin, or asked for at a terminal
     Set {
-        /// Name: letters, digits, _, - or .
+        /// Name: 1 to 64 letters, digits, `_`, `-` or dots
         name: String,
         /// Origin of the pages in which it may be typed, for example https://example.com
         #[arg(long, value_name = "URL")]

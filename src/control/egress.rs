@@ -58,8 +58,10 @@ impl Hosts {
         }
         let url = url::Url::parse(url).ok();
         let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
-        let reason = format!("{host} is not among the hosts of this conversation: {}", self.0.patterns.join(", "));
-        let url = url.as_ref().map_or_else(String::new, |url| format!("{}://{host}{}", url.scheme(), url.path()));
+        let port = url.as_ref().and_then(url::Url::port).map(|port| format!(":{port}")).unwrap_or_default();
+        let reason =
+            format!("{host}{port} is not among the hosts of this conversation: {}", self.0.patterns.join(", "));
+        let url = url.as_ref().map_or_else(String::new, |url| format!("{}://{host}{port}{}", url.scheme(), url.path()));
         Err(supervisor::Error::NavigationBlocked { url, reason }.into())
     }
 

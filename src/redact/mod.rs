@@ -65,6 +65,12 @@ impl Covered {
         Self { text: text.into(), whole: true }
     }
 
+    /// The text.
+    #[allow(dead_code, reason = "not used in builds without tools")]
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Redacts it in a text; `None` if it does not occur.
     fn cover(&self, text: &str) -> Option<String> {
         if !self.whole {
@@ -114,8 +120,15 @@ impl ChangingSecrets {
     /// Redacts these secrets, and nothing else.
     pub(crate) fn cover<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        for secret in self.get().iter() {
+        let all = self.get();
+        for secret in all.iter() {
             if let Some(covered) = secret.cover(&text) {
+                text = Cow::Owned(covered);
+            }
+        }
+        if all.iter().any(|secret| !secret.whole) && stored::may_be_encoded(&text) {
+            let secrets = all.iter().filter(|secret| !secret.whole).map(|secret| secret.text.as_str());
+            if let Some(covered) = stored::cover_encoded(&text, secrets) {
                 text = Cow::Owned(covered);
             }
         }
@@ -187,6 +200,11 @@ impl Secrets {
         let mut text = Cow::Borrowed(text);
         for secret in all {
             if let Some(covered) = secret.cover(&text) {
+                text = Cow::Owned(covered);
+            }
+        }
+        for secrets in &self.changing {
+            if let Cow::Owned(covered) = secrets.cover(&text) {
                 text = Cow::Owned(covered);
             }
         }

@@ -28,7 +28,7 @@ const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.')
 pub(crate) fn forms_of(secret: &str) -> impl Iterator<Item = Covered> + use<> {
     let folded = secret.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain = [secret.to_owned(), folded, secret.to_uppercase(), secret.to_lowercase()];
-    let mut unique: BTreeSet<String> = [STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)].into();
+    let mut unique: BTreeSet<String> = (0..3).flat_map(|offset| base64_at(secret, offset)).collect();
     for text in plain {
         let json = serde_json::to_string(&text).unwrap_or_default();
         unique.extend([
@@ -45,6 +45,96 @@ pub(crate) fn forms_of(secret: &str) -> impl Iterator<Item = Covered> + use<> {
     }
     let is_short = secret.chars().count() < LONG;
     unique.into_iter().map(move |form| if is_short { Covered::alone(form) } else { Covered::anywhere(form) })
+}
+
+/// What Base64 contains of a text that follows a number of other bytes, modulo 3, in both alphabets.
+fn base64_at(text: &str, offset: usize) -> [String; 2] {
+    let bytes: Vec<u8> = std::iter::repeat_n(0, offset).chain(text.bytes()).collect();
+    // The characters that the bytes before and behind it share are left out.
+    let (start, end) = ([0, 2, 3][offset], bytes.len() * 8 / 6);
+    let part = |encoded: String| encoded.get(start..end).unwrap_or_default().to_owned();
+    [part(STANDARD_NO_PAD.encode(&bytes)), part(URL_SAFE_NO_PAD.encode(&bytes))]
+}
+
+/// Whether a text may contain encoded characters, or ones that are not seen.
+pub(super) fn may_be_encoded(text: &str) -> bool {
+    text.contains(['%', '&', '\\']) || text.contains(UNSEEN)
+}
+
+/// Characters that are not seen.
+const UNSEEN: [char; 6] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
+
+/// Redacts secrets of which some or all characters are encoded, also twice: for URLs, HTML or JSON. `None` if there are none.
+pub(super) fn cover_encoded<'s>(text: &str, secrets: impl Iterator<Item = &'s str> + Clone) -> Option<String> {
+    // Each byte of the decoded text, with the part of the text that it stands for.
+    let mut decoded: Vec<(u8, usize, usize)> = text.bytes().enumerate().map(|(at, byte)| (byte, at, at + 1)).collect();
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for _ in 0..2 {
+        decoded = decode(&decoded);
+        let bytes: Vec<u8> = decoded.iter().map(|(byte, ..)| *byte).collect();
+        for secret in secrets.clone().filter(|secret| !secret.is_empty()) {
+            let found = memchr::memmem::find_iter(&bytes, secret.as_bytes());
+            parts.extend(found.map(|at| (decoded[at].1, decoded[at + secret.len() - 1].2)));
+        }
+    }
+    parts.sort_unstable();
+    let (mut covered, mut rest) = (String::new(), 0);
+    for (start, end) in parts {
+        if start >= rest {
+            covered.push_str(text.get(rest..start)?);
+            covered.push_str(super::Secrets::COVER);
+        }
+        rest = rest.max(end);
+    }
+    (rest > 0).then(|| covered + text.get(rest..).unwrap_or_default())
+}
+
+/// Decodes what is encoded once, and leaves out what is not seen.
+fn decode(text: &[(u8, usize, usize)]) -> Vec<(u8, usize, usize)> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let window: Vec<u8> = text[at..].iter().take(12).map(|(byte, ..)| *byte).collect();
+        let (bytes, length) = one(&window);
+        let (start, end) = (text[at].1, text[at + length - 1].2);
+        decoded.extend(bytes.into_iter().map(|byte| (byte, start, end)));
+        at += length;
+    }
+    decoded
+}
+
+/// The first character of a text, decoded, and how many bytes stand for it.
+fn one(text: &[u8]) -> (Vec<u8>, usize) {
+    let hex = |digits: &[u8]| std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let of = |code: Option<u32>| code.and_then(char::from_u32).map(|c| c.to_string().into_bytes());
+    let plain = (vec![text[0]], 1);
+    match text {
+        [b'%', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => match hex(&[*a, *b]) {
+            Some(byte) => (vec![u8::try_from(byte).unwrap_or_default()], 3),
+            None => plain,
+        },
+        [b'\\', b'u', rest @ ..] if rest.len() >= 4 => of(hex(&rest[..4])).map_or(plain, |bytes| (bytes, 6)),
+        [b'\\', next @ (b'"' | b'\\' | b'/'), ..] => (vec![*next], 2),
+        [b'&', rest @ ..] => {
+            let Some(end) = rest.iter().position(|byte| *byte == b';') else { return plain };
+            let name = &rest[..end];
+            let bytes = match name {
+                b"amp" => Some(b"&".to_vec()),
+                b"lt" => Some(b"<".to_vec()),
+                b"gt" => Some(b">".to_vec()),
+                b"quot" => Some(b"\"".to_vec()),
+                b"apos" => Some(b"'".to_vec()),
+                [b'#', b'x' | b'X', digits @ ..] => of(hex(digits)),
+                [b'#', digits @ ..] => of(std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok())),
+                _ => None,
+            };
+            bytes.map_or(plain, |bytes| (bytes, end + 2))
+        }
+        _ => {
+            let unseen = UNSEEN.iter().find(|c| text.starts_with(c.to_string().as_bytes()));
+            unseen.map_or(plain, |c| (Vec::new(), c.len_utf8()))
+        }
+    }
 }
 
 /// A text as browsers write it in HTML.
@@ -98,6 +188,31 @@ mod tests {
             assert!(covered.starts_with("x [secret]") && covered.ends_with(" y"), "{text}: {covered}");
         }
         assert_eq!(changing.cover("Tr0ub4 dor"), "Tr0ub4 dor");
+    }
+
+    #[test]
+    fn a_secret_is_covered_in_mixed_encodings() {
+        let changing = ChangingSecrets::default();
+        changing.replace_covered(forms_of("Zq7!worT&x<9Kp"));
+        let base64 = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+        for text in [
+            "a/do?p=Zq7%21worT%26x<9Kp".to_owned(),
+            "k=Zq7!worT%26x%3c9Kp".to_owned(),
+            "Zq7%2521worT%2526x%253C9Kp".to_owned(),
+            "&#90;&#x71;7!worT&amp;x&lt;9Kp".to_owned(),
+            "\\u005aq7!worT\\u0026x<9Kp".to_owned(),
+            "Zq7!\u{200b}worT\u{ad}&x<9Kp".to_owned(),
+            base64("ada:Zq7!worT&x<9Kp"),
+            base64("xZq7!worT&x<9Kpyz"),
+            base64("yyZq7!worT&x<9Kp"),
+        ] {
+            let covered = changing.cover(&text).into_owned();
+            assert!(covered.contains("[secret]"), "{text}: {covered}");
+            assert!(!covered.contains("worT") && !covered.contains("d29y"), "{text}: {covered}");
+        }
+        for text in ["100 % of &amp; é\u{200b}ü", "%", "&#x;", "\\u12", "a%2"] {
+            assert_eq!(changing.cover(text), text);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::files::Workspace;
-use super::{AskUser, ToolboxOptions};
+use super::{AskUser, ToolError, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
 use crate::page::{SecretSource, TypedSecrets};
@@ -43,6 +43,8 @@ pub struct Scope {
     workspace: Workspace,
     ask: Option<Arc<dyn AskUser>>,
     secrets: Option<TypedSecrets>,
+    /// Whether any may be typed.
+    may_type: bool,
 }
 
 impl std::fmt::Debug for Scope {
@@ -66,13 +68,24 @@ impl Scope {
             workspace: Workspace::new(&folder, home),
             ask: options.ask.clone(),
             secrets: None,
+            may_type: false,
         }
     }
 
-    /// The same with secrets that texts to type may name.
+    /// The same with secrets that texts to type may name; `any`: whether there are any. Scripts and raw commands are then
+    /// refused: they could read what was typed.
     #[must_use]
-    pub fn with_secrets(&self, secrets: TypedSecrets) -> Self {
-        Self { secrets: Some(secrets), ..self.clone() }
+    pub fn with_secrets(&self, secrets: TypedSecrets, any: bool) -> Self {
+        Self { secrets: Some(secrets), may_type: any, ..self.clone() }
+    }
+
+    /// Fails if the caller may type secrets.
+    pub(in crate::tools) fn check_script(&self) -> Result<(), ToolError> {
+        if !self.may_type {
+            return Ok(());
+        }
+        let message = "scripts and raw commands are refused in a conversation with secrets, because they could read a typed one; use the other browser tools";
+        Err(ToolError::new("EVALUATE_DISABLED", message))
     }
 
     /// The secrets that texts to type may name.

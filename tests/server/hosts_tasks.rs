@@ -35,6 +35,7 @@ fn hosts_that_cannot_be_held_are_refused() {
     let Some(tasks) = Tasks::new(vec![vec![Do::Say("Done.")]]) else { return };
     for (body, part) in [
         (json!({ "hosts": ["a b"] }), "hosts: "),
+        (json!({ "hosts": [] }), "give at least one pattern"),
         (json!({ "hosts": ["a.test"], "share_login": true }), "leave out share_login"),
     ] {
         let failure = tasks.served.api.post("/agent/conversations", &body).fails(400, "BAD_REQUEST");

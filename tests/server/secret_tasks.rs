@@ -8,6 +8,7 @@ use crate::server_tasks::{Tasks, results};
 use crate::support::agent_plan::Do;
 use crate::support::agent_wire::check;
 use crate::support::site::Site;
+use crate::support::streaming_model::{Script, StreamingModel};
 
 const PASSWORD: &str = "Xk9#mQ2 vL&7pZ";
 
@@ -191,4 +192,32 @@ fn one_time_codes_are_typed_and_covered() {
         .clone();
     let script = json!({ "kind": "evaluate", "fn": "/^[0-9]{6}$/.test(document.querySelector('input').value) && document.querySelector('output').textContent", "targetId": tab });
     assert_eq!(tasks.served.api.act(&script).ok()["result"], "code [secret]");
+}
+
+#[test]
+fn scripts_are_refused_where_secrets_are_typed() {
+    let site = Site::start();
+    site.page("/", &login("/in"));
+    let url = site.url("a", "/");
+    let model = StreamingModel::answering(move |request| {
+        let calls =
+            request["messages"].as_array().unwrap().iter().filter(|message| message["tool_calls"].is_array()).count();
+        let call = |tool: &str, arguments: &Value| Script::stream().call(&format!("c{calls}"), tool, arguments).done();
+        match calls {
+            0 => call("browser_navigate", &json!({ "url": url })),
+            1 => call("browser_evaluate", &json!({ "script": "1 + 1" })),
+            2 => call("browser_cdp", &json!({ "method": "Runtime.evaluate", "params": { "expression": "1 + 1" } })),
+            3 => call("browser_console", &json!({ "expression": "1 + 1" })),
+            _ => Script::stream().text("Done.").done(),
+        }
+    });
+    let Some(tasks) = Tasks::new(vec![]) else { return };
+    let models = json!({ "models": { "two": { "model": "m", "base_url": model.url() } } });
+    tasks.served.api.post("/api/config/llm", &models).ok();
+    store(&tasks, "shop", &site.url("a", ""), PASSWORD);
+    // Raw commands are offered while a browser runs.
+    tasks.served.open("/");
+    let events = run(&tasks, 0, &json!({ "secrets": ["shop"], "toolsets": ["browser"] }));
+    let codes: Vec<&Value> = results(&events).iter().skip(1).map(|data| &data["code"]).collect();
+    assert_eq!(codes, ["EVALUATE_DISABLED", "EVALUATE_DISABLED", "EVALUATE_DISABLED"], "{events:#?}");
 }

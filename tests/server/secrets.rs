@@ -142,7 +142,13 @@ fn pictures_show_no_secret() {
     for method in ["Page.captureScreenshot", "Page.printToPDF", "Page.captureSnapshot"] {
         served.api.post("/cdp", &json!({ "method": method })).fails(400, "BAD_REQUEST");
     }
-    // A page without a secret is captured as a whole.
+    // What moves cannot be painted over.
+    served.site.page("/moving", &format!("<b style='position:fixed'>{}</b><script>x = 0; setInterval(() => document.querySelector('b').style.left = (x = (x + 37) % 900) + 'px', 5)</script>", VALUE.replace('&', "&amp;").replace('<', "&lt;")));
+    served.open("/moving");
+    let refused = served.api.post("/screenshot", &json!({ "inline": true })).fails(409, "NOT_ACTIONABLE");
+    assert!(refused["error"].as_str().unwrap().contains("moves"), "{refused}");
+    // A page without a secret is captured as a whole, even after the secret was removed.
+    served.api.delete("/secrets/shop").ok();
     served.site.page("/plain", "<body style='height:5000px'><p style='color:#00f;font-size:60px'>public");
     served.open("/plain");
     assert!(picture(&served, &json!({ "fullPage": true })).count(BLUE) > 50);
@@ -207,6 +213,13 @@ fn no_answer_and_no_event_contains_a_secret() {
         .act(&json!({ "kind": "evaluate", "fn": "throw new Error(document.title)" }))
         .fails(422, "SCRIPT_ERROR");
     check("an error", &failure.to_string());
+    // Pages, the log and stored texts may still contain it.
+    served.api.delete("/secrets/shop").ok();
+    check("/get", &served.api.post("/get", &json!({ "what": "value", "selector": "input" })).ok().to_string());
+    check("/events", &served.api.get("/console").ok().to_string());
+    // A state is saved as it is: with "[secret]" it would not restore the login.
+    let state = served.api.post("/state/save", &json!({})).ok()["state"].to_string();
+    assert!(state.contains("Tr0ub4"), "{state}");
     served.api.eval("void (document.title = 'the end')");
     served.api.eval("console.log('the end')");
     loop {

@@ -110,13 +110,15 @@ fn sites_in(text: &str) -> Vec<String> {
     let is_start = |word: &&str| word.starts_with("http://") || word.starts_with("https://");
     let words = text.split(|c: char| c.is_whitespace() || "\"'<>()[]`,;".contains(c));
     for word in words.filter(is_start) {
+        // The end of a sentence.
+        let word = word.trim_end_matches(['.', ':', '!']);
         let rest = word.split_once("://").map_or("", |(_, rest)| rest);
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let host = authority
             .rsplit_once(':')
             .filter(|(_, port)| port.parse::<u16>().is_ok())
             .map_or(authority, |(host, _)| host);
-        let host = host.trim_end_matches(['.', ':', '!']).to_ascii_lowercase();
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
         let site = host.strip_prefix("www.").unwrap_or(&host).to_owned();
         if site.is_empty() || site.contains('@') {
             continue;

@@ -13,7 +13,7 @@ use super::typing::{gone, named};
 use super::{Act, Locator};
 use crate::sync::Deadline;
 
-const START: &str = "{{secret:";
+const START: &str = "{{";
 const END: &str = "}}";
 
 /// Where the values of secrets come from.
@@ -59,18 +59,33 @@ enum Part<'t> {
 
 fn parts(text: &str) -> Vec<Part<'_>> {
     let (mut all, mut rest) = (Vec::new(), text);
-    while let Some((before, behind)) = rest.split_once(START) {
-        let Some((name, after)) = behind.split_once(END) else { break };
-        if !before.is_empty() {
-            all.push(Part::Text(before));
+    let mut from = 0;
+    while let Some(at) = rest[from..].find(START).map(|at| from + at) {
+        let named = rest[at + START.len()..].split_once(END).and_then(|(inside, after)| {
+            let name = inside.trim_start().strip_prefix("secret")?.trim_start().strip_prefix(':')?;
+            Some((name.trim(), after))
+        });
+        let Some((name, after)) = named else {
+            from = at + START.len();
+            continue;
+        };
+        if at > 0 {
+            all.push(Part::Text(&rest[..at]));
         }
-        all.push(Part::Secret(name.trim()));
-        rest = after;
+        all.push(Part::Secret(name));
+        (rest, from) = (after, 0);
     }
     if !rest.is_empty() {
         all.push(Part::Text(rest));
     }
     all
+}
+
+/// Whether a text seems to name a secret, but does not.
+fn is_misspelt(text: &str) -> bool {
+    let starts =
+        text.match_indices(START).filter(|(at, _)| text[at + START.len()..].trim_start().starts_with("secret"));
+    starts.count() > secrets_in(text).len()
 }
 
 /// The names of the secrets in a text to type, in order.
@@ -113,6 +128,10 @@ impl Tab {
         deadline: Deadline<'_>,
     ) -> Result<Option<String>, Error> {
         let Some(TypedSecrets(source)) = &act.secrets else { return Ok(None) };
+        if is_misspelt(text) {
+            let problem = "the text seems to name a secret; write it as {{secret:NAME}}. Nothing was typed".to_owned();
+            return Err(Error::BadRequest { problem });
+        }
         if secrets_in(text).is_empty() {
             return Ok(None);
         }
@@ -155,10 +174,14 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_found_in_texts() {
-        assert_eq!(secrets_in("a {{secret:x}}{{ secret:y }} {{secret: z.1 }}"), ["x", "z.1"]);
+        assert_eq!(secrets_in("a {{secret:x}}{{ secret:y }} {{secret: z.1 }}"), ["x", "y", "z.1"]);
         for text in ["", "plain", "{{secret:x", "{{x}}", "{ {secret:x}}"] {
             assert!(secrets_in(text).is_empty() && !is_only_secrets(text), "{text}");
         }
+        assert!(
+            is_misspelt("{{secret:x") && is_misspelt("{{ secret x }}") && is_misspelt("{{secret:a}} {{secrets:b}}")
+        );
+        assert!(!is_misspelt("{{x}} and {{ secret:y }}") && !is_misspelt("{{"));
         assert_eq!(parts("a{{secret:x}}b"), [Part::Text("a"), Part::Secret("x"), Part::Text("b")]);
         assert!(is_only_secrets(" {{secret:x}} ") && is_only_secrets("{{secret:x}}{{secret:y}}"));
         assert!(!is_only_secrets("a{{secret:x}}"));

@@ -21,6 +21,8 @@ use crate::sync::Deadline;
 
 /// Time limit for all frames. One that does not answer is painted over as a whole.
 const ANSWER: Duration = Duration::from_secs(2);
+/// How often a capture is repeated because what is painted over has moved.
+const RETAKES: u32 = 3;
 const PAINT: [u8; 3] = [0x20, 0x20, 0x20];
 
 /// The answer of the in-page call `shownSecrets`.
@@ -38,12 +40,29 @@ impl Tab {
 
     /// Captures, with secrets painted over.
     pub(super) fn grab_hiding(&self, frame: &Frame, deadline: Deadline<'_>) -> Result<(Vec<u8>, bool), Error> {
-        let mut parts = self.shown_secrets(deadline)?;
-        if frame.beyond && !parts.is_empty() {
-            return Err(unseen());
-        }
-        let (png, rescued) = self.grab_as_it_is(frame, deadline)?;
-        parts.extend(self.shown_secrets(deadline)?);
+        let mut before = self.shown_secrets(deadline)?;
+        let mut tries = 0;
+        let (png, rescued, parts) = loop {
+            if frame.beyond && !before.is_empty() {
+                return Err(unseen());
+            }
+            let (png, rescued) = self.grab_as_it_is(frame, deadline)?;
+            let mut after = self.shown_secrets(deadline)?;
+            let is_moving = after != before;
+            if is_moving && tries < RETAKES {
+                before = after;
+                tries += 1;
+                continue;
+            }
+            // What moves may have been anywhere between, what appears and disappears was at its place.
+            if is_moving && !after.is_empty() && !before.is_empty() {
+                let reason =
+                    "a stored secret moves in it, so that it cannot be painted over; try again when it stands still";
+                return Err(Error::not_actionable("the page", reason));
+            }
+            after.append(&mut before);
+            break (png, rescued, after);
+        };
         if parts.is_empty() {
             self.keep(frame, &png);
             return Ok((png, rescued));

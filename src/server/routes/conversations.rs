@@ -32,10 +32,13 @@ pub(super) fn create(call: &Call<'_>, new: CreateConversation) -> Result<Convers
     if let Some(cwd) = new.cwd.as_deref().filter(|cwd| !std::path::Path::new(cwd).is_dir()) {
         return Err(ApiError::bad(format!("cwd: {:?} is not a folder", shown(cwd))));
     }
+    if new.hosts.as_ref().is_some_and(Vec::is_empty) {
+        return Err(ApiError::bad("hosts: give at least one pattern, or leave the field out to admit all hosts"));
+    }
     let mut more = Map::new();
     for (name, value) in [
         ("guard", new.guard.map(|guard| json!(guard))),
-        ("hosts", (!new.hosts.is_empty()).then(|| json!(new.hosts))),
+        ("hosts", new.hosts.map(|hosts| json!(hosts))),
         ("secrets", (!new.secrets.is_empty()).then(|| json!(new.secrets))),
     ] {
         more.extend(value.map(|value| (name.to_owned(), value)));

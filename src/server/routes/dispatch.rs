@@ -118,7 +118,10 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
     match outcome(context, request, route, names) {
         Ok(Reply::Other(answer)) => answer,
         Ok(Reply::Fields(mut fields)) => {
-            cover(context, &mut fields);
+            // A saved state is for restoring.
+            if route.path != "/state/save" {
+                cover(context, &mut fields);
+            }
             Answer::json(StatusCode::OK, &fields).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
         }
         Err(failure) => written(context, &failure, vocabulary(request)),

@@ -128,7 +128,10 @@ impl Handler for Acting {
                 let message = "no condition; pass text, text_gone, selector, url or time_ms";
                 return Err(ToolError::new("BAD_REQUEST", message));
             }
-            ActKind::Evaluate { .. } => may_evaluate(&self.browser)?,
+            ActKind::Evaluate { .. } => {
+                call.scope.check_script()?;
+                may_evaluate(&self.browser)?;
+            }
             _ => {}
         }
         self::act(&self.browser.on(call), call, act, target.as_ref().and_then(Value::as_str))

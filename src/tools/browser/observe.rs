@@ -281,6 +281,7 @@ fn newest(all: impl DoubleEndedIterator<Item = Value>) -> Vec<Value> {
 }
 
 fn evaluated(on: &TabHandle, script: &str, browser: &Browser<'_>, call: &ToolContext<'_>) -> Result<Value, ToolError> {
+    call.scope.check_script()?;
     super::act::may_evaluate(browser)?;
     let act = Act::parse(json!({ "kind": "evaluate", "fn": script }))?;
     let outcome = on.tab.act(&act, act.deadline(call.deadline))?;

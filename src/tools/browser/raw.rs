@@ -46,6 +46,7 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
 }
 
 fn send(browser: &Browser<'_>, call: &ToolContext<'_>, command: Command) -> Result<Outcome, ToolError> {
+    call.scope.check_script()?;
     let time = Duration::from_secs(command.timeout.unwrap_or(30).clamp(1, 300).into());
     let raw = RawCall {
         method: command.method.clone(),
