@@ -43,7 +43,7 @@ enum What {
     Set {
         /// Name: 1 to 64 letters, digits, `_`, `-` or dots
         name: String,
-        /// Origin of the pages in which it may be typed, for example https://example.com
+        /// Origin of the pages in which it may be typed, for example `https://example.com`
         #[arg(long, value_name = "URL")]
         origin: String,
     },

@@ -86,7 +86,7 @@ mod tests {
     /// RFC 6238, appendix B.
     #[test]
     fn codes_are_those_of_the_standard() {
-        let key = |length: usize| BASE32_NOPAD.encode("1234567890".repeat(7)[..length].as_bytes());
+        let key = |length: usize| BASE32_NOPAD.encode(&"1234567890".repeat(7).as_bytes()[..length]);
         for (algorithm, length, codes) in [
             ("SHA1", 20, ["94287082", "07081804", "14050471", "89005924", "69279037", "65353130"]),
             ("SHA256", 32, ["46119246", "68084774", "67062674", "91819424", "90698825", "77737706"]),

@@ -224,7 +224,7 @@ impl Supervisor {
             return Err(self.not_a_frame_command(CaptureScreenshot::METHOD, frame));
         }
         let taken = self.run(&route, command, deadline)?;
-        Ok(taken.try_map(|taken| {
+        taken.try_map(|taken| {
             taken.data.decode().map_err(|error| {
                 Error::Cdp(cdp::Error::Decode {
                     method: CaptureScreenshot::METHOD.into(),
@@ -232,7 +232,7 @@ impl Supervisor {
                     problem: error.to_string(),
                 })
             })
-        })?)
+        })
     }
 
     pub(super) fn run<C: Command>(

@@ -211,9 +211,8 @@ impl EventLoop {
                 Err(_) => return,
             }
         }
-        match connection.pump(&mut self.buffer) {
-            Ok(true) => drop(self.connections.insert(number, connection)),
-            Ok(false) | Err(_) => {}
+        if connection.pump(&mut self.buffer).is_ok_and(|goes_on| goes_on) {
+            self.connections.insert(number, connection);
         }
     }
 

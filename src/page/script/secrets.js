@@ -1,5 +1,5 @@
 // Secrets: where a field would send one, and where the page shows one.
-// Uses: act, box, forms, identity, node, node-cache, text, tree, value.
+// Uses: act, box, forms, identity, node, node-cache, role, text, value.
 
 /** The origin of an address; scripts of the page itself count as its own origin. */
 function originOf(address) {
