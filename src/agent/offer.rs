@@ -79,7 +79,7 @@ impl Offer {
         (options.profile, options.workspace) = (settings.profile.clone(), settings.cwd.clone().map(PathBuf::from));
         let secrets = AllowedSecrets { store: control.secret_store().clone(), names: settings.secrets() };
         for name in &secrets.names {
-            // From now on it is redacted. What is wrong with it is said when it is typed.
+            // Reads its value, which is redacted from now on. An error is reported when it is typed.
             let _ = secrets.store.find(name);
         }
         let scope = Scope::new(control.home(), control.config(), &options)

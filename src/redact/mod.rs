@@ -52,20 +52,32 @@ pub(crate) struct Covered {
     text: String,
     /// Whether it is left alone as a part of a longer word or number: a short secret would match too much.
     whole: bool,
+    /// Whether it is redacted, too, where some of its characters are encoded.
+    encoded: bool,
 }
 
 impl Covered {
     /// A text to redact wherever it occurs.
     pub(crate) fn anywhere(text: impl Into<String>) -> Self {
-        Self { text: text.into(), whole: false }
+        Self { text: text.into(), whole: false, encoded: false }
     }
 
     /// A text to redact where no letter or digit precedes or follows it.
     pub(crate) fn alone(text: impl Into<String>) -> Self {
-        Self { text: text.into(), whole: true }
+        Self { text: text.into(), whole: true, encoded: false }
     }
 
-    /// The text.
+    /// A text to redact wherever it occurs, also where some of its characters are encoded.
+    pub(crate) fn also_encoded(text: impl Into<String>) -> Self {
+        Self { encoded: true, ..Self::anywhere(text) }
+    }
+
+    /// Whether it has enough characters to be redacted.
+    pub(crate) fn is_long_enough(&self) -> bool {
+        self.text.chars().count() >= SHORTEST_OWN
+    }
+
+    /// The text to redact.
     #[allow(dead_code, reason = "not used in builds without tools")]
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -126,14 +138,17 @@ impl ChangingSecrets {
                 text = Cow::Owned(covered);
             }
         }
-        if all.iter().any(|secret| !secret.whole) && stored::may_be_encoded(&text) {
-            let secrets = all.iter().filter(|secret| !secret.whole).map(|secret| secret.text.as_str());
-            if let Some(covered) = stored::cover_encoded(&text, secrets) {
-                text = Cow::Owned(covered);
-            }
+        if let Some(covered) = cover_encoded(&text, &all) {
+            text = Cow::Owned(covered);
         }
         text
     }
+}
+
+/// Redacts secrets where some of their characters are encoded; `None` if there are none.
+fn cover_encoded(text: &str, all: &[Covered]) -> Option<String> {
+    let secrets = all.iter().filter(|secret| secret.encoded).map(|secret| secret.text.as_str());
+    (secrets.clone().next().is_some() && stored::may_be_encoded(text)).then(|| stored::cover_encoded(text, secrets))?
 }
 
 impl std::fmt::Debug for ChangingSecrets {
@@ -144,13 +159,9 @@ impl std::fmt::Debug for ChangingSecrets {
 
 /// Secrets that are long enough, longest first.
 fn sorted(secrets: impl IntoIterator<Item = Covered>) -> Arc<[Covered]> {
-    let mut all: Vec<Covered> = secrets.into_iter().filter(|secret| is_long_enough(&secret.text)).collect();
+    let mut all: Vec<Covered> = secrets.into_iter().filter(Covered::is_long_enough).collect();
     all.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
     all.into()
-}
-
-fn is_long_enough(secret: &str) -> bool {
-    secret.chars().count() >= SHORTEST_OWN
 }
 
 impl PartialEq for Secrets {
@@ -203,8 +214,8 @@ impl Secrets {
                 text = Cow::Owned(covered);
             }
         }
-        for secrets in &self.changing {
-            if let Cow::Owned(covered) = secrets.cover(&text) {
+        for secrets in &changing {
+            if let Some(covered) = cover_encoded(&text, secrets) {
                 text = Cow::Owned(covered);
             }
         }

@@ -28,23 +28,27 @@ const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.')
 pub(crate) fn forms_of(secret: &str) -> impl Iterator<Item = Covered> + use<> {
     let folded = secret.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain = [secret.to_owned(), folded, secret.to_uppercase(), secret.to_lowercase()];
+    let is_short = secret.chars().count() < LONG;
     let mut unique: BTreeSet<String> = (0..3).flat_map(|offset| base64_at(secret, offset)).collect();
-    for text in plain {
-        let json = serde_json::to_string(&text).unwrap_or_default();
+    for text in &plain {
+        let json = serde_json::to_string(text).unwrap_or_default();
         unique.extend([
-            utf8_percent_encode(&text, COMPONENT).to_string(),
-            utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string(),
-            utf8_percent_encode(&text, FORM).to_string().replace(' ', "+"),
-            in_html(&text),
-            in_html(&text).replace('"', "&quot;"),
-            in_html(&text).replace('"', "&quot;").replace('\'', "&#39;"),
-            in_html(&text).replace('"', "&quot;").replace('\'', "&#x27;"),
+            utf8_percent_encode(text, COMPONENT).to_string(),
+            utf8_percent_encode(text, NON_ALPHANUMERIC).to_string(),
+            utf8_percent_encode(text, FORM).to_string().replace(' ', "+"),
+            in_html(text),
+            in_html(text).replace('"', "&quot;"),
+            in_html(text).replace('"', "&quot;").replace('\'', "&#39;"),
+            in_html(text).replace('"', "&quot;").replace('\'', "&#x27;"),
             json.trim_matches('"').to_owned(),
-            text,
+            text.clone(),
         ]);
     }
-    let is_short = secret.chars().count() < LONG;
-    unique.into_iter().map(move |form| if is_short { Covered::alone(form) } else { Covered::anywhere(form) })
+    unique.into_iter().map(move |form| match form {
+        form if is_short => Covered::alone(form),
+        form if plain.contains(&form) => Covered::also_encoded(form),
+        form => Covered::anywhere(form),
+    })
 }
 
 /// What Base64 contains of a text that follows a number of other bytes, modulo 3, in both alphabets.
@@ -64,17 +68,29 @@ pub(super) fn may_be_encoded(text: &str) -> bool {
 /// Characters that are not seen.
 const UNSEEN: [char; 6] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
 
+/// A byte of a decoded text, and the start and end of what stands for it.
+#[derive(Clone, Copy)]
+struct Decoded {
+    byte: u8,
+    start: usize,
+    end: usize,
+}
+
 /// Redacts secrets of which some or all characters are encoded, also twice: for URLs, HTML or JSON. `None` if there are none.
 pub(super) fn cover_encoded<'s>(text: &str, secrets: impl Iterator<Item = &'s str> + Clone) -> Option<String> {
-    // Each byte of the decoded text, with the part of the text that it stands for.
-    let mut decoded: Vec<(u8, usize, usize)> = text.bytes().enumerate().map(|(at, byte)| (byte, at, at + 1)).collect();
+    let plain = text.bytes().enumerate().map(|(start, byte)| Decoded { byte, start, end: start + 1 });
+    let mut decoded: Vec<Decoded> = plain.collect();
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for _ in 0..2 {
+        let before = decoded.len();
         decoded = decode(&decoded);
-        let bytes: Vec<u8> = decoded.iter().map(|(byte, ..)| *byte).collect();
+        if decoded.len() == before {
+            break; // nothing is encoded
+        }
+        let bytes: Vec<u8> = decoded.iter().map(|decoded| decoded.byte).collect();
         for secret in secrets.clone().filter(|secret| !secret.is_empty()) {
             let found = memchr::memmem::find_iter(&bytes, secret.as_bytes());
-            parts.extend(found.map(|at| (decoded[at].1, decoded[at + secret.len() - 1].2)));
+            parts.extend(found.map(|at| (decoded[at].start, decoded[at + secret.len() - 1].end)));
         }
     }
     parts.sort_unstable();
@@ -89,51 +105,75 @@ pub(super) fn cover_encoded<'s>(text: &str, secrets: impl Iterator<Item = &'s st
     (rest > 0).then(|| covered + text.get(rest..).unwrap_or_default())
 }
 
+/// Maximum number of bytes that stand for one character, as in `&#x10FFFF;`.
+const LONGEST: usize = 12;
+
 /// Decodes what is encoded once, and leaves out what is not seen.
-fn decode(text: &[(u8, usize, usize)]) -> Vec<(u8, usize, usize)> {
+fn decode(text: &[Decoded]) -> Vec<Decoded> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
-        let window: Vec<u8> = text[at..].iter().take(12).map(|(byte, ..)| *byte).collect();
-        let (bytes, length) = one(&window);
-        let (start, end) = (text[at].1, text[at + length - 1].2);
-        decoded.extend(bytes.into_iter().map(|byte| (byte, start, end)));
-        at += length;
+        let mut window = [0; LONGEST];
+        let ahead = &text[at..text.len().min(at + LONGEST)];
+        window.iter_mut().zip(ahead).for_each(|(to, from)| *to = from.byte);
+        match one(&window[..ahead.len()]) {
+            None => {
+                decoded.push(text[at]);
+                at += 1;
+            }
+            Some((character, length)) => {
+                let (start, end) = (text[at].start, text[at + length - 1].end);
+                let mut bytes = [0; 4];
+                let bytes: &[u8] = match &character {
+                    Character::Byte(byte) => std::slice::from_ref(byte),
+                    Character::Char(c) => c.encode_utf8(&mut bytes).as_bytes(),
+                    Character::Unseen => &[],
+                };
+                decoded.extend(bytes.iter().map(|byte| Decoded { byte: *byte, start, end }));
+                at += length;
+            }
+        }
     }
     decoded
 }
 
-/// The first character of a text, decoded, and how many bytes stand for it.
-fn one(text: &[u8]) -> (Vec<u8>, usize) {
-    let hex = |digits: &[u8]| std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let of = |code: Option<u32>| code.and_then(char::from_u32).map(|c| c.to_string().into_bytes());
-    let plain = (vec![text[0]], 1);
+/// What an encoded character stands for.
+enum Character {
+    Byte(u8),
+    Char(char),
+    Unseen,
+}
+
+/// The character at the start of a text if it is encoded or not seen, and how many bytes stand for it.
+fn one(text: &[u8]) -> Option<(Character, usize)> {
+    let hex = |digits: &[u8]| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    let of = |code: u32| char::from_u32(code).map(Character::Char);
     match text {
-        [b'%', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => match hex(&[*a, *b]) {
-            Some(byte) => (vec![u8::try_from(byte).unwrap_or_default()], 3),
-            None => plain,
-        },
-        [b'\\', b'u', rest @ ..] if rest.len() >= 4 => of(hex(&rest[..4])).map_or(plain, |bytes| (bytes, 6)),
-        [b'\\', next @ (b'"' | b'\\' | b'/'), ..] => (vec![*next], 2),
+        [b'%', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+            Some((Character::Byte(u8::try_from(hex(&[*a, *b])?).ok()?), 3))
+        }
+        [b'\\', b'u', digits @ ..] => Some((of(hex(digits.get(..4)?)?)?, 6)),
+        [b'\\', next @ (b'"' | b'\\' | b'/'), ..] => Some((Character::Byte(*next), 2)),
         [b'&', rest @ ..] => {
-            let Some(end) = rest.iter().position(|byte| *byte == b';') else { return plain };
-            let name = &rest[..end];
-            let bytes = match name {
-                b"amp" => Some(b"&".to_vec()),
-                b"lt" => Some(b"<".to_vec()),
-                b"gt" => Some(b">".to_vec()),
-                b"quot" => Some(b"\"".to_vec()),
-                b"apos" => Some(b"'".to_vec()),
-                [b'#', b'x' | b'X', digits @ ..] => of(hex(digits)),
-                [b'#', digits @ ..] => of(std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok())),
-                _ => None,
+            let end = rest.iter().position(|byte| *byte == b';')?;
+            let character = match &rest[..end] {
+                b"amp" => Character::Char('&'),
+                b"lt" => Character::Char('<'),
+                b"gt" => Character::Char('>'),
+                b"quot" => Character::Char('"'),
+                b"apos" => Character::Char('\''),
+                [b'#', b'x' | b'X', digits @ ..] => of(hex(digits)?)?,
+                [b'#', digits @ ..] => of(std::str::from_utf8(digits).ok()?.parse().ok()?)?,
+                _ => return None,
             };
-            bytes.map_or(plain, |bytes| (bytes, end + 2))
+            Some((character, end + 2))
         }
-        _ => {
-            let unseen = UNSEEN.iter().find(|c| text.starts_with(c.to_string().as_bytes()));
-            unseen.map_or(plain, |c| (Vec::new(), c.len_utf8()))
+        // All begin with one of these bytes.
+        [0xC2 | 0xE2 | 0xEF, ..] => {
+            let unseen = UNSEEN.iter().find(|c| text.starts_with(c.encode_utf8(&mut [0; 4]).as_bytes()))?;
+            Some((Character::Unseen, unseen.len_utf8()))
         }
+        _ => None,
     }
 }
 

@@ -13,7 +13,7 @@ use super::keyring::Keyring;
 use super::totp::Totp;
 use super::{Error, check};
 use crate::config::{Home, SecretsIn};
-use crate::redact::{ChangingSecrets, Fingerprint, forms_of};
+use crate::redact::{ChangingSecrets, Covered, Fingerprint, forms_of};
 
 /// How long a one-time code is redacted after it was typed.
 const CODES: Duration = Duration::from_secs(900);
@@ -236,7 +236,8 @@ impl SecretStore {
     pub(crate) fn fingerprints(&self, base: u32) -> Vec<Fingerprint> {
         let known = self.0.known.lock();
         let texts = known.values.values().chain(&known.former).chain(known.codes.iter().map(|(_, code)| code));
-        texts.flat_map(|text| forms_of(text)).map(|form| Fingerprint::of(form.text(), base)).collect()
+        let forms = texts.flat_map(|text| forms_of(text)).filter(Covered::is_long_enough);
+        forms.map(|form| Fingerprint::of(form.text(), base)).collect()
     }
 
     /// Reads the file again if it has changed. `completely`: values in the keyring, too.
@@ -268,6 +269,8 @@ impl SecretStore {
         known.entries = entries;
         let before = std::mem::replace(&mut known.values, values);
         known.former.extend(before.into_values());
+        let Known { former, values, .. } = &mut *known;
+        former.retain(|value| !values.values().any(|now| now == value));
         self.cover(&known);
         Ok(())
     }

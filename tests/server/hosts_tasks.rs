@@ -22,9 +22,12 @@ fn what_is_not_reached_is_reported_to_the_user_and_the_model() {
     assert_eq!((&results[0]["success"], &results[1]["success"]), (&json!(true), &json!(false)), "{results:#?}");
     assert_eq!(results[1]["code"], "NAVIGATION_BLOCKED");
     assert!(results[1]["error"].as_str().unwrap().contains("not among the hosts of this conversation: a.localhost"));
-    let told = events.iter().filter(|(_, data)| data["type"] == "SystemEvent");
-    let told: Vec<String> = told.map(|(_, data)| data.to_string()).collect();
-    assert!(told.iter().any(|text| text.contains(&host) && text.contains("limited to other hosts")), "{told:#?}");
+    let reported = events.iter().filter(|(_, data)| data["type"] == "SystemEvent");
+    let reported: Vec<String> = reported.map(|(_, data)| data.to_string()).collect();
+    assert!(
+        reported.iter().any(|text| text.contains(&host) && text.contains("limited to other hosts")),
+        "{reported:#?}"
+    );
     let requests = json!(tasks.model.requests()).to_string();
     assert!(requests.contains(&format!(r#"\"blocked_hosts\":[\"{host}\"]"#)), "{requests}");
     assert!(site.requested_from("b.localhost").is_empty());

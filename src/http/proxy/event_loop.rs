@@ -91,7 +91,7 @@ struct Connection {
     stage: Stage,
     to_client: Pending,
     to_upstream: Pending,
-    /// Whether a side has sent its last byte, and whether the other one was told.
+    /// Whether a side has sent its last byte, and whether that end was passed on to the other one.
     client_ended: (bool, bool),
     upstream_ended: (bool, bool),
 }

@@ -81,10 +81,15 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     all
 }
 
-/// Whether a text seems to name a secret, but does not.
+/// Whether a text seems to name a secret, as in `{{secret:NAME` or `{{secrets:NAME}}`, but does not.
 fn is_misspelt(text: &str) -> bool {
-    let starts =
-        text.match_indices(START).filter(|(at, _)| text[at + START.len()..].trim_start().starts_with("secret"));
+    let seems = |behind: &str| {
+        let behind = behind.trim_start().strip_prefix("secret").map(|rest| rest.strip_prefix('s').unwrap_or(rest));
+        // `{{ secret_key }}` and `{{ secret }}` are variables of templates.
+        let names = |rest: &str| rest.starts_with(':') || rest.starts_with(char::is_alphanumeric);
+        behind.is_some_and(|rest| rest.starts_with(':') || (rest.starts_with(' ') && names(rest.trim_start())))
+    };
+    let starts = text.match_indices(START).filter(|(at, _)| seems(&text[at + START.len()..]));
     starts.count() > secrets_in(text).len()
 }
 
@@ -181,7 +186,11 @@ mod tests {
         assert!(
             is_misspelt("{{secret:x") && is_misspelt("{{ secret x }}") && is_misspelt("{{secret:a}} {{secrets:b}}")
         );
-        assert!(!is_misspelt("{{x}} and {{ secret:y }}") && !is_misspelt("{{"));
+        for text in
+            ["{{x}} and {{ secret:y }}", "{{", "{{ secret_key }}", "{{secret}}", "{{ secret }}", "{{ secretary: 1 }}"]
+        {
+            assert!(!is_misspelt(text), "{text}");
+        }
         assert_eq!(parts("a{{secret:x}}b"), [Part::Text("a"), Part::Secret("x"), Part::Text("b")]);
         assert!(is_only_secrets(" {{secret:x}} ") && is_only_secrets("{{secret:x}}{{secret:y}}"));
         assert!(!is_only_secrets("a{{secret:x}}"));
