@@ -387,6 +387,9 @@ mod redaction;
 #[cfg(feature = "server")]
 #[path = "server/answers.rs"]
 mod server_answers;
+#[cfg(feature = "agent")]
+#[path = "server/approvals.rs"]
+mod server_approvals;
 #[cfg(feature = "server")]
 #[path = "server/auth.rs"]
 mod server_auth;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::approvals::{self, Decision, MOST_NOTE};
 use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, complete};
 use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind};
@@ -198,12 +199,44 @@ impl Agents {
         run::begin(inner, &live, |live| {
             let question = inner.store.open_question(&live.id, Deadline::after(WRITE))?;
             let question = question.ok_or_else(|| Error::conflict("the conversation has asked no question"))?;
+            if question.kind == store::QuestionKind::Approval {
+                return Err(Error::conflict(
+                    "the conversation waits for an approval; answer it with approval_id and decision (once, origin, kind or refuse)",
+                ));
+            }
             if question_id.is_some_and(|wanted| *wanted != *question.id) {
                 return Err(Error::conflict(
                     "another question is open than the one with this question_id; read it first",
                 ));
             }
             let batch = questions::answered(&question, Some(&text));
+            Ok(batch.state(ConversationState::Active).unfinished(true))
+        })
+    }
+
+    /// Answers the question whether something may be done, which continues the conversation. Returns the id of the last event
+    /// before, as [`send`](Self::send). What was approved is done only if it is still what was shown.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for a note that is too long, [`Error::NotFound`], [`Error::Conflict`] if no such question is open,
+    /// [`Error::Ending`], [`Error::Store`].
+    pub fn decide(&self, id: &str, approval_id: &str, decision: Decision, note: &str) -> Result<u64, Error> {
+        let note = note.trim();
+        if note.chars().count() > MOST_NOTE {
+            return Err(Error::BadRequest { problem: format!("note: at most {MOST_NOTE} characters") });
+        }
+        let inner = self.inner();
+        let (conversation, live) = inner.find(id)?;
+        let note = inner.cover(note)?;
+        inner.settle(&conversation, &live);
+        run::begin(inner, &live, |live| {
+            let question = inner.store.open_question(&live.id, Deadline::after(WRITE))?;
+            let question = question.filter(|open| open.kind == store::QuestionKind::Approval && open.id == approval_id);
+            let question = question.ok_or_else(|| {
+                Error::conflict("no question with this approval_id is open; it may have been answered already")
+            })?;
+            let (batch, approved) = approvals::decided(&inner.stored(&live.id)?, &question, decision, &note)?;
+            live.set_approved(approved);
             Ok(batch.state(ConversationState::Active).unfinished(true))
         })
     }

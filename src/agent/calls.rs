@@ -6,10 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::Error;
 use super::events::{AGENT_EVENT, AgentEvent};
+use super::guard::Wanted;
 use super::messages::Entry;
 use super::questions::Ask;
 use super::turn::{Draft, End, Picture, Turn};
 use super::typed;
+use crate::code::Code;
 use crate::control::Hosts;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::IntentOutcome;
@@ -44,11 +46,11 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.stored.function.name
     }
 
-    fn id(&self) -> &str {
+    pub(super) fn id(&self) -> &str {
         &self.stored.id
     }
 
@@ -62,8 +64,20 @@ fn arguments_of(call: &ToolCall) -> Value {
     serde_json::from_str(&call.function.arguments).unwrap_or(Value::Null)
 }
 
+/// How a call ended.
+#[derive(Debug)]
+pub(super) enum Made {
+    /// It was interrupted, and its effect is unknown; or it was not begun.
+    Interrupted,
+    /// It has a result.
+    Returned(Returned),
+    /// It has done nothing that needs approval: a person has to approve it first.
+    Unapproved(Wanted),
+}
+
 /// What a call returned.
-struct Returned {
+#[derive(Debug)]
+pub(super) struct Returned {
     result: Value,
     images: Vec<Image>,
     /// How its intent is closed; `None` if it was refused before.
@@ -178,21 +192,32 @@ impl Turn<'_> {
                 let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
                 return self.ask(Draft::default(), &ask, Some(&prepared.stored), &rest).map(Some);
             }
-            let Some(returned) = self.make(prepared, is_open)? else {
-                return Ok(Some(End::Interrupted));
+            let returned = match self.make(prepared, is_open, None)? {
+                Made::Interrupted => return Ok(Some(End::Interrupted)),
+                Made::Returned(returned) => returned,
+                Made::Unapproved(wanted) => {
+                    let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
+                    return self.ask_approval(wanted, prepared, &rest).map(Some);
+                }
             };
             is_open = self.returned(prepared, returned, message, calls.get(at + 1))?;
         }
         Ok(None)
     }
 
-    /// Makes a call. `None`: it was interrupted, and its effect is unknown.
-    fn make(&mut self, prepared: &Prepared, is_open: bool) -> Result<Option<Returned>, Error> {
+    /// Makes a call. `approved`: the fingerprint of the effect that a person has approved, and whether what comes before it is
+    /// done.
+    pub(super) fn make(
+        &mut self,
+        prepared: &Prepared,
+        is_open: bool,
+        approved: Option<(&str, bool)>,
+    ) -> Result<Made, Error> {
         let arguments = match (self.refusal(prepared), &prepared.arguments) {
             (None, Ok(arguments)) => arguments.clone(),
             (refusal, _) => {
                 let refusal = refusal.unwrap_or_else(|| ToolError::new("BAD_REQUEST", "the arguments are not valid"));
-                return Ok(Some(Returned { result: refusal.to_value(), images: Vec::new(), outcome: None }));
+                return Ok(Made::Returned(Returned { result: refusal.to_value(), images: Vec::new(), outcome: None }));
             }
         };
         if is_open && self.live.is_held() && self.checkpoint().is_some() {
@@ -200,7 +225,7 @@ impl Turn<'_> {
             let mut intent = Draft::default();
             intent.change(|batch| batch.close_intent(prepared.id(), IntentOutcome::Failed));
             self.commit(intent)?;
-            return Ok(None);
+            return Ok(Made::Interrupted);
         }
         if !is_open {
             let mut intent = Draft::default();
@@ -209,25 +234,31 @@ impl Turn<'_> {
             self.commit(intent)?;
         }
         let deadline = Deadline::after(CALL).cancelled_by(&self.cancel);
+        if let Some(guard) = &self.guard {
+            guard.begin(approved);
+        }
         let context = ToolContext::new(&self.session, &self.offer.scope, deadline);
         let called = self.offer.registry.call(prepared.name(), &context, arguments);
         Ok(match called {
             Ok(outcome) => {
                 let result = outcome.to_value();
-                Some(Returned { result, images: outcome.images, outcome: Some(IntentOutcome::Done) })
+                Made::Returned(Returned { result, images: outcome.images, outcome: Some(IntentOutcome::Done) })
             }
             // It may have had its effect.
-            Err(_) if self.cancel.is_set() => None,
-            Err(error) => {
-                let outcome = Some(IntentOutcome::Failed);
-                Some(Returned { result: error.to_value(), images: Vec::new(), outcome })
-            }
+            Err(_) if self.cancel.is_set() => Made::Interrupted,
+            Err(error) => match self.guard.as_ref().and_then(|guard| guard.take_wanted()) {
+                Some(wanted) => Made::Unapproved(wanted),
+                None => {
+                    let outcome = Some(IntentOutcome::Failed);
+                    Made::Returned(Returned { result: error.to_value(), images: Vec::new(), outcome })
+                }
+            },
         })
     }
 
     /// Stores the result of a call. `message`: number of the message with the call. Returns whether the intent of the next
     /// one is stored, too.
-    fn returned(
+    pub(super) fn returned(
         &mut self,
         prepared: &Prepared,
         returned: Returned,
@@ -237,6 +268,9 @@ impl Turn<'_> {
         let Returned { mut result, images, outcome } = returned;
         let mut draft = Draft::default();
         let is_secret = typed::take_is_secret(&mut result);
+        if result["code"] == Code::ApprovalVoid.as_str() {
+            draft.system("The approval is void: what was approved has changed since. Nothing was done.");
+        }
         self.report_dialogs(&mut draft);
         self.report_hosts(&mut draft, &mut result);
         if prepared.is_withheld {

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use super::approvals::Approved;
+use super::calls::Prepared;
 use super::feed::{Entry, Feed};
 use super::{Error, WRITE};
 use crate::control::Session;
@@ -50,6 +52,10 @@ pub(super) struct Live {
     session: Mutex<Option<Session>>,
     /// The client of the model, with the settings that it was made from.
     client: Mutex<Option<(Model, Client)>>,
+    /// The call that waits for approval, as the model made it.
+    call: Mutex<Option<Prepared>>,
+    /// A call that was approved, for the run that begins.
+    approved: Mutex<Option<Approved>>,
 }
 
 impl Live {
@@ -61,7 +67,29 @@ impl Live {
             changed: Condvar::new(),
             session: Mutex::default(),
             client: Mutex::default(),
+            call: Mutex::default(),
+            approved: Mutex::default(),
         }
+    }
+
+    /// Keeps the call that waits for approval.
+    pub(super) fn keep_call(&self, call: Prepared) {
+        *self.call.lock() = Some(call);
+    }
+
+    /// The call that waited for approval, unless the server was restarted since.
+    pub(super) fn take_call(&self) -> Option<Prepared> {
+        self.call.lock().take()
+    }
+
+    /// Sets what the run that begins has to do first.
+    pub(super) fn set_approved(&self, approved: Option<Approved>) {
+        *self.approved.lock() = approved;
+    }
+
+    /// What the run has to do first.
+    pub(super) fn take_approved(&self) -> Option<Approved> {
+        self.approved.lock().take()
     }
 
     /// Begins a run. Returns whether the conversation was at rest before.
@@ -78,6 +106,8 @@ impl Live {
         self.feed.set_at_rest(false);
         drop(run);
         drop(before);
+        // An approval is for the run that it begins.
+        self.set_approved(None);
         Ok(was_at_rest)
     }
 

@@ -15,6 +15,8 @@
 //! | `typed` | keeps text out of the database that is typed into secret fields |
 //! | `dialogs` | reports the dialogs of its pages |
 //! | `questions` | questions that end a turn, and their answers |
+//! | `guard` | which effects a person approves, and what was approved |
+//! | `approvals` | questions whether something may be done, and what their answers lead to |
 //! | `repair` | results for calls that were interrupted |
 //! | `stuck` | recognises that a model makes no progress |
 //! | `pictures` | which images a model still gets |
@@ -29,6 +31,7 @@
 //! crash no call is made again by itself.
 
 mod agents;
+mod approvals;
 mod calls;
 mod condense;
 mod dialogs;
@@ -36,6 +39,7 @@ mod error;
 mod events;
 mod feed;
 mod follow;
+mod guard;
 mod live;
 mod messages;
 mod offer;
@@ -56,6 +60,7 @@ mod usage;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use agents::{Agents, ProvideTools};
+pub use approvals::Decision;
 pub use error::Error;
 pub use follow::{Followed, Follower};
 pub use reading::Overview;

@@ -108,6 +108,11 @@ pub(super) fn answered(question: &Question, answer: Option<&str>) -> Batch {
         let event = AgentEvent::observation(name, &question.call_id, &result).into_value();
         batch.event(AGENT_EVENT, event).message(Entry::result(&call, &result).body())
     };
+    with_pictures(batch, question)
+}
+
+/// Appends the images of results before a question, which were kept with it.
+pub(super) fn with_pictures(batch: Batch, question: &Question) -> Batch {
     match &question.body["pictures"] {
         Value::Null => batch,
         pictures => batch.message(pictures.clone()),

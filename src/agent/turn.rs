@@ -1,5 +1,6 @@
 //! The state of a run, and its steps until the task is done.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use super::agents::Inner;
 use super::dialogs::Dialogs;
 use super::events::{AGENT_EVENT, AgentEvent};
+use super::guard::RunGuard;
 use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind};
 use super::offer::Offer;
@@ -114,6 +116,8 @@ pub(super) struct Turn<'a> {
     pub(super) stuck: Stuck,
     pub(super) is_warned: bool,
     dialogs: Dialogs,
+    /// Decides what a person approves; `None`: nothing.
+    pub(super) guard: Option<Arc<RunGuard>>,
     /// Its place among the runs; given back while it is paused.
     slot: Option<Slot<'a>>,
 }
@@ -128,7 +132,12 @@ impl<'a> Turn<'a> {
         let (_, model) = models.find(Some(&stored.model))?;
         let cancel = live.cancel();
         let loading = Deadline::after(LOAD).cancelled_by(&cancel);
-        let (offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, loading)?;
+        let (mut offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, loading)?;
+        let guard = RunGuard::of(&settings, inner.control.config().agent.guard, inner.control.secret_store());
+        let guard = guard.map(Arc::new);
+        if let Some(guard) = &guard {
+            offer.scope = offer.scope.with_guard(Arc::clone(guard) as Arc<dyn crate::tools::Guard>);
+        }
         let flags = offer.flags(model, &settings, inner.control.config().agent.confirm);
         let system = inner.prompts.system(model.profile, flags, &settings.secrets())?;
         let prefix = format!("/agent/conversations/{}/images/", live.id);
@@ -168,6 +177,7 @@ impl<'a> Turn<'a> {
             stuck: Stuck::default(),
             is_warned: false,
             dialogs,
+            guard,
             slot: Some(slot),
         };
         turn.restore_todos();
@@ -188,6 +198,11 @@ impl<'a> Turn<'a> {
     /// Runs steps until the task is done, or the run ends otherwise.
     pub(super) fn run(&mut self) -> Result<End, Error> {
         let most = self.inner.control.config().agent.max_steps;
+        if let Some(approved) = self.live.take_approved()
+            && let Some(end) = self.make_approved(approved)?
+        {
+            return Ok(end);
+        }
         for _ in 0..most {
             if self.checkpoint().is_some() {
                 return Ok(End::Interrupted);
@@ -244,6 +259,33 @@ impl<'a> Turn<'a> {
     /// The message with the images of the results so far.
     pub(super) fn take_pictures(&mut self) -> Option<Entry> {
         Self::message_with(std::mem::take(&mut self.pictures))
+    }
+
+    /// Takes the images of a stored message back, to add them to those of the next results.
+    pub(super) fn restore_pictures(&mut self, body: &Value) {
+        if body.is_null() {
+            return;
+        }
+        let prefix = format!("/agent/conversations/{}/images/", self.live.id);
+        let image = |path: &str| {
+            let n = path.strip_prefix(&prefix).and_then(|n| n.parse().ok())?;
+            let image = self.inner.store.image(&self.live.id, n, Deadline::after(WRITE)).ok().flatten()?;
+            Some((image.media_type, image.bytes))
+        };
+        let entry = Entry::read(body, image);
+        let captions = "an earlier result of the same answer".to_owned();
+        let images = entry.message.parts.into_iter().filter_map(|part| match part {
+            Part::Image { media_type, bytes } => Some((media_type, bytes)),
+            _ => None,
+        });
+        let restored = images.zip(entry.images).map(|((media_type, bytes), path)| Picture {
+            caption: captions.clone(),
+            media_type,
+            bytes,
+            path,
+        });
+        let restored: Vec<Picture> = restored.collect();
+        self.pictures.splice(0..0, restored);
     }
 
     /// The message with images; `None` without any.

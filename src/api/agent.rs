@@ -32,7 +32,8 @@ pub(crate) struct CreateConversation {
     pub(crate) cwd: Option<String>,
     /// Use the cookies of the profile instead of a browser context of its own.
     pub(crate) share_login: bool,
-    /// Which actions a person approves. Default: `agent.guard`. Stored, not used yet.
+    /// Which actions a person approves. `off`: none. `irreversible`: those that cannot be undone. `all`: all that
+    /// change something. Default: `agent.guard`.
     pub(crate) guard: Option<crate::config::Guard>,
     /// Patterns of hosts that its browser context may reach, such as `example.com` or `*.example.com`. Default: all.
     pub(crate) hosts: Option<Vec<String>>,
@@ -67,7 +68,31 @@ pub(crate) struct AnswerQuestion {
     #[serde(default)]
     pub(crate) question_id: Option<String>,
     /// The answer to the open question.
-    pub(crate) text: String,
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    /// Id of an approval, as in `help_request`.
+    #[serde(default)]
+    pub(crate) approval_id: Option<String>,
+    /// The decision about an approval: this `once`, this kind of effect at this `origin`, this `kind` everywhere, or `refuse`.
+    #[serde(default)]
+    pub(crate) decision: Option<DecisionName>,
+    /// A word for the model with a refusal; at most 2,000 characters.
+    #[serde(default)]
+    pub(crate) note: Option<String>,
+}
+
+/// A decision about an approval.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DecisionName {
+    /// This once.
+    Once,
+    /// This kind of effect at this origin, in this conversation.
+    Origin,
+    /// This kind of effect, in this conversation.
+    Kind,
+    /// Not at all.
+    Refuse,
 }
 
 /// `GET /agent/conversations/:id/events`: the query.

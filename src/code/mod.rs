@@ -56,11 +56,14 @@ pub enum Code {
     McpServerGone,
     McpToolError,
     Interrupted,
+    ApprovalNeeded,
+    ApprovalVoid,
+    ApprovalRefused,
 }
 
 /// Each code with its text and its HTTP status; `None` where only results of tools or the program carry it.
 /// In the order of statuses.
-const TABLE: [(Code, &str, Option<u16>); 48] = [
+const TABLE: [(Code, &str, Option<u16>); 51] = [
     (Code::BadRequest, "BAD_REQUEST", Some(400)),
     (Code::UnknownField, "UNKNOWN_FIELD", Some(400)),
     (Code::UnknownKind, "UNKNOWN_KIND", Some(400)),
@@ -110,6 +113,9 @@ const TABLE: [(Code, &str, Option<u16>); 48] = [
     (Code::McpServerGone, "MCP_SERVER_GONE", None),
     (Code::McpToolError, "MCP_TOOL_ERROR", None),
     (Code::Interrupted, "INTERRUPTED", None),
+    (Code::ApprovalNeeded, "APPROVAL_NEEDED", None),
+    (Code::ApprovalVoid, "APPROVAL_VOID", None),
+    (Code::ApprovalRefused, "APPROVAL_REFUSED", None),
 ];
 
 impl Code {

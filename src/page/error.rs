@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::supervisor;
 
 /// Role and name under which a snapshot showed an element.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Shown {
     /// The ARIA role, such as `button`.
@@ -338,6 +338,12 @@ impl Error {
             }
             _ => None,
         }
+    }
+
+    /// Whether a script that may only read was ended because of an effect.
+    #[must_use]
+    pub fn is_side_effect(&self) -> bool {
+        matches!(self, Self::Supervisor(supervisor::Error::Script(thrown)) if thrown.is_side_effect())
     }
 
     /// Whether an open dialog blocked the operation.

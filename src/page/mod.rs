@@ -25,6 +25,7 @@
 mod act;
 mod cookie_import;
 mod data;
+mod effect;
 mod emulation;
 mod error;
 mod find;
@@ -61,6 +62,7 @@ pub use data::{
     ConsoleMessage, Cookie, Download, DownloadState, FrameText, NewCookie, PageError, PageText, SameSite, Storage,
     Upload, UploadedFiles,
 };
+pub use effect::{Effect, SentField, SetOff, Using};
 use emulation::Overrides;
 pub(crate) use emulation::device_names;
 pub use emulation::{

@@ -232,6 +232,17 @@ impl SecretStore {
         Ok(code)
     }
 
+    /// The secret among some that has a value, or whose one-time code it is.
+    pub(crate) fn name_of(&self, value: &str, names: &[String]) -> Option<String> {
+        let known = self.0.known.lock();
+        let has = |name: &&String| match known.entries.get(*name) {
+            Some(entry) if entry.totp => known.codes.iter().any(|(_, code)| code == value),
+            Some(_) => known.values.get(*name).is_some_and(|known| known == value),
+            None => false,
+        };
+        names.iter().find(has).cloned()
+    }
+
     /// Fingerprints of all values and codes, to find them in a page.
     pub(crate) fn fingerprints(&self, base: u32) -> Vec<Fingerprint> {
         let known = self.0.known.lock();

@@ -34,10 +34,33 @@ impl Supervisor {
     /// or opens meanwhile (the script goes on behind it); [`Error::FrameNotFound`],
     /// [`Error::FrameDetached`], [`Error::NoContext`], [`Error::NoPage`], [`Error::NotActive`].
     pub fn evaluate(&self, frame: &FrameRef, script: &str, deadline: Deadline<'_>) -> Result<Done<Value>, Error> {
+        self.evaluate_as(frame, Evaluate::new(script), deadline)
+    }
+
+    /// Evaluates a script that only reads: V8 ends it before its first effect.
+    ///
+    /// # Errors
+    /// Those of [`evaluate`](Self::evaluate); for an effect, [`Error::Script`] with [`ScriptError::is_side_effect`].
+    pub fn evaluate_read_only(
+        &self,
+        frame: &FrameRef,
+        script: &str,
+        deadline: Deadline<'_>,
+    ) -> Result<Done<Value>, Error> {
         let mut evaluate = Evaluate::new(script);
+        evaluate.throw_on_side_effect = Some(true);
+        self.evaluate_as(frame, evaluate, deadline)
+    }
+
+    fn evaluate_as(
+        &self,
+        frame: &FrameRef,
+        mut evaluate: Evaluate,
+        deadline: Deadline<'_>,
+    ) -> Result<Done<Value>, Error> {
         // Chromium stores the latest value before it converts it, if the value is awaited.
         evaluate.await_promise = Some(true);
-        evaluate.user_gesture = Some(true);
+        evaluate.user_gesture = Some(evaluate.throw_on_side_effect != Some(true));
         evaluate.return_by_value = Some(true);
         evaluate.object_group = Some(VALUE_GROUP.to_owned());
         let (route, number, returned) = loop {

@@ -70,6 +70,14 @@ pub struct ScriptError {
     pub column: i64,
 }
 
+impl ScriptError {
+    /// Whether V8 ended a script that may only read, because of an effect.
+    #[must_use]
+    pub fn is_side_effect(&self) -> bool {
+        self.message.starts_with("EvalError: Possible side-effect")
+    }
+}
+
 impl From<ExceptionDetails> for ScriptError {
     fn from(details: ExceptionDetails) -> Self {
         let thrown = details.exception.as_ref().map(thrown);

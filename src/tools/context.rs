@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::files::Workspace;
-use super::{AskUser, ToolError, ToolboxOptions};
+use super::{AskUser, Guard, ToolError, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
 use crate::page::{SecretSource, TypedSecrets};
@@ -45,6 +45,7 @@ pub struct Scope {
     secrets: Option<TypedSecrets>,
     /// Whether any may be typed.
     may_type: bool,
+    guard: Option<Arc<dyn Guard>>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -69,7 +70,20 @@ impl Scope {
             ask: options.ask.clone(),
             secrets: None,
             may_type: false,
+            guard: None,
         }
+    }
+
+    /// The same with a guard, which allows effects that cannot be undone only with the approval of a person.
+    #[must_use]
+    pub fn with_guard(&self, guard: Arc<dyn Guard>) -> Self {
+        Self { guard: Some(guard), ..self.clone() }
+    }
+
+    /// Decides about effects that cannot be undone; `None`: all are allowed.
+    #[must_use]
+    pub fn guard(&self) -> Option<&dyn Guard> {
+        self.guard.as_deref()
     }
 
     /// The same with secrets that texts to type may name; `any`: whether there are any. Scripts and raw commands are then

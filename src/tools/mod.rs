@@ -15,6 +15,7 @@
 //! | `registry` | all tools by name, and external sources of tools |
 //! | `toolbox` | the tools of a home |
 //! | `toolsets` | toolsets, and which are enabled |
+//! | `guard` | what a call would do that cannot be undone |
 //! | `browser` | the browser |
 //! | `files` | files of the workspace |
 //! | `terminal` | commands |
@@ -46,6 +47,7 @@ pub mod browser;
 mod clarify;
 mod context;
 mod files;
+mod guard;
 mod outcome;
 mod registry;
 mod schema;
@@ -66,6 +68,7 @@ pub use crate::page::{SecretSource, TypedSecrets, is_only_secrets};
 pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
+pub use guard::{Allowed, Effect, EffectKind, Effects, Guard, approval_needed};
 pub(crate) use outcome::SECRET_FIELD;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};

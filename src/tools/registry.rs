@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use serde_json::{Map, Value};
 
 use super::truncate::{Bounds, cap_error, cap_fields};
-use super::{Outcome, Tool, ToolContext, ToolError};
+use super::{Effect, EffectKind, Effects, Outcome, Tool, ToolContext, ToolError};
 use crate::redact::Secrets;
 use crate::sync::{Deadline, spawn};
 
@@ -240,6 +240,9 @@ impl Registry {
             };
             return Err(ToolError::new("TOOL_UNAVAILABLE", message));
         }
+        if tool.effects == Effects::Unknown && !tool.read_only {
+            check_unknown(&tool, &toolset, call, &arguments)?;
+        }
         match tool.call(call, arguments) {
             Ok(outcome) => {
                 let (done, rest): (Map<_, _>, Map<_, _>) =
@@ -282,6 +285,24 @@ impl Registry {
             _ => Map::new(),
         }
     }
+}
+
+/// Asks the guard of a call about a tool whose effects are not known.
+fn check_unknown(
+    tool: &Tool,
+    toolset: &str,
+    call: &ToolContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<(), ToolError> {
+    let Some(guard) = call.scope.guard() else { return Ok(()) };
+    let why = "it is not known what the tool does";
+    let given = Value::Object(arguments.clone()).to_string();
+    let mut effect = Effect::new(EffectKind::Tool, format!("call {} of {toolset}", tool.name), why, &[toolset, &given]);
+    for (name, value) in arguments {
+        let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        effect = effect.value(name.as_str(), &text);
+    }
+    guard.permit(effect, &|| None).map(drop)
 }
 
 /// The limits for results of a toolset; `None` for toolsets that return no page content and limit their results

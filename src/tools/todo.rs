@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Outcome, Registry, RegistryError, Tool, ToolError};
+use super::{Effects, Outcome, Registry, RegistryError, Tool, ToolError};
 use crate::control::PerSession;
 
 /// The toolset.
@@ -56,7 +56,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
             Some(todos) => change(&list, todos, wanted.merge),
         }
     });
-    registry.register(TODO, tool)
+    registry.register(TODO, tool.with_effects(Effects::None))
 }
 
 fn change(list: &Mutex<Vec<Item>>, todos: Vec<Item>, merge: bool) -> Result<Outcome, ToolError> {

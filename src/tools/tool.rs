@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::schema::schema_of;
-use super::{Outcome, Scope, ToolContext, ToolError, arguments};
+use super::{Effects, Outcome, Scope, ToolContext, ToolError, arguments};
 
 /// The implementation of a tool.
 pub trait Handler: Send + Sync {
@@ -34,6 +34,8 @@ pub struct Tool {
     pub schema: Arc<Value>,
     /// Whether the tool changes nothing.
     pub read_only: bool,
+    /// What it does apart from what it returns.
+    pub(super) effects: Effects,
     /// What it requires while it is unavailable.
     needs: Option<Arc<str>>,
     handler: Arc<dyn Handler>,
@@ -54,6 +56,7 @@ impl Tool {
             description: description.into(),
             schema: Arc::new(schema),
             read_only: false,
+            effects: Effects::Unknown,
             needs: None,
             handler,
         }
@@ -91,6 +94,7 @@ impl Tool {
             description: description.into(),
             schema,
             read_only: false,
+            effects: Effects::Unknown,
             needs: None,
             handler: Arc::new(run),
         }
@@ -100,6 +104,14 @@ impl Tool {
     #[must_use]
     pub fn reading(mut self) -> Self {
         self.read_only = true;
+        self
+    }
+
+    /// Sets what the tool does apart from what it returns. Default: not known, so that a guard asks before each call of a tool
+    /// that is not read-only.
+    #[must_use]
+    pub fn with_effects(mut self, effects: Effects) -> Self {
+        self.effects = effects;
         self
     }
 

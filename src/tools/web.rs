@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::guard::check_address;
 use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::code::Code;
 use crate::control::{Control, Profile, TabInfo};
@@ -226,11 +227,15 @@ fn extract(background: &BackgroundTabs, call: &ToolContext<'_>, wanted: Extract)
     let offset = wanted.offset.unwrap_or(1).max(1);
     match (wanted.url, wanted.urls) {
         (Some(url), urls) if urls.is_empty() => {
+            check_address(call, &url)?;
             let (opened, result) = one(profile, &url, offset, CHARS, deadline);
             drop(opened);
             Ok(Outcome { fields: result?, ..Outcome::default() }.with("untrusted", UNTRUSTED))
         }
         (None, urls) if (1..=PAGES).contains(&urls.len()) => {
+            for url in &urls {
+                check_address(call, url)?;
+            }
             let results = several(profile, urls, offset, deadline);
             Ok(Outcome::default().with("results", results).with("untrusted", UNTRUSTED))
         }

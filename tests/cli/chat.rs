@@ -223,9 +223,17 @@ fn a_whole_task_is_done_in_a_browser() {
     ];
     let (at, model) = home_with(model_of(vec![plan]));
     let ran = at.run(&["chat", "Follow plan 0"]);
-    assert!(ran.code == Some(1) && ran.stderr.contains("Shall I buy it?"), "{ran:?}");
+    // The program asks before the click, the model afterwards.
+    assert!(ran.code == Some(1) && ran.stderr.contains("click the button \\\"Buy\\\""), "{ran:?}");
     let id = id_in(&ran.stderr);
+    let ran = at.run(&["chat", "--conversation", &id, "once"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("Shall I buy it?"), "{ran:?}");
+    // The answer to the model is no approval of what it does next.
     let ran = at.run(&["chat", "--conversation", &id, "Yes"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("accept the dialog"), "{ran:?}");
+    let ran = at.run(&["chat", "--conversation", &id, "maybe"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("answer once, origin, kind"), "{ran:?}");
+    let ran = at.run(&["chat", "--conversation", &id, "once"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "It is bought.\n"), "{ran:?}");
     let last = model.requests().last().unwrap()["messages"].to_string();
     assert!(last.contains(">Bought<") && last.contains("/found?q=lamp"), "{last}");

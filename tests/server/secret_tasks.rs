@@ -85,7 +85,7 @@ fn a_model_logs_in_with_a_password_that_it_never_sees() {
     ];
     let Some(tasks) = Tasks::new(vec![plan(site.url("a", "/"), &steps)]) else { return };
     store(&tasks, "shop", &site.url("a", ""), PASSWORD);
-    let events = run(&tasks, 0, &json!({ "secrets": ["shop"] }));
+    let events = run(&tasks, 0, &json!({ "guard": "off", "secrets": ["shop"] }));
     let failed: Vec<&Value> = results(&events).into_iter().filter(|data| data["success"] != true).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let texts: Vec<&str> = results(&events).iter().map(|data| data["text"].as_str().unwrap()).collect();
@@ -144,7 +144,7 @@ fn a_secret_is_typed_nowhere_else() {
     store(&tasks, "shop", &site.url("a", ""), PASSWORD);
     store(&tasks, "other", &site.url("a", ""), "another value");
     for (number, (url, _, part)) in cases.iter().enumerate() {
-        let events = run(&tasks, number, &json!({ "secrets": ["shop"] }));
+        let events = run(&tasks, number, &json!({ "guard": "off", "secrets": ["shop"] }));
         let last = results(&events).pop().unwrap();
         assert_eq!((&last["success"], &last["code"]), (&json!(false), &json!("NOT_ACTIONABLE")), "{url}: {last}");
         let text = last["error"].as_str().or(last["text"].as_str()).unwrap();
@@ -159,10 +159,11 @@ fn a_conversation_names_only_secrets_that_there_are() {
     let site = Site::start();
     let Some(tasks) = Tasks::new(vec![vec![Do::Say("Done.")]]) else { return };
     let api = &tasks.served.api;
-    let failure = api.post("/agent/conversations", &json!({ "secrets": ["shop"] })).fails(400, "BAD_REQUEST");
+    let failure =
+        api.post("/agent/conversations", &json!({ "guard": "off", "secrets": ["shop"] })).fails(400, "BAD_REQUEST");
     assert!(failure["error"].as_str().unwrap().contains("secrets: there is no secret \"shop\""), "{failure}");
     store(&tasks, "shop", &site.url("a", ""), PASSWORD);
-    let id = tasks.create(&json!({ "secrets": ["shop"] }));
+    let id = tasks.create(&json!({ "guard": "off", "secrets": ["shop"] }));
     // What a person writes is covered, too.
     let body = json!({ "text": format!("The password is {PASSWORD} 0") }).to_string();
     let mut stream = api.events_of("POST", &format!("/agent/conversations/{id}/messages"), Some(&body), "");
@@ -180,7 +181,7 @@ fn one_time_codes_are_typed_and_covered() {
     plans.insert(3, Do::Look);
     let Some(tasks) = Tasks::new(vec![plans]) else { return };
     store(&tasks, "shop_code", &site.url("a", ""), "otpauth://totp/Shop:ada?secret=JBSWY3DPEHPK3PXP&issuer=Shop");
-    let events = run(&tasks, 0, &json!({ "secrets": ["shop_code"] }));
+    let events = run(&tasks, 0, &json!({ "guard": "off", "secrets": ["shop_code"] }));
     let failed: Vec<&Value> = results(&events).into_iter().filter(|data| data["success"] != true).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let tab = tasks.served.api.get("/tabs").ok()["tabs"]
@@ -217,7 +218,7 @@ fn scripts_are_refused_where_secrets_are_typed() {
     store(&tasks, "shop", &site.url("a", ""), PASSWORD);
     // Raw commands are offered while a browser runs.
     tasks.served.open("/");
-    let events = run(&tasks, 0, &json!({ "secrets": ["shop"], "toolsets": ["browser"] }));
+    let events = run(&tasks, 0, &json!({ "guard": "off", "secrets": ["shop"], "toolsets": ["browser"] }));
     let codes: Vec<&Value> = results(&events).iter().skip(1).map(|data| &data["code"]).collect();
     assert_eq!(codes, ["EVALUATE_DISABLED", "EVALUATE_DISABLED", "EVALUATE_DISABLED"], "{events:#?}");
 }

@@ -9,7 +9,7 @@ use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
 use cdpilot::store::{ConversationState, Store};
 use cdpilot::sync::Deadline;
-use cdpilot::tools::{Image, Outcome, Tool, ToolError, Toolbox, ToolboxOptions};
+use cdpilot::tools::{Effects, Image, Outcome, Tool, ToolError, Toolbox, ToolboxOptions};
 use parking_lot::{Condvar, Mutex};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
@@ -202,7 +202,7 @@ pub(crate) fn of<'e>(events: &'e [Event], name: &str) -> Vec<&'e Value> {
 }
 
 fn register(toolbox: &Toolbox, bench: &Arc<Bench>) {
-    let add = |tool: Tool| toolbox.registry().register("bench", tool).unwrap();
+    let add = |tool: Tool| toolbox.registry().register("bench", tool.with_effects(Effects::None)).unwrap();
     let of = Arc::clone(bench);
     add(Tool::of("note", "Note a text.", move |_, Text { text }| {
         of.notes.lock().push(text.clone());

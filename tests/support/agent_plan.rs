@@ -15,6 +15,8 @@ pub(crate) enum Do {
     Look,
     /// `element_interaction`: action, part of the line, text or value.
     Act(&'static str, &'static str, &'static str),
+    /// `keyboard_input` with `submit`: part of the line, text.
+    Enter(&'static str, &'static str),
     Dialog(&'static str, &'static str),
     /// A preview of a click and its confirmation in one answer.
     Unseen(&'static str),
@@ -57,6 +59,11 @@ fn script(plan: &[Do], request: &Value) -> Script {
             if !field.is_empty() {
                 arguments[field] = (*text).into();
             }
+            call("element_interaction", &arguments)
+        }
+        Do::Enter(part, text) => {
+            let id = id_of(messages, part);
+            let arguments = json!({ "action": "keyboard_input", "element_id": id, "text": text, "submit": true });
             call("element_interaction", &arguments)
         }
         Do::Dialog(action, text) => {

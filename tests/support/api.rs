@@ -186,7 +186,7 @@ impl Api {
         let mut socket = self.send_as(who, method, path, body, headers);
         let mut bytes = Vec::new();
         socket.read_to_end(&mut bytes).unwrap_or_else(|problem| panic!("{method} {path}: {problem}"));
-        let text = String::from_utf8(bytes).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: {text:?}"));
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         ApiResponse { status, head: head.to_owned(), text: body.to_owned(), requested: format!("{method} {path}") }

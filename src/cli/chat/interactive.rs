@@ -8,13 +8,14 @@ use super::super::client::Request;
 use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, clean, one_line};
 use super::super::tool_settings::Catalog;
+use super::answers::Asked;
 use super::commands::{HELP, Typed};
 use super::input::{Entered, Input};
 use super::link::Link;
 use super::next::Next;
 use super::show::Show;
-use super::watch::{Asked, Followed, Interrupts, Pausing, Stop};
-use super::{chosen, is_terminal, message, question};
+use super::watch::{Followed, Interrupts, Pausing, Stop};
+use super::{is_terminal, message};
 use crate::browser::redact;
 use crate::code::Code;
 use crate::config::Config;
@@ -130,14 +131,17 @@ impl<'a> Chat<'a> {
     }
 
     fn say(&mut self, text: &str) -> Result<(), Failure> {
-        let text = self.asked.as_ref().map_or_else(|| text.to_owned(), |asked| chosen(text, asked));
         let mut current = match self.current.take() {
             Some(current) => current,
             None => Followed::of(&self.next.create(self.link)?),
         };
         let pausing = self.interrupts.pause_run();
-        let request = message(self.link, &mut current, &text);
-        (self.asked, self.is_paused) = (None, false);
+        let request = message(self.link, &mut current, text);
+        // An answer that is none leaves the question open.
+        if request.is_ok() {
+            self.asked = None;
+        }
+        self.is_paused = false;
         let watched = request.and_then(|request| self.watch(&mut current, &request, &pausing));
         self.current = Some(current);
         watched
@@ -149,7 +153,7 @@ impl<'a> Chat<'a> {
             Stop::Done => self.show.usage(&current.usage),
             Stop::Stopped => self.show.note("The run was stopped; /resume continues it."),
             Stop::Asked(asked) => {
-                self.show.note(&question(&asked));
+                self.show.note(&asked.text());
                 self.asked = Some(asked);
             }
             Stop::Paused => {
@@ -214,11 +218,8 @@ impl<'a> Chat<'a> {
         let mut watched = Ok(());
         match conversation["status"].as_str() {
             Some("waiting") => {
-                let body = &conversation["question"]["body"];
-                let choices = body["choices"].as_array().into_iter().flatten().filter_map(Value::as_str);
-                let message = body["message"].as_str().unwrap_or_default().to_owned();
-                let asked = Asked { message, choices: choices.map(str::to_owned).collect() };
-                self.out.line(&question(&asked));
+                let asked = Asked::of_question(&conversation["question"]);
+                self.out.line(&asked.text());
                 self.asked = Some(asked);
             }
             Some("active") if !self.is_paused => {

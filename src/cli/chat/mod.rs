@@ -5,11 +5,13 @@
 //! | `link` | requests to the server, streams of events |
 //! | `watch` | following a run; Ctrl-C |
 //! | `show` | printing events |
+//! | `answers` | questions to the person at the terminal |
 //! | `commands` | the commands of the interactive chat |
 //! | `input` | reading lines from the terminal or from a pipe |
 //! | `interactive` | the interactive chat |
 //! | `next` | model, toolsets and browser of the next conversation |
 
+mod answers;
 mod commands;
 mod input;
 mod interactive;
@@ -29,12 +31,13 @@ use super::failure::{Exit, Failure};
 use super::output::{Out, clean, one_line};
 use super::settings::Settings;
 use crate::sync::Deadline;
+use answers::Asked;
 use input::Input;
 use interactive::Chat;
 use link::Link;
 use next::Next;
 use show::Show;
-use watch::{Asked, Followed, Interrupts, Stop};
+use watch::{Followed, Interrupts, Stop};
 
 const AFTER: &str = "\
 With TEXT, runs that task and prints the final text of the model; progress goes to stderr. The exit status
@@ -147,7 +150,8 @@ fn message(link: &Link<'_>, followed: &mut Followed, text: &str) -> Result<super
     let conversation = &shown["conversation"];
     followed.last = conversation["last_event"].as_u64().unwrap_or_default();
     if conversation["status"] == "waiting" {
-        link.ask(&followed.post("answer").field("text", Some(text)))?;
+        let asked = Asked::of_question(&conversation["question"]);
+        link.ask(&asked.answer(followed, text)?)?;
         return Ok(followed.rest());
     }
     if conversation["paused"] == true {
@@ -192,16 +196,17 @@ impl OneShot<'_> {
                     }
                     Failure::new("CANCELLED", "the run was paused with Ctrl-C")
                 }
-                Stop::Asked(asked) => match self.answered(&asked)? {
+                Stop::Asked(asked) => match self.answered(&asked, &followed)? {
                     Some(answer) => {
-                        link.ask(&followed.post("answer").field("text", Some(answer)))?;
+                        link.ask(&answer)?;
                         request = followed.rest();
                         continue;
                     }
                     None => {
                         details["question"] = json!({ "message": asked.message, "choices": asked.choices });
-                        let asked = one_line(&asked.message);
-                        let text = format!("the model asks: {asked:?}; answer it with `{again} ANSWER`");
+                        let message = one_line(&asked.message);
+                        let text =
+                            format!("the model asks: {message:?}; answer it with `{again} {}`", asked.expected());
                         Failure::new("CONFLICT", text)
                     }
                 },
@@ -222,12 +227,18 @@ impl OneShot<'_> {
     }
 
     /// The answer of the person at the terminal; `None` without one, or when nothing is answered.
-    fn answered(&self, asked: &Asked) -> Result<Option<String>, Failure> {
+    fn answered(&self, asked: &Asked, followed: &Followed) -> Result<Option<super::client::Request>, Failure> {
         if !Input::is_terminal() || self.out.json {
             return Ok(None);
         }
-        self.out.warning(&question(asked));
-        Ok(Input::ask("answer")?.map(|answer| chosen(&answer, asked)).filter(|answer| !answer.is_empty()))
+        self.out.warning(&asked.text());
+        loop {
+            let Some(typed) = Input::ask("answer")?.filter(|typed| !typed.trim().is_empty()) else { return Ok(None) };
+            match asked.answer(followed, &typed) {
+                Ok(request) => return Ok(Some(request)),
+                Err(failure) => self.out.failure(&failure),
+            }
+        }
     }
 
     fn print(&self, followed: &Followed, show: &mut Show<'_>) {
@@ -250,22 +261,6 @@ impl OneShot<'_> {
             pictures: &show.pictures,
         });
     }
-}
-
-/// A question as it is shown.
-fn question(asked: &Asked) -> String {
-    let mut text = format!("? {}", clean(&asked.message));
-    for (at, choice) in asked.choices.iter().enumerate() {
-        text.push_str(&format!("\n  {}  {}", at + 1, one_line(choice)));
-    }
-    text
-}
-
-/// The choice with the number that was typed, or the text.
-fn chosen(typed: &str, asked: &Asked) -> String {
-    let number = typed.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let choice = number.and_then(|at| asked.choices.get(at)).cloned();
-    choice.unwrap_or_else(|| typed.trim().to_owned())
 }
 
 /// Whether output goes to a terminal.

@@ -11,6 +11,7 @@ use signal_hook::flag;
 
 use super::super::client::Request;
 use super::super::failure::{Exit, Failure};
+use super::answers::Asked;
 use super::commands::Typed;
 use super::input::Input;
 use super::link::{Item, Link};
@@ -68,13 +69,6 @@ impl Drop for Pausing<'_> {
     fn drop(&mut self) {
         self.interrupts.came.store(true, Ordering::SeqCst);
     }
-}
-
-/// A question of the model.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
-    pub(super) message: String,
-    pub(super) choices: Vec<String>,
 }
 
 /// Why a run is not followed any more.
@@ -235,9 +229,7 @@ impl Followed {
             }
             "dialog" => self.dialog = None,
             "help_request" => {
-                let choices = data["choices"].as_array().into_iter().flatten();
-                let choices = choices.filter_map(Value::as_str).map(str::to_owned).collect();
-                return Some(Stop::Asked(Asked { message: text("message"), choices }));
+                return Some(Stop::Asked(Asked::of_event(data)));
             }
             "complete" if data["stopped"] == true => return Some(Stop::Stopped),
             "complete" => return Some(Stop::Done),

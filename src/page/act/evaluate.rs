@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
 use super::actionability::Needs;
-use super::{Locator, Performed};
+use super::{Act, Locator, Performed};
 use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript, RemoteObjectId};
@@ -59,7 +59,7 @@ impl Tab {
         script: &str,
         reference: Option<&str>,
         frame_id: Option<&str>,
-        force: bool,
+        act: &Act,
         deadline: Deadline<'_>,
     ) -> Result<Performed, Error> {
         if script.trim().is_empty() {
@@ -69,15 +69,15 @@ impl Tab {
         }
         let (value, form) = match reference {
             Some(reference) => {
-                let ready = self.ready(&Locator::by_ref(reference), Needs::PRESENT, force, deadline)?;
-                self.evaluate_with(&ready.node, script, deadline)?
+                let ready = self.ready(&Locator::by_ref(reference), Needs::PRESENT, act.force, deadline)?;
+                self.evaluate_with(&ready.node, script, act.read_only, deadline)?
             }
             None => {
                 let frame = match frame_id {
                     Some(id) => FrameId::from(id),
                     None => self.top()?,
                 };
-                self.evaluate_form(&frame, script, deadline)?
+                self.evaluate_form(&frame, script, act.read_only, deadline)?
             }
         };
         let is_unreturned = form == Form::Body && value.result.kind == "undefined" && !script.contains("return");
@@ -96,22 +96,32 @@ impl Tab {
         script: &str,
         deadline: Deadline<'_>,
     ) -> Result<Done<Value>, Error> {
-        self.evaluate_form(frame, script, deadline).map(|(value, _)| value)
+        self.evaluate_form(frame, script, false, deadline).map(|(value, _)| value)
     }
 
     fn evaluate_form(
         &self,
         frame: &FrameId,
         script: &str,
+        read_only: bool,
         deadline: Deadline<'_>,
     ) -> Result<(Done<Value>, Form), Error> {
         let at = FrameRef::Id(frame.clone());
-        let run = |text: &str| self.supervisor.evaluate(&at, text, deadline);
+        let run = |text: &str| match read_only {
+            true => self.supervisor.evaluate_read_only(&at, text, deadline),
+            false => self.supervisor.evaluate(&at, text, deadline),
+        };
         self.first_that_parses(&at, &expressions(script), script, run, deadline)
     }
 
     /// Runs a script in the main world of a node's frame, with the node as `element`.
-    fn evaluate_with(&self, node: &Node, script: &str, deadline: Deadline<'_>) -> Result<(Done<Value>, Form), Error> {
+    fn evaluate_with(
+        &self,
+        node: &Node,
+        script: &str,
+        read_only: bool,
+        deadline: Deadline<'_>,
+    ) -> Result<(Done<Value>, Form), Error> {
         let at = FrameRef::Id(node.frame.clone());
         let element = self.in_main_world(node, deadline)?;
         let run = |text: &str| {
@@ -120,7 +130,8 @@ impl Tab {
             call.object_id = Some(element.clone());
             call.arguments = Some(vec![argument]);
             call.await_promise = Some(true);
-            call.user_gesture = Some(true);
+            call.user_gesture = Some(!read_only);
+            call.throw_on_side_effect = Some(read_only);
             self.supervisor.call_function(&at, &call, deadline)
         };
         let outcome = self.first_that_parses(&at, &functions(script), script, run, deadline);

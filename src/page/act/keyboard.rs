@@ -325,7 +325,7 @@ impl Tab {
     }
 
     /// The focused element; id 0, the body of the top document, when there is none.
-    fn focused_node(&self, deadline: Deadline<'_>) -> Result<Node, Error> {
+    pub(in crate::page) fn focused_node(&self, deadline: Deadline<'_>) -> Result<Node, Error> {
         if let Some((node, _)) = self.focus(deadline)? {
             return Ok(node);
         }

@@ -226,7 +226,7 @@ actions! {
         frame_id as "frameId": Option<String> = default; tool takes("Frame to run in"),
     }
         ; tool tool("browser_evaluate", "Run JavaScript in the page.")
-        => tab.run_script(script, reference.as_deref(), frame_id.as_deref(), act.force, deadline);
+        => tab.run_script(script, reference.as_deref(), frame_id.as_deref(), act, deadline);
 
     /// Runs several actions one after the other.
     Batch "batch" {

@@ -30,6 +30,8 @@ described! {
         redact: Option<Secrets> => skip,
         /// Secrets that texts to type may name as `{{secret:NAME}}`; without them, that is typed as it is.
         secrets: Option<TypedSecrets> => skip,
+        /// For `evaluate`: V8 ends the script before its first effect, which is an error.
+        read_only: bool => skip,
     }
 }
 
@@ -51,6 +53,7 @@ impl Act {
             settle: None,
             redact: None,
             secrets: None,
+            read_only: false,
         }
     }
 
@@ -144,6 +147,17 @@ impl ActKind {
             _ => self.locator_mut().map(|at| &mut at.frame_id).into_iter().collect(),
         };
         named.into_iter().flatten().collect()
+    }
+}
+
+impl FieldValue {
+    /// The text, if it is one.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
     }
 }
 

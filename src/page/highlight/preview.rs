@@ -50,6 +50,16 @@ pub struct Binding<'a> {
     nodes: Vec<Node>,
 }
 
+impl<'a> Binding<'a> {
+    /// Binds nodes to numbers that an action compares before it acts.
+    pub(in crate::page) fn new(tab: &'a Tab, numbers: Vec<(Node, i64)>) -> Self {
+        let mut refs = tab.refs.lock();
+        numbers.iter().for_each(|(node, number)| refs.bind(node, Some(*number)));
+        drop(refs);
+        Self { tab, nodes: numbers.into_iter().map(|(node, _)| node).collect() }
+    }
+}
+
 impl Drop for Binding<'_> {
     fn drop(&mut self) {
         let mut refs = self.tab.refs.lock();
@@ -149,12 +159,7 @@ impl Tab {
     /// Binds actions on elements to what previews have shown, for as long as the result lives.
     #[must_use]
     pub fn bind<'a>(&'a self, bounds: impl IntoIterator<Item = &'a Bound>) -> Binding<'a> {
-        let mut refs = self.refs.lock();
-        let nodes = bounds.into_iter().map(|bound| {
-            refs.bind(&bound.node, Some(bound.identity));
-            bound.node.clone()
-        });
-        Binding { tab: self, nodes: nodes.collect() }
+        Binding::new(self, bounds.into_iter().map(|bound| (bound.node.clone(), bound.identity)).collect())
     }
 
     /// Checks that an element is as it was in a preview.

@@ -1,5 +1,5 @@
 // What a use of an element is bound to: role and name, its place in the document, and where it leads or its form is sent.
-// Uses: act, element-html, element-key, find, forms, name, node, node-cache, role, state, tree.
+// Uses: act, effect, element-html, element-key, find, forms, name, node, node-cache, role, state, tree.
 
 const GET_FORM_ACTION = getterOf(HTMLFormElement.prototype, "action");
 const GET_FORM_METHOD = getterOf(HTMLFormElement.prototype, "method");
@@ -78,8 +78,11 @@ function identityOf(element) {
 /** Where an element is and leads, without its name. */
 const placeOfUse = (element) => JSON.stringify([destinationOf(element), surroundingsOf(element)]);
 
-/** Whether an element is no longer what it was; without an `identity`, it is. */
-const isAnother = (element, identity) => identity !== null && identity !== undefined && identityOf(element) !== identity;
+/** Whether an element is no longer what it was, by its identity or by what is at stake; without an `identity`, it is. */
+function isAnother(element, identity) {
+  if (identity === null || identity === undefined || identityOf(element) === identity) return false;
+  return stakeOf(element, "press") !== identity && stakeOf(element, "enter") !== identity;
+}
 
 /** What is confirmed with an element. */
 calls.bound = ({ id }) => {

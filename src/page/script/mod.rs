@@ -42,6 +42,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("element-html.js"),
     include_str!("fitness.js"),
     include_str!("identity.js"),
+    include_str!("effect.js"),
     include_str!("highlight.js"),
     include_str!("readiness.js"),
     include_str!("carousel.js"),

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 use super::super::error::ApiError;
 use super::super::params::shown;
 use super::{Call, Reply, browsers};
-use crate::agent::{Agents, Followed, Follower, Mode, NewConversation, Overview};
+use crate::agent::{Agents, Decision, Followed, Follower, Mode, NewConversation, Overview};
 use crate::api::{
     AnswerQuestion, ConversationCreated, ConversationEvent, ConversationEvents, ConversationInfo, ConversationList,
-    ConversationMessages, ConversationShown, ConversationsQuery, CreateConversation, EventsPage, NoFields,
-    OpenQuestion, Removed, RunChanged, SendMessage,
+    ConversationMessages, ConversationShown, ConversationsQuery, CreateConversation, DecisionName, EventsPage,
+    NoFields, OpenQuestion, Removed, RunChanged, SendMessage,
 };
 use crate::http::{Answer, Event, EventSource, Next};
 use crate::store::{BrowserBinding, ConversationState};
@@ -162,7 +162,24 @@ pub(super) fn stop(call: &Call<'_>, _: NoFields) -> Result<RunChanged, ApiError>
 pub(super) fn answer(call: &Call<'_>, answer: AnswerQuestion) -> Result<RunChanged, ApiError> {
     let (agents, id) = (agents(call)?, call.path_param(0));
     attach(call, &agents.get(id)?)?;
-    agents.answer_question(id, answer.question_id.as_deref(), &answer.text)?;
+    let AnswerQuestion { question_id, text, approval_id, decision, note } = answer;
+    match (text, approval_id, decision) {
+        (Some(text), None, None) if note.is_none() => agents.answer_question(id, question_id.as_deref(), &text)?,
+        (None, Some(approval_id), Some(decision)) if question_id.is_none() => {
+            let decision = match decision {
+                DecisionName::Once => Decision::Once,
+                DecisionName::Origin => Decision::Origin,
+                DecisionName::Kind => Decision::Kind,
+                DecisionName::Refuse => Decision::Refuse,
+            };
+            agents.decide(id, &approval_id, decision, note.as_deref().unwrap_or_default())?
+        }
+        _ => {
+            return Err(ApiError::bad(
+                "give text (and question_id) for a question, or approval_id and decision (and note) for an approval",
+            ));
+        }
+    };
     changed(call)
 }
 

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::super::guard::{Checked, Doing, check_element, check_keys, check_script, check_secrets};
 use super::super::tool::Handler;
 use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::{Browser, BrowserTools};
 use crate::control::TabHandle;
 use crate::page::{
-    ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, ToolArgumentSpec, ToolSpec, WaitFor, secrets_in,
+    ACTIONS, Act, ActKind, ActionSpec, Field, FieldSpec, FieldType, Locator, Node, Shown, ToolArgumentSpec, ToolSpec,
+    Using, WaitFor, secrets_in,
 };
 use crate::sync::Deadline;
 
@@ -162,8 +164,7 @@ fn act(
         Some(is_secret) => error.with(SECRET_FIELD, is_secret),
         None => error,
     };
-    let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline));
-    let done = done.map_err(|error| mark(error.into()))?;
+    let done = guarded(browser, call, &handle, act.clone()).map_err(mark)?;
     let mut outcome = browser.caused(outcome_of(&act.kind), &done);
     if types(&act.kind) && call.scope.is_conversation() {
         // What is not known may be secret.
@@ -177,6 +178,141 @@ fn act(
         }
     }
     Ok(browser.finished(outcome))
+}
+
+/// Performs an action once the guard of the call allows it. Text is typed first, then Enter is a step of its own: what is sent
+/// is known only then.
+fn guarded(
+    browser: &Browser<'_>,
+    call: &ToolContext<'_>,
+    handle: &TabHandle,
+    mut act: Act,
+) -> Result<crate::page::Outcome, ToolError> {
+    let deadline = act.deadline(call.deadline);
+    let perform = |act: &Act| Ok::<_, ToolError>(browser.profile()?.act(handle, act, deadline)?);
+    let Some(guard) = call.scope.guard() else { return perform(&act) };
+    if let ActKind::Evaluate { .. } = &act.kind {
+        return scripted(call, handle, act);
+    }
+    let enters = submitted(&act.kind);
+    // Each new line of a text is an Enter, unless the field is filled in as a whole.
+    if let ActKind::Type { at, text, submit, .. } = &act.kind
+        && text.contains(['\n', '\r'])
+    {
+        let fields = vec![Field { at: at.clone(), value: text.as_str().into() }];
+        act.kind = ActKind::Fill { fields, submit: *submit };
+    }
+    if enters.is_none() {
+        let _checked = check(call, handle, &act.kind)?;
+        return perform(&act);
+    }
+    let field = enters.and_then(|at| at.reference).ok_or_else(|| {
+        ToolError::new(
+            "BAD_REQUEST",
+            "the last field has no ref, so it is not known what Enter would send; name it by its ref",
+        )
+    })?;
+    let delta = std::mem::take(&mut act.delta);
+    let time = act.timeout_ms;
+    match &mut act.kind {
+        ActKind::Type { submit, .. } | ActKind::Fill { submit, .. } => *submit = false,
+        _ => {}
+    }
+    if !guard.resumes() {
+        let _checked = check(call, handle, &act.kind)?;
+        let typed = perform(&act)?;
+        if typed.blocked_by_dialog || typed.navigated {
+            return Ok(typed);
+        }
+    }
+    let mut enter = Act::press("Enter").on(Locator::by_ref(field.as_str()));
+    (enter.delta, enter.redact, enter.timeout_ms) = (delta, act.redact.clone(), time);
+    let (node, shown) = handle.tab.resolve(&field)?;
+    let _checked = check_keys(call, handle, Some((&node, &shown)), ("Enter", true)).map_err(|mut error| {
+        error.message.push_str("; the text is typed, Enter was not pressed");
+        error
+    })?;
+    perform(&enter)
+}
+
+/// The field in which an action presses Enter at its end.
+fn submitted(kind: &ActKind) -> Option<Locator> {
+    match kind {
+        ActKind::Type { at, submit: true, .. } => Some(at.clone()),
+        ActKind::Fill { fields, submit: true } => fields.last().map(|field| field.at.clone()),
+        _ => None,
+    }
+}
+
+/// Asks the guard of the call about an action, and binds its element.
+fn check<'t>(call: &ToolContext<'_>, handle: &'t TabHandle, kind: &ActKind) -> Result<Checked<'t>, ToolError> {
+    let element = |at: Option<&Locator>| -> Result<Option<(Node, Shown)>, ToolError> {
+        let reference = at.and_then(|at| at.reference.as_deref());
+        Ok(reference.map(|reference| handle.tab.resolve(reference)).transpose()?)
+    };
+    let checked = |found: &Option<(Node, Shown)>, doing: Doing<'_>| match found {
+        Some((node, shown)) => check_element(call, handle, (node, shown), doing),
+        None => Ok(Checked::free()),
+    };
+    match kind {
+        ActKind::Click { .. } => checked(&element(kind.locator())?, Doing::new("click", Using::Press)),
+        ActKind::Press { at, key, .. } => {
+            let found = element(Some(at))?;
+            check_keys(call, handle, found.as_ref().map(|(node, shown)| (node, shown)), (key, false))
+        }
+        ActKind::Drag { end_ref, .. } => {
+            let found = end_ref.as_deref().map(|end| handle.tab.resolve(end)).transpose()?;
+            checked(&found, Doing::new("drop something on", Using::Press))
+        }
+        ActKind::Select { values, .. } => {
+            let text = values.join(", ");
+            checked(&element(kind.locator())?, Doing { text: &text, ..Doing::new("choose in", Using::Other) })
+        }
+        ActKind::Type { at, text, .. } => {
+            let found = element(Some(at))?;
+            if let Some((node, shown)) = &found {
+                check_secrets(call, handle, (node, shown), text)?;
+            }
+            checked(&found, Doing { text, ..Doing::new("type into", Using::Other) })
+        }
+        ActKind::Fill { fields, .. } => {
+            for field in fields {
+                let Some((node, shown)) = element(Some(&field.at))? else { continue };
+                let text = field.value.as_text().unwrap_or_default();
+                check_secrets(call, handle, (&node, &shown), text)?;
+                let _each = check_element(
+                    call,
+                    handle,
+                    (&node, &shown),
+                    Doing { text, ..Doing::new("fill in", Using::Other) },
+                )?;
+            }
+            Ok(Checked::free())
+        }
+        _ => Ok(Checked::free()),
+    }
+}
+
+/// Runs a script: first so that V8 ends it before its first effect, and with effects only if the guard allows that.
+pub(super) fn scripted(
+    call: &ToolContext<'_>,
+    handle: &TabHandle,
+    act: Act,
+) -> Result<crate::page::Outcome, ToolError> {
+    let deadline = act.deadline(call.deadline);
+    if call.scope.guard().is_none() {
+        return Ok(handle.tab.act(&act, deadline)?);
+    }
+    let reading = Act { read_only: true, ..act.clone() };
+    match handle.tab.act(&reading, deadline) {
+        Err(error) if error.is_side_effect() => {
+            if let ActKind::Evaluate { script, .. } = &act.kind {
+                check_script(call, handle, script)?;
+            }
+            Ok(handle.tab.act(&act, deadline)?)
+        }
+        outcome => Ok(outcome?),
+    }
 }
 
 fn types(kind: &ActKind) -> bool {

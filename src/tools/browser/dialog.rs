@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::guard::check_dialog;
 use super::super::{Outcome, Scope, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, soon};
 use crate::control::{DialogOutcome, DialogReply};
-use crate::supervisor::DialogType;
+use crate::supervisor::{Dialog, DialogType};
 
 /// How long an answer waits for a dialog to open; in effect not at all.
 const AT_ONCE: Duration = Duration::from_millis(200);
@@ -47,8 +48,15 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
 
 fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
-    if profile.dialogs(None)?.0.is_empty() {
+    let pending = profile.dialogs(None)?.0;
+    if pending.is_empty() {
         return Err(ToolError::new("NO_DIALOG", "no dialog is open; call browser_snapshot to see the page"));
+    }
+    let is_meant = |dialog: &&Dialog| answer.dialog_id.as_deref().is_none_or(|id| *dialog.id == *id);
+    if answer.action == Action::Accept
+        && let Some(dialog) = pending.iter().find(is_meant)
+    {
+        check_dialog(call, dialog, answer.prompt_text.as_deref())?;
     }
     let has_text = answer.prompt_text.as_ref().is_some_and(|text| !text.is_empty());
     let reply = DialogReply {

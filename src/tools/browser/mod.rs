@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Capped, Outcome, Registry, RegistryError, Scope, Tool, ToolContext, ToolError};
+use super::{Capped, Effects, Outcome, Registry, RegistryError, Scope, Tool, ToolContext, ToolError};
 use crate::code::Code;
 use crate::control::{self, Control, FileKind, Profile, TabHandle};
 use crate::llm::{self, Client};
@@ -108,7 +108,7 @@ impl BrowserTools {
             let (begins, fails) = (self.clone(), self.clone());
             let begin = move |call: &ToolContext<'_>| begins.on(call).begin();
             let fail = move |call: &ToolContext<'_>, error| fails.on(call).failed(error);
-            let tool = tool.beginning(begin).failing(fail);
+            let tool = tool.beginning(begin).failing(fail).with_effects(Effects::Checked);
             registry.register(BROWSER, tool)?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::super::guard::check_raw;
 use super::super::{Outcome, Scope, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools};
 use crate::config::RawCdp;
@@ -47,10 +48,13 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
 
 fn send(browser: &Browser<'_>, call: &ToolContext<'_>, command: Command) -> Result<Outcome, ToolError> {
     call.scope.check_script()?;
+    let params = Value::Object(command.params);
+    let at = format!("{:?} {:?}", command.target_id, command.frame_id);
+    check_raw(call, &command.method, &params, &at)?;
     let time = Duration::from_secs(command.timeout.unwrap_or(30).clamp(1, 300).into());
     let raw = RawCall {
         method: command.method.clone(),
-        params: Value::Object(command.params),
+        params,
         target: command.target_id.clone(),
         frame: command.frame_id.clone(),
     };

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::super::guard::check_address;
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, observe, soon};
 use crate::control::{Navigate, NewTab, Travel, WaitUntil, with_scheme};
@@ -102,6 +103,7 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
         }
     };
     let url = if way.is_none() { with_scheme(&url)? } else { url };
+    check_address(call, &url)?;
     let is_new = way.is_none() && target.is_none() && profile.needs_tab();
     let outcome = if is_new {
         let opened = profile.open(NewTab { url, ..NewTab::default() }, call.deadline)?;
@@ -172,7 +174,9 @@ fn manage(browser: &Browser<'_>, call: &ToolContext<'_>, doing: Tabs) -> Result<
         Action::List => return Ok(browser.finished(Outcome::default().with("tabs", json!(profile.tabs())))),
         Action::Open => {
             let url = needed(doing.url, "url")?;
-            let new = NewTab { url: with_scheme(&url)?, label: doing.label, background: false };
+            let url = with_scheme(&url)?;
+            check_address(call, &url)?;
+            let new = NewTab { url, label: doing.label, background: false };
             let opened = profile.open(new, call.deadline)?;
             let outcome = with_status(Outcome::default().with("tab", json!(opened.tab)), opened.status);
             return Ok(browser.finished(loading(outcome, opened.is_loading)));

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::guard::check_upload;
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, soon};
 use crate::page::Upload;
@@ -33,7 +34,9 @@ fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result
     let ours = browser.control.files();
     let checked: Result<Vec<PathBuf>, _> = files.paths.iter().map(|path| ours.check_upload(Path::new(path))).collect();
     let paths = checked?;
-    let tab = browser.tab(files.target.as_deref())?.tab;
+    let handle = browser.tab(files.target.as_deref())?;
+    check_upload(call, &handle, &paths)?;
+    let tab = handle.tab;
     // Files for a file chooser stay armed after this call.
     let until = match &files.r#ref {
         Some(_) => soon(call),

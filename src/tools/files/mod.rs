@@ -24,7 +24,7 @@ mod system;
 mod workspace;
 mod write;
 
-pub(super) use workspace::Workspace;
+pub(super) use workspace::{Place, Workspace};
 
 use super::{Registry, RegistryError};
 

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use similar::TextDiff;
 
-use super::super::{Capped, Outcome, Tool, ToolContext, ToolError};
+use super::super::guard::check_file_change;
+use super::super::{Capped, Effects, Outcome, Tool, ToolContext, ToolError};
 use super::workspace::Place;
 use super::write::{LARGEST, keeps_secrets, put};
 
@@ -38,6 +39,7 @@ pub(super) fn tool() -> Tool {
     Tool::of("patch", "Replace text in a file in the workspace. Returns the diff.", move |call, wanted| {
         patch(call, &wanted)
     })
+    .with_effects(Effects::Checked)
 }
 
 fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
@@ -80,6 +82,7 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
     }
     let after = before.replace(&old, &new);
     keeps_secrets(&place, &before, &after)?;
+    check_file_change(call, &place, Some(&wanted.old_string), &wanted.new_string)?;
     put(&place, &after, Some(&stamp))?;
     let deadline = call.deadline.within(DIFF_TIME).instant();
     let diff = TextDiff::configure().deadline(deadline).diff_lines(&before, &after);

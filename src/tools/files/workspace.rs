@@ -71,6 +71,11 @@ impl Place {
         if self.relative.as_os_str().is_empty() { ".".to_owned() } else { slashed(&self.relative) }
     }
 
+    /// The path below the workspace.
+    pub(in crate::tools) fn below_root(&self) -> &Path {
+        &self.relative
+    }
+
     /// The absolute path.
     #[must_use]
     pub(in crate::tools) fn full(&self) -> PathBuf {

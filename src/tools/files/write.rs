@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Outcome, Tool, ToolError};
+use super::super::guard::check_file_change;
+use super::super::{Effects, Outcome, Tool, ToolContext, ToolError};
 use super::system;
-use super::workspace::{Place, Refusal, Stamp, Workspace};
+use super::workspace::{Place, Refusal, Stamp};
 use crate::redact::Secrets;
 
 /// Maximum size of a written or patched file, in bytes.
@@ -24,17 +25,20 @@ struct Write {
 
 pub(super) fn tool() -> Tool {
     Tool::of("write_file", "Create or overwrite a file in the workspace. Creates missing folders.", |call, wanted| {
-        write(call.scope.workspace(), &wanted)
+        write(call, &wanted)
     })
+    .with_effects(Effects::Checked)
 }
 
-fn write(workspace: &Workspace, wanted: &Write) -> Result<Outcome, ToolError> {
+fn write(call: &ToolContext<'_>, wanted: &Write) -> Result<Outcome, ToolError> {
+    let workspace = call.scope.workspace();
     let place = workspace.place(&wanted.path)?;
     if hidden(&wanted.content) > 0 {
         // Only a file that already contains the placeholder may keep it. `put` reports a file that cannot be read.
         let before = workspace.read(&place, LARGEST).unwrap_or_default();
         keeps_secrets(&place, &String::from_utf8_lossy(&before), &wanted.content)?;
     }
+    check_file_change(call, &place, None, &wanted.content)?;
     let was_there = put(&place, &wanted.content, None)?;
     Ok(Outcome::default()
         .with("path", place.shown())

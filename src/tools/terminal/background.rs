@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Outcome, Tool, ToolContext, ToolError};
+use super::super::guard::check_input;
+use super::super::{Effects, Outcome, Tool, ToolContext, ToolError};
 use super::Shell;
 use super::foreground::with_end;
 use super::job::{Ended, WriteError};
@@ -68,6 +69,7 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
         move |_| enabled,
         move |call, wanted| manage(&shell, call, wanted),
     )
+    .with_effects(Effects::Checked)
 }
 
 fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outcome, ToolError> {
@@ -81,7 +83,10 @@ fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outco
     match wanted.action {
         Action::List | Action::Poll => Ok(new_output(&known)),
         Action::Log => Ok(log(&known, &wanted)),
-        Action::Write => write(&known, wanted, call),
+        Action::Write => {
+            check_input(call, id, wanted.input.as_deref().unwrap_or_default())?;
+            write(&known, wanted, call)
+        }
         Action::Kill => {
             let was_running = known.job.ended().is_none();
             if !known.job.end() {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Outcome, Tool, ToolContext, ToolError};
+use super::super::guard::check_command;
+use super::super::{Effects, Outcome, Tool, ToolContext, ToolError};
 use super::Shell;
 use super::job::{Ended, Job};
 
@@ -39,6 +40,7 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
         move |_| enabled,
         move |call, wanted| run(&shell, call, &wanted),
     )
+    .with_effects(Effects::Checked)
 }
 
 fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, ToolError> {
@@ -50,6 +52,7 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
         return Err(ToolError::new("TOO_LARGE", message));
     }
     let folder = call.scope.workspace().folder(wanted.workdir.as_deref())?.full();
+    check_command(call, &wanted.command, &folder.to_string_lossy())?;
     let start = || {
         Job::start(&wanted.command, &folder, &shell.secrets, wanted.background)
             .map_err(|problem| ToolError::new("INTERNAL", format!("cannot start the command: {problem}")))

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
 
+use super::super::guard::check_dialog;
 use super::super::{Outcome, Tool, ToolError};
 use super::observation::{Observation, cut, quoted};
 use super::{Visual, VisualTools, failed};
@@ -51,6 +52,9 @@ fn respond(visual: &Visual<'_>, answer: Answer) -> Result<Outcome, ToolError> {
     };
     let dialog = pending.into_iter().next().ok_or_else(none)?;
     let accepts = answer.dialog_action == Reply::Accept;
+    if accepts {
+        check_dialog(visual.call, &dialog, answer.prompt_text.as_deref())?;
+    }
     let reply = DialogReply {
         target: None,
         accept: accepts,

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::super::guard::{Checked, Doing, Guard, check_element, check_keys, check_secrets, check_upload};
 use super::super::schema::schema_of;
 use super::super::tool::Handler;
 use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
@@ -15,8 +16,9 @@ use super::action::{Action, Given, Pending};
 use super::observation::{Observation, cut, is_disabled, named, quoted};
 use super::observe::with_picture;
 use super::{Visual, VisualTools, failed, failed_at};
+use crate::code::Code;
 use crate::control::{TabHandle, TabInfo};
-use crate::page::{self, Act, Bound, Locator, LookOptions, Upload, VisibleElement};
+use crate::page::{self, Act, Bound, Locator, LookOptions, Upload, Using, VisibleElement};
 use crate::redact::Secrets;
 
 /// Length of the HTML in a preview, in characters.
@@ -198,6 +200,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
             if visual.confirms {
                 preview(visual, &handle, Planned { action, element, onto, given }, said)
             } else {
+                let _checked = permitted(visual, &handle, action, &element, onto.as_ref(), &given)?;
                 commit(visual, &handle, action, &element, onto.as_ref(), &given, said)
             }
         }
@@ -341,7 +344,51 @@ fn confirm(
     );
     // The page may change until the action arrives.
     let _binding = handle.tab.bind(std::iter::once(bound).chain(target.as_ref().map(|(_, bound)| bound)));
-    commit(visual, &handle, action, element, target.as_ref().map(|(onto, _)| onto), given, said)
+    let onto = target.as_ref().map(|(onto, _)| onto);
+    let checked = permitted(visual, &handle, action, element, onto, given);
+    if checked.as_ref().is_err_and(is_unapproved) {
+        // The confirmation is repeated once it is approved.
+        visual.state().lock().pending = Some(pending.clone());
+    }
+    let _checked = checked?;
+    let done = commit(visual, &handle, action, element, onto, given, said);
+    if done.as_ref().is_err_and(is_unapproved) {
+        visual.state().lock().pending = Some(pending.clone());
+    }
+    done
+}
+
+fn is_unapproved(error: &ToolError) -> bool {
+    error.kind() == Some(Code::ApprovalNeeded)
+}
+
+/// Asks the guard of the call about an action, and binds its element.
+fn permitted<'t>(
+    visual: &Visual<'_>,
+    handle: &'t TabHandle,
+    action: Action,
+    element: &VisibleElement,
+    onto: Option<&VisibleElement>,
+    given: &Given,
+) -> Result<Checked<'t>, ToolError> {
+    let (call, at) = (visual.call, (&element.node, &element.shown));
+    match action {
+        Action::Click => check_element(call, handle, at, Doing::new("click", Using::Press)),
+        Action::KeyboardInput if call.scope.guard().is_some_and(Guard::resumes) => Ok(Checked::free()),
+        Action::KeyboardInput => {
+            check_secrets(call, handle, at, &given.text)?;
+            check_element(call, handle, at, Doing { text: &given.text, ..Doing::new("type into", Using::Other) })
+        }
+        Action::Select => {
+            let text = given.values.join(", ");
+            check_element(call, handle, at, Doing { text: &text, ..Doing::new("choose in", Using::Other) })
+        }
+        Action::DragAndDrop => {
+            let onto = onto.unwrap_or(element);
+            check_element(call, handle, (&onto.node, &onto.shown), Doing::new("drop something on", Using::Press))
+        }
+        _ => Ok(Checked::free()),
+    }
 }
 
 impl Pending {
@@ -408,11 +455,14 @@ fn commit(
                 format!("Typed {length} {noun} into {what}{}.", entered(given.submit))
             };
             // A long text is inserted as a whole: a key at a time would take minutes.
+            let is_guarded = visual.call.scope.guard().is_some();
+            // Each new line would be an Enter, which may send something.
+            let has_lines = is_guarded && given.text.contains(['\n', '\r']);
             let act = match length {
-                0..=MOST_TYPED => Act::type_text(ref_of(element), given.text.as_str()),
+                0..=MOST_TYPED if !has_lines => Act::type_text(ref_of(element), given.text.as_str()),
                 _ => Act::fill(ref_of(element), given.text.as_str()),
             };
-            let act = if given.submit { act.submit() } else { act };
+            let act = if given.submit && !is_guarded { act.submit() } else { act };
             return typed(visual, handle, element, given, act.timeout(TYPING_LIMIT), done, said);
         }
         Action::Select => {
@@ -441,7 +491,13 @@ fn typed(
     mut said: Observation,
 ) -> Result<Outcome, ToolError> {
     let held = || handle.tab.held_text(&element.node, visual.deadline().within(HELD_LIMIT)).ok().flatten();
-    let outcome = perform(visual, handle, act, &[element]).map_err(|mut error| {
+    let guard = visual.call.scope.guard();
+    let outcome = if guard.is_some_and(Guard::resumes) && given.submit {
+        None
+    } else {
+        Some(perform(visual, handle, act, &[element]))
+    };
+    let outcome = outcome.transpose().map_err(|mut error| {
         if let Some(held) = held() {
             error
                 .message
@@ -450,7 +506,16 @@ fn typed(
         error
     })?;
     said.done.push(done);
-    effects(&outcome, &mut said);
+    if let Some(outcome) = &outcome {
+        effects(outcome, &mut said);
+    }
+    if guard.is_some()
+        && given.submit
+        && !outcome.as_ref().is_some_and(|typed| typed.navigated || typed.blocked_by_dialog)
+    {
+        let entered = entered_guarded(visual, handle, element)?;
+        effects(&entered, &mut said);
+    }
     let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     // After Enter the field may be used for something else.
     let is_comparable = !given.submit && page::secrets_in(&given.text).is_empty();
@@ -458,6 +523,20 @@ fn typed(
         said.page_texts.push(format!("the field holds, different from what was typed: {}", quoted(&cut(&held, 300))));
     }
     shown_after(visual, handle, said)
+}
+
+/// Presses Enter in a field once the guard of the call allows it: what is sent is known only after the text was typed.
+fn entered_guarded(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    element: &VisibleElement,
+) -> Result<page::Outcome, ToolError> {
+    let checked = check_keys(visual.call, handle, Some((&element.node, &element.shown)), ("Enter", true));
+    let _checked = checked.map_err(|mut error| {
+        error.message.push_str("; the text is typed, Enter was not pressed");
+        error
+    })?;
+    perform(visual, handle, Act::press("Enter").on(ref_of(element)), &[element])
 }
 
 /// Where an action takes place.
@@ -658,6 +737,7 @@ fn upload(
         return Err(ToolError::new("NOT_ACTIONABLE", message));
     }
     let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
+    check_upload(visual.call, handle, std::slice::from_ref(&checked))?;
     let name = checked.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let at = |error: page::Error| failed_at(error, element.as_slice());
     let reference = element.map(|element| element.reference.as_str());

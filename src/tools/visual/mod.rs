@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::{Registry, RegistryError, Tool, ToolContext, ToolError};
+use super::{Effects, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::code::Code;
 use crate::control::{self, Control, PerSession, Profile, TabHandle};
 use crate::page::{self, VisibleElement};
@@ -89,7 +89,7 @@ impl VisualTools {
                     profile.begin_result();
                 }
             };
-            registry.register(VISUAL, tool(self).beginning(begin))?;
+            registry.register(VISUAL, tool(self).beginning(begin).with_effects(Effects::Checked))?;
         }
         Ok(())
     }

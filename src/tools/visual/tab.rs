@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::super::guard::check_address;
 use super::super::{Outcome, Tool, ToolError};
 use super::observation::Observation;
 use super::observe::with_picture;
@@ -55,6 +56,7 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
             let url = wanted.url.as_deref().filter(|url| !url.trim().is_empty());
             let url = url.ok_or_else(|| ToolError::new("BAD_REQUEST", "url is missing; init and open require it"))?;
             let url = with_scheme(url)?;
+            check_address(visual.call, &url)?;
             let opened = profile.open(NewTab { url, ..NewTab::default() }, visual.call.deadline).map_err(failed)?;
             said.done.push(format!("Opened {}.", opened.tab.tab_id));
             if let Some(status) = opened.status.filter(|status| *status >= 400) {

@@ -1,0 +1,148 @@
+//! Questions to the person at the terminal, and their answers.
+
+use serde_json::Value;
+
+use super::super::client::Request;
+use super::super::failure::Failure;
+use super::super::output::{clean, one_line};
+use super::watch::Followed;
+
+/// How an approval is answered.
+const DECISIONS: [(&str, &str); 4] = [
+    ("once", "this once"),
+    ("origin", "actions of this kind at this address, for this conversation"),
+    ("kind", "actions of this kind everywhere, for this conversation"),
+    ("refuse", "not at all; what you write behind it is told to the model"),
+];
+/// Other words for these answers.
+const WORDS: [(&str, &str); 6] =
+    [("y", "once"), ("yes", "once"), ("site", "origin"), ("n", "refuse"), ("no", "refuse"), ("approve", "once")];
+
+/// A question of the model, or whether it may do something.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Asked {
+    pub(super) message: String,
+    pub(super) choices: Vec<String>,
+    approval: Option<Approval>,
+}
+
+/// What waits for an approval.
+#[derive(Debug, Clone, PartialEq)]
+struct Approval {
+    id: String,
+    /// What is shown about it, by label.
+    facts: Vec<(String, String)>,
+}
+
+impl Asked {
+    /// The question of a `help_request` event.
+    pub(super) fn of_event(data: &Value) -> Self {
+        Self::of(data, data["question_id"].as_str(), data["kind"].as_str())
+    }
+
+    /// The open question of a conversation.
+    pub(super) fn of_question(question: &Value) -> Self {
+        Self::of(&question["body"], question["id"].as_str(), question["kind"].as_str())
+    }
+
+    fn of(data: &Value, id: Option<&str>, kind: Option<&str>) -> Self {
+        let choices = data["choices"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let approval = (kind == Some("approval")).then(|| {
+            let named = [("page", "origin"), ("sent to", "destination")].into_iter();
+            let named =
+                named.map(|(label, field)| (label.to_owned(), data[field].as_str().unwrap_or_default().to_owned()));
+            let values = data["values"].as_object().into_iter().flatten();
+            let values = values.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
+            let facts = named.chain(values).filter(|(_, value)| !value.is_empty()).collect();
+            Approval { id: id.unwrap_or_default().to_owned(), facts }
+        });
+        Self {
+            message: data["message"].as_str().unwrap_or_default().to_owned(),
+            choices: choices.map(str::to_owned).collect(),
+            approval,
+        }
+    }
+
+    /// The question as it is shown.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("? {}", clean(&self.message));
+        let Some(approval) = &self.approval else {
+            for (at, choice) in self.choices.iter().enumerate() {
+                text.push_str(&format!("\n  {}  {}", at + 1, one_line(choice)));
+            }
+            return text;
+        };
+        for (label, value) in &approval.facts {
+            text.push_str(&format!("\n  {}: {}", one_line(label), one_line(value)));
+        }
+        for (at, (name, meaning)) in DECISIONS.iter().enumerate() {
+            text.push_str(&format!("\n  {}  {name}: {meaning}", at + 1));
+        }
+        text
+    }
+
+    /// What to type as the answer.
+    pub(super) fn expected(&self) -> &'static str {
+        if self.approval.is_some() { "once, origin, kind or refuse" } else { "ANSWER" }
+    }
+
+    /// The request that answers the question with a text.
+    ///
+    /// # Errors
+    /// A usage error for a text that is no answer to an approval.
+    pub(super) fn answer(&self, followed: &Followed, typed: &str) -> Result<Request, Failure> {
+        let typed = typed.trim();
+        let Some(approval) = &self.approval else {
+            return Ok(followed.post("answer").field("text", Some(self.chosen(typed))));
+        };
+        let (first, note) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        let first = first.trim_end_matches([',', '.', ':']).to_lowercase();
+        let number = first.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let by_number = number.and_then(|at| DECISIONS.get(at)).map(|(name, _)| *name);
+        let by_name = || DECISIONS.iter().find(|(name, _)| *name == first).map(|(name, _)| *name);
+        let by_word = || WORDS.iter().find(|(word, _)| *word == first).map(|(_, name)| *name);
+        let decision = by_number.or_else(by_name).or_else(by_word);
+        let decision = decision.ok_or_else(|| {
+            Failure::usage(format!(
+                "{first:?} is no answer to an approval; answer once, origin, kind, or refuse and a reason"
+            ))
+        })?;
+        let note = Some(note.trim()).filter(|note| !note.is_empty());
+        let request = followed.post("answer").field("approval_id", Some(approval.id.as_str()));
+        Ok(request.field("decision", Some(decision)).field("note", note))
+    }
+
+    /// The choice with the number that was typed, or the text.
+    fn chosen(&self, typed: &str) -> String {
+        let number = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let choice = number.and_then(|at| self.choices.get(at)).cloned();
+        choice.unwrap_or_else(|| typed.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_approval_shows_its_facts_and_takes_only_decisions() {
+        let asked = Asked::of_event(&json!({
+            "kind": "approval", "question_id": "q1", "message": "The model wants to click the button \"Pay\".",
+            "origin": "https://shop.test", "destination": "", "values": { "Name": "Ada", "Password": "{{secret:shop}}" },
+        }));
+        let text = asked.text();
+        for part in ["  page: https://shop.test", "  Name: Ada", "{{secret:shop}}", "  4  refuse"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!text.contains("sent to"), "{text}");
+        let followed = Followed::of("c1");
+        for typed in ["once", "1", "yes", "no, too expensive", "4", "Refuse it is the wrong one", "site"] {
+            assert!(asked.answer(&followed, typed).is_ok(), "{typed}");
+        }
+        for typed in ["", "maybe", "5", "0", "go on"] {
+            assert!(asked.answer(&followed, typed).is_err(), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// What the use of an element would do: what is pressed, where it leads, and what its form sends.
+// Uses: act, element-html, find, forms, identity, node, node-cache, role, state, text, value, wait.
+
+const MOST_INNER_USES = 30;
+const MOST_FORM_FIELDS = 60;
+const MOST_LABEL = 120;
+const MOST_SENT = 2000;
+const MOST_WORDS = 400;
+const MOST_DIALOG = 400;
+// What a press of an element may set off: the element itself, or one that contains it.
+const ACTIVATED = "a[href],area[href],button,input,select,textarea,summary,label,option,iframe,frame,embed,object,[onclick],[role=button],[role=link],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=option],[role=tab],[role=switch],[role=checkbox],[role=radio],[role=treeitem]";
+const DIALOGS = "dialog,[role=dialog],[role=alertdialog],[aria-modal=true],[popover]";
+// Attributes whose words say what a control is for, although nobody sees them.
+const TELLING = ["id", "name", "value", "title", "aria-label", "alt", "data-action", "data-method", "data-confirm", "data-command", "data-testid", "data-test", "formaction", "onclick", "onmousedown", "onpointerdown"];
+const GET_FORM_ELEMENTS = getterOf(HTMLFormElement.prototype, "elements");
+const GET_DISABLED_OF = [HTMLButtonElement, HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement].map((type) => ({ type, disabled: getterOf(type.prototype, "disabled") }));
+const IMPLICIT = new Set(["text", "search", "tel", "url", "email", "password", "date", "month", "week", "time", "datetime-local", "number"]);
+
+const cutTo = (text, most) => (text.length > most ? text.slice(0, most) : text);
+
+/** The element that a press of another one sets off. */
+function activeOf(element) {
+  for (let up = element; up; up = parentElementOf(up)) if (MATCHES.call(up, ACTIVATED)) return up instanceof HTMLLabelElement ? LABEL_CONTROL.call(up) || up : up;
+  return element;
+}
+
+/** Whether a press of a control sends its form. */
+function isSubmitter(element) {
+  const own = SUBMITTERS.find(({ type }) => element instanceof type);
+  return !!own && /^(submit|image)$/.test(own.kind.call(element)) && formOf(element) !== null;
+}
+
+const isOff = (element) => GET_DISABLED_OF.some(({ type, disabled }) => element instanceof type && disabled.call(element));
+
+/** The controls of a form, those outside of it included. */
+const controlsOf = (form) => Array.from(GET_FORM_ELEMENTS.call(form)).slice(0, MOST_FORM_FIELDS);
+
+/** The button that Enter in a field of a form presses; `null` if Enter sends the form without one; undefined if it does not send it. */
+function defaultOf(form) {
+  const all = controlsOf(form);
+  for (const button of Array.from(allIn(GET_ROOT_NODE.call(form), "input[type=image]"))) if (formOf(button) === form) all.push(button);
+  const button = all.find(isSubmitter);
+  if (button) return isOff(button) ? undefined : button;
+  const lines = all.filter((control) => control instanceof HTMLInputElement && IMPLICIT.has(GET_INPUT_TYPE.call(control)));
+  return lines.length > 1 ? undefined : null;
+}
+
+/** What a form would send of a control; `null` for nothing. */
+function sentBy(control) {
+  if (isOff(control)) return null;
+  if (control instanceof HTMLSelectElement) return Array.from(TEXT_SELECTED.call(control), (option) => fold(TEXT_OPTION_LABEL.call(option))).join(", ");
+  if (control instanceof HTMLTextAreaElement) return GET_AREA_VALUE.call(control);
+  if (!(control instanceof HTMLInputElement)) return null;
+  const type = GET_INPUT_TYPE.call(control);
+  if (type === "checkbox" || type === "radio") return GET_CHECKED.call(control) ? GET_INPUT_VALUE.call(control) : null;
+  if (type === "file") return Array.from(GET_FILES.call(control) || [], (file) => file.name).join(", ");
+  return /^(submit|image|button|reset)$/.test(type) ? null : GET_INPUT_VALUE.call(control);
+}
+
+function fieldsOf(form) {
+  const fields = [];
+  for (const control of controlsOf(form)) {
+    const value = sentBy(control);
+    if (value === null) continue;
+    fields.push({
+      label: cutTo(fold(nameFor(control)) || attr(control, "name") || "", MOST_LABEL),
+      name: attr(control, "name") || "",
+      kind: control instanceof HTMLInputElement ? GET_INPUT_TYPE.call(control) : nameOfTag(control),
+      autocomplete: attr(control, "autocomplete") || "",
+      inputmode: attr(control, "inputmode") || "",
+      value: cutTo(value, MOST_SENT),
+      secret: isCovered(control),
+      hidden: control instanceof HTMLInputElement && GET_INPUT_TYPE.call(control) === "hidden",
+    });
+  }
+  return fields;
+}
+
+/** The attributes that tell what a control is for, of it and of what it shows. */
+function wordsOf(element) {
+  const parts = [];
+  for (const part of [element, ...Array.from(allIn(element, "img,svg,use,i,span")).slice(0, 6)]) {
+    for (const name of TELLING) {
+      const value = attr(part, name);
+      if (value && !(part instanceof HTMLInputElement && name === "value" && !PRESSED.test(GET_INPUT_TYPE.call(part)))) parts.push(value);
+    }
+  }
+  return cutTo(parts.join(" "), MOST_WORDS);
+}
+
+/** What a control, or Enter in a form without a button (`null`), would do. */
+function effectOf(control, form) {
+  const submits = control ? isSubmitter(control) : true;
+  const own = form || (control && formOf(control));
+  const { destination, method } = control ? destinationOf(control) : { destination: String(GET_FORM_ACTION.call(own)), method: String(GET_FORM_METHOD.call(own)) };
+  const link = !!control && linkOf(control) !== "";
+  const dialog = control && CLOSEST.call(control, DIALOGS);
+  return {
+    role: control ? shownRole(roleFor(control)) : "form",
+    name: cutTo(control ? fold(steadyNameOf(control)) || fold(readText(control)) : fold(nameFor(own)), MOST_LABEL),
+    tag: control ? nameOfTag(control) : "form",
+    words: control ? wordsOf(control) : "",
+    // A form without an action is sent to its page.
+    destination: link || !own ? destination : destination || String(document.URL),
+    method: link ? "get" : submits || own ? (method || "get").toLowerCase() : "",
+    link,
+    submits: !link && submits,
+    dialog: dialog ? cutTo(fold(readText(dialog)), MOST_DIALOG) : "",
+    frame: !!control && MATCHES.call(control, "iframe,frame,embed,object"),
+    search: !!own && (attr(own, "role") === "search" || !!CLOSEST.call(own, "search,[role=search]")),
+    fields: own ? fieldsOf(own) : [],
+  };
+}
+
+/** What a press of an element may set off: what it is or is in, and what is in it. */
+function pressedWith(element) {
+  const found = [activeOf(element)];
+  const inner = found[0] instanceof HTMLSelectElement ? [] : Array.from(allIn(element, ACTIVATED)).slice(0, MOST_INNER_USES + 1);
+  for (const one of inner) {
+    const active = activeOf(one);
+    if (!found.includes(active)) found.push(active);
+  }
+  return found.map((control) => effectOf(control, null));
+}
+
+/** What Enter in an element sets off. */
+function enteredIn(element) {
+  const line = element instanceof HTMLInputElement && IMPLICIT.has(GET_INPUT_TYPE.call(element));
+  if (!line) return pressedWith(element);
+  const form = formOf(element);
+  const button = form ? defaultOf(form) : undefined;
+  if (!form || button === undefined) return [effectOf(element, null)].map((effect) => ({ ...effect, submits: false }));
+  return [effectOf(button, form)];
+}
+
+/** How an element is used. */
+const usesOf = (element, use) => (use === "enter" ? enteredIn(element) : use === "press" ? pressedWith(element) : [effectOf(element, null)]);
+
+/** A number that differs when an element, what its use sets off, or what its form sends does. */
+const stakeOf = (element, use) => digest(JSON.stringify([use, identityOf(element), usesOf(element, use)]));
+
+/** What the use of an element would do. `use`: `press`, `enter` or `other`; id 0 is the element with the focus. */
+calls.effect = ({ id, use }) => {
+  forget();
+  const element = id ? nodeOf(id) : focusedElement() || GET_BODY.call(document);
+  if (!(element instanceof Element) || !isConnected(element)) return { gone: true };
+  const kind = fieldKind(element);
+  return {
+    id: idOf(element),
+    origin,
+    url: String(document.URL),
+    typed: kind === "line" || kind === "lines" || kind === "rich",
+    lines: kind === "lines" || kind === "rich",
+    body: element === GET_BODY.call(document),
+    identity: identityOf(element),
+    stake: stakeOf(element, use),
+    uses: usesOf(element, use),
+  };
+};

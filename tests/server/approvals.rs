@@ -1,0 +1,282 @@
+//! What cannot be undone waits for the approval of a person, and happens only if it is still what was shown.
+
+use serde_json::{Value, json};
+
+use crate::server_tasks::{Tasks, results};
+use crate::support::agent_plan::Do;
+use crate::support::site::Site;
+
+const STYLE: &str = "<style>body { font: 16px sans-serif } * { margin: 8px }</style>";
+
+fn shop(site: &Site) {
+    site.page(
+        "/",
+        &format!(
+            "{STYLE}<form method=post action=/order><input name=item aria-label=Item value=Lamp><input type=hidden name=csrf_token value=tok123>
+             <input type=password name=pin aria-label=PIN value=hunter2hunter2><button>Place order</button></form>"
+        ),
+    );
+    site.page("/order", &format!("{STYLE}<h1>Thank you</h1><button>Back to the shop</button>"));
+}
+
+fn ordering(site: &Site) -> Vec<Do> {
+    vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("click", ">Place order<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Say("Done."),
+    ]
+}
+
+/// A conversation whose run has come to a question or its end.
+struct Waiting<'t> {
+    tasks: &'t Tasks,
+    id: String,
+}
+
+impl<'t> Waiting<'t> {
+    fn of(tasks: &'t Tasks, plan: usize, body: &Value) -> Self {
+        let waiting = Self { tasks, id: tasks.create(body) };
+        waiting.follow(&mut tasks.send(&waiting.id, plan));
+        waiting
+    }
+
+    /// Reads events up to a question or the end. Returns the question.
+    fn follow(&self, stream: &mut crate::support::api::Events) -> Option<Value> {
+        while let Some((name, _, data)) = stream.try_next() {
+            match name.as_str() {
+                "help_request" => return Some(data),
+                "complete" | "error" => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn route(&self, end: &str) -> String {
+        format!("/agent/conversations/{}/{end}", self.id)
+    }
+
+    /// The open question.
+    fn question(&self) -> Value {
+        let shown = self.tasks.served.api.get(&format!("/agent/conversations/{}", self.id)).ok();
+        shown["conversation"]["question"].clone()
+    }
+
+    fn asked(&self) -> Value {
+        let events = self.tasks.events(&self.id);
+        events.into_iter().rev().find(|(name, _)| name == "help_request").expect("a question").1
+    }
+
+    fn decide(&self, body: Value) {
+        let mut body = body;
+        body["approval_id"] = self.asked()["approval_id"].clone();
+        let before = self.tasks.events(&self.id).len();
+        self.tasks.served.api.post(&self.route("answer"), &body).ok();
+        let last = before.to_string();
+        let mut stream =
+            self.tasks.served.api.events_of("GET", &self.route("stream"), None, &format!("Last-Event-ID: {last}\r\n"));
+        self.follow(&mut stream);
+    }
+
+    fn results(&self) -> Vec<Value> {
+        let events = self.tasks.events(&self.id);
+        results(&events).into_iter().cloned().collect()
+    }
+
+    /// Runs a script in the tab of the conversation, as another client.
+    fn change(&self, script: &str) {
+        let tabs = self.tasks.served.api.get("/tabs").ok();
+        let tab =
+            tabs["tabs"].as_array().unwrap().iter().find(|tab| tab["url"].as_str().unwrap().contains("a.localhost"));
+        let body = json!({ "kind": "evaluate", "fn": script, "targetId": tab.unwrap()["targetId"] });
+        self.tasks.served.api.post("/act", &body).ok();
+    }
+}
+
+#[test]
+fn what_cannot_be_undone_waits_for_its_approval() {
+    let site = Site::start();
+    shop(&site);
+    let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
+    let api = &tasks.served.api;
+    let waiting = Waiting::of(&tasks, 0, &json!({}));
+    let asked = waiting.asked();
+    assert_eq!((&asked["kind"], &asked["effect"]), (&json!("approval"), &json!("purchase")), "{asked:#}");
+    assert_eq!(asked["action"], "click the button \"Place order\"");
+    assert_eq!(asked["origin"], site.url("a", ""));
+    assert_eq!(asked["destination"], site.url("a", "/order"));
+    // What a form sends is shown, but nothing secret or technical.
+    assert_eq!(asked["values"], json!({ "Item": "Lamp", "PIN": "[secret]" }));
+    let picture = api.ask("GET", asked["image"].as_str().unwrap(), None, "");
+    assert_eq!(picture.status, 200);
+    assert_eq!(site.heads("a.localhost/order").len(), 0);
+    assert_eq!(waiting.question()["kind"], "approval");
+    // Only a decision about this approval is an answer.
+    let answer = waiting.route("answer");
+    api.post(&answer, &json!({ "text": "yes" })).fails(409, "CONFLICT");
+    api.post(&answer, &json!({ "approval_id": "other", "decision": "once" })).fails(409, "CONFLICT");
+    for wrong in [
+        json!({}),
+        json!({ "decision": "once" }),
+        json!({ "text": "a", "approval_id": asked["approval_id"], "decision": "once" }),
+    ] {
+        api.post(&answer, &wrong).fails(400, "BAD_REQUEST");
+    }
+    api.post(&answer, &json!({ "approval_id": asked["approval_id"], "decision": "always" })).fails(400, "BAD_REQUEST");
+    assert_eq!(site.heads("a.localhost/order").len(), 0);
+    waiting.decide(json!({ "decision": "once" }));
+    assert_eq!(site.heads("a.localhost/order").len(), 1);
+    assert!(waiting.results().last().unwrap()["text"].as_str().unwrap().contains("Back to the shop"));
+    // The model gets the result of its call, and nothing about the approval.
+    let messages = tasks.model.requests().last().unwrap()["messages"].to_string();
+    assert!(messages.contains("Clicked") && !messages.contains("needs your approval"), "{messages}");
+    api.post(&answer, &json!({ "approval_id": asked["approval_id"], "decision": "once" })).fails(409, "CONFLICT");
+}
+
+#[test]
+fn a_refusal_ends_the_call_and_tells_the_model_why() {
+    let site = Site::start();
+    shop(&site);
+    let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
+    let waiting = Waiting::of(&tasks, 0, &json!({}));
+    waiting.decide(json!({ "decision": "refuse", "note": "It is too expensive." }));
+    let last = waiting.results().pop().unwrap();
+    assert_eq!((&last["success"], &last["code"]), (&json!(false), &json!("APPROVAL_REFUSED")), "{last}");
+    assert!(last["error"].as_str().unwrap().contains("It is too expensive."), "{last}");
+    assert_eq!(site.heads("a.localhost/order").len(), 0);
+    // Withdrawn by a stop.
+    let waiting = Waiting::of(&tasks, 0, &json!({}));
+    tasks.served.api.post(&waiting.route("stop"), &json!({})).ok();
+    assert_eq!(waiting.results().pop().unwrap()["code"], "CANCELLED");
+    assert_eq!(site.heads("a.localhost/order").len(), 0);
+}
+
+#[test]
+fn an_approval_is_void_once_anything_it_is_for_has_changed() {
+    let site = Site::start();
+    shop(&site);
+    let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
+    for change in [
+        "document.forms[0].action = '/other'",
+        "document.forms[0].method = 'get'",
+        "document.forms[0].item.value = 'Car'",
+        "document.forms[0].csrf_token.value = 'x'",
+        "document.querySelector('button').textContent = 'Place order for all'",
+        "document.querySelector('button').formAction = '/other'",
+        "document.querySelector('button').outerHTML = '<button>Place order</button>'",
+        "document.forms[0].insertAdjacentHTML('beforeend', '<input name=more value=1>')",
+        "location.reload()",
+    ] {
+        let waiting = Waiting::of(&tasks, 0, &json!({}));
+        waiting.change(change);
+        waiting.decide(json!({ "decision": "once" }));
+        let last = waiting.results().pop().unwrap();
+        assert_eq!(last["success"], false, "{change}: {last}");
+        assert_eq!(
+            (site.heads("a.localhost/order").len(), site.heads("a.localhost/other").len()),
+            (0, 0),
+            "{change}: {last}"
+        );
+        tasks.served.api.call("DELETE", &format!("/agent/conversations/{}", waiting.id), None);
+    }
+}
+
+#[test]
+fn what_is_allowed_for_a_site_or_a_kind_is_not_asked_again() {
+    let site = Site::start();
+    let list = format!(
+        "{STYLE}<button onclick='fetch(\"/gone\", {{method: \"POST\"}})'>Delete one</button>
+         <button onclick='fetch(\"/gone\", {{method: \"POST\"}})'>Delete two</button>
+         <button onclick='fetch(\"/sent\", {{method: \"POST\"}})'>Send message</button>"
+    );
+    site.page("/", &list);
+    site.page("/gone", "");
+    site.page("/sent", "");
+    let click = |part: &'static str| [Do::Act("click", part, ""), Do::Act("confirm_click", "", "")];
+    let plan = |host: &str| {
+        let mut plan = vec![Do::Tab("init", site.url("a", "/"))];
+        plan.extend(click(">Delete one<"));
+        plan.push(Do::Tab("open", site.url(host, "/")));
+        plan.extend(click(">Delete two<"));
+        plan.extend(click(">Send message<"));
+        plan.push(Do::Say("Done."));
+        plan
+    };
+    let Some(tasks) = Tasks::new(vec![plan("a"), plan("b")]) else { return };
+    let asked_after = |plan: usize, decision: &str| {
+        let waiting = Waiting::of(&tasks, plan, &json!({}));
+        assert_eq!(waiting.asked()["action"], "click the button \"Delete one\"");
+        waiting.decide(json!({ "decision": decision }));
+        waiting.asked()["action"].as_str().unwrap().to_owned()
+    };
+    let (second, other) = ("click the button \"Delete two\"", "click the button \"Send message\"");
+    assert_eq!(asked_after(0, "once"), second);
+    assert_eq!(asked_after(0, "origin"), other, "another kind is asked for");
+    assert_eq!(asked_after(1, "origin"), second, "another site is asked for");
+    assert_eq!(asked_after(1, "kind"), other);
+}
+
+#[test]
+fn the_guard_can_be_off_and_for_everything() {
+    let site = Site::start();
+    shop(&site);
+    site.page("/more", &format!("{STYLE}<button>Show more</button>"));
+    let showing = vec![
+        Do::Tab("init", site.url("a", "/more")),
+        Do::Act("click", ">Show more<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Say("Done."),
+    ];
+    let Some(tasks) = Tasks::new(vec![ordering(&site), showing]) else { return };
+    Waiting::of(&tasks, 0, &json!({ "guard": "off" }));
+    assert_eq!(site.heads("a.localhost/order").len(), 1);
+    let waiting = Waiting::of(&tasks, 1, &json!({}));
+    assert!(waiting.question().is_null());
+    let waiting = Waiting::of(&tasks, 1, &json!({ "guard": "all" }));
+    assert_eq!(waiting.asked()["effect"], "action");
+    waiting.decide(json!({ "decision": "once" }));
+    assert!(waiting.question().is_null());
+    tasks.served.api.post("/agent/conversations", &json!({ "guard": "some" })).fails(400, "BAD_REQUEST");
+}
+
+#[test]
+fn enter_waits_for_approval_with_what_was_typed_and_the_dialog_of_an_approved_click_does_not() {
+    let site = Site::start();
+    site.page("/", &format!("{STYLE}<form method=post action=/order><input name=to aria-label=To><input name=text aria-label=Text></form>"));
+    site.page("/ask", &format!("{STYLE}<button onclick=\"if (confirm('Delete all?')) fetch('/order', {{method: 'POST'}})\">Delete all</button>"));
+    site.page("/order", "");
+    let typing = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("keyboard_input", "aria-label=\"To\"", "Ada"),
+        Do::Act("confirm_keyboard_input", "", ""),
+        Do::Enter("aria-label=\"Text\"", "Hello"),
+        Do::Act("confirm_keyboard_input", "", ""),
+        Do::Say("Done."),
+    ];
+    let asking = vec![
+        Do::Tab("init", site.url("a", "/ask")),
+        Do::Act("click", ">Delete all<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Dialog("accept", ""),
+        Do::Say("Done."),
+    ];
+    let Some(tasks) = Tasks::new(vec![typing, asking]) else { return };
+    // Two fields and no button: Enter sends nothing.
+    let waiting = Waiting::of(&tasks, 0, &json!({}));
+    assert!(waiting.question().is_null(), "{}", waiting.question());
+    site.page("/", &format!("{STYLE}<form method=post action=/order><input name=to aria-label=To><input name=text aria-label=Text><button>Go on</button></form>"));
+    let waiting = Waiting::of(&tasks, 0, &json!({}));
+    let asked = waiting.asked();
+    assert_eq!(asked["action"], "press Enter in the textbox \"Text\"");
+    assert_eq!(asked["values"], json!({ "To": "Ada", "Text": "Hello" }));
+    assert_eq!(site.heads("a.localhost/order").len(), 0);
+    waiting.decide(json!({ "decision": "once" }));
+    assert_eq!(site.heads("a.localhost/order").len(), 1);
+    assert!(waiting.question().is_null());
+    // The question of the page about what was approved.
+    let waiting = Waiting::of(&tasks, 1, &json!({}));
+    waiting.decide(json!({ "decision": "once" }));
+    assert!(waiting.question().is_null(), "{}", waiting.question());
+    assert_eq!(site.heads("a.localhost/order").len(), 2);
+}
