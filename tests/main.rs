@@ -444,6 +444,9 @@ mod server_models;
 #[cfg(feature = "server")]
 #[path = "server/new_tabs.rs"]
 mod server_new_tabs;
+#[cfg(feature = "agent")]
+#[path = "server/obedient.rs"]
+mod server_obedient;
 #[cfg(feature = "server")]
 #[path = "server/openapi.rs"]
 mod server_openapi;

@@ -7,11 +7,11 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cdpilot::agent::{Followed, NewConversation};
+use cdpilot::agent::{Agents, Decision, Followed, NewConversation};
 use cdpilot::config::Home;
 use cdpilot::store::ConversationState;
 use cdpilot::sync::{Thread, pause, spawn};
-use cdpilot::tools::{Outcome, Tool};
+use cdpilot::tools::{Effects, Outcome, Tool};
 use crossbeam_channel::{Receiver, bounded};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -24,6 +24,8 @@ use crate::support::streaming_model::{Script, StreamingModel};
 const HOME: &str = "CDPILOT_TEST_AGENT_HOME";
 /// Set in the child process, to the address of the counting server.
 const SERVER: &str = "CDPILOT_TEST_AGENT_SERVER";
+/// Set in the child process if orders need approval, which it gives at once.
+const GUARDED: &str = "CDPILOT_TEST_AGENT_GUARDED";
 /// How often the process is killed; `CDPILOT_TEST_KILLS` sets another number.
 const KILLS: u32 = 30;
 /// How long the server takes for an order.
@@ -92,7 +94,7 @@ impl Drop for Counting {
     }
 }
 
-fn home_at(home: &Home, server: &str) -> AgentHome {
+fn home_at(home: &Home, server: &str, is_guarded: bool) -> AgentHome {
     let made = AgentHome::at(home, "", json!({}), StreamingModel::answering(answer));
     let server = server.to_owned();
     let order = Tool::of("order", "Order.", move |_, Order { text }| {
@@ -102,8 +104,17 @@ fn home_at(home: &Home, server: &str) -> AgentHome {
         stream.read_to_string(&mut said).unwrap();
         Ok(Outcome::default().with("ordered", text))
     });
-    made.toolbox.registry().register("bench", order).unwrap();
+    // What a tool of unknown effect does needs approval.
+    let effects = if is_guarded { Effects::Unknown } else { Effects::None };
+    made.toolbox.registry().register("bench", order.with_effects(effects)).unwrap();
     made
+}
+
+/// Approves the order that a conversation waits for, if any.
+fn approve(agents: &Agents, id: &str) {
+    if let Some(question) = agents.get(id).unwrap().question {
+        agents.decide(id, &question.id, Decision::Once, "").unwrap();
+    }
 }
 
 /// Body of the child process: resumes what was interrupted, then begins tasks forever, and prints the events that it
@@ -111,18 +122,28 @@ fn home_at(home: &Home, server: &str) -> AgentHome {
 #[test]
 fn the_process_that_is_killed() {
     let Ok(path) = std::env::var(HOME) else { return };
-    let home = home_at(&Home::at(path), &std::env::var(SERVER).unwrap());
+    let home = home_at(&Home::at(path), &std::env::var(SERVER).unwrap(), std::env::var(GUARDED).is_ok());
     let agents = home.agents();
     let follow = |id: &str, after: u64| {
         let mut follower = agents.follow(id, after).unwrap();
         loop {
             match follower.next(soon()).unwrap() {
-                Followed::Event { id: event, .. } => println!("acknowledged {id} {event}"),
+                Followed::Event { id: event, event: name, .. } => {
+                    println!("acknowledged {id} {event}");
+                    if name == "help_request" {
+                        approve(agents, id);
+                    }
+                }
                 Followed::End => return,
                 _ => {}
             }
         }
     };
+    for waiting in agents.list(Some(ConversationState::Waiting)).unwrap() {
+        let (id, after) = (&waiting.conversation.id, waiting.conversation.last_event);
+        approve(agents, id);
+        follow(id, after);
+    }
     for interrupted in agents.list(Some(ConversationState::Idle)).unwrap() {
         if interrupted.conversation.unfinished {
             let id = &interrupted.conversation.id;
@@ -139,13 +160,26 @@ fn the_process_that_is_killed() {
 
 #[test]
 fn acknowledged_events_survive_a_kill_and_no_order_is_given_twice() {
+    survive(false);
+}
+
+#[test]
+fn an_order_that_was_approved_is_given_at_most_once_whenever_the_process_is_killed() {
+    survive(true);
+}
+
+fn survive(is_guarded: bool) {
     let folder = tempfile::Builder::new().prefix("cdpilot-agent-crash-").tempdir().unwrap();
     let home = Home::at(folder.path());
     let mut acknowledged: BTreeSet<(String, u64)> = BTreeSet::new();
     let server = Counting::start();
     let kills = std::env::var("CDPILOT_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
     for run in 0..kills {
-        let mut child = rerun(module_path!(), "the_process_that_is_killed")
+        let mut child = rerun(module_path!(), "the_process_that_is_killed");
+        if is_guarded {
+            child.env(GUARDED, "1");
+        }
+        let mut child = child
             .env(HOME, home.root())
             .env(SERVER, &server.address)
             .stdout(Stdio::piped())
@@ -174,15 +208,26 @@ fn acknowledged_events_survive_a_kill_and_no_order_is_given_twice() {
         }
     }
     // The last ones are finished by the process of the test.
-    let home_again = home_at(&home, &server.address);
+    let home_again = home_at(&home, &server.address, is_guarded);
     let agents = home_again.agents();
     let (mut unknown, mut not_started, mut tasks) = (0, 0, 0);
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for overview in agents.list(None).unwrap() {
         let id = &overview.conversation.id;
+        let mut after = overview.conversation.last_event;
+        if overview.conversation.unfinished && overview.question.is_none() {
+            after = agents.resume(id).unwrap();
+        }
+        approve(agents, id);
         if overview.conversation.unfinished {
-            let after = agents.resume(id).unwrap();
-            home_again.to_end(id, after);
+            let mut follower = agents.follow(id, after).unwrap();
+            loop {
+                match follower.next(soon()).unwrap() {
+                    Followed::Event { event, .. } if event == "help_request" => approve(agents, id),
+                    Followed::End => break,
+                    _ => {}
+                }
+            }
         }
         let events = agents.events(id, 0, usize::MAX).unwrap();
         assert!(events.iter().map(|event| event.id).eq(1..=events.len() as u64), "{id}");

@@ -367,7 +367,7 @@ fn select_waits_for_its_options() {
             s.onfocus = () => 0;
             window.fill = () => { s.innerHTML = '<option>One<option>Two' };
             let frames = 0;
-            (function later() { if (++frames < 30) requestAnimationFrame(later); else fill() })();
+            (function later() { if (++frames < 10) requestAnimationFrame(later); else fill() })();
         </script>",
     ) else {
         return;

@@ -268,7 +268,7 @@ fn the_first_picture_of_a_hidden_tab_shows_its_present_state() {
     page.supervisor().open_page("about:blank", None, soon()).unwrap();
     let hidden = "document.hidden || new Promise(done => addEventListener('visibilitychange', () => done(document.hidden), true))";
     assert_eq!(page.eval(hidden), "true");
-    for round in 0..20_u8 {
+    for round in 0..8_u8 {
         let colour = [250 - round * 10, round * 12, 90 + round];
         let [red, green, blue] = colour;
         page.eval(&format!("document.body.style.background = 'rgb({red}, {green}, {blue})'; 0"));

@@ -144,7 +144,7 @@ fn browser(factor: f64, percent: f64) -> Option<(TempDir, BrowserProcess)> {
 #[test]
 fn boxes_and_clicks_fit_at_every_zoom_of_the_page_and_scale_of_the_device() {
     // Every scale and every zoom, and the extremes of both together.
-    let zooms: [(f64, &[f64]); 3] = [(1.0, &[0.67, 1.25, 2.0]), (1.5, &[1.0, 0.67]), (2.0, &[1.0, 2.0])];
+    let zooms: [(f64, &[f64]); 3] = [(1.0, &[0.67, 2.0]), (1.5, &[1.0]), (2.0, &[2.0])];
     for (factor, zooms) in zooms {
         let Some((_folder, browser)) = browser(factor, 100.0) else { return };
         let page = TestTab::of("zoom-device", browser);
@@ -159,7 +159,7 @@ fn boxes_and_clicks_fit_at_every_zoom_of_the_page_and_scale_of_the_device() {
 
 #[test]
 fn boxes_and_clicks_fit_at_every_zoom_of_the_browser() {
-    for (percent, factor) in [(67.0, 1.0), (110.0, 1.0), (150.0, 2.0), (200.0, 1.0)] {
+    for (percent, factor) in [(67.0, 1.0), (150.0, 2.0)] {
         let Some((_folder, browser)) = browser(factor, percent) else { return };
         let page = TestTab::of("zoom-browser", browser);
         page.show();

@@ -319,7 +319,7 @@ fn a_page_that_navigates_during_a_screenshot_is_captured() {
         paged.site.page(if host == "a" { "/" } else { "/back" }, &away);
     }
     paged.supervisor().navigate(&paged.top(), &paged.site.url("a", "/"), soon()).unwrap();
-    for _ in 0..25 {
+    for _ in 0..10 {
         match paged.tab.screenshot(&ScreenshotOptions::default(), soon()) {
             Ok(picture) => keep(&picture),
             Err(Error::DocumentGone { .. }) => {} // it was asked about its size just then

@@ -37,7 +37,7 @@ fn a_tab_opened_by_a_click_is_usable_at_once() {
     }
     let opener = served.show("<p>x");
     let mut titled = 0;
-    for round in 0..50 {
+    for round in 0..24 {
         let index = round % KINDS.len();
         let ((kind, _), name) = (KINDS[index], names[index]);
         let to = json!({ "url": served.site.url("a", &format!("/opens/{index}")), "targetId": opener });
@@ -46,7 +46,7 @@ fn a_tab_opened_by_a_click_is_usable_at_once() {
         let tab = only_new_tab(&api.act(&click).ok());
         let target = tab["targetId"].as_str().unwrap();
         let path = format!("/new/{name}");
-        match round / KINDS.len() % 6 {
+        match (round + round / KINDS.len()) % 6 {
             0 => {
                 let text = api.get(&format!("/text?targetId={target}")).ok();
                 assert!(text["text"].as_str().is_some_and(|text| text.contains(name)), "{kind}: {text}");
@@ -81,7 +81,7 @@ fn a_tab_opened_by_a_click_is_usable_at_once() {
         assert!(tab["url"].as_str().is_some_and(|url| url.contains(&path)), "{kind}: {tab}");
         api.delete(&format!("/tabs/{target}")).ok();
     }
-    assert!(titled > 25, "{titled} of 50 with a title");
+    assert!(titled > 12, "{titled} of 24 with a title");
 }
 
 #[test]

@@ -173,7 +173,12 @@ impl Fake {
     }
 
     fn list(&self, id: &Value, params: &Value) {
-        let named = |(name, schema): (&String, &Value)| json!({ "name": name, "description": "x\u{202e}y\u{200b}z", "inputSchema": schema });
+        let named = |(name, schema): (&String, &Value)| {
+            json!({
+                "name": name, "description": "x\u{202e}y\u{200b}z", "inputSchema": schema,
+                "annotations": { "readOnlyHint": name == "board" },
+            })
+        };
         let all: Vec<Value> = self.tools.iter().map(named).collect();
         if self.is("odd-list") {
             return self.result(id, json!(5));
@@ -193,6 +198,11 @@ impl Fake {
         let name = params["name"].as_str().unwrap_or_default().to_owned();
         let text = params["arguments"]["text"].as_str().unwrap_or_default().to_owned();
         match name.as_str() {
+            "board" => self.say(id, &std::fs::read_to_string(self.folder.join("board")).unwrap()),
+            "pin" => {
+                self.note("pinned");
+                self.say(id, "pinned");
+            }
             "crash" => std::process::exit(3),
             "hang" => self.note(&format!("hangs {id}")),
             "stop-reading" => self.wait_for_file("never"),

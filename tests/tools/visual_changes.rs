@@ -83,7 +83,7 @@ const CHANGES: &[(&str, Verdict, &[&str])] = &[
 /// How many changes are tried: each about three times. `CDPILOT_TEST_CHANGES` sets another number; `make soak` tries 400, and
 /// every moment of [`MOMENTS`] instead of every second one.
 fn cases() -> usize {
-    count("CDPILOT_TEST_CHANGES", 150)
+    count("CDPILOT_TEST_CHANGES", 60)
 }
 
 /// Whether a change is possible in a place.

@@ -38,6 +38,8 @@ pub(super) struct Listed {
     pub(super) description: String,
     /// The schema of the arguments.
     pub(super) schema: Value,
+    /// Whether the server says that it changes nothing.
+    pub(super) read_only: bool,
 }
 
 /// The tools of a server that its settings include, under unique names. Skipped tools are logged.
@@ -74,6 +76,7 @@ pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registr
             name,
             description: described(tool),
             schema: schema(&tool["inputSchema"]),
+            read_only: tool["annotations"]["readOnlyHint"] == true,
         });
     }
     let names: BTreeSet<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();

@@ -339,7 +339,8 @@ impl Server {
 
     fn tool(&self, tool: Listed) -> Tool {
         let handler = Arc::new(OfServer { server: Weak::clone(&self.me), own: tool.own });
-        Tool::new(&tool.name, &tool.description, tool.schema, handler)
+        let made = Tool::new(&tool.name, &tool.description, tool.schema, handler);
+        if tool.read_only { made.reading() } else { made }
     }
 
     /// Redacts values of the server's environment and other known secrets.

@@ -260,7 +260,7 @@ impl Tab {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
         let with_secrets = self.with_secrets(text, act, Some((&ready, at)), deadline)?;
-        let how = Typing { has_secret: with_secrets.is_some(), ..Typing::default() };
+        let how = Typing { has_secret: with_secrets.is_some(), insert_lines: act.insert_lines, ..Typing::default() };
         let text = with_secrets.as_deref().unwrap_or(text);
         let performed =
             Performed { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Performed::default() };
@@ -277,7 +277,7 @@ impl Tab {
             _ => return Err(not_actionable(at, "it does not accept text")),
         }
         let typed = if act.input == Some(Input::Synthetic) {
-            self.synthetic_text(Some((&ready.node, Mode::Replace)), text, false, deadline)?
+            self.synthetic_text(Some((&ready.node, Mode::Replace)), text, how, deadline)?
         } else {
             self.type_into(&ready, &focused, Mode::Replace, text, how, deadline)?
         };

@@ -24,9 +24,11 @@ use crate::sync::{Deadline, pause};
 const SLOW_PAUSE: Duration = Duration::from_millis(75);
 /// The first characters are handled one by one, as from a fast typist: widgets that work between keys miss none.
 const SINGLE: usize = 64;
-/// Characters per burst after that: at first, and at most. Each burst is twice the size of the one before.
+/// Characters per burst after that: at first, and at most. Each burst is twice the size of the one before while the page keeps
+/// up, and half of it when it takes longer than [`SLOW_BURST`]: a page that is busy with keys must not look like a stuck one.
 const BURST: usize = 16;
 const LONGEST_BURST: usize = 256;
+const SLOW_BURST: Duration = Duration::from_millis(300);
 /// Maximum of `repeat`.
 const MAX_REPEAT: u32 = 1_000;
 /// When Chromium does not confirm the first key for this long although the page responds, the events are dispatched by
@@ -69,7 +71,7 @@ impl Tab {
         into: Option<(&Node, Mode)>,
         deadline: Deadline<'_>,
     ) -> Result<Typed, Error> {
-        let mut steps = steps_of(text);
+        let mut steps = steps_of(text, how.insert_lines);
         let of = text.chars().count();
         steps.extend(how.submit.then(|| Key::of_char('\n').map(Step::Key)).flatten());
         let began = Instant::now();
@@ -95,14 +97,20 @@ impl Tab {
                     let mut count = 1;
                     let is_single = how.slowly || how.watched || first || sent < SINGLE;
                     let most = if is_single { 1 } else { burst };
-                    burst = if is_single { burst } else { (burst * 2).min(LONGEST_BURST) };
                     while count < most
                         && let Some(Step::Key(key)) = steps.next_if(|step| matches!(step, Step::Key(_)))
                     {
                         events.extend(strokes(&key));
                         count += 1;
                     }
+                    let sending = Instant::now();
                     let sent = if first { self.send_first(events, deadline) } else { self.send_keys(events, deadline) };
+                    burst = match sending.elapsed() {
+                        _ if is_single => burst,
+                        took if took > SLOW_BURST => (burst / 2).max(BURST),
+                        took if took < SLOW_BURST / 2 => (burst * 2).min(LONGEST_BURST),
+                        _ => burst,
+                    };
                     (count, sent)
                 }
             };
@@ -120,7 +128,7 @@ impl Tab {
                         continue;
                     }
                     tracing::debug!(target: "cdpilot::page", %error, "trusted keys are not answered");
-                    return self.synthetic_text(into, text, how.submit, deadline);
+                    return self.synthetic_text(into, text, how, deadline);
                 }
                 Err(error) if unanswered(&error) && deadline.passed() => return Err(late(sent)),
                 Err(error) => return Err(error),
@@ -283,15 +291,20 @@ impl Tab {
         &self,
         into: Option<(&Node, Mode)>,
         text: &str,
-        submit: bool,
+        how: Typing,
         deadline: Deadline<'_>,
     ) -> Result<Typed, Error> {
         let (node, mode) = match into {
             Some((node, mode)) => (node.clone(), mode),
             None => (self.focused_node(deadline)?, Mode::Keep),
         };
-        let mut keys: Vec<_> = text.chars().map(stroke_by_script).collect();
-        keys.extend(submit.then(|| stroke_by_script('\n')));
+        let is_inserted = |character: char| how.insert_lines && matches!(character, '\n' | '\r');
+        let stroke = |character: char| match is_inserted(character) {
+            true => json!({ "put": character }),
+            false => stroke_by_script(character),
+        };
+        let mut keys: Vec<_> = text.chars().map(stroke).collect();
+        keys.extend(how.submit.then(|| stroke_by_script('\n')));
         let args = json!({ "id": node.id, "mode": mode.name(), "keys": keys });
         let of = text.chars().count();
         match self.call_on_node::<ScriptReply>(&node, "typeByScript", &args, deadline) {
@@ -345,10 +358,12 @@ fn unanswered(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::Cdp(error)) if error.is_timeout())
 }
 
-fn steps_of(text: &str) -> Vec<Step> {
+/// `insert_lines`: line breaks are text, not keys.
+fn steps_of(text: &str, insert_lines: bool) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for character in text.chars() {
-        match (Key::of_char(character), steps.last_mut()) {
+        let key = Key::of_char(character).filter(|_| !(insert_lines && matches!(character, '\n' | '\r')));
+        match (key, steps.last_mut()) {
             (Some(key), _) => steps.push(Step::Key(key)),
             (None, Some(Step::Text(text))) => text.push(character),
             (None, _) => steps.push(Step::Text(character.to_string())),

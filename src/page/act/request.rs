@@ -32,6 +32,8 @@ described! {
         secrets: Option<TypedSecrets> => skip,
         /// For `evaluate`: V8 ends the script before its first effect, which is an error.
         read_only: bool => skip,
+        /// Insert line breaks of a text to type instead of pressing Enter, which may send it.
+        insert_lines: bool => skip,
     }
 }
 
@@ -54,6 +56,7 @@ impl Act {
             redact: None,
             secrets: None,
             read_only: false,
+            insert_lines: false,
         }
     }
 

@@ -106,7 +106,7 @@ impl Tab {
             self.with_secrets(&text, act, None, deadline)?;
             self.check_focus(deadline)?;
             let typed = if input == Some(Input::Synthetic) {
-                self.synthetic_text(None, &text, how.submit, deadline)?
+                self.synthetic_text(None, &text, how, deadline)?
             } else {
                 self.send_text(&text, how, None, deadline)?
             };
@@ -130,7 +130,7 @@ impl Tab {
             other => return Err(not_typed(at, other)),
         }
         let typed = if input == Some(Input::Synthetic) {
-            self.synthetic_text(Some((&ready.node, mode)), &text, how.submit, deadline)?
+            self.synthetic_text(Some((&ready.node, mode)), &text, how, deadline)?
         } else {
             self.type_into(&ready, &focused, mode, &text, how, deadline)?
         };
@@ -313,12 +313,14 @@ pub(super) struct Typing {
     pub(super) has_secret: bool,
     /// Send each character only while the field's document has the focus.
     pub(super) watched: bool,
+    /// Insert line breaks instead of pressing Enter.
+    pub(super) insert_lines: bool,
 }
 
 impl Typing {
     /// The way of an action, with defaults for the rest.
     pub(super) fn of(act: &Act) -> Self {
-        Self { force: act.force, ..Self::default() }
+        Self { force: act.force, insert_lines: act.insert_lines, ..Self::default() }
     }
 }
 

@@ -11,8 +11,8 @@ use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, argument
 use super::{Browser, BrowserTools};
 use crate::control::TabHandle;
 use crate::page::{
-    ACTIONS, Act, ActKind, ActionSpec, Field, FieldSpec, FieldType, Locator, Node, Shown, ToolArgumentSpec, ToolSpec,
-    Using, WaitFor, secrets_in,
+    ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, Node, Shown, ToolArgumentSpec, ToolSpec, Using,
+    WaitFor, secrets_in,
 };
 use crate::sync::Deadline;
 
@@ -195,13 +195,8 @@ fn guarded(
         return scripted(call, handle, act);
     }
     let enters = submitted(&act.kind);
-    // Each new line of a text is an Enter, unless the field is filled in as a whole.
-    if let ActKind::Type { at, text, submit, .. } = &act.kind
-        && text.contains(['\n', '\r'])
-    {
-        let fields = vec![Field { at: at.clone(), value: text.as_str().into() }];
-        act.kind = ActKind::Fill { fields, submit: *submit };
-    }
+    // Enter for a line break may send the text.
+    act.insert_lines = true;
     if enters.is_none() {
         let _checked = check(call, handle, &act.kind)?;
         return perform(&act);

@@ -119,9 +119,9 @@ impl BrowserTools {
         Browser { tools: self, call }
     }
 
-    /// Whether a browser with CDP is running. Does not block.
+    /// Whether a browser with CDP is running, or may be started during a conversation, whose tools stay the same. Does not block.
     fn is_reachable(&self, scope: &Scope) -> bool {
-        self.control.profile(scope.profile()).is_ok_and(|profile| profile.running().is_ok())
+        scope.is_conversation() || self.control.profile(scope.profile()).is_ok_and(|profile| profile.running().is_ok())
     }
 }
 

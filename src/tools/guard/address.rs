@@ -11,7 +11,7 @@ pub(super) fn ground(address: &str) -> Option<Ground> {
     let path: Vec<&str> = url.path_segments().into_iter().flatten().filter(|part| !part.is_empty()).collect();
     let is_id = |part: &&str| part.len() >= 2 && part.chars().filter(char::is_ascii_digit).count() * 2 > part.len();
     let has_details = url.query().is_some_and(|query| !query.is_empty())
-        || path.iter().any(|part| is_id(&part) || part.parse::<u64>().is_ok());
+        || path.iter().any(|part| is_id(part) || part.parse::<u64>().is_ok());
     let in_path = path.iter().find_map(|part| words::of_part(part));
     // `/pay` shows a form; `/pay?to=ada` and `/pay/12` may pay.
     let in_path = in_path.filter(|(kind, _)| has_details || matches!(kind, EffectKind::Delete | EffectKind::Account));

@@ -456,13 +456,13 @@ fn commit(
             };
             // A long text is inserted as a whole: a key at a time would take minutes.
             let is_guarded = visual.call.scope.guard().is_some();
-            // Each new line would be an Enter, which may send something.
-            let has_lines = is_guarded && given.text.contains(['\n', '\r']);
             let act = match length {
-                0..=MOST_TYPED if !has_lines => Act::type_text(ref_of(element), given.text.as_str()),
+                0..=MOST_TYPED => Act::type_text(ref_of(element), given.text.as_str()),
                 _ => Act::fill(ref_of(element), given.text.as_str()),
             };
-            let act = if given.submit && !is_guarded { act.submit() } else { act };
+            let mut act = if given.submit && !is_guarded { act.submit() } else { act };
+            // Enter for a line break may send the text.
+            act.insert_lines = is_guarded;
             return typed(visual, handle, element, given, act.timeout(TYPING_LIMIT), done, said);
         }
         Action::Select => {
