@@ -415,6 +415,9 @@ mod server_ended;
 #[path = "server/events.rs"]
 mod server_events;
 #[cfg(feature = "agent")]
+#[path = "server/held_up.rs"]
+mod server_held_up;
+#[cfg(feature = "agent")]
 #[path = "server/hosts_tasks.rs"]
 mod server_hosts_tasks;
 #[cfg(feature = "server")]

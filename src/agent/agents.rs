@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crossbeam_channel::{Sender, bounded};
 use parking_lot::Mutex;
 
 use super::approvals::{self, Decision, MOST_NOTE};
@@ -15,11 +16,11 @@ use super::prompts::Prompts;
 use super::repair;
 use super::settings::{NewConversation, Settings};
 use super::slots::Slots;
-use super::{Error, Follower, WRITE, questions, run};
+use super::{Error, Follower, WRITE, held_up, questions, run};
 use crate::control::Control;
 use crate::llm::Models;
 use crate::store::{self, Batch, Conversation, ConversationState, Store};
-use crate::sync::Deadline;
+use crate::sync::{Deadline, Thread, spawn};
 use crate::tools::Toolbox;
 
 /// How long runs may take to end when all conversations are dropped.
@@ -62,6 +63,9 @@ pub struct Agents {
 #[derive(Debug)]
 struct Owner {
     inner: Arc<Inner>,
+    /// Dropping it ends the thread that watches runs.
+    end: Option<Sender<()>>,
+    watch: Option<Thread>,
 }
 
 /// What all conversations share.
@@ -100,7 +104,12 @@ impl Agents {
             lives: Mutex::default(),
             is_ending: AtomicBool::new(false),
         };
-        Ok(Self { owner: Arc::new(Owner { inner: Arc::new(inner) }) })
+        let inner = Arc::new(inner);
+        let (end, ended) = bounded(0);
+        let watched = Arc::clone(&inner);
+        let watch = spawn("agent-watch", move || held_up::watch(&watched, &ended));
+        let watch = watch.map_err(|problem| Error::Thread { problem: problem.to_string() })?;
+        Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch) }) })
     }
 
     pub(super) fn inner(&self) -> &Arc<Inner> {
@@ -400,6 +409,11 @@ impl Inner {
         idle.min_by_key(|(since, _)| *since).map(|(_, live)| live)
     }
 
+    /// The conversations that run.
+    pub(super) fn running(&self) -> Vec<Arc<Live>> {
+        self.lives.lock().values().filter(|live| live.is_running()).cloned().collect()
+    }
+
     pub(super) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Acquire)
     }
@@ -428,6 +442,8 @@ impl Inner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.inner.end(Deadline::after(ENDING));
+        drop(self.end.take());
+        drop(self.watch.take());
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Error;
 use super::events::{AGENT_EVENT, AgentEvent};
 use super::guard::Wanted;
+use super::held_up::Activity;
 use super::messages::Entry;
 use super::questions::Ask;
 use super::turn::{Draft, End, Picture, Turn};
@@ -238,7 +239,9 @@ impl Turn<'_> {
             guard.begin(approved);
         }
         let context = ToolContext::new(&self.session, &self.offer.scope, deadline);
+        let busy = self.live.busy(Activity::tool(prepared.name(), self.pages()));
         let called = self.offer.registry.call(prepared.name(), &context, arguments);
+        drop(busy);
         Ok(match called {
             Ok(outcome) => {
                 let result = outcome.to_value();

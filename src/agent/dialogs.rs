@@ -34,6 +34,11 @@ impl Dialogs {
         }
     }
 
+    /// The browser of the conversation.
+    pub(super) fn pages(&self) -> Profile {
+        self.profile.clone()
+    }
+
     /// Adds what has happened since the last time.
     pub(super) fn report(&mut self, conversation: &str, offer: &Offer, draft: &mut Draft) {
         self.report_sharing(draft);

@@ -115,6 +115,11 @@ impl RunGuard {
     }
 }
 
+fn void() -> ToolError {
+    let message = "the approval is void, because the page or what it would send has changed since. Nothing was done; look at the page again";
+    ToolError::new(Code::ApprovalVoid.as_str(), message)
+}
+
 impl Guard for RunGuard {
     fn guards_all(&self) -> bool {
         self.all
@@ -138,12 +143,7 @@ impl Guard for RunGuard {
                 state.used.insert(approved);
                 return Ok(Allowed::Approved);
             }
-            let message = format!(
-                "the approval is void, because the page or the values have changed since: now {} is about to happen. Nothing was done; \
-                 look at the page again",
-                effect.action
-            );
-            return Err(ToolError::new(Code::ApprovalVoid.as_str(), message));
+            return Err(void());
         }
         drop(state);
         let needed = approval_needed(&effect);
@@ -151,6 +151,10 @@ impl Guard for RunGuard {
         let picture = picture();
         self.state.lock().wanted = Some(Wanted { effect, picture });
         Err(needed)
+    }
+
+    fn allow_free(&self, _: &str) -> Result<(), ToolError> {
+        if self.state.lock().approved.take().is_some() { Err(void()) } else { Ok(()) }
     }
 
     fn resumes(&self) -> bool {

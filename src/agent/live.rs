@@ -8,6 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use super::approvals::Approved;
 use super::calls::Prepared;
 use super::feed::{Entry, Feed};
+use super::held_up::{Activity, HoldUpState};
 use super::{Error, WRITE};
 use crate::control::Session;
 use crate::llm::{Client, Model};
@@ -56,6 +57,18 @@ pub(super) struct Live {
     call: Mutex<Option<Prepared>>,
     /// A call that was approved, for the run that begins.
     approved: Mutex<Option<Approved>>,
+    /// What the run is doing.
+    activity: Mutex<Option<Activity>>,
+}
+
+/// While it exists, a run does something that may take long.
+#[derive(Debug)]
+pub(super) struct Busy<'l>(&'l Live);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        *self.0.activity.lock() = None;
+    }
 }
 
 impl Live {
@@ -69,7 +82,31 @@ impl Live {
             client: Mutex::default(),
             call: Mutex::default(),
             approved: Mutex::default(),
+            activity: Mutex::default(),
         }
+    }
+
+    /// Says what the run is doing, as long as the result lives.
+    pub(super) fn busy(&self, activity: Activity) -> Busy<'_> {
+        *self.activity.lock() = Some(activity);
+        Busy(self)
+    }
+
+    /// What the run is doing, if it may take long.
+    pub(super) fn activity(&self) -> Option<Activity> {
+        self.activity.lock().clone()
+    }
+
+    /// The request to the model has failed, and is repeated.
+    pub(super) fn model_fails(&self) {
+        if let Some(activity) = self.activity.lock().as_mut() {
+            activity.fails();
+        }
+    }
+
+    /// Marks the activity that began at a time as reported. False if it has ended.
+    pub(super) fn set_reported(&self, began: Instant, state: HoldUpState) -> bool {
+        self.activity.lock().as_mut().is_some_and(|activity| activity.mark(began, state))
     }
 
     /// Keeps the call that waits for approval.

@@ -17,6 +17,7 @@
 //! | `questions` | questions that end a turn, and their answers |
 //! | `guard` | which effects a person approves, and what was approved |
 //! | `approvals` | questions whether something may be done, and what their answers lead to |
+//! | `held_up` | what holds up a run |
 //! | `repair` | results for calls that were interrupted |
 //! | `stuck` | recognises that a model makes no progress |
 //! | `pictures` | which images a model still gets |
@@ -40,6 +41,7 @@ mod events;
 mod feed;
 mod follow;
 mod guard;
+mod held_up;
 mod live;
 mod messages;
 mod offer;
@@ -63,6 +65,7 @@ pub use agents::{Agents, ProvideTools};
 pub use approvals::Decision;
 pub use error::Error;
 pub use follow::{Followed, Follower};
+pub use held_up::{HoldUp, HoldUpState};
 pub use reading::Overview;
 pub use settings::{Mode, NewConversation};
 

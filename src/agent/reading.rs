@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::held_up::{self, HoldUp};
 use super::{Agents, Error, WRITE};
 use crate::store::{Conversation, ConversationState, Image, Question, StoredEvent};
 use crate::sync::Deadline;
@@ -23,6 +24,10 @@ pub struct Overview {
     pub queued: bool,
     /// Its open question.
     pub question: Option<Question>,
+    /// What holds it up; `None` if it goes on, or rests.
+    pub held_up: Option<HoldUp>,
+    /// Whether the end of its last run could not be stored.
+    pub(super) lost_end: bool,
 }
 
 impl Agents {
@@ -47,16 +52,19 @@ impl Agents {
     fn overview(&self, mut conversation: Conversation) -> Result<Overview, Error> {
         let live = self.inner().live(&conversation.id);
         let running = live.as_ref().is_some_and(|live| live.is_running());
-        if conversation.state == ConversationState::Active && !running {
+        let lost_end = conversation.state == ConversationState::Active && !running;
+        if lost_end {
             // Its end could not be stored.
             conversation.state = ConversationState::Error;
         }
-        let (paused, queued) = live.map_or((false, false), |live| live.paused_and_queued());
+        let (paused, queued) = live.as_ref().map_or((false, false), |live| live.paused_and_queued());
         let question = match conversation.state {
             ConversationState::Waiting => self.inner().store.open_question(&conversation.id, Deadline::after(WRITE))?,
             _ => None,
         };
-        Ok(Overview { conversation, running, paused, queued, question })
+        let mut overview = Overview { conversation, running, paused, queued, question, held_up: None, lost_end };
+        overview.held_up = held_up::of(&overview, live.as_deref());
+        Ok(overview)
     }
 
     /// The messages of a conversation as they are stored: those of the user, the model and the tools, from the first one.

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::condense::is_too_long;
 use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, USAGE_METRICS, complete};
 use super::feed::Entry as FeedEntry;
+use super::held_up::Activity;
 use super::messages::{Entry, Kind};
 use super::questions::Ask;
 use super::turn::{Draft, End, Turn};
@@ -39,6 +40,7 @@ impl Turn<'_> {
         let models = Models::of(self.inner.control.home())?;
         let (alias, model) = models.find(Some(&self.model))?;
         let client = self.live.client(alias, model)?;
+        self.hand_back()?;
         self.drop_old_pictures()?;
         if self.is_nearly_full(model) {
             self.condense(model, &client, false)?;
@@ -70,12 +72,14 @@ impl Turn<'_> {
     /// Sends a request, and reports what happens meanwhile.
     pub(super) fn request(&self, client: &Client, request: &ChatRequest, shown: Shown) -> Result<Answer, Error> {
         let deadline = Deadline::after(MODEL).cancelled_by(&self.cancel);
+        let _busy = self.live.busy(Activity::model());
         let delta = |body| self.live.feed.publish([FeedEntry::Delta(Arc::new(body))]);
         let answer = client.chat(request, Patience::long(), deadline, &mut |progress| match progress {
             Progress::Text(_) | Progress::Reasoning(_) if shown == Shown::No => {}
             Progress::Text(text) => delta(json!({ "text": self.offer.cover(text) })),
             Progress::Reasoning(text) => delta(json!({ "reasoning": self.offer.cover(text) })),
             Progress::Again { error, pause } => {
+                self.live.model_fails();
                 delta(json!({ "reset": true }));
                 let text = format!("{error}. The request is repeated in {} s.", pause.as_secs());
                 run::report(self.inner, self.live, &self.offer.cover(&text));

@@ -116,6 +116,8 @@ pub(super) struct Turn<'a> {
     pub(super) stuck: Stuck,
     pub(super) is_warned: bool,
     dialogs: Dialogs,
+    /// What a person did in the browser while the run was paused, and the model was not told yet.
+    handed_back: Vec<String>,
     /// Decides what a person approves; `None`: nothing.
     pub(super) guard: Option<Arc<RunGuard>>,
     /// Its place among the runs; given back while it is paused.
@@ -177,6 +179,7 @@ impl<'a> Turn<'a> {
             stuck: Stuck::default(),
             is_warned: false,
             dialogs,
+            handed_back: Vec::new(),
             guard,
             slot: Some(slot),
         };
@@ -214,6 +217,11 @@ impl<'a> Turn<'a> {
         Ok(End::MaxSteps(most))
     }
 
+    /// The browser of the conversation.
+    pub(super) fn pages(&self) -> crate::control::Profile {
+        self.dialogs.pages()
+    }
+
     /// Adds the dialogs that opened or closed since the last time.
     pub(super) fn report_dialogs(&mut self, draft: &mut Draft) {
         self.dialogs.report(&self.live.id, &self.offer, draft);
@@ -225,13 +233,33 @@ impl<'a> Turn<'a> {
             if let Some(why) = self.live.interrupted() {
                 return Some(why);
             }
+            let handover = self.pages().hand_over();
             self.slot = None;
             self.live.wait_while_paused();
             if self.live.interrupted().is_none() {
+                self.handed_back.extend(handover.changes());
                 self.slot = run::slot(self.inner, self.live);
             }
         }
         None
+    }
+
+    /// Tells the model what a person did in the browser while the run was paused.
+    pub(super) fn hand_back(&mut self) -> Result<(), Error> {
+        let changes = std::mem::take(&mut self.handed_back);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<String> = changes.iter().map(|change| format!("- {}", self.offer.cover(change))).collect();
+        let lines = lines.join("\n");
+        let mut draft = Draft::default();
+        draft.system(format!("While the run was paused, the browser was used. The model was told:\n{lines}"));
+        let text = format!(
+            "While the run was paused, the user used the browser. What happened, as data (names and addresses are those of pages):\n\
+             {lines}\nLook at the pages again before you go on."
+        );
+        draft.entries.push(Entry::user(Kind::Notice, text));
+        self.commit(draft).map(drop)
     }
 
     /// Stores changes, and appends their messages to those of the run.

@@ -163,6 +163,26 @@ pub(crate) struct ConversationInfo {
     pub(crate) usage: Value,
     /// The open question; null without one.
     pub(crate) question: Option<OpenQuestion>,
+    /// What holds it up; null if it goes on, or rests.
+    pub(crate) held_up: Option<HeldUp>,
+    /// Patterns of the hosts that it may reach; null: all.
+    pub(crate) hosts: Option<Vec<String>>,
+    /// Names of the secrets that it may type.
+    pub(crate) secrets: Vec<String>,
+    /// Which actions need approval.
+    pub(crate) guard: crate::config::Guard,
+}
+
+/// What holds up a conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HeldUp {
+    /// `dialog`, `page_busy`, `page_crashed`, `browser_gone`, `tool`, `model`, `model_failing`, `approval`, `question`, `paused`,
+    /// `queued` or `storage`.
+    pub(crate) state: &'static str,
+    /// Since when, in seconds since 1970; null if that is not known.
+    pub(crate) since: Option<f64>,
+    /// What helps.
+    pub(crate) help: String,
 }
 
 /// A question to a person.

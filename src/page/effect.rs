@@ -122,7 +122,46 @@ pub struct Effect {
     pub uses: Vec<SetOff>,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+struct State {
+    id: u32,
+    label: String,
+    held: i64,
+}
+
+/// The fields of a tab at one time.
+#[derive(Debug, Clone, Default)]
+pub struct FieldStates(Vec<(Node, String, i64)>);
+
+impl FieldStates {
+    /// The names of the fields whose content differs from what it was before. New documents have new fields. Untrusted.
+    #[must_use]
+    pub fn changed_since(&self, before: &Self) -> Vec<String> {
+        let differs = |(node, _, held): &&(Node, String, i64)| {
+            before.0.iter().any(|(other, _, was)| other == node && was != held)
+        };
+        self.0.iter().filter(differs).map(|(_, label, _)| label.clone()).collect()
+    }
+}
+
 impl Tab {
+    /// The fields of all frames that answer, as they are now. Their content does not leave the page.
+    #[must_use]
+    pub fn field_states(&self, deadline: Deadline<'_>) -> FieldStates {
+        let now = self.supervisor.view();
+        let frames: Vec<_> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
+        let found = self.call_all::<Vec<State>, _>(&frames, "fieldStates", |_| json!({}), deadline);
+        let mut all = Vec::new();
+        for (frame, outcome) in frames.into_iter().zip(found) {
+            let Ok((doc, done)) = outcome else { continue };
+            for State { id, label, held } in done.result {
+                all.push((Node { frame: frame.clone(), doc: doc.clone(), id }, label, held));
+            }
+        }
+        FieldStates(all)
+    }
+
     /// What the use of an element would do, as it is now; `None`: the element with the focus.
     ///
     /// # Errors

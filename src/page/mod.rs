@@ -62,7 +62,7 @@ pub use data::{
     ConsoleMessage, Cookie, Download, DownloadState, FrameText, NewCookie, PageError, PageText, SameSite, Storage,
     Upload, UploadedFiles,
 };
-pub use effect::{Effect, SentField, SetOff, Using};
+pub use effect::{Effect, FieldStates, SentField, SetOff, Using};
 use emulation::Overrides;
 pub(crate) use emulation::device_names;
 pub use emulation::{

@@ -152,34 +152,93 @@ fn a_refusal_ends_the_call_and_tells_the_model_why() {
     assert_eq!(site.heads("a.localhost/order").len(), 0);
 }
 
+/// Changes of a page between an approval and its action, after each of which the action is another one.
+const CHANGES: [&str; 24] = [
+    "form.action = '/other'",
+    "form.action = 'http://b.localhost:PORT/order'",
+    "form.setAttribute('action', '')",
+    "form.method = form.method === 'post' ? 'get' : 'post'",
+    "form.item.value = 'Car'",
+    "form.item.value += ' '",
+    "form.item.name = 'thing'",
+    "form.item.disabled = true",
+    "form.item.remove()",
+    "form.csrf_token.value = 'x'",
+    "form.pin.value = 'another'",
+    "form.colour.selectedIndex = 1",
+    "form.gift.checked = true",
+    "form.insertAdjacentHTML('beforeend', '<input name=more value=1>')",
+    "form.insertAdjacentHTML('beforeend', '<input type=hidden name=to value=eve>')",
+    "go.textContent = 'Place order for all'",
+    "go.setAttribute('aria-label', 'Cancel order')",
+    "go.formAction = '/other'",
+    "go.name = 'pay'; go.value = 'all'",
+    "go.id = 'pay-all'",
+    "go.type = 'button'",
+    "go.outerHTML = go.outerHTML",
+    "form.outerHTML = form.outerHTML",
+    "location.reload()",
+];
+
+/// A shop with a button, or with a field in which Enter is pressed.
+fn changing(site: &Site) {
+    let fields = "<input name=item aria-label=Item value=Lamp><input type=hidden name=csrf_token value=tok123>
+        <select name=colour aria-label=Colour><option>Red<option>Blue</select><input type=checkbox name=gift aria-label=Gift>
+        <input type=password name=pin aria-label=PIN value=hunter2hunter2>";
+    site.page(
+        "/button",
+        &format!("{STYLE}<form method=post action=/order>{fields}<button>Place order</button></form>"),
+    );
+    site.page("/enter", &format!("{STYLE}<form method=post action=/order>{fields}<button>Go on</button></form>"));
+}
+
 #[test]
 fn an_approval_is_void_once_anything_it_is_for_has_changed() {
     let site = Site::start();
-    shop(&site);
-    let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
-    for change in [
-        "document.forms[0].action = '/other'",
-        "document.forms[0].method = 'get'",
-        "document.forms[0].item.value = 'Car'",
-        "document.forms[0].csrf_token.value = 'x'",
-        "document.querySelector('button').textContent = 'Place order for all'",
-        "document.querySelector('button').formAction = '/other'",
-        "document.querySelector('button').outerHTML = '<button>Place order</button>'",
-        "document.forms[0].insertAdjacentHTML('beforeend', '<input name=more value=1>')",
-        "location.reload()",
-    ] {
-        let waiting = Waiting::of(&tasks, 0, &json!({}));
-        waiting.change(change);
+    changing(&site);
+    site.page("/order", "");
+    let button = vec![
+        Do::Tab("init", site.url("a", "/button")),
+        Do::Act("click", ">Place order<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Say("Done."),
+    ];
+    let enter = vec![
+        Do::Tab("init", site.url("a", "/enter")),
+        Do::Enter("aria-label=\"Item\"", "Chair"),
+        Do::Act("confirm_keyboard_input", "", ""),
+        Do::Say("Done."),
+    ];
+    let Some(tasks) = Tasks::new(vec![button, enter]) else { return };
+    let cases = std::env::var("CDPILOT_TEST_APPROVALS").map_or(16, |cases| cases.parse().unwrap());
+    let mut random = fastrand::Rng::with_seed(20_261_125);
+    let mut codes = std::collections::BTreeMap::<String, usize>::new();
+    for case in 0..cases {
+        let plan = random.usize(..2);
+        // One change, or several.
+        let count = if random.u8(..3) == 0 { 2 } else { 1 };
+        // Different ones: the same twice may change nothing.
+        // Enter goes to the field: an equal button in place of the other one changes nothing.
+        let all = CHANGES.into_iter().filter(|change| plan == 0 || *change != "go.outerHTML = go.outerHTML");
+        let changes = random.choose_multiple(all, count);
+        let script = changes.join("; ").replace("PORT", &site.port().to_string());
+        // Enter in a field that is gone or off does nothing anyway; a form without a button is sent by Enter, too.
+        let script = format!(
+            "() => {{ const form = document.forms[0], go = document.querySelector('button'); try {{ {script} }} catch {{}} return 1 }}"
+        );
+        let waiting = Waiting::of(&tasks, plan, &json!({}));
+        assert!(!waiting.question().is_null(), "case {case}");
+        waiting.change(&script);
         waiting.decide(json!({ "decision": "once" }));
         let last = waiting.results().pop().unwrap();
-        assert_eq!(last["success"], false, "{change}: {last}");
-        assert_eq!(
-            (site.heads("a.localhost/order").len(), site.heads("a.localhost/other").len()),
-            (0, 0),
-            "{change}: {last}"
-        );
+        assert_eq!(last["success"], false, "case {case}, plan {plan}, {changes:?}: {last}");
+        let sent =
+            ["a", "b"].map(|host| ["order", "other"].map(|path| site.heads(&format!("{host}.localhost/{path}")).len()));
+        assert_eq!(sent, [[0, 0], [0, 0]], "case {case}, plan {plan}, {changes:?}: {last}");
+        *codes.entry(last["code"].as_str().unwrap().to_owned()).or_default() += 1;
         tasks.served.api.call("DELETE", &format!("/agent/conversations/{}", waiting.id), None);
     }
+    println!("{cases} changes: {codes:?}");
 }
 
 #[test]

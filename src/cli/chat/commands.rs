@@ -41,7 +41,7 @@ pub(super) const HELP: &str = "\
 /browser connect URL|disconnect    use the browser at a CDP address from the next conversation on
 /routine [NAME]                    list the routines, or run one
 /quit                              leave; Ctrl-D too
-Anything else is a message to the model. During a run, /dialog and /stop work. Ctrl-C pauses a run; a second one leaves.";
+Anything else is a message to the model, or the answer to its question; once, origin, kind or refuse [WHY] answers an approval. During a run, /dialog and /stop work. Ctrl-C pauses a run; a second one leaves.";
 
 const TOOLS: &str = "/tools list, /tools enable NAME… or /tools disable NAME…";
 const BROWSER: &str = "/browser connect URL or /browser disconnect";

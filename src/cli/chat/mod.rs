@@ -41,7 +41,8 @@ use watch::{Followed, Interrupts, Stop};
 
 const AFTER: &str = "\
 With TEXT, runs that task and prints the final text of the model; progress goes to stderr. The exit status
-is 1 when the run fails or is stopped, or when the model asks something and nobody is at the terminal.
+is 1 when the run fails or is stopped, or when the model asks something or an action needs approval
+and nobody is at the terminal; --conversation ID with the answer (once, origin, kind, refuse) continues it.
 --timeout limits the run. Without TEXT, messages and commands are typed; /help lists the commands.
 
 The models are configured in llm.json in the home; see docs/configuration.md.";
@@ -56,6 +57,9 @@ pub(super) struct ChatArgs {
     /// Name of the model in llm.json [default: agent.model in config.yaml, else the default of llm.json]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
+    /// Which actions need approval: off, irreversible or all [default: agent.guard in config.yaml, else irreversible]
+    #[arg(long, value_name = "WHICH", value_parser = ["off", "irreversible", "all"])]
+    guard: Option<String>,
     /// Use the logins of the profile [default: none; a conversation has its own cookies]
     #[arg(long)]
     share_login: bool,
@@ -98,7 +102,7 @@ pub(super) fn run(args: &ChatArgs, global: &Global, settings: &Settings, out: &O
         let limits = format!("note: the browser may reach only {}; --host '*' lifts this", hosts.join(", "));
         out.aside(&clean(&limits));
     }
-    let next = next.limited(args.secret.clone(), hosts);
+    let next = next.limited(args.secret.clone(), hosts, args.guard.clone());
     match text {
         Some(text) if text.trim().is_empty() => Err(Failure::usage("TEXT is empty; give a task")),
         Some(text) => OneShot { args, link: &link, interrupts: &interrupts, out }.run(&text, next, settings),

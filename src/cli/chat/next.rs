@@ -23,6 +23,8 @@ pub(super) struct Next {
     secrets: Vec<String>,
     /// Patterns of the hosts that its browser may reach; empty: all.
     hosts: Vec<String>,
+    /// Which actions need approval.
+    guard: Option<String>,
     /// Profile of the browser, when one was chosen.
     profile: Option<String>,
     /// The browser that was connected: its id and its address without secrets.
@@ -36,12 +38,21 @@ impl Next {
         share_login: bool,
         profile: Option<String>,
     ) -> Self {
-        Self { model, toolsets, share_login, secrets: Vec::new(), hosts: Vec::new(), profile, browser: None }
+        Self {
+            model,
+            toolsets,
+            share_login,
+            secrets: Vec::new(),
+            hosts: Vec::new(),
+            guard: None,
+            profile,
+            browser: None,
+        }
     }
 
-    /// The same with the names of secrets that it may type, and the hosts that its browser may reach.
-    pub(super) fn limited(self, secrets: Vec<String>, hosts: Vec<String>) -> Self {
-        Self { secrets, hosts, ..self }
+    /// The same with the names of secrets that it may type, the hosts that its browser may reach, and which actions need approval.
+    pub(super) fn limited(self, secrets: Vec<String>, hosts: Vec<String>, guard: Option<String>) -> Self {
+        Self { secrets, hosts, guard, ..self }
     }
 
     /// The toolsets, with the default for the model.
@@ -78,6 +89,7 @@ impl Next {
             .field("share_login", self.share_login.then_some(true))
             .field("secrets", (!self.secrets.is_empty()).then(|| self.secrets.clone()))
             .field("hosts", (!self.hosts.is_empty()).then(|| self.hosts.clone()))
+            .field("guard", self.guard.clone())
             .field("browser_id", browser);
         let created = link.ask(&request).map_err(|failure| match failure.kind() {
             Some(Code::UnknownToolset) => failure.with(Exit::Usage),

@@ -157,3 +157,20 @@ calls.effect = ({ id, use }) => {
     uses: usesOf(element, use),
   };
 };
+
+const MOST_STATES = 400;
+
+/** The fields of this document, by name, with a number that differs when their content does. */
+calls.fieldStates = () => {
+  forget();
+  const states = [];
+  for (const field of Array.from(allIn(document, "input,textarea,select,[contenteditable]"))) {
+    if (states.length >= MOST_STATES) break;
+    const type = field instanceof HTMLInputElement ? GET_INPUT_TYPE.call(field) : "";
+    if (/^(hidden|submit|image|button|reset)$/.test(type)) continue;
+    const ticked = type === "checkbox" || type === "radio";
+    const held = ticked ? String(GET_CHECKED.call(field)) : field instanceof HTMLSelectElement ? sentBy(field) || "" : heldBy(field);
+    states.push({ id: idOf(field), label: cutTo(fold(steadyNameOf(field)) || attr(field, "name") || "", MOST_LABEL), held: digest(held) });
+  }
+  return states;
+};

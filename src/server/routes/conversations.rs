@@ -10,7 +10,7 @@ use super::{Call, Reply, browsers};
 use crate::agent::{Agents, Decision, Followed, Follower, Mode, NewConversation, Overview};
 use crate::api::{
     AnswerQuestion, ConversationCreated, ConversationEvent, ConversationEvents, ConversationInfo, ConversationList,
-    ConversationMessages, ConversationShown, ConversationsQuery, CreateConversation, DecisionName, EventsPage,
+    ConversationMessages, ConversationShown, ConversationsQuery, CreateConversation, DecisionName, EventsPage, HeldUp,
     NoFields, OpenQuestion, Removed, RunChanged, SendMessage,
 };
 use crate::http::{Answer, Event, EventSource, Next};
@@ -66,12 +66,15 @@ pub(super) fn list(call: &Call<'_>, query: ConversationsQuery) -> Result<Convers
             ApiError::bad(format!("status: {:?} is not idle, active, waiting or error", shown(text)))
         })?),
     };
-    let conversations: Vec<ConversationInfo> = agents(call)?.list(state)?.into_iter().map(info).collect();
+    let guard = call.context.control.config().agent.guard;
+    let all = agents(call)?.list(state)?.into_iter();
+    let conversations: Vec<ConversationInfo> = all.map(|overview| info(overview, guard)).collect();
     Ok(ConversationList { count: conversations.len(), conversations })
 }
 
 pub(super) fn show(call: &Call<'_>, _: NoFields) -> Result<ConversationShown, ApiError> {
-    Ok(ConversationShown { conversation: info(agents(call)?.get(call.path_param(0))?) })
+    let guard = call.context.control.config().agent.guard;
+    Ok(ConversationShown { conversation: info(agents(call)?.get(call.path_param(0))?, guard) })
 }
 
 pub(super) fn delete(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> {
@@ -219,9 +222,15 @@ fn attach(call: &Call<'_>, overview: &Overview) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A conversation without its settings, which may contain the address of a browser.
-fn info(overview: Overview) -> ConversationInfo {
-    let Overview { conversation, paused, queued, question, .. } = overview;
+/// A conversation without the rest of its settings, which may contain the address of a browser. `guard`: that of the server.
+fn info(overview: Overview, guard: crate::config::Guard) -> ConversationInfo {
+    let Overview { conversation, paused, queued, question, held_up, .. } = overview;
+    let texts = |name: &str| {
+        let all = conversation.settings[name].as_array()?;
+        Some(all.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect::<Vec<_>>())
+    };
+    let (hosts, secrets) = (texts("hosts"), texts("secrets").unwrap_or_default());
+    let own_guard = serde_json::from_value(conversation.settings["guard"].clone()).ok();
     ConversationInfo {
         id: conversation.id,
         status: conversation.state.as_str(),
@@ -242,6 +251,14 @@ fn info(overview: Overview) -> ConversationInfo {
             tool_call_id: question.call_id,
             body: question.body,
         }),
+        held_up: held_up.map(|held_up| HeldUp {
+            state: held_up.state.as_str(),
+            since: held_up.since,
+            help: held_up.help,
+        }),
+        hosts,
+        secrets,
+        guard: own_guard.unwrap_or(guard),
     }
 }
 

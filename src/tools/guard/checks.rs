@@ -89,6 +89,7 @@ pub(in crate::tools) fn check_element<'t>(
     let ground = control::ground(&now);
     let ground = ground.or_else(|| guard.guards_all().then(|| Ground::new(EffectKind::Action, EVERYTHING)));
     let Some(ground) = ground else {
+        guard.allow_free(doing.verb)?;
         return Ok(Checked { _binding: Some(handle.tab.bind_to(node, now.identity)) });
     };
     let effect = described(guard, handle, &now, ground, shown, doing);
@@ -227,7 +228,10 @@ pub(in crate::tools) fn check_keys<'t>(
     let read = |using| handle.tab.effect(element.map(|(node, _)| node), using, call.deadline);
     let now = read(Using::Press).map_err(crate::control::Error::from)?;
     let using = match use_of(key, &now) {
-        KeyUse::Free if !guard.guards_all() => return Ok(Checked::free()),
+        KeyUse::Free if !guard.guards_all() => {
+            guard.allow_free("press")?;
+            return Ok(Checked::free());
+        }
         KeyUse::Enter => Using::Enter,
         _ => Using::Press,
     };
@@ -243,6 +247,7 @@ pub(in crate::tools) fn check_keys<'t>(
     let focused = now.uses.first().map(|used| Shown { role: used.role.clone(), name: used.name.clone() });
     let shown = element.map(|(_, shown)| shown.clone()).or(focused).unwrap_or_default();
     let Some(ground) = ground else {
+        guard.allow_free("press")?;
         return Ok(Checked { _binding: Some(handle.tab.bind_to(&now.node, now.identity)) });
     };
     let verb = format!("press {key} in");

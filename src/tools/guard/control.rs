@@ -32,8 +32,8 @@ const PAYMENT: &[&str] = &[
     "カード番号",
     "카드번호",
 ];
-/// Most fields of a form to log in: name, password, a code, whether to stay logged in.
-const MOST_LOGIN_FIELDS: usize = 4;
+/// Most fields of a form to log in, besides the password and ticks: a name, or a code.
+const MOST_LOGIN_TEXTS: usize = 1;
 
 /// What the use of an element does that cannot be undone; `None` if nothing is known to.
 pub(super) fn ground(effect: &page::Effect) -> Option<Ground> {
@@ -145,8 +145,10 @@ fn of_form(used: &SetOff, page: &str) -> Option<Ground> {
     if is_new {
         return Some(Ground::new(EffectKind::Account, "its form sets a password"));
     }
-    let is_login = (passwords == 1 || shown().any(|field| field.autocomplete.contains("one-time-code")))
-        && shown().count() <= MOST_LOGIN_FIELDS;
+    let has_code = shown().any(|field| field.autocomplete.contains("one-time-code"));
+    // A name, a password or a code, and ticks. A form with more than that may change something with the password.
+    let texts = shown().filter(|field| !matches!(field.kind.as_str(), "checkbox" | "password")).count();
+    let is_login = (passwords == 1 || has_code) && texts <= MOST_LOGIN_TEXTS && words::is_login(&used.name);
     let is_harmless = used.search || is_login || words::is_harmless(&used.name);
     if is_harmless && !script {
         return None;
@@ -188,6 +190,19 @@ mod tests {
             (None, form("Filter", "post", to, vec![])),
             (None, form("Log in", "post", to, vec![field("text", "user", "a"), field("password", "pw", "b")])),
             (None, form("OK", "post", to, vec![field("text", "user", "a"), field("password", "pw", "b")])),
+            (
+                Some(EffectKind::Submit),
+                form("Save", "post", to, vec![field("email", "email", "a"), field("password", "pw", "b")]),
+            ),
+            (
+                Some(EffectKind::Submit),
+                form(
+                    "Go",
+                    "post",
+                    to,
+                    vec![field("text", "to", "a"), field("text", "amount", "1"), field("password", "pin", "b")],
+                ),
+            ),
             (Some(EffectKind::Submit), form("OK then", "post", to, vec![field("text", "user", "a")])),
             (Some(EffectKind::Submit), form("Submit", "post", to, vec![])),
             (None, form("Submit", "get", to, vec![])),

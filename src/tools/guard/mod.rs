@@ -198,6 +198,14 @@ pub trait Guard: Send + Sync {
     /// `APPROVAL_NEEDED`; nothing may have been done yet.
     fn permit(&self, effect: Effect, picture: &dyn Fn() -> Option<Image>) -> Result<Allowed, ToolError>;
 
+    /// Allows the use of an element that needs no approval.
+    ///
+    /// # Errors
+    /// `APPROVAL_VOID` if something else was approved for the call.
+    fn allow_free(&self, _action: &str) -> Result<(), ToolError> {
+        Ok(())
+    }
+
     /// Whether the call is made again after its effect was approved: what comes before the effect, such as typing, is done.
     fn resumes(&self) -> bool {
         false

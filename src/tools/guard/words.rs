@@ -199,10 +199,8 @@ const HARMLESS: &[&str] = &[
     "search",
     "find",
     "filter",
-    "apply",
     "apply filters",
     "sort",
-    "go",
     "show",
     "show more",
     "load more",
@@ -223,20 +221,15 @@ const HARMLESS: &[&str] = &[
     "add to basket",
     "add to bag",
     "update cart",
-    "update",
     "calculate",
     "preview",
-    "check",
     "check availability",
     "view",
-    "open",
     "compare",
-    "accept",
     "accept all",
     "accept cookies",
     "reject all",
     "got it",
-    "ok",
     "suchen",
     "filtern",
     "weiter",
@@ -298,6 +291,54 @@ const HARMLESS: &[&str] = &[
     "계속",
     "로그인",
     "장바구니",
+];
+
+/// What buttons are called that log in.
+const LOGIN: &[&str] = &[
+    "log in",
+    "login",
+    "log on",
+    "sign in",
+    "signin",
+    "continue",
+    "next",
+    "submit",
+    "ok",
+    "go",
+    "enter",
+    "anmelden",
+    "einloggen",
+    "weiter",
+    "se connecter",
+    "connexion",
+    "continuer",
+    "suivant",
+    "valider",
+    "iniciar sesión",
+    "entrar",
+    "acceder",
+    "continuar",
+    "accedi",
+    "entra",
+    "continua",
+    "inloggen",
+    "aanmelden",
+    "doorgaan",
+    "zaloguj",
+    "zaloguj się",
+    "dalej",
+    "войти",
+    "вход",
+    "далее",
+    "продолжить",
+    "登录",
+    "登入",
+    "下一步",
+    "ログイン",
+    "次へ",
+    "로그인",
+    "다음",
+    "계속",
 ];
 
 /// Verbs in attributes and addresses, which are mostly English.
@@ -378,6 +419,11 @@ pub(super) fn is_refusing(name: &str) -> bool {
 /// Whether a name is that of a button whose form can be sent again or undone.
 pub(super) fn is_harmless(name: &str) -> bool {
     is_one_of(name, HARMLESS)
+}
+
+/// Whether a name may be that of a button that logs in.
+pub(super) fn is_login(name: &str) -> bool {
+    name.trim().is_empty() || is_one_of(name, LOGIN)
 }
 
 fn is_one_of(name: &str, names: &[&str]) -> bool {
@@ -472,7 +518,13 @@ mod tests {
     #[test]
     fn answers_and_harmless_buttons_are_known() {
         assert!(is_refusing("Cancel") && is_refusing("×") && is_refusing("Abbrechen") && !is_refusing("OK"));
-        assert!(is_harmless("Search") && is_harmless("Log in") && is_harmless("Next »") && !is_harmless("Submit"));
+        assert!(
+            is_harmless("Search")
+                && is_harmless("Log in")
+                && is_harmless("Next »")
+                && !is_harmless("Submit")
+                && !is_harmless("Update")
+        );
         assert_eq!(of_text("Do you really want to delete 3 files?").map(|(kind, _)| kind), Some(Delete));
         assert_eq!(of_text("Leave this page?"), None);
     }
