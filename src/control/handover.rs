@@ -74,7 +74,7 @@ impl Handover {
 
 fn fields_of(pages: &Profile) -> Vec<(String, FieldStates)> {
     let tabs = pages.targets().into_iter().take(MOST_TABS);
-    let tabs = tabs.filter_map(|target| pages.tab_to_read(Some(target.as_str())).ok());
+    let tabs = tabs.filter_map(|target| pages.tab_to_read(Some(&target)).ok());
     tabs.map(|handle| (handle.tab.target().to_string(), handle.tab.field_states(Deadline::after(READ)))).collect()
 }
 

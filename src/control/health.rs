@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use super::Profile;
-use crate::cdp::protocol::runtime::Evaluate;
-use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{FrameRef, PageState, Phase};
+use crate::supervisor::{PageState, Phase};
 use crate::sync::Deadline;
 
 /// Within which time a page answers that is not busy.
@@ -30,11 +28,12 @@ pub enum TabHealth {
 impl Profile {
     /// The ids of the tabs that belong to this session and those that it may use, newest first; none if the browser is not running.
     #[must_use]
-    pub fn targets(&self) -> Vec<TargetId> {
+    pub fn targets(&self) -> Vec<String> {
         let Ok(running) = self.running() else { return Vec::new() };
         let now = running.view();
         let own = now.pages.iter().rev().map(|page| page.target_id.clone());
-        own.filter(|target| self.sees(target, Deadline::after(OWNER)) == Some(true)).collect()
+        let own = own.filter(|target| self.sees(target, Deadline::after(OWNER)) == Some(true));
+        own.map(|target| target.to_string()).collect()
     }
 
     /// Why a page that this session sees cannot be used; `None` if all answer, also if the browser is not running. Waits for less
@@ -55,15 +54,12 @@ impl Profile {
         if pages.iter().any(|page| is_busy(page.state)) {
             return Some(TabHealth::Busy);
         }
-        let mut nothing = Evaluate::new("0");
-        nothing.silent = Some(true);
         // The newest ones are those in use.
         let asked = pages.iter().rev().filter(|page| page.state == PageState::Ready).take(MOST_ASKED);
-        let answers = |target: &crate::supervisor::PageView| {
-            let at = FrameRef::TopOf(target.target_id.clone());
-            running.supervisor().session_call(&at, &nothing, Deadline::after(ANSWER)).is_ok()
+        let answers = |target: &str| {
+            self.tab_to_read(Some(target)).map_or(true, |handle| handle.tab.answers(Deadline::after(ANSWER)))
         };
-        let silent = asked.into_iter().any(|page| !answers(page));
+        let silent = asked.into_iter().any(|page| !answers(page.target_id.as_str()));
         silent.then_some(TabHealth::Busy)
     }
 }

@@ -298,6 +298,16 @@ impl Tab {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
     }
 
+    /// Whether the tab's top document runs a script by the deadline, which should be shorter than the time after which scripts
+    /// are terminated.
+    #[must_use]
+    pub fn answers(&self, deadline: Deadline<'_>) -> bool {
+        let mut nothing = Evaluate::new("0");
+        nothing.silent = Some(true);
+        let at = FrameRef::TopOf(self.target.clone());
+        self.supervisor.session_call(&at, &nothing, deadline).is_ok()
+    }
+
     /// Checks that the tab's top document runs scripts. Returns whether a script of the page was terminated for this.
     ///
     /// # Errors
