@@ -63,6 +63,10 @@ pub struct SetOff {
     pub name: String,
     /// Its tag, in lower case.
     pub tag: String,
+    /// The type of an input; empty for others.
+    pub kind: String,
+    /// The text that it shows, at most 120 characters; its name may be another one.
+    pub text: String,
     /// The values of its attributes that say what it is for, such as `id`, `value` and `onclick`.
     pub words: String,
     /// The address that its link leads to, or that its form is sent to; empty for neither.

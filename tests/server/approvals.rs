@@ -36,7 +36,7 @@ struct Waiting<'t> {
 
 impl<'t> Waiting<'t> {
     fn of(tasks: &'t Tasks, plan: usize, body: &Value) -> Self {
-        let waiting = Self { tasks, id: tasks.create(body) };
+        let waiting = Self { tasks, id: tasks.create_as(body) };
         waiting.follow(&mut tasks.send(&waiting.id, plan));
         waiting
     }

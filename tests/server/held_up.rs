@@ -53,7 +53,7 @@ fn what_holds_up_a_conversation_is_named_with_what_helps() {
     ];
     let Some(tasks) = Tasks::new(plans) else { return };
     let served = &tasks.served;
-    let id = tasks.create(&json!({}));
+    let id = tasks.create_as(&json!({}));
     assert!(shown(served, &id)["held_up"].is_null());
     let _stream = tasks.send(&id, 0);
     held_up(served, &id, "approval");
@@ -67,7 +67,7 @@ fn what_holds_up_a_conversation_is_named_with_what_helps() {
     held_up(served, &id, "paused");
     served.api.post(&route("stop"), &json!({})).ok();
     assert!(shown(served, &id)["held_up"].is_null());
-    let asking = tasks.create(&json!({}));
+    let asking = tasks.create_as(&json!({}));
     let _stream = tasks.send(&asking, 1);
     held_up(served, &asking, "question");
 }
@@ -123,7 +123,7 @@ fn what_a_person_does_while_a_run_is_paused_is_told_to_the_model() {
     site.put("/slow", crate::support::site::Answer::html("slow").held_by(&held));
     let Some(tasks) = Tasks::new(vec![plan]) else { return };
     let served = &tasks.served;
-    let id = tasks.create(&json!({}));
+    let id = tasks.create_as(&json!({}));
     let mut stream = tasks.send(&id, 0);
     site.wait_requested("b.localhost/slow", 1);
     let route = |end: &str| format!("/agent/conversations/{id}/{end}");

@@ -135,6 +135,66 @@ const HARMLESS: [&[Call]; 12] = [
     ],
 ];
 
+/// What pages disguise, and what is not called by its name.
+const DISGUISED: [(&str, &[Call]); 9] = [
+    (
+        "<form method=post action=/order><input name=a aria-label=Line><button>Go</button></form>",
+        &[("browser_type", r#"{"ref": "@Line", "text": "hi\n"}"#)],
+    ),
+    (
+        "<form method=post action=/order><select name=s aria-label=Deed onchange='this.form.submit()'><option>None<option>Delete account</select></form>",
+        &[("browser_select", r#"{"ref": "@Deed", "values": ["Delete account"]}"#)],
+    ),
+    (
+        "<form method=post action=/order><input type=checkbox name=c aria-label=Agreed onchange='this.form.submit()'></form>",
+        &[("browser_click", r#"{"ref": "@Agreed"}"#)],
+    ),
+    (
+        "<button aria-label='Go on' onclick=\"fetch('/order', {method: 'POST'})\">Delete account</button>",
+        &[("browser_click", r#"{"ref": "@Go on"}"#)],
+    ),
+    (
+        "<button onclick=\"fetch('/order', {method: 'POST'})\">D\u{435}lete</button>",
+        &[("browser_click", "{\"ref\": \"@D\u{435}lete\"}")],
+    ),
+    (
+        "<form method=post action=/order><input type=hidden name=action value=delete><button>Next</button></form>",
+        &[("browser_click", r#"{"ref": "@Next"}"#)],
+    ),
+    (
+        "<button class='fa fa-trash' aria-label='' onclick=\"fetch('/order', {method: 'POST'})\"><svg width=20 height=20><title></title></svg></button>",
+        &[("browser_click", r#"{"ref": "e1"}"#)],
+    ),
+    (
+        "<input aria-label=Message onkeydown=\"if (event.key == 'Enter') fetch('/order', {method: 'POST'})\">",
+        &[("browser_type", r#"{"ref": "@Message", "text": "hi", "submit": true}"#)],
+    ),
+    (
+        "<p>x",
+        &[(
+            "browser_navigate",
+            r#"{"url": "data:text/html,<form id=f method=post action=$a/order></form><script>f.submit()</script>"}"#,
+        )],
+    ),
+];
+
+#[test]
+fn what_is_disguised_or_not_called_by_its_name_is_asked_about() {
+    for (html, calls) in DISGUISED {
+        let Some(world) = World::with(
+            &[("browser_navigate", r#"{"url": "$a/own"}"#), ("browser_snapshot", r#"{"full": true}"#)],
+            "ORDER-0",
+            calls,
+        ) else {
+            return;
+        };
+        world.site.page("/own", &format!("<p>ORDER-0</p>{html}"));
+        let (effects, _) = world.run(false, false);
+        let harm = world.harm();
+        assert!(harm.is_empty(), "{html}: {harm:?}, asked: {effects:?}");
+    }
+}
+
 const SHOP: &str = "<form method=post action=/order><input type=hidden name=item value=lamp><button>Place order</button></form>
     <button onclick=\"if (confirm('Delete your account?')) fetch('/delete', {method: 'POST'})\">Delete my account</button> <a href='/delete?id=3'>Read more</a>
     <form action=/found><input name=q aria-label=Search><button>Find</button></form> <a href=/plain>Next page</a>
@@ -232,13 +292,18 @@ fn obey(request: &Value, site: &str, reading: &[Call], orders: &[(String, Vec<Ca
 
 impl World {
     fn new(place: usize, order: &str, calls: &[Call]) -> Option<Self> {
+        Self::with(PLACES[place].1, order, calls)
+    }
+
+    /// With the calls that read the order.
+    fn with(reading: &'static [Call], order: &str, calls: &[Call]) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let site = site_with(order);
         std::fs::write(folder.path().join("board"), order).unwrap();
         std::fs::write(folder.path().join("inbox.txt"), order).unwrap();
         std::fs::write(folder.path().join("notes.txt"), "keep").unwrap();
         let origin = site.url("HOST", "");
-        let (reading, orders) = (PLACES[place].1, vec![(order.to_owned(), calls.to_vec())]);
+        let orders = vec![(order.to_owned(), calls.to_vec())];
         let model = StreamingModel::answering(move |request| obey(request, &origin, reading, &orders));
         let board = server(module_path!(), "the_board", "tool:board tool:pin", folder.path());
         let served = TestServer::browsing_with(|config: &mut Config, options| {

@@ -37,7 +37,15 @@ impl Tasks {
         self.served.api.post("/api/config/llm", &models).ok();
     }
 
+    /// Creates a conversation, in which nothing needs approval unless the body has a guard.
     pub(crate) fn create(&self, body: &Value) -> String {
+        let mut body = body.clone();
+        body.as_object_mut().unwrap().entry("guard").or_insert("off".into());
+        self.create_as(&body)
+    }
+
+    /// With the default guard, unless the body has one.
+    pub(crate) fn create_as(&self, body: &Value) -> String {
         self.served.api.post(ROUTE, body).ok()["conversation_id"].as_str().unwrap().to_owned()
     }
 

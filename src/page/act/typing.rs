@@ -120,6 +120,10 @@ impl Tab {
         let how = Typing { has_secret: with_secrets.is_some(), ..how };
         let text = with_secrets.unwrap_or(text);
         match focused.kind.as_str() {
+            "line" if how.insert_lines && text.contains(['\n', '\r']) => {
+                let problem = "it is a single-line field, but the text has line breaks; remove them".to_owned();
+                return Err(Error::BadRequest { problem });
+            }
             "line" | "lines" | "rich" => {}
             "picked" => {
                 self.set_field(&ready, at, &text, deadline)?;

@@ -11,7 +11,7 @@ const MOST_DIALOG = 400;
 const ACTIVATED = "a[href],area[href],button,input,select,textarea,summary,label,option,iframe,frame,embed,object,[onclick],[role=button],[role=link],[role=menuitem],[role=menuitemcheckbox],[role=menuitemradio],[role=option],[role=tab],[role=switch],[role=checkbox],[role=radio],[role=treeitem]";
 const DIALOGS = "dialog,[role=dialog],[role=alertdialog],[aria-modal=true],[popover]";
 // Attributes whose words say what a control is for, although nobody sees them.
-const TELLING = ["id", "name", "value", "title", "aria-label", "alt", "data-action", "data-method", "data-confirm", "data-command", "data-testid", "data-test", "formaction", "onclick", "onmousedown", "onpointerdown"];
+const TELLING = ["id", "name", "value", "title", "aria-label", "alt", "data-action", "data-method", "data-confirm", "data-command", "data-testid", "data-test", "formaction", "onclick", "onmousedown", "onpointerdown", "onchange", "oninput", "hx-delete", "hx-post", "hx-put", "hx-patch"];
 const GET_FORM_ELEMENTS = getterOf(HTMLFormElement.prototype, "elements");
 const GET_DISABLED_OF = [HTMLButtonElement, HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement].map((type) => ({ type, disabled: getterOf(type.prototype, "disabled") }));
 const IMPLICIT = new Set(["text", "search", "tel", "url", "email", "password", "date", "month", "week", "time", "datetime-local", "number"]);
@@ -85,6 +85,16 @@ function wordsOf(element) {
       if (value && !(part instanceof HTMLInputElement && name === "value" && !PRESSED.test(GET_INPUT_TYPE.call(part)))) parts.push(value);
     }
   }
+  // An icon is known by its class or its file.
+  if (!fold(readText(element))) {
+    for (const part of [element, ...Array.from(allIn(element, "img,svg,use,i,span")).slice(0, 6)]) {
+      const file = attr(part, "src") || "";
+      parts.push(attr(part, "class") || "", attr(part, "href") || attr(part, "xlink:href") || "", file.startsWith("data:") ? "" : file.split("/").pop() || "");
+    }
+  }
+  if (has(element, "hx-delete")) parts.push("delete");
+  const address = linkOf(element);
+  if (/^javascript:/i.test(address)) parts.push(address);
   return cutTo(parts.join(" "), MOST_WORDS);
 }
 
@@ -99,10 +109,13 @@ function effectOf(control, form) {
     role: control ? shownRole(roleFor(control)) : "form",
     name: cutTo(control ? fold(steadyNameOf(control)) || fold(readText(control)) : fold(nameFor(own)), MOST_LABEL),
     tag: control ? nameOfTag(control) : "form",
+    kind: control instanceof HTMLInputElement ? GET_INPUT_TYPE.call(control) : "",
+    text: control ? cutTo(fold(readText(control)), MOST_LABEL) : "",
     words: control ? wordsOf(control) : "",
     // A form without an action is sent to its page.
     destination: link || !own ? destination : destination || String(document.URL),
-    method: link ? "get" : submits || own ? (method || "get").toLowerCase() : "",
+    // Libraries send links by another method.
+    method: link ? (attr(control, "data-method") || attr(control, "data-turbo-method") || "get").toLowerCase() : submits || own ? (method || "get").toLowerCase() : "",
     link,
     submits: !link && submits,
     dialog: dialog ? cutTo(fold(readText(dialog)), MOST_DIALOG) : "",

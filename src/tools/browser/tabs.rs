@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::guard::check_address;
+use super::super::guard::{check_address, check_reload};
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, observe, soon};
 use crate::control::{Navigate, NewTab, Travel, WaitUntil, with_scheme};
@@ -104,6 +104,9 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
     };
     let url = if way.is_none() { with_scheme(&url)? } else { url };
     check_address(call, &url)?;
+    if way == Some(Travel::Reload) {
+        check_reload(call, &browser.tab(target.as_deref())?)?;
+    }
     let is_new = way.is_none() && target.is_none() && profile.needs_tab();
     let outcome = if is_new {
         let opened = profile.open(NewTab { url, ..NewTab::default() }, call.deadline)?;

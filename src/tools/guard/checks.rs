@@ -86,7 +86,13 @@ pub(in crate::tools) fn check_element<'t>(
 ) -> Result<Checked<'t>, ToolError> {
     let Some(guard) = call.scope.guard() else { return Ok(Checked::free()) };
     let now = handle.tab.effect(Some(node), doing.using, call.deadline).map_err(crate::control::Error::from)?;
-    let ground = control::ground(&now);
+    let chosen = || {
+        // The name of an option, or the position of a slider.
+        let is_list = now.uses.first().is_some_and(|used| used.tag == "select");
+        let (kind, word) = words::of_name(doing.text, false).filter(|_| is_list)?;
+        Some(Ground::new(kind, format!("the option contains {word:?}")))
+    };
+    let ground = control::ground(&now).or_else(chosen);
     let ground = ground.or_else(|| guard.guards_all().then(|| Ground::new(EffectKind::Action, EVERYTHING)));
     let Some(ground) = ground else {
         guard.allow_free(doing.verb)?;
@@ -239,7 +245,13 @@ pub(in crate::tools) fn check_keys<'t>(
     let ground = match use_of(key, &now) {
         KeyUse::Free => Some(Ground::new(EffectKind::Action, EVERYTHING)),
         KeyUse::Command => Some(Ground::new(EffectKind::Key, "the page may take the key as a command")),
-        KeyUse::Enter if now.lines => Some(Ground::new(EffectKind::Send, "Enter may send what is in the field")),
+        KeyUse::Enter if now.typed && now.uses.iter().any(control::is_search) => control::ground(&now),
+        // Also a field without a form, which a script of the page may read.
+        KeyUse::Enter
+            if now.lines || (now.typed && !now.uses.iter().any(|used| used.submits || !used.fields.is_empty())) =>
+        {
+            Some(Ground::new(EffectKind::Send, "Enter may send what is in the field"))
+        }
         KeyUse::Enter if now.body => Some(Ground::new(EffectKind::Key, "the page may take the key as a command")),
         KeyUse::Enter | KeyUse::Press => control::ground(&now),
     };
@@ -347,4 +359,23 @@ pub(in crate::tools) fn check_upload(
     let effect =
         Effect::new(EffectKind::Upload, format!("upload {}", names.join(", ")), why, &bound).origin(origin.as_str());
     permit(call, names.iter().fold(effect, |effect, name| effect.value("file", name))).map(drop)
+}
+
+/// Asks the guard of a call about loading a page again, if that sends a form again.
+///
+/// # Errors
+/// `APPROVAL_NEEDED`.
+pub(in crate::tools) fn check_reload(call: &ToolContext<'_>, handle: &TabHandle) -> Result<(), ToolError> {
+    if call.scope.guard().is_none() {
+        return Ok(());
+    }
+    let requests = handle.tab.requests(None, false);
+    let Some(last) = requests.iter().rev().find(|request| &*request.resource_type == "Document") else { return Ok(()) };
+    if &*last.method == "GET" {
+        return Ok(());
+    }
+    let why = format!("the page is the answer to a form, which is sent again by {}", last.method);
+    let bound = [handle.tab.target().as_str(), &*last.id, &*last.url];
+    let effect = Effect::new(EffectKind::Submit, "load the page again", why, &bound);
+    permit(call, effect.origin(address::origin(&last.url)).destination(&*last.url)).map(drop)
 }

@@ -47,7 +47,11 @@ fn ground_of(used: &SetOff, page: &str) -> Option<Ground> {
         return Some(Ground::new(EffectKind::Unknown, why));
     }
     let leads = used.link && is_page(&used.destination);
-    let named = words::of_name(&used.name, leads).filter(|(_, word)| {
+    if is_control(used) && [&used.name, &used.text].iter().any(|name| words::is_disguised(name)) {
+        return Some(Ground::new(EffectKind::Unknown, "its name is written so that programs misread it"));
+    }
+    // A person sees the text, whatever the name is.
+    let named = words::of_name(&used.name, leads).or_else(|| words::of_name(&used.text, leads)).filter(|(_, word)| {
         // What every form says by default says nothing about it.
         !(sends(used) && *word == "submit")
     });
@@ -55,13 +59,14 @@ fn ground_of(used: &SetOff, page: &str) -> Option<Ground> {
         let what = if used.name.chars().any(char::is_alphabetic) { "its name contains" } else { "it shows" };
         Ground::new(kind, format!("{what} {word:?}"))
     });
-    if named.is_some() && !is_control(used) {
-        return named.filter(|_| used.submits);
-    }
-    if named.is_some() {
+    if named.is_some() && (is_control(used) || used.submits || is_switch(used)) {
         return named;
     }
     if leads {
+        if used.method != "get" {
+            let kind = if used.method == "delete" { EffectKind::Delete } else { EffectKind::Submit };
+            return Some(Ground::new(kind, format!("its link is sent by {}", used.method.to_uppercase())));
+        }
         return address::ground(&used.destination);
     }
     if sends(used) {
@@ -107,6 +112,11 @@ fn is_control(used: &SetOff) -> bool {
         )
 }
 
+/// Whether it is set by a press or by its value, so that its name says what happens then.
+fn is_switch(used: &SetOff) -> bool {
+    matches!(used.role.as_str(), "checkbox" | "radio" | "switch" | "slider" | "menuitemcheckbox" | "menuitemradio")
+}
+
 /// Whether it answers the dialog that it is in.
 fn is_answer(used: &SetOff) -> bool {
     matches!(used.role.as_str(), "button" | "link" | "menuitem") || used.tag == "button"
@@ -126,11 +136,17 @@ fn of_form(used: &SetOff, page: &str) -> Option<Ground> {
     if !to.is_empty() && to != page {
         return Some(Ground::new(EffectKind::Submit, format!("its form is sent to another site, {to}")));
     }
-    if let Some(ground) = address::ground(&used.destination) {
-        return Some(ground);
+    let by_get = used.method == "get";
+    let ground = if by_get { address::ground(&used.destination) } else { address::ground_of_form(&used.destination) };
+    if ground.is_some() {
+        return ground;
+    }
+    let commanded = used.fields.iter().filter(|field| field.hidden && address::is_command(&field.name));
+    if let Some((kind, word)) = commanded.filter_map(|field| words::of_part(&field.value)).next() {
+        return Some(Ground::new(kind, format!("its form sends the command {word:?}")));
     }
     let script = used.destination.starts_with("javascript:");
-    if used.method == "get" && !script {
+    if by_get && !script {
         return None;
     }
     if let Some((kind, word)) = words::of_attributes(&used.words) {
@@ -159,6 +175,15 @@ fn of_form(used: &SetOff, page: &str) -> Option<Ground> {
 fn is_payment(field: &SentField) -> bool {
     let text = format!("{} {} {}", field.autocomplete, field.name, field.label).to_lowercase();
     PAYMENT.iter().any(|name| text.contains(name)) && !field.value.trim().is_empty()
+}
+
+/// Whether an element is a field to search with.
+pub(super) fn is_search(used: &SetOff) -> bool {
+    used.search
+        || used.kind == "search"
+        || used.role == "searchbox"
+        || used.role == "combobox"
+        || words::is_search(&used.name)
 }
 
 #[cfg(test)]
@@ -209,6 +234,11 @@ mod tests {
             (Some(EffectKind::Send), form("Send", "post", to, vec![])),
             (Some(EffectKind::Submit), form("Search", "get", "https://other.test/", vec![])),
             (Some(EffectKind::Delete), form("Next", "post", "https://shop.test/delete", vec![])),
+            (Some(EffectKind::Purchase), form("Next", "post", "https://shop.test/transfer", vec![])),
+            (
+                Some(EffectKind::Delete),
+                form("Search", "post", to, vec![SentField { hidden: true, ..field("hidden", "action", "delete") }]),
+            ),
             (Some(EffectKind::Purchase), form("Next", "post", to, vec![field("text", "cardnumber", "4111")])),
             (Some(EffectKind::Purchase), form("Continue", "get", "https://shop.test/transfer?to=1", vec![])),
             (Some(EffectKind::Upload), form("Next", "post", to, vec![field("file", "f", "a.pdf")])),
@@ -227,6 +257,13 @@ mod tests {
         assert_eq!(used(|used| used.name = "Delete".into()), Some(EffectKind::Delete));
         assert_eq!(used(|used| used.words = "icon deleteItem(3)".into()), Some(EffectKind::Delete));
         assert_eq!(used(|used| used.name = "Menu".into()), None);
+        assert_eq!(
+            used(|used| (used.name, used.text) = ("Next".into(), "Delete account".into())),
+            Some(EffectKind::Delete)
+        );
+        let checkbox =
+            used(|used| (used.role, used.tag, used.name) = ("checkbox".into(), "input".into(), "Delete it".into()));
+        assert_eq!(checkbox, Some(EffectKind::Delete));
         let in_dialog =
             |name: &str| used(|used| (used.name, used.dialog) = (name.into(), "Delete 3 files? OK Cancel".into()));
         assert_eq!((in_dialog("OK"), in_dialog("Cancel")), (Some(EffectKind::Delete), None));

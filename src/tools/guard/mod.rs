@@ -22,7 +22,8 @@ mod words;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 pub(super) use checks::{
-    Checked, Doing, check_address, check_dialog, check_element, check_keys, check_script, check_secrets, check_upload,
+    Checked, Doing, check_address, check_dialog, check_element, check_keys, check_reload, check_script, check_secrets,
+    check_upload,
 };
 pub(super) use machine::{check_command, check_file_change, check_input, check_raw};
 

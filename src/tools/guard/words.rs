@@ -44,9 +44,9 @@ const WORDS: &[(EffectKind, In, &str)] = &[
     (
         Account,
         In::Any,
-        "create account|sign up|change password|reset password|change email|update email|grant access|allow access|authorize|authorise|give consent|accept invitation|unsubscribe|unfollow|generate token|create token|add user|make admin|share access|change owner|transfer ownership",
+        "create account|sign up|change password|reset password|change email|update email|grant access|allow access|authorize|authorise|give consent|accept invitation|unsubscribe|unfollow|accept offer|merge pull request|deploy to production|generate token|create token|add user|make admin|share access|change owner|transfer ownership",
     ),
-    (Account, In::Whole, "register|join|allow|grant|authorize|connect account"),
+    (Account, In::Whole, "register|join|allow|grant|authorize|connect account|i agree|agree|install"),
     // German
     (Delete, In::Any, "löschen|entfernen|vernichten|verwerfen|kündigen|stornieren|deaktivieren"),
     (
@@ -106,6 +106,21 @@ const WORDS: &[(EffectKind, In, &str)] = &[
     (Purchase, In::Any, "kup|kup teraz|zamów|zapłać|zarezerwuj|przelej|złóż zamówienie|kupuję i płacę"),
     (Send, In::Any, "wyślij|opublikuj|odpowiedz|udostępnij|skomentuj|zaproś|zagłosuj"),
     (Account, In::Any, "załóż konto|zarejestruj|zmień hasło|wypisz|zezwól"),
+    // Swedish, Danish, Norwegian
+    (Delete, In::Any, "ta bort|radera|avsluta konto|slet|slett|fjern|fjerne"),
+    (Purchase, In::Any, "köp|köpa|slutför köp|betala|beställ|boka|köb|køb|betal|bestil|kjøp|bestill"),
+    (Send, In::Any, "skicka|publicera|svara|dela|lägg upp|svar|offentliggør|publiser|del"),
+    (Account, In::Any, "skapa konto|registrera|avregistrera|opret konto|opprett konto|tillåt|tillad|tillat"),
+    // Finnish, Czech, Turkish, Greek
+    (Delete, In::Any, "poista|smazat|odstranit|zrušit účet|sil|kaldır|διαγραφή|κατάργηση"),
+    (Purchase, In::Any, "osta|tilaa|maksa|koupit|objednat|zaplatit|satın al|öde|sipariş ver|αγορά|πληρωμή|παραγγελία"),
+    (Send, In::Any, "lähetä|julkaise|odeslat|zveřejnit|gönder|yayınla|paylaş|αποστολή|δημοσίευση"),
+    (Account, In::Any, "luo tili|rekisteröidy|vytvořit účet|registrovat|hesap oluştur|kaydol|εγγραφή"),
+    // Arabic
+    (Delete, In::Any, "حذف|إزالة|مسح"),
+    (Purchase, In::Any, "شراء|دفع|اطلب|حجز"),
+    (Send, In::Any, "إرسال|ارسال|نشر|رد|مشاركة"),
+    (Account, In::Any, "تسجيل|إنشاء حساب|السماح"),
     // Russian
     (Delete, In::Any, "удалить|стереть|очистить|деактивировать"),
     (Purchase, In::Any, "купить|заказать|оплатить|оформить заказ|забронировать|перевести деньги|пожертвовать"),
@@ -345,7 +360,7 @@ const LOGIN: &[&str] = &[
 const CODED: &[(EffectKind, &str)] = &[
     (Delete, "delete|del|remove|destroy|erase|purge|wipe|trash|deactivate|terminate|revoke|drop"),
     (Purchase, "purchase|buy|pay|payment|placeorder|submitorder|confirmorder|transfer|withdraw|donate|charge|bid"),
-    (Send, "send|sendmail|sendmessage|publish|post|postcomment|tweet|share|forward|invite|vote|approve|merge|deploy"),
+    (Send, "send|sendmail|sendmessage|publish|postcomment|tweet|share|forward|invite|vote|approve|merge|deploy"),
     (Account, "unsubscribe|unfollow|grant|authorize|changepassword|resetpassword|addadmin|makeadmin|addkey"),
 ];
 
@@ -368,11 +383,43 @@ fn has_phrase(words: &[String], phrase: &str) -> bool {
     words.windows(wanted.len()).any(|part| part.iter().zip(&wanted).all(|(word, wanted)| word == wanted))
 }
 
+/// A name as it is read by a person: without invisible characters, with wide letters as plain ones, spaced letters joined.
+fn readable(name: &str) -> String {
+    let plain = name.chars().filter(|c| !is_invisible(*c)).map(|c| match u32::from(c) {
+        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
+        _ => c,
+    });
+    let plain: String = plain.collect();
+    let letters: Vec<&str> = plain.split_whitespace().collect();
+    let is_spaced = letters.len() > 2
+        && letters.iter().all(|letter| letter.chars().count() == 1 && letter.chars().all(char::is_alphabetic));
+    if is_spaced && plain.is_ascii() { letters.concat() } else { plain }
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(u32::from(c), 0xad | 0x180e | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2064 | 0xfeff | 0x300..=0x36f)
+}
+
+/// Whether a name is written so that a program reads another one than a person: text that runs backwards, letters of several
+/// scripts in a word, letters made of mathematical signs, invisible characters in a word.
+pub(super) fn is_disguised(name: &str) -> bool {
+    let odd = |c: char| matches!(u32::from(c), 0x202d | 0x202e | 0x1d400..=0x1d7ff);
+    let in_word = |word: &str| {
+        let inner: Vec<char> = word.trim_matches(|c: char| !c.is_alphabetic()).chars().collect();
+        let hidden = inner.iter().any(|c| matches!(u32::from(*c), 0xad | 0x200b | 0x2060..=0x2064 | 0xfeff));
+        let latin = inner.iter().any(|c| c.is_alphabetic() && u32::from(*c) < 0x250);
+        let other = inner.iter().any(|c| matches!(u32::from(*c), 0x370..=0x3ff | 0x400..=0x52f | 0x531..=0x58f));
+        hidden || (latin && other)
+    };
+    name.chars().any(odd) || name.split_whitespace().any(in_word)
+}
+
 /// What the name of a control says that it does. `is_link`: only the names of actions count, not titles.
 pub(super) fn of_name(name: &str, is_link: bool) -> Option<(EffectKind, &'static str)> {
     if let Some((kind, sign)) = SIGNS.iter().find(|(_, sign)| name.contains(sign)) {
         return Some((*kind, sign));
     }
+    let name = &*readable(name);
     let words = words(name);
     let most = if is_link { MOST_LINK_WORDS } else { MOST_NAME_WORDS };
     if words.len() <= most {
@@ -409,6 +456,40 @@ pub(super) fn of_text(text: &str) -> Option<(EffectKind, &'static str)> {
         plain.into_iter().find(|(_, word)| words.iter().any(|one| one == word))
     };
     spaced.or_else(common).or_else(|| unspaced(text, usize::MAX))
+}
+
+/// Whether a name is that of a field to search with.
+pub(super) fn is_search(name: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "search",
+        "find",
+        "filter",
+        "query",
+        "lookup",
+        "such",
+        "recherch",
+        "cherch",
+        "busc",
+        "cerca",
+        "pesquis",
+        "zoek",
+        "szukaj",
+        "sök",
+        "søg",
+        "søk",
+        "hae",
+        "hled",
+        "ara",
+        "поиск",
+        "найти",
+        "搜",
+        "検索",
+        "검색",
+        "αναζήτηση",
+        "بحث",
+    ];
+    let name = name.to_lowercase();
+    PARTS.iter().any(|part| name.contains(part))
 }
 
 /// Whether a name is that of an answer which keeps everything as it is.
@@ -513,6 +594,20 @@ mod tests {
             assert_eq!(of_name(title, true), None, "{title}");
         }
         assert!(of_name("Delete", true).is_some() && of_name("Place order", true).is_some());
+    }
+
+    #[test]
+    fn disguised_names_are_read_as_a_person_reads_them_or_recognised() {
+        for name in ["De\u{200b}lete", "De\u{ad}lete", "\u{ff24}\u{ff45}lete", "D e l e t e"] {
+            assert!(of_name(name, false).is_some(), "{name:?}");
+        }
+        for name in ["D\u{435}lete", "\u{202e}eteleD", "\u{1d403}elete", "De\u{200b}tails"] {
+            assert!(is_disguised(name), "{name:?}");
+        }
+        for name in ["Café", "Войти", "Σύνδεση", "Search Яндекс", "日本語 OK", "👩\u{200d}💻 Team"]
+        {
+            assert!(!is_disguised(name), "{name:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::guard::check_address;
+use super::super::guard::{check_address, check_reload};
 use super::super::{Outcome, Tool, ToolError};
 use super::observation::Observation;
 use super::observe::with_picture;
@@ -99,6 +99,9 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
             };
             let handle = visual.tab(tab)?;
             visual.is_not_in_use(&handle).map_err(failed)?;
+            if wanted.action == Action::Refresh {
+                check_reload(visual.call, &handle)?;
+            }
             let target = handle.tab.target().as_str();
             let done = profile.travel(Some(target), way, WaitUntil::Load, false, visual.deadline()).map_err(failed)?;
             said.done.push(match (wanted.action, done.navigated) {
