@@ -15,9 +15,9 @@ use crate::control::{Profile, TabHealth};
 use crate::store::{Batch, ConversationState, QuestionKind};
 
 /// From when on a run counts as held up by the model or a tool.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+const PATIENCE: Duration = Duration::from_millis(700);
 /// How often it is looked for.
-const EVERY: Duration = Duration::from_millis(400);
+const EVERY: Duration = Duration::from_millis(300);
 
 macro_rules! states {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal),+ $(,)?) => {

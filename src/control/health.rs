@@ -7,11 +7,11 @@ use crate::supervisor::{PageState, Phase};
 use crate::sync::Deadline;
 
 /// Within which time a page answers that is not busy.
-const ANSWER: Duration = Duration::from_millis(400);
+const ANSWER: Duration = Duration::from_millis(900);
 /// Within which time the owner of a page has to be known.
 const OWNER: Duration = Duration::from_millis(50);
 /// How many pages are asked.
-const MOST_ASKED: usize = 4;
+const MOST_ASKED: usize = 2;
 
 /// Why pages cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::support::test_tab::{TestTab, text};
 
 /// Edits between two snapshots, and rounds of that.
 const EDITS: usize = 5;
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 25;
 
 const PAGE: &str = "<!doctype html><title>Edits</title><main id=root></main><aside><div id=host></div></aside><script>
     const all = [], roles = ['button', 'link', 'checkbox', 'heading', 'listitem'];

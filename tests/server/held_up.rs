@@ -91,7 +91,8 @@ fn a_failing_model_and_a_busy_page_are_reported_as_events() {
     let id = served.api.post("/agent/conversations", &body).ok()["conversation_id"].as_str().unwrap().to_owned();
     let text = json!({ "text": "Go." }).to_string();
     let mut stream = served.api.events_of("POST", &format!("/agent/conversations/{id}/messages"), Some(&text), "");
-    held_up(&served, &id, "tool");
+    // The first call may take long, too.
+    while !held_up(&served, &id, "tool")["help"].as_str().unwrap().contains("browser_wait") {}
     // The end of the tab ends the call, and the next request to the model fails.
     let tabs = served.api.get("/tabs").ok();
     let is_own = |tab: &&Value| tab["url"].as_str().unwrap().starts_with(&site.url("a", ""));
@@ -99,7 +100,8 @@ fn a_failing_model_and_a_busy_page_are_reported_as_events() {
     served.api.delete(&format!("/tabs/{}", tab.as_str().unwrap())).ok();
     let reported = loop {
         let (name, _, data) = stream.try_next().expect("an event");
-        if name == "agent_event" && data["held_up"].is_string() {
+        // On a busy machine, the page may not answer in time.
+        if name == "agent_event" && data["held_up"].is_string() && data["held_up"] != "page_busy" {
             break data;
         }
     };

@@ -350,7 +350,7 @@ impl World {
             }
         }
         drop(stream);
-        api.call("DELETE", &route("").trim_end_matches('/').to_owned(), None);
+        api.call("DELETE", route("").trim_end_matches('/'), None);
         (asked, is_done)
     }
 
