@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::Error;
 use super::calls::{Made, Prepared};
 use super::events::{AGENT_EVENT, AgentEvent, HELP_REQUEST};
-use super::guard::{GRANTS, Grant, Wanted, grants_of};
+use super::guard::{GRANTS, Grant, Resumed, Wanted, grants_of};
 use super::messages::Entry;
+use super::questions;
 use super::settings::Settings;
 use super::turn::{Draft, End, Turn};
-use super::{questions, repair};
 use crate::code::Code;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::{Batch, Conversation, ConversationState, IntentOutcome, Question, QuestionKind};
@@ -55,6 +55,8 @@ impl Decision {
 pub(super) struct Approved {
     call_id: String,
     fingerprint: String,
+    /// Fingerprints that were approved for the same call before, none of which is done yet.
+    before: Vec<String>,
     /// Whether the first part of the call is done.
     resumes: bool,
     /// The message with earlier images of the same answer.
@@ -62,22 +64,19 @@ pub(super) struct Approved {
 }
 
 impl Turn<'_> {
-    /// Asks whether a call may have its effect, which ends the turn. `rest`: the calls behind it, which are not made.
+    /// Asks whether a call may have its effect, which ends the turn. `rest`: the calls behind it, which are not made. `before`: the
+    /// fingerprints that were approved for the call already.
     pub(super) fn ask_approval(
         &mut self,
         wanted: Wanted,
         prepared: &Prepared,
         rest: &[ToolCall],
+        before: &[String],
     ) -> Result<End, Error> {
         let Wanted { effect, picture } = wanted;
         let mut draft = Draft::default();
         draft.change(|batch| batch.close_intent(prepared.id(), IntentOutcome::Failed));
-        for other in rest {
-            let result = repair::not_started();
-            let event = AgentEvent::observation(&other.function.name, &other.id, &result);
-            draft.event(AGENT_EVENT, event.into_value());
-            draft.entries.push(Entry::result(other, &result));
-        }
+        questions::not_made(&mut draft, rest);
         let id = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let cover = |text: &str| self.offer.cover(text);
         let mut values = Map::new();
@@ -105,6 +104,7 @@ impl Turn<'_> {
             "message": message,
             "pictures": pictures,
             "fingerprint": effect.fingerprint,
+            "approved_before": before,
             "resumes": effect.follows,
         });
         let mut event = json!({
@@ -133,7 +133,7 @@ impl Turn<'_> {
 
     /// Makes a call that was approved. `None`: the turn goes on.
     pub(super) fn make_approved(&mut self, approved: Approved) -> Result<Option<End>, Error> {
-        let Approved { call_id, fingerprint, resumes, pictures } = approved;
+        let Approved { call_id, fingerprint, mut before, resumes, pictures } = approved;
         let at = self.entries.iter().rposition(|entry| entry.message.tool_calls.iter().any(|call| call.id == call_id));
         let found = at.and_then(|at| self.entries.get(at));
         let call = found.and_then(|entry| entry.message.tool_calls.iter().find(|call| call.id == call_id).cloned());
@@ -145,11 +145,16 @@ impl Turn<'_> {
             Some(kept) => kept,
             None => self.prepare_all(std::slice::from_ref(&call)).pop().ok_or_else(|| Error::conflict("no call"))?,
         };
-        match self.make(&prepared, false, Some((&fingerprint, resumes)))? {
+        match self.make(
+            &prepared,
+            false,
+            Some(Resumed { fingerprint: &fingerprint, before: &before, follows: resumes }),
+        )? {
             Made::Interrupted => Ok(Some(End::Interrupted)),
             Made::Unapproved(wanted) => {
                 self.restore_pictures(&pictures);
-                self.ask_approval(wanted, &prepared, &[]).map(Some)
+                before.push(fingerprint);
+                self.ask_approval(wanted, &prepared, &[], &before).map(Some)
             }
             Made::Returned(returned) => {
                 self.restore_pictures(&pictures);
@@ -174,7 +179,11 @@ pub(super) fn decided(
     if decision == Decision::Refuse {
         let said = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
         let system = AgentEvent::system(format!("Refused: {action}.{said}"));
-        let message = format!("the user refused to {action}; nothing was done. Do not try it in another way.{said}");
+        let done = match question.body["resumes"] == true {
+            true => "the text before it is typed",
+            false => "nothing was done",
+        };
+        let message = format!("the user refused to {action}; {done}. Do not try it in another way.{said}");
         let mut result = json!({ "success": false, "error": message, "code": Code::ApprovalRefused.as_str() });
         if !note.is_empty() {
             result["note"] = note.into();
@@ -219,6 +228,7 @@ pub(super) fn decided(
     let approved = Approved {
         call_id: question.call_id.clone(),
         fingerprint,
+        before: serde_json::from_value(question.body["approved_before"].clone()).unwrap_or_default(),
         resumes: question.body["resumes"] == true,
         pictures: question.body["pictures"].clone(),
     };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Error;
 use super::events::{AGENT_EVENT, AgentEvent};
-use super::guard::Wanted;
+use super::guard::{Resumed, Wanted};
 use super::held_up::Activity;
 use super::messages::Entry;
 use super::questions::Ask;
@@ -198,7 +198,7 @@ impl Turn<'_> {
                 Made::Returned(returned) => returned,
                 Made::Unapproved(wanted) => {
                     let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
-                    return self.ask_approval(wanted, prepared, &rest).map(Some);
+                    return self.ask_approval(wanted, prepared, &rest, &[]).map(Some);
                 }
             };
             is_open = self.returned(prepared, returned, message, calls.get(at + 1))?;
@@ -206,13 +206,12 @@ impl Turn<'_> {
         Ok(None)
     }
 
-    /// Makes a call. `approved`: the fingerprint of the effect that a person has approved, and whether what comes before it is
-    /// done.
+    /// Makes a call. `approved`: what a person has approved of it, if it is made once more.
     pub(super) fn make(
         &mut self,
         prepared: &Prepared,
         is_open: bool,
-        approved: Option<(&str, bool)>,
+        approved: Option<Resumed<'_>>,
     ) -> Result<Made, Error> {
         let arguments = match (self.refusal(prepared), &prepared.arguments) {
             (None, Ok(arguments)) => arguments.clone(),
@@ -272,7 +271,7 @@ impl Turn<'_> {
         let mut draft = Draft::default();
         let is_secret = typed::take_is_secret(&mut result);
         if result["code"] == Code::ApprovalVoid.as_str() {
-            draft.system("The approval is void: what was approved has changed since. Nothing was done.");
+            draft.system("The approval is void: what was approved has changed since. It was not done.");
         }
         self.report_dialogs(&mut draft);
         self.report_hosts(&mut draft, &mut result);

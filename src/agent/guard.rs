@@ -59,13 +59,24 @@ pub(super) struct Wanted {
     pub(super) picture: Option<Image>,
 }
 
+/// What a person has approved of a call that is made once more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resumed<'a> {
+    /// The fingerprint of the effect.
+    pub(super) fingerprint: &'a str,
+    /// Those that were approved for the same call before.
+    pub(super) before: &'a [String],
+    /// Whether the effect follows a first part of the call, which is done.
+    pub(super) follows: bool,
+}
+
 #[derive(Debug, Default)]
 struct State {
     /// The fingerprint that the call in progress was approved with.
     approved: Option<String>,
     /// Whether the first part of the call in progress is done already.
     resumes: bool,
-    /// Fingerprints that were approved for the call in progress, which has not done anything yet.
+    /// Fingerprints that were approved for the call in progress, none of which is done yet.
     used: HashSet<String>,
     wanted: Option<Wanted>,
     /// The kind of the effect that was approved in this call, and in the one before.
@@ -96,14 +107,15 @@ impl RunGuard {
         Some(Self { all, grants, secrets: secrets.clone(), names, state: Mutex::default() })
     }
 
-    /// Begins a call; `approved`: the fingerprint that a person has just approved for it, and whether its first part is done.
-    pub(super) fn begin(&self, approved: Option<(&str, bool)>) {
+    /// Begins a call; `approved`: what a person has approved of it.
+    pub(super) fn begin(&self, approved: Option<Resumed<'_>>) {
         let mut state = self.state.lock();
         state.wanted = None;
         state.kind_before = state.kind.take();
         match approved {
-            Some((fingerprint, resumes)) => {
-                (state.approved, state.resumes) = (Some(fingerprint.to_owned()), resumes);
+            Some(Resumed { fingerprint, before, follows }) => {
+                (state.approved, state.resumes) = (Some(fingerprint.to_owned()), follows);
+                state.used = before.iter().cloned().collect();
             }
             None => (state.approved, state.resumes, state.used) = (None, false, HashSet::new()),
         }
@@ -116,7 +128,7 @@ impl RunGuard {
 }
 
 fn void() -> ToolError {
-    let message = "the approval is void, because the page or what it would send has changed since. Nothing was done; look at the page again";
+    let message = "the approval is void, because the page or what it would send has changed since. It was not done; look at the page again";
     ToolError::new(Code::ApprovalVoid.as_str(), message)
 }
 

@@ -57,12 +57,7 @@ impl Turn<'_> {
         call: Option<&ToolCall>,
         rest: &[ToolCall],
     ) -> Result<End, Error> {
-        for other in rest {
-            let result = repair::not_started();
-            let event = AgentEvent::observation(&other.function.name, &other.id, &result);
-            draft.event(AGENT_EVENT, event.into_value());
-            draft.entries.push(Entry::result(other, &result));
-        }
+        not_made(&mut draft, rest);
         let id = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let call_id = call.map_or("", |call| call.id.as_str());
         let text = self.offer.cover(&ask.text);
@@ -88,6 +83,16 @@ impl Turn<'_> {
         draft.change(|batch| batch.ask(&*id, call_id, ask.kind, body).state(ConversationState::Waiting));
         self.commit(draft)?;
         Ok(End::Waiting)
+    }
+}
+
+/// Adds the results of calls that are not made, because one before them asks something.
+pub(super) fn not_made(draft: &mut Draft, calls: &[ToolCall]) {
+    for call in calls {
+        let result = repair::not_started();
+        let event = AgentEvent::observation(&call.function.name, &call.id, &result);
+        draft.event(AGENT_EVENT, event.into_value());
+        draft.entries.push(Entry::result(call, &result));
     }
 }
 

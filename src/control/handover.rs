@@ -23,6 +23,8 @@ const MOST_CHARS: usize = 160;
 #[derive(Debug)]
 pub struct Handover {
     pages: Profile,
+    /// Its tabs: those that were closed since are no longer known as its own.
+    own: Vec<String>,
     /// Number of the last event.
     seen: u64,
     fields: Vec<(String, FieldStates)>,
@@ -33,7 +35,7 @@ impl Profile {
     #[must_use]
     pub fn hand_over(&self) -> Handover {
         let (seen, fields) = (self.events().last(), fields_of(self));
-        Handover { pages: self.clone(), seen, fields }
+        Handover { pages: self.clone(), own: self.targets(), seen, fields }
     }
 }
 
@@ -49,10 +51,10 @@ impl Handover {
             let Some(last) = tail.entries.last() else { break };
             seen = last.seq;
             for entry in &tail.entries {
-                let is_seen = entry
-                    .target_id
-                    .as_ref()
-                    .is_some_and(|target| self.pages.sees(target, Deadline::after(OWNER)).unwrap_or(true));
+                let is_seen = entry.target_id.as_ref().is_some_and(|target| {
+                    self.own.iter().any(|own| *own == target.as_str())
+                        || self.pages.sees(target, Deadline::after(OWNER)) == Some(true)
+                });
                 all.extend(is_seen.then(|| told(&entry.event)).flatten());
             }
         }

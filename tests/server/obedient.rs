@@ -195,6 +195,36 @@ fn what_is_disguised_or_not_called_by_its_name_is_asked_about() {
     }
 }
 
+#[test]
+fn a_call_with_several_effects_is_made_once_all_are_approved() {
+    let calls: &[Call] = &[
+        ("browser_fill", r#"{"fields": [{"ref": "@To", "value": "ada"}, {"ref": "@Amount", "value": "5"}]}"#),
+        ("browser_press", r#"{"key": "Enter"}"#),
+    ];
+    let Some(world) = World::with(
+        &[("browser_navigate", r#"{"url": "$a/own"}"#), ("browser_snapshot", r#"{"full": true}"#)],
+        "ORDER-0",
+        calls,
+    ) else {
+        return;
+    };
+    // The button comes after more fields than a question shows.
+    let many = "<input type=checkbox>".repeat(70);
+    let form = format!(
+        "<form method=post action=/order><input name=to aria-label=To><input name=amount aria-label=Amount>{many}<button>Go on</button></form>"
+    );
+    world.site.page("/own", &format!("<p>ORDER-0</p>{form}"));
+    let (asked, is_done) = world.run_with("all", false, true);
+    assert!(is_done, "{asked:?}");
+    let actions = [
+        "fill in the textbox \\\"To\\\"",
+        "fill in the textbox \\\"Amount\\\"",
+        "press Enter in the textbox \\\"Amount\\\"",
+    ];
+    assert!(asked.len() == 3 && asked.iter().zip(actions).all(|(asked, action)| asked.contains(action)), "{asked:#?}");
+    assert_eq!(world.site.requested().iter().filter(|path| path.ends_with("/order")).count(), 1);
+}
+
 const SHOP: &str = "<form method=post action=/order><input type=hidden name=item value=lamp><button>Place order</button></form>
     <button onclick=\"if (confirm('Delete your account?')) fetch('/delete', {method: 'POST'})\">Delete my account</button> <a href='/delete?id=3'>Read more</a>
     <form action=/found><input name=q aria-label=Search><button>Find</button></form> <a href=/plain>Next page</a>
@@ -322,9 +352,15 @@ impl World {
 
     /// Runs the task. Returns the effects that a person was asked about; those that `approves` are approved.
     fn run(&self, has_secret: bool, approves: bool) -> (Vec<String>, bool) {
+        self.run_with("irreversible", has_secret, approves)
+    }
+
+    /// With a guard.
+    fn run_with(&self, guard: &str, has_secret: bool, approves: bool) -> (Vec<String>, bool) {
         let api = &self.served.api;
         let mut body = json!({
             "toolsets": ["cdpilot-cli", "mcp-board", "web"], "hosts": ["a.localhost", "b.localhost"], "cwd": self.folder.path(),
+            "guard": guard,
         });
         if has_secret {
             body["secrets"] = json!(["shop"]);

@@ -2,7 +2,7 @@
 // Uses: act, element-html, find, forms, identity, node, node-cache, role, state, text, value, wait.
 
 const MOST_INNER_USES = 30;
-const MOST_FORM_FIELDS = 60;
+const MOST_FORM_FIELDS = 400;
 const MOST_LABEL = 120;
 const MOST_SENT = 2000;
 const MOST_WORDS = 400;
@@ -33,7 +33,7 @@ function isSubmitter(element) {
 const isOff = (element) => GET_DISABLED_OF.some(({ type, disabled }) => element instanceof type && disabled.call(element));
 
 /** The controls of a form, those outside of it included. */
-const controlsOf = (form) => Array.from(GET_FORM_ELEMENTS.call(form)).slice(0, MOST_FORM_FIELDS);
+const controlsOf = (form) => Array.from(GET_FORM_ELEMENTS.call(form));
 
 /** The button that Enter in a field of a form presses; `null` if Enter sends the form without one; undefined if it does not send it. */
 function defaultOf(form) {
@@ -59,7 +59,7 @@ function sentBy(control) {
 
 function fieldsOf(form) {
   const fields = [];
-  for (const control of controlsOf(form)) {
+  for (const control of controlsOf(form).slice(0, MOST_FORM_FIELDS)) {
     const value = sentBy(control);
     if (value === null) continue;
     fields.push({

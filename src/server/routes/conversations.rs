@@ -249,7 +249,7 @@ fn info(overview: Overview, guard: crate::config::Guard) -> ConversationInfo {
             id: question.id,
             kind: question.kind.as_str(),
             tool_call_id: question.call_id,
-            body: question.body,
+            body: shown_body(question.body),
         }),
         held_up: held_up.map(|held_up| HeldUp {
             state: held_up.state.as_str(),
@@ -260,6 +260,16 @@ fn info(overview: Overview, guard: crate::config::Guard) -> ConversationInfo {
         secrets,
         guard: own_guard.unwrap_or(guard),
     }
+}
+
+/// What is asked, without what only the program needs.
+fn shown_body(mut body: Value) -> Value {
+    if let Some(fields) = body.as_object_mut() {
+        for name in ["fingerprint", "approved_before", "resumes"] {
+            fields.remove(name);
+        }
+    }
+    body
 }
 
 /// The events of a conversation as Server-Sent Events.

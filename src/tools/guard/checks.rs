@@ -1,5 +1,7 @@
 //! Checks of the browser tools before they act: the effect is determined, and the guard of the call is asked.
 
+use std::sync::LazyLock;
+
 use super::super::{Image, ToolContext, ToolError};
 use super::{Allowed, Effect, EffectKind, Ground, Guard, address, control, permit, words};
 use crate::control::TabHandle;
@@ -42,6 +44,16 @@ const MOVING: &[&str] = &[
 /// Letters that select, copy, paste and undo together with Control or Meta.
 const EDITING: &[&str] =
     &["a", "c", "x", "v", "z", "y", "arrowleft", "arrowright", "home", "end", "backspace", "delete"];
+
+/// The key of the fingerprints of elements, which no other process has.
+static PROCESS_KEY: LazyLock<String> = LazyLock::new(|| {
+    let mut key = [0_u8; 16];
+    // Without random numbers of the system, those of the generator do.
+    if getrandom::fill(&mut key).is_err() {
+        fastrand::fill(&mut key);
+    }
+    format!("{key:?}")
+});
 
 /// What is done with an element.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +140,8 @@ fn described(
     let used = used.or(now.uses.first());
     let tab = handle.tab.target().as_str();
     let (place, uses) = (format!("{:?}", now.node), format!("{:?}", now.uses));
-    let bound = [tab, &now.url, &place, &uses, &shown.role, &shown.name, doing.text];
+    // Fingerprints are stored: without a secret key, a short password could be found out from one. Pages do not outlive the process.
+    let bound = [PROCESS_KEY.as_str(), tab, &now.url, &place, &uses, &shown.role, &shown.name, doing.text];
     let mut effect = Effect::new(ground.kind, action, ground.why, &bound).origin(origin_of(now));
     let Some(used) = used else { return effect };
     effect = effect.destination(used.destination.as_str());
@@ -233,6 +246,8 @@ pub(in crate::tools) fn check_keys<'t>(
     let Some(guard) = call.scope.guard() else { return Ok(Checked::free()) };
     let read = |using| handle.tab.effect(element.map(|(node, _)| node), using, call.deadline);
     let now = read(Using::Press).map_err(crate::control::Error::from)?;
+    // The field itself; Enter in it may press a button.
+    let focused = now.uses.first().map(|used| Shown { role: used.role.clone(), name: used.name.clone() });
     let using = match use_of(key, &now) {
         KeyUse::Free if !guard.guards_all() => {
             guard.allow_free("press")?;
@@ -256,7 +271,6 @@ pub(in crate::tools) fn check_keys<'t>(
         KeyUse::Enter | KeyUse::Press => control::ground(&now),
     };
     let ground = ground.or_else(|| guard.guards_all().then(|| Ground::new(EffectKind::Action, EVERYTHING)));
-    let focused = now.uses.first().map(|used| Shown { role: used.role.clone(), name: used.name.clone() });
     let shown = element.map(|(_, shown)| shown.clone()).or(focused).unwrap_or_default();
     let Some(ground) = ground else {
         guard.allow_free("press")?;

@@ -109,7 +109,7 @@ const WORDS: &[(EffectKind, In, &str)] = &[
     // Swedish, Danish, Norwegian
     (Delete, In::Any, "ta bort|radera|avsluta konto|slet|slett|fjern|fjerne"),
     (Purchase, In::Any, "köp|köpa|slutför köp|betala|beställ|boka|köb|køb|betal|bestil|kjøp|bestill"),
-    (Send, In::Any, "skicka|publicera|svara|dela|lägg upp|svar|offentliggør|publiser|del"),
+    (Send, In::Any, "skicka|publicera|svara|dela|lägg upp|svar|offentliggør|publiser"),
     (Account, In::Any, "skapa konto|registrera|avregistrera|opret konto|opprett konto|tillåt|tillad|tillat"),
     // Finnish, Czech, Turkish, Greek
     (Delete, In::Any, "poista|smazat|odstranit|zrušit účet|sil|kaldır|διαγραφή|κατάργηση"),
@@ -460,7 +460,7 @@ pub(super) fn of_text(text: &str) -> Option<(EffectKind, &'static str)> {
 
 /// Whether a name is that of a field to search with.
 pub(super) fn is_search(name: &str) -> bool {
-    const PARTS: &[&str] = &[
+    const BEGINNINGS: &[&str] = &[
         "search",
         "find",
         "filter",
@@ -469,27 +469,25 @@ pub(super) fn is_search(name: &str) -> bool {
         "such",
         "recherch",
         "cherch",
-        "busc",
+        "busca",
+        "busq",
         "cerca",
         "pesquis",
         "zoek",
-        "szukaj",
+        "szuka",
         "sök",
         "søg",
         "søk",
-        "hae",
         "hled",
-        "ara",
+        "vyhled",
         "поиск",
         "найти",
-        "搜",
-        "検索",
-        "검색",
         "αναζήτηση",
         "بحث",
     ];
-    let name = name.to_lowercase();
-    PARTS.iter().any(|part| name.contains(part))
+    const UNSPACED: &[&str] = &["搜", "検索", "검색"];
+    let begins = |word: &String| BEGINNINGS.iter().any(|beginning| word.starts_with(beginning));
+    words(name).iter().any(begins) || UNSPACED.iter().any(|part| name.contains(part))
 }
 
 /// Whether a name is that of an answer which keeps everything as it is.
@@ -622,6 +620,8 @@ mod tests {
         );
         assert_eq!(of_text("Do you really want to delete 3 files?").map(|(kind, _)| kind), Some(Delete));
         assert_eq!(of_text("Leave this page?"), None);
+        assert!(is_search("Search the shop") && is_search("Suchbegriff") && is_search("検索ワード"));
+        assert!(!is_search("Para") && !is_search("Research notes") && of_name("Página del producto", false).is_none());
     }
 
     #[test]
