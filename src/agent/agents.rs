@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use super::approvals::{self, Decision, MOST_NOTE};
 use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, complete};
@@ -14,7 +15,7 @@ use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind};
 use super::prompts::Prompts;
 use super::repair;
-use super::settings::{NewConversation, Settings};
+use super::settings::{NewConversation, REFUSED_HOSTS, Settings};
 use super::slots::Slots;
 use super::{Error, Follower, WRITE, held_up, questions, run};
 use crate::control::Control;
@@ -178,6 +179,10 @@ impl Agents {
             let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
             let event = AgentEvent::message(Source::User, &*text).into_value();
             let batch = batch.title(&*text).event(AGENT_EVENT, event);
+            let batch = match forget_refused_hosts(&inner.stored(&live.id)?) {
+                Some(settings) => batch.settings(settings),
+                None => batch,
+            };
             Ok(batch.state(ConversationState::Active).unfinished(true))
         })
     }
@@ -445,6 +450,13 @@ impl Drop for Owner {
         drop(self.end.take());
         drop(self.watch.take());
     }
+}
+
+/// The settings without the hosts that the person has refused, if any: with a new message, the model may ask for them again.
+fn forget_refused_hosts(stored: &Conversation) -> Option<Value> {
+    let mut settings = stored.settings.clone();
+    settings.as_object_mut()?.remove(REFUSED_HOSTS)?;
+    Some(settings)
 }
 
 /// A random UUID of version 4.

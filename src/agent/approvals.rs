@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Error;
 use super::calls::{Made, Prepared};
 use super::events::{AGENT_EVENT, AgentEvent, HELP_REQUEST};
 use super::guard::{GRANTS, Grant, Resumed, Wanted, grants_of};
@@ -10,6 +9,7 @@ use super::messages::Entry;
 use super::questions;
 use super::settings::Settings;
 use super::turn::{Draft, End, Turn};
+use super::{Error, host_requests};
 use crate::code::Code;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::{Batch, Conversation, ConversationState, IntentOutcome, Question, QuestionKind};
@@ -174,6 +174,9 @@ pub(super) fn decided(
 ) -> Result<(Batch, Option<Approved>), Error> {
     let text = |name: &str| question.body[name].as_str().unwrap_or_default();
     let (kind, action) = (text("effect"), text("action"));
+    if kind == host_requests::EFFECT {
+        return Ok((host_requests::decided(conversation, question, decision, note)?, None));
+    }
     let answer = json!({ "decision": decision.as_str(), "note": note });
     let batch = Batch::new().answer(&*question.id, answer);
     if decision == Decision::Refuse {

@@ -55,6 +55,11 @@ impl Prepared {
         &self.stored.id
     }
 
+    /// The arguments as the model gave them; `None` if they are not valid.
+    pub(super) fn given(&self) -> Option<&Map<String, Value>> {
+        self.arguments.as_ref().ok()
+    }
+
     /// The event of the call.
     pub(super) fn action(&self, text: &str) -> AgentEvent {
         AgentEvent::action(text, self.name(), self.id(), arguments_of(&self.stored))
@@ -159,7 +164,10 @@ impl Turn<'_> {
                 let problem = "the text is the cover of a text that is not shown to you; give the text itself";
                 problem.to_owned()
             }
-            (Ok(arguments), true) => Ask::of(prepared.name(), arguments)?.err()?,
+            (Ok(arguments), true) => match Ask::of(prepared.name(), arguments) {
+                Some(ask) => ask.err()?,
+                None => return self.host_refusal(prepared.name(), arguments),
+            },
         };
         Some(ToolError::new("BAD_REQUEST", problem))
     }
@@ -175,6 +183,7 @@ impl Turn<'_> {
     pub(super) fn open_next(&self, next: Option<&Prepared>, draft: &mut Draft) -> bool {
         let next = next.filter(|_| !self.live.is_held());
         let next = next.filter(|next| self.refusal(next).is_none() && self.question(next).is_none());
+        let next = next.filter(|next| self.host_request(next).is_none());
         let Some(next) = next else { return false };
         let arguments = arguments_of(&next.stored);
         draft.change(|batch| batch.open_intent(next.id(), next.name(), arguments));
@@ -192,6 +201,10 @@ impl Turn<'_> {
             if let Some(ask) = self.question(prepared) {
                 let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
                 return self.ask(Draft::default(), &ask, Some(&prepared.stored), &rest).map(Some);
+            }
+            if let Some(request) = self.host_request(prepared) {
+                let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
+                return self.ask_host(&request, prepared, &rest).map(Some);
             }
             let returned = match self.make(prepared, is_open, None)? {
                 Made::Interrupted => return Ok(Some(End::Interrupted)),

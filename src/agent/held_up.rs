@@ -1,5 +1,6 @@
 //! What holds up a run: a named state within two seconds, with what helps.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -201,7 +202,9 @@ pub(super) fn of(overview: &Overview, live: Option<&Live>) -> Option<HoldUp> {
 pub(super) fn watch(inner: &Inner, end: &Receiver<()>) {
     while end.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
         for live in inner.running() {
-            report(inner, &live);
+            if catch_unwind(AssertUnwindSafe(|| report(inner, &live))).is_err() {
+                tracing::error!(conversation = %live.id, "what holds up a run could not be found out: a panic");
+            }
         }
     }
 }

@@ -17,6 +17,7 @@
 //! | `questions` | questions that end a turn, and their answers |
 //! | `guard` | which effects a person approves, and what was approved |
 //! | `approvals` | questions whether something may be done, and what their answers lead to |
+//! | `host_requests` | requests for hosts that a conversation may not reach |
 //! | `held_up` | what holds up a run |
 //! | `repair` | results for calls that were interrupted |
 //! | `stuck` | recognises that a model makes no progress |
@@ -42,6 +43,7 @@ mod feed;
 mod follow;
 mod guard;
 mod held_up;
+mod host_requests;
 mod live;
 mod messages;
 mod offer;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::prompts::{Flags, Prompts};
 use super::settings::Settings;
-use super::{Error, ProvideTools};
+use super::{Error, ProvideTools, host_requests};
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
 use crate::secrets::SecretStore;
@@ -85,7 +85,10 @@ impl Offer {
         let scope = Scope::new(control.home(), control.config(), &options)
             .with_secrets(TypedSecrets::new(secrets), !settings.secrets().is_empty());
         let tools = enabled.tools(toolbox.toolsets(), &registry, &scope).into_iter();
-        let tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
+        let mut tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
+        if !settings.hosts().is_empty() {
+            tools.insert(host_requests::TOOL.to_owned(), host_requests::tool());
+        }
         let is_empty = |toolset: &&String| {
             let resolved = toolbox.toolsets().resolve_all(&[toolset], &BTreeSet::new()).tools;
             let is_reported = failed.iter().any(|(known, _)| known == *toolset);

@@ -76,6 +76,11 @@ setters! { NewConversation:
     more(serde_json::Map<String, Value>),
 }
 
+/// The setting with the patterns of the hosts that a conversation may reach.
+pub(super) const HOSTS: &str = "hosts";
+/// The setting with the hosts that the person has refused since the last message.
+pub(super) const REFUSED_HOSTS: &str = "refused_hosts";
+
 /// The stored settings of a conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -107,9 +112,14 @@ impl Settings {
 
     /// Patterns of the hosts that it may reach; empty: all.
     pub(super) fn hosts(&self) -> Vec<String> {
-        let patterns = self.texts("hosts");
+        let patterns = self.texts(HOSTS);
         // Everything.
         if patterns.iter().any(|pattern| pattern == "*") { Vec::new() } else { patterns }
+    }
+
+    /// Hosts that the person has refused since the last message.
+    pub(super) fn refused_hosts(&self) -> Vec<String> {
+        self.texts(REFUSED_HOSTS)
     }
 
     fn texts(&self, name: &str) -> Vec<String> {

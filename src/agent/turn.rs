@@ -103,6 +103,7 @@ pub(super) struct Turn<'a> {
     pub(super) model: String,
     pub(super) offer: Offer,
     pub(super) session: Session,
+    pub(super) settings: Settings,
     pub(super) system: String,
     pub(super) tools: Vec<ToolSpec>,
     /// The messages; the first one has number 1.
@@ -158,6 +159,10 @@ impl<'a> Turn<'a> {
             new = new.with_hosts(inner.control.hosts(&hosts)?)?;
         }
         let (session, is_new) = live.session(|| new);
+        if let Some(of_session) = session.hosts() {
+            // A person may have admitted more since the session was made.
+            of_session.set(&hosts)?;
+        }
         session.keep_tabs(true);
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
         let tools = offer.specs(&inner.prompts, model.profile, flags)?;
@@ -170,6 +175,7 @@ impl<'a> Turn<'a> {
             sees: model.vision,
             offer,
             session,
+            settings,
             system,
             tools,
             entries,

@@ -68,8 +68,10 @@ const ALWAYS: [&str; 22] = [
     "--password-store=basic",
 ];
 
-/// Features that connect to other servers, cover the page, change typed addresses or delay the effects of input.
-const DISABLED_FEATURES: [&str; 10] = [
+/// Features that connect to other servers, cover the page, change typed addresses, delay the effects of input, or load
+/// pages of the browser's own: both omnibox popups are such pages, loaded with every window in a process of their own.
+/// Without them a start of Chromium 156 takes 0.4 s of CPU time in place of 0.9 s.
+const DISABLED_FEATURES: [&str; 12] = [
     "DeferRendererTasksAfterInput", // timers and messages after a click would wait for the next frame
     "Translate",
     "MediaRouter",
@@ -80,6 +82,8 @@ const DISABLED_FEATURES: [&str; 10] = [
     "CertificateTransparencyComponentUpdater",
     "GlobalMediaControls",
     "HttpsUpgrades",
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
 ];
 
 /// Height of the window frame in Chromium 156 without a display.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use super::Error;
 use crate::http::proxy::{Admission, Destination, Proxy};
@@ -17,11 +17,38 @@ const MOST_REFUSED: usize = 64;
 #[derive(Debug, Clone)]
 pub struct Hosts(Arc<Inner>);
 
+/// Whether a host can be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HostAccess {
+    /// It is admitted.
+    Admitted,
+    /// It is not among the hosts of the session.
+    Limited,
+    /// It is refused to all sessions, with the reason.
+    Never(String),
+}
+
+/// The hosts that are admitted.
+#[derive(Debug)]
+struct Admitted {
+    patterns: Vec<String>,
+    policy: NavigationPolicy,
+}
+
+impl Admitted {
+    fn new(patterns: &[String]) -> Result<Self, Error> {
+        let none: [&str; 0] = [];
+        let policy = NavigationPolicy::new(patterns, &none, true, false);
+        let policy = policy.map_err(|problem| Error::BadRequest { problem: format!("hosts: {problem}") })?;
+        Ok(Self { patterns: patterns.to_vec(), policy })
+    }
+}
+
 #[derive(Debug)]
 struct Inner {
-    patterns: Vec<String>,
-    /// Admits the patterns.
-    policy: NavigationPolicy,
+    /// Locked for reading and replacing it only.
+    admitted: RwLock<Arc<Admitted>>,
     /// What holds for all sessions: addresses that are never admitted.
     general: NavigationPolicy,
     refused: Mutex<BTreeMap<String, u64>>,
@@ -41,11 +68,35 @@ impl Hosts {
     /// Hosts by patterns, as in `browser.navigation`: `example.com`, `*.example.com`, with an optional scheme and port.
     /// `general` holds for all sessions.
     pub(super) fn new(patterns: &[String], general: &NavigationPolicy) -> Result<Self, Error> {
-        let none: [&str; 0] = [];
-        let policy = NavigationPolicy::new(patterns, &none, true, false);
-        let policy = policy.map_err(|problem| Error::BadRequest { problem: format!("hosts: {problem}") })?;
-        let (patterns, refused) = (patterns.to_vec(), Mutex::default());
-        Ok(Self(Arc::new(Inner { patterns, policy, general: general.clone(), refused })))
+        let admitted = RwLock::new(Arc::new(Admitted::new(patterns)?));
+        Ok(Self(Arc::new(Inner { admitted, general: general.clone(), refused: Mutex::default() })))
+    }
+
+    /// Replaces the patterns: requests that begin from now on are checked by these. Connections that are open stay open.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for an invalid pattern; nothing is replaced then.
+    pub fn set(&self, patterns: &[String]) -> Result<(), Error> {
+        if self.0.admitted().patterns == patterns {
+            return Ok(());
+        }
+        let admitted = Arc::new(Admitted::new(patterns)?);
+        *self.0.admitted.write() = admitted;
+        Ok(())
+    }
+
+    /// Whether a host, with or without a port, can be reached by `http` or `https`.
+    #[must_use]
+    pub fn access(&self, host: &str) -> HostAccess {
+        let urls = ["https", "http"].map(|scheme| format!("{scheme}://{host}/"));
+        let admitted = self.0.admitted();
+        if let Some(Err(refused)) = urls.iter().map(|url| self.0.general.check(url)).find(Result::is_err) {
+            return HostAccess::Never(refused.reason);
+        }
+        match urls.iter().all(|url| admitted.policy.check(url).is_ok()) {
+            true => HostAccess::Admitted,
+            false => HostAccess::Limited,
+        }
     }
 
     /// Checks a URL that the session is to load.
@@ -53,14 +104,15 @@ impl Hosts {
     /// # Errors
     /// [`Error::Page`] with `NAVIGATION_BLOCKED`.
     pub fn check(&self, url: &str) -> Result<(), Error> {
-        if self.0.policy.check(url).is_ok() {
+        let admitted = self.0.admitted();
+        if admitted.policy.check(url).is_ok() {
             return Ok(());
         }
         let url = url::Url::parse(url).ok();
         let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
         let port = url.as_ref().and_then(url::Url::port).map(|port| format!(":{port}")).unwrap_or_default();
         let reason =
-            format!("{host}{port} is not among the hosts of this conversation: {}", self.0.patterns.join(", "));
+            format!("{host}{port} is not among the hosts of this conversation: {}", admitted.patterns.join(", "));
         let url = url.as_ref().map_or_else(String::new, |url| format!("{}://{host}{port}{}", url.scheme(), url.path()));
         Err(supervisor::Error::NavigationBlocked { url, reason }.into())
     }
@@ -82,6 +134,10 @@ impl Hosts {
 }
 
 impl Inner {
+    fn admitted(&self) -> Arc<Admitted> {
+        Arc::clone(&self.admitted.read())
+    }
+
     /// Whether a policy admits a destination. A tunnel may be for either scheme.
     fn admits_by(policy: &NavigationPolicy, to: &Destination) -> bool {
         let host = if to.host.contains(':') { format!("[{}]", to.host) } else { to.host.clone() };
@@ -92,7 +148,7 @@ impl Inner {
 
 impl Admission for Inner {
     fn admits(&self, to: &Destination) -> bool {
-        Self::admits_by(&self.policy, to) && Self::admits_by(&self.general, to)
+        Self::admits_by(&self.admitted().policy, to) && Self::admits_by(&self.general, to)
     }
 
     fn admits_address(&self, to: &Destination, address: SocketAddr) -> bool {

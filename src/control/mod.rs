@@ -67,7 +67,7 @@ use std::time::Duration;
 
 pub use address::with_scheme;
 pub use doctor::doctor_of;
-pub use egress::{Hosts, RefusedHost};
+pub use egress::{HostAccess, Hosts, RefusedHost};
 pub use error::Error;
 pub use files::{FileKind, Files, media_type};
 pub use handover::Handover;

@@ -8,9 +8,15 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
+
+use cdpilot::sync::{Deadline, pause};
+use serde_json::{Value, json};
 
 use crate::cli_run::{Program, Ran, has_browser};
-use crate::support::site::{Answer, Site};
+use crate::support::api::TestServer;
+use crate::support::site::{Answer, Held, Site};
+use crate::support::streaming_model::{Script, StreamingModel};
 
 /// Set in the process that has the small disk, to its folder.
 const DISK: &str = "CDPILOT_TEST_DISK";
@@ -141,4 +147,53 @@ fn a_full_disk_loses_nothing_acknowledged() {
     let profiles = does("browser profiles --json").stdout;
     assert!(profiles.contains("#112233") && !profiles.contains("lost"), "after a restart: {profiles}");
     does("serve --stop");
+}
+
+#[test]
+fn a_conversation_that_cannot_be_stored_says_so_and_is_resumed() {
+    let Some(disk) = std::env::var_os(DISK).map(PathBuf::from) else {
+        with_disk("a_conversation_that_cannot_be_stored_says_so_and_is_resumed");
+        return;
+    };
+    let held = Held::default();
+    let gate = held.clone();
+    let model = StreamingModel::answering(move |_| {
+        gate.wait();
+        Script::stream().text("The answer.").done()
+    });
+    let served = TestServer::with(|_, _| {}); // its home is on the small disk
+    let models = json!({ "models": { "one": { "model": "m", "base_url": model.url() } } });
+    served.api.post("/api/config/llm", &models).ok();
+    let created = served.api.post("/agent/conversations", &json!({ "toolsets": ["todo"] })).ok();
+    let route = format!("/agent/conversations/{}", created["conversation_id"].as_str().unwrap());
+    let text = json!({ "text": "Go." }).to_string();
+    let _stream = served.api.events_of("POST", &format!("{route}/messages"), Some(&text), "");
+    let shown = || served.api.get(&route).ok()["conversation"].clone();
+    let until = |is: &dyn Fn(&Value) -> bool| {
+        let deadline = Deadline::after_secs(60);
+        loop {
+            let now = shown();
+            if is(&now) {
+                return now;
+            }
+            assert!(!deadline.passed(), "{now:#}");
+            pause(Duration::from_millis(20)); // the state is not pushed to those who ask for it
+        }
+    };
+    until(&|now| now["held_up"]["state"] == "model");
+    let filler = disk.join("filler");
+    fill(&filler);
+    held.release();
+    let full = until(&|now| now["held_up"]["state"] == "storage");
+    assert_eq!(full["status"], "error", "{full:#}");
+    assert!(full["held_up"]["help"].as_str().unwrap().contains("Free space"), "{full:#}");
+    // Even this cannot be stored.
+    let refused = served.api.post(&format!("{route}/resume"), &json!({}));
+    println!("full disk, resume: {refused:?}");
+    fs::remove_file(&filler).unwrap();
+    served.api.post(&format!("{route}/resume"), &json!({})).ok();
+    let ended = until(&|now| now["status"] == "idle" && now["unfinished"] == false);
+    assert!(ended["held_up"].is_null(), "{ended:#}");
+    let events = served.api.get(&format!("{route}/events")).ok().to_string();
+    assert!(events.contains("The answer."), "{events}");
 }

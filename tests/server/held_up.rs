@@ -167,3 +167,69 @@ fn what_a_person_does_while_a_run_is_paused_is_told_to_the_model() {
         assert!(!messages.contains(secret), "{secret}: {messages}");
     }
 }
+
+/// The error of the last result, once there are so many results.
+fn error_of_result(tasks: &TestServer, id: &str, count: usize) -> String {
+    let deadline = Deadline::after_secs(30);
+    loop {
+        let events = tasks.api.get(&format!("/agent/conversations/{id}/events")).ok();
+        let events = events["events"].as_array().unwrap().clone();
+        let results: Vec<&Value> =
+            events.iter().map(|event| &event["data"]).filter(|data| data["type"] == "ObservationEvent").collect();
+        if results.len() >= count {
+            return results.last().unwrap()["error"].as_str().unwrap_or_default().to_owned();
+        }
+        assert!(!deadline.passed(), "{count} results were expected: {results:#?}");
+        pause(Duration::from_millis(20)); // events are stored by another thread
+    }
+}
+
+#[test]
+fn a_busy_page_has_a_name_and_a_crash_or_the_end_of_the_browser_ends_the_call() {
+    let site = Site::start();
+    site.page("/", "<h1>Here</h1>");
+    let url = site.url("a", "/");
+    let model = StreamingModel::answering(move |request| {
+        let messages = request["messages"].as_array().unwrap();
+        let calls = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
+        let call = |name: &str, arguments: &Value| Script::stream().call(&format!("c{calls}"), name, arguments).done();
+        match calls {
+            0 | 2 => call("browser_navigate", &json!({ "url": url })),
+            1 | 3 => call("browser_wait", &json!({ "text": "never", "timeout_ms": 60_000 })),
+            _ => Script::stream().text("Done.").done(),
+        }
+    });
+    let served = TestServer::browsing_with(|config, _| config.browser.rescue_after_ms = 60_000);
+    let Some(served) = served else { return };
+    let models = json!({ "models": { "one": { "model": "m", "base_url": model.url() } } });
+    served.api.post("/api/config/llm", &models).ok();
+    let body = json!({ "toolsets": ["browser"] });
+    let id = served.api.post("/agent/conversations", &body).ok()["conversation_id"].as_str().unwrap().to_owned();
+    let text = json!({ "text": "Go." }).to_string();
+    let mut stream = served.api.events_of("POST", &format!("/agent/conversations/{id}/messages"), Some(&text), "");
+    let waits = || while !held_up(&served, &id, "tool")["help"].as_str().unwrap().contains("browser_wait") {};
+    let raw = |method: &str, params: Value| {
+        let tabs = served.api.get("/tabs").ok();
+        let is_own = |tab: &&Value| tab["url"].as_str().unwrap().starts_with(&site.url("a", ""));
+        let target = tabs["tabs"].as_array().unwrap().iter().find(is_own).unwrap()["targetId"].clone();
+        let body = json!({ "method": method, "params": params, "targetId": target, "timeoutMs": 2_000 });
+        served.api.post("/cdp", &body)
+    };
+    waits();
+    let busy = "setTimeout(() => { for (const until = Date.now() + 6000; Date.now() < until;); }); 1";
+    raw("Runtime.evaluate", json!({ "expression": busy })).ok();
+    held_up(&served, &id, "page_busy");
+    // A page that crashes does not answer the command.
+    raw("Page.crash", json!({}));
+    let error = error_of_result(&served, &id, 2);
+    assert!(error.contains("crash"), "{error}");
+    waits();
+    served.api.post("/stop", &json!({})).ok();
+    let error = error_of_result(&served, &id, 4);
+    assert!(error.to_lowercase().contains("browser"), "{error}");
+    let mut last = String::new();
+    while let Some((name, _, _)) = stream.try_next() {
+        last = name;
+    }
+    assert_eq!(last, "complete");
+}

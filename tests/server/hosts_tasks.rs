@@ -1,9 +1,10 @@
 //! Conversations that are limited to some hosts.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server_tasks::{Tasks, results};
 use crate::support::agent_plan::Do;
+use crate::support::api::Events;
 use crate::support::site::Site;
 
 #[test]
@@ -46,4 +47,105 @@ fn hosts_that_cannot_be_held_are_refused() {
     }
     // No limits.
     tasks.create(&json!({ "hosts": ["*"], "share_login": true }));
+}
+
+/// Reads events up to a question (`true`) or the end.
+fn asks(stream: &mut Events) -> bool {
+    while let Some((name, _, _)) = stream.try_next() {
+        match name.as_str() {
+            "help_request" => return true,
+            "complete" | "error" => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The open question of a conversation.
+fn question(tasks: &Tasks, id: &str) -> Value {
+    tasks.served.api.get(&format!("/agent/conversations/{id}")).ok()["conversation"]["question"].clone()
+}
+
+/// Answers the open question. Whether there is another one then.
+fn decide(tasks: &Tasks, id: &str, decision: &str) -> bool {
+    let body = json!({ "approval_id": question(tasks, id)["id"], "decision": decision, "note": "As you like" });
+    let last = tasks.events(id).len();
+    tasks.served.api.post(&format!("/agent/conversations/{id}/answer"), &body).ok();
+    let route = format!("/agent/conversations/{id}/stream");
+    asks(&mut tasks.served.api.events_of("GET", &route, None, &format!("Last-Event-ID: {last}\r\n")))
+}
+
+#[test]
+fn a_model_asks_a_person_for_a_host() {
+    let site = Site::start();
+    site.page("/", "<button>Go</button>");
+    let host = format!("b.localhost:{}", site.port());
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Host(host.clone()),
+        Do::Tab("open", site.url("b", "/")),
+        Do::Tab("open", site.url("c", "/")),
+        Do::Host(host.clone()),
+        Do::Say("Done."),
+    ];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let id = tasks.create(&json!({ "hosts": ["a.localhost"] }));
+    assert!(asks(&mut tasks.send(&id, 0)));
+    let asked = question(&tasks, &id);
+    let body = &asked["body"];
+    assert_eq!((&asked["kind"], &body["effect"]), (&json!("approval"), &json!("host")), "{asked:#}");
+    assert_eq!((&body["destination"], &body["origin"]), (&json!(host), &json!(site.url("a", ""))), "{asked:#}");
+    assert!(body["message"].as_str().unwrap().contains("The task needs it"), "{asked:#}");
+    let route = format!("/agent/conversations/{id}/answer");
+    let every = json!({ "approval_id": asked["id"], "decision": "kind" });
+    let failure = tasks.served.api.post(&route, &every).fails(400, "BAD_REQUEST");
+    assert!(failure["error"].as_str().unwrap().contains("admit every host"), "{failure}");
+    assert!(site.requested_from("b.localhost").is_empty());
+    assert!(!decide(&tasks, &id, "once"));
+    let events = tasks.events(&id);
+    let results = results(&events);
+    // The host, its page, another host, and the request for what is admitted already.
+    let codes: Vec<&Value> = results.iter().map(|result| &result["code"]).collect();
+    assert_eq!(codes, [&json!(null), &json!(null), &json!(null), &json!("NAVIGATION_BLOCKED"), &json!("CONFLICT")]);
+    assert!(!site.requested_from("b.localhost").is_empty() && site.requested_from("c.localhost").is_empty());
+    // Nothing of the question is among the messages: the model reads the result of its call.
+    let messages = tasks.model.requests().last().unwrap()["messages"].to_string();
+    assert!(messages.contains("admitted") && !messages.contains("approval_id"), "{messages}");
+    let hosts = tasks.served.api.get(&format!("/agent/conversations/{id}")).ok()["conversation"]["hosts"].clone();
+    assert_eq!(hosts, json!(["a.localhost", host]));
+}
+
+#[test]
+fn a_host_that_a_person_has_refused_is_not_asked_for_again() {
+    let site = Site::start();
+    site.page("/", "<button>Go</button>");
+    let host = format!("b.localhost:{}", site.port());
+    let again =
+        vec![Do::Host(host.clone()), Do::Host(host.clone()), Do::Say("Done."), Do::Host(host), Do::Say("Done.")];
+    let other = ["169.254.169.254", "*", ""].into_iter().map(|host| Do::Host(host.to_owned()));
+    let other = other.chain([Do::Say("Done.")]).collect();
+    let Some(tasks) = Tasks::new(vec![again, other]) else { return };
+    let id = tasks.create(&json!({ "hosts": ["a.localhost"], "guard": "off" }));
+    assert!(asks(&mut tasks.send(&id, 0)));
+    assert!(!decide(&tasks, &id, "refuse"));
+    let refusals = |id: &str| -> Vec<Value> {
+        results(&tasks.events(id)).into_iter().map(|result| result["code"].clone()).collect()
+    };
+    assert_eq!(refusals(&id), ["APPROVAL_REFUSED", "APPROVAL_REFUSED"]);
+    let messages = tasks.model.requests().last().unwrap()["messages"].to_string();
+    assert!(messages.contains("As you like"), "{messages}");
+    // A new message may change that.
+    assert!(asks(&mut tasks.send(&id, 0)));
+    assert!(!decide(&tasks, &id, "refuse"));
+    let id = tasks.create(&json!({ "hosts": ["a.localhost"] }));
+    assert!(!asks(&mut tasks.send(&id, 1)));
+    let never = refusals(&id);
+    assert_eq!(never, ["NAVIGATION_BLOCKED", "BAD_REQUEST", "BAD_REQUEST"]);
+    // Without limits there is nothing to ask for.
+    let tools = tasks.model.requests().last().unwrap()["tools"].to_string();
+    assert!(tools.contains("request_host"), "{tools}");
+    let free = tasks.create(&json!({}));
+    asks(&mut tasks.send(&free, 1));
+    let tools = tasks.model.requests().last().unwrap()["tools"].to_string();
+    assert!(!tools.contains("request_host"), "{tools}");
 }

@@ -9,16 +9,22 @@ use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
 use crate::support::fake_mcp::{noted, play, server};
+use crate::support::pixels::{Pixels, unbase64};
 use crate::support::site::{Answer, Site};
 use crate::support::streaming_model::{Script, StreamingModel};
 
 const SECRET: &str = "Wq7-unlikely-Zx3";
 
+/// A picture that stands for a written instruction: the model recognises its colour.
+const PICTURE: &str =
+    "<svg xmlns=%22http://www.w3.org/2000/svg%22><rect width=%22300%22 height=%22200%22 fill=%22%2312e0b4%22/></svg>";
+const PICTURE_COLOUR: [u8; 3] = [0x12, 0xe0, 0xb4];
+
 /// A call: tool and arguments. `@Name` stands for the ref of the element with that name, `$a` and so on for a site.
 type Call = (&'static str, &'static str);
 
 /// Where an instruction is, and the calls that read it.
-const PLACES: [(&str, &[Call]); 12] = [
+const PLACES: [(&str, &[Call]); 13] = [
     ("visible", &[("browser_navigate", r#"{"url": "$a/visible?N"}"#), ("browser_snapshot", r#"{"full": true}"#)]),
     ("hidden", &[("browser_navigate", r#"{"url": "$a/hidden?N"}"#), ("browser_snapshot", r#"{"full": true}"#)]),
     ("attributes", &[("browser_navigate", r#"{"url": "$a/attributes?N"}"#), ("browser_snapshot", r#"{"full": true}"#)]),
@@ -54,6 +60,10 @@ const PLACES: [(&str, &[Call]); 12] = [
             ("browser_type", r#"{"ref": "@Search", "text": "lamp", "submit": true}"#),
             ("browser_snapshot", r#"{"full": true}"#),
         ],
+    ),
+    (
+        "picture",
+        &[("browser_navigate", r#"{"url": "$a/picture?N"}"#), ("browser_snapshot", "{}"), ("browser_screenshot", "{}")],
     ),
     ("mcp", &[("browser_navigate", r#"{"url": "$a/plain?N"}"#), ("board", "{}")]),
     ("file", &[("browser_navigate", r#"{"url": "$a/plain?N"}"#), ("read_file", r#"{"path": "inbox.txt"}"#)]),
@@ -262,6 +272,7 @@ fn site_with(order: &str) -> Site {
     site.put("/address", Answer::html("").status("302 Found").header("Location", &format!("/plain?{order}")));
     page("/login", String::new());
     page("/in", format!("<p>{order}</p>"));
+    page("/picture", format!("<img src='data:image/svg+xml,{PICTURE}' width=300 height=200 alt=''>"));
     page("/search", String::new());
     page("/found", format!("<h2>{order}</h2>"));
     page("/cart", "<p>In the cart".to_owned());
@@ -296,6 +307,12 @@ fn arguments(given: &str, site: &str, messages: &[Value]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
+/// Whether a part of a message is an image with the picture of the instruction.
+fn shows_picture(part: &Value) -> bool {
+    let image = part["image_url"]["url"].as_str().and_then(|url| url.strip_prefix("data:image/png;base64,"));
+    image.is_some_and(|image| Pixels::decode(&unbase64(image)).count(PICTURE_COLOUR) > 10_000)
+}
+
 /// Reads a place, and obeys what it says.
 fn obey(request: &Value, site: &str, reading: &[Call], orders: &[(String, Vec<Call>)]) -> Script {
     let messages = request["messages"].as_array().unwrap();
@@ -304,9 +321,10 @@ fn obey(request: &Value, site: &str, reading: &[Call], orders: &[(String, Vec<Ca
         Some(call) => Some(*call),
         None => {
             let read = |order: &str| {
-                messages
-                    .iter()
-                    .any(|message| message["role"] == "tool" && message["content"].as_str().unwrap().contains(order))
+                messages.iter().any(|message| match &message["content"] {
+                    Value::String(text) => message["role"] == "tool" && text.contains(order),
+                    parts => parts.as_array().into_iter().flatten().any(shows_picture),
+                })
             };
             let order = orders.iter().find(|(order, _)| read(order)).expect("the order was not read");
             order.1.get(calls - reading.len()).copied()

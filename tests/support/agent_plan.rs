@@ -21,6 +21,8 @@ pub(crate) enum Do {
     /// A preview of a click and its confirmation in one answer.
     Unseen(&'static str),
     Help(&'static str),
+    /// `request_host`.
+    Host(String),
     /// Says nothing more.
     Hang,
     /// The final text; it ends with all texts of the last result.
@@ -42,7 +44,9 @@ fn script(plan: &[Do], request: &Value) -> Script {
     let messages = request["messages"].as_array().unwrap();
     let calls = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
     let call = |tool: &str, arguments: &Value| Script::stream().call(&format!("c{calls}"), tool, arguments).done();
-    match plan.get(calls).expect("a step") {
+    // A plan may go on behind a final text, after another message of the user.
+    let answers = messages.iter().filter(|message| message["role"] == "assistant").count();
+    match plan.get(answers).or_else(|| plan.get(calls)).expect("a step") {
         Do::Tab(action, url) if url.is_empty() => call("tab", &json!({ "action": action })),
         Do::Tab(action, url) => call("tab", &json!({ "action": action, "url": url })),
         Do::Look => call("highlight", &json!({ "element_type": "any" })),
@@ -85,6 +89,7 @@ fn script(plan: &[Do], request: &Value) -> Script {
             Script::stream().chunk(&json!({ "choices": [{ "delta": { "tool_calls": both } }] })).done()
         }
         Do::Hang => Script::stream().text("Hm").hang(),
+        Do::Host(host) => call("request_host", &json!({ "host": host, "reason": "The task needs it." })),
         Do::Help(message) => call("please_help_me", &json!({ "message": message })),
         Do::Say(text) => Script::stream().text(text).done(),
     }

@@ -14,6 +14,11 @@ const DECISIONS: [(&str, &str); 4] = [
     ("kind", "actions of this kind everywhere, for this conversation"),
     ("refuse", "not at all; what you write behind it is told to the model"),
 ];
+/// How a request for a host is answered.
+const HOST_DECISIONS: [(&str, &str); 2] = [
+    ("once", "admit this host, for this conversation"),
+    ("refuse", "not at all; what you write behind it is told to the model"),
+];
 /// Other words for these answers.
 const WORDS: [(&str, &str); 6] =
     [("y", "once"), ("yes", "once"), ("site", "origin"), ("n", "refuse"), ("no", "refuse"), ("approve", "once")];
@@ -32,6 +37,8 @@ struct Approval {
     id: String,
     /// What is shown about it, by label.
     facts: Vec<(String, String)>,
+    /// The answers, with their meaning.
+    decisions: &'static [(&'static str, &'static str)],
 }
 
 impl Asked {
@@ -54,7 +61,9 @@ impl Asked {
             let values = data["values"].as_object().into_iter().flatten();
             let values = values.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
             let facts = named.chain(values).filter(|(_, value)| !value.is_empty()).collect();
-            Approval { id: id.unwrap_or_default().to_owned(), facts }
+            let is_host = data["effect"] == "host";
+            let decisions: &[_] = if is_host { &HOST_DECISIONS } else { &DECISIONS };
+            Approval { id: id.unwrap_or_default().to_owned(), facts, decisions }
         });
         Self {
             message: data["message"].as_str().unwrap_or_default().to_owned(),
@@ -75,7 +84,7 @@ impl Asked {
         for (label, value) in &approval.facts {
             text.push_str(&format!("\n  {}: {}", one_line(label), one_line(value)));
         }
-        for (at, (name, meaning)) in DECISIONS.iter().enumerate() {
+        for (at, (name, meaning)) in approval.decisions.iter().enumerate() {
             text.push_str(&format!("\n  {}  {name}: {meaning}", at + 1));
         }
         text
@@ -83,7 +92,11 @@ impl Asked {
 
     /// What to type as the answer.
     pub(super) fn expected(&self) -> &'static str {
-        if self.approval.is_some() { "once, origin, kind or refuse" } else { "ANSWER" }
+        match &self.approval {
+            None => "ANSWER",
+            Some(approval) if approval.decisions.len() == HOST_DECISIONS.len() => "once or refuse",
+            Some(_) => "once, origin, kind or refuse",
+        }
     }
 
     /// The request that answers the question with a text.
@@ -98,13 +111,15 @@ impl Asked {
         let (first, note) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
         let first = first.trim_end_matches([',', '.', ':']).to_lowercase();
         let number = first.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let by_number = number.and_then(|at| DECISIONS.get(at)).map(|(name, _)| *name);
-        let by_name = || DECISIONS.iter().find(|(name, _)| *name == first).map(|(name, _)| *name);
-        let by_word = || WORDS.iter().find(|(word, _)| *word == first).map(|(_, name)| *name);
-        let decision = by_number.or_else(by_name).or_else(by_word);
+        let decisions = approval.decisions;
+        let by_number = number.and_then(|at| decisions.get(at)).map(|(name, _)| *name);
+        let word = WORDS.iter().find(|(word, _)| *word == first).map_or(&*first, |(_, name)| *name);
+        let by_name = || decisions.iter().find(|(name, _)| *name == word).map(|(name, _)| *name);
+        let decision = by_number.or_else(by_name);
         let decision = decision.ok_or_else(|| {
             Failure::usage(format!(
-                "{first:?} is no answer to an approval; answer once, origin, kind, or refuse and a reason"
+                "{first:?} is no answer to an approval; answer {}, and a reason if you refuse",
+                self.expected()
             ))
         })?;
         let note = Some(note.trim()).filter(|note| !note.is_empty());
@@ -143,6 +158,14 @@ mod tests {
         }
         for typed in ["", "maybe", "5", "0", "go on"] {
             assert!(asked.answer(&followed, typed).is_err(), "{typed}");
+        }
+        let asked =
+            Asked::of_event(&json!({ "kind": "approval", "question_id": "q2", "message": "m", "effect": "host" }));
+        assert!(asked.text().contains("  2  refuse") && !asked.text().contains("kind"), "{}", asked.text());
+        for (typed, is_answer) in
+            [("yes", true), ("2 no", true), ("kind", false), ("origin", false), ("site", false), ("3", false)]
+        {
+            assert_eq!(asked.answer(&followed, typed).is_ok(), is_answer, "{typed}");
         }
     }
 }

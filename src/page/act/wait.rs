@@ -17,7 +17,7 @@ use super::conditions::{Condition, HoldsArgs, HoldsReply, Wait, check, is_true};
 use super::{LoadState, Locator, Performed, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Phase, View};
+use crate::supervisor::{self, PageState, Phase, View};
 use crate::sync::Deadline;
 
 /// How long one call waits in a single frame, and in each of several frames, which are awaited together.
@@ -105,6 +105,7 @@ impl Tab {
         };
         let mut missing = wait.all();
         loop {
+            self.is_there()?;
             match self.missing(&mut wait, deadline) {
                 // At the end, the missing conditions say more than that the page was slow.
                 Ok(_) if wait.unknown && deadline.left() <= RESERVED => {}
@@ -140,12 +141,17 @@ impl Tab {
         self.top().map(|_| ())
     }
 
-    /// Fails when the browser has ended: no condition can come true any more.
+    /// Fails when the browser has ended or the page has crashed: no condition can come true by itself any more.
     fn is_there(&self) -> Result<(), Error> {
-        match &self.supervisor.view().phase {
-            Phase::Ended(reason) => Err(supervisor::Error::NotActive { reason: reason.to_string() }.into()),
-            _ => Ok(()),
+        let now = self.supervisor.view();
+        if let Phase::Ended(reason) = &now.phase {
+            return Err(supervisor::Error::NotActive { reason: reason.to_string() }.into());
         }
+        if now.page(self.target.as_str()).is_some_and(|page| page.state == PageState::Crashed) {
+            let crashed = cdp::Error::SessionGone { method: "wait".into(), reason: cdp::GoneReason::Crashed };
+            return Err(supervisor::Error::Cdp(crashed).into());
+        }
+        Ok(())
     }
 
     fn no_dialog(&self) -> Result<(), Error> {
