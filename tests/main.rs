@@ -505,6 +505,9 @@ mod server_turns;
 #[path = "server/ui.rs"]
 mod server_ui;
 #[cfg(feature = "agent")]
+#[path = "server/ui_agent.rs"]
+mod server_ui_agent;
+#[cfg(feature = "agent")]
 #[path = "store/browser_ids.rs"]
 mod store_browser_ids;
 #[cfg(feature = "agent")]

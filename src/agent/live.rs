@@ -276,6 +276,11 @@ impl Live {
         (session.get_or_insert_with(make).clone(), is_new)
     }
 
+    /// The session of the conversation, if it has one.
+    pub(super) fn known_session(&self) -> Option<Session> {
+        self.session.lock().clone()
+    }
+
     pub(super) fn has_session(&self) -> bool {
         self.session.lock().is_some()
     }

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::held_up::{self, HoldUp};
+use super::settings::Settings;
 use super::{Agents, Error, WRITE};
+use crate::control::TabInfo;
 use crate::store::{Conversation, ConversationState, Image, Question, StoredEvent};
 use crate::sync::Deadline;
 
@@ -47,6 +49,20 @@ impl Agents {
     pub fn get(&self, id: &str) -> Result<Overview, Error> {
         let found = self.inner().store.conversation(id, Deadline::after(WRITE))?;
         self.overview(found.ok_or_else(|| Error::not_found(id))?)
+    }
+
+    /// The tabs of a conversation; none while it has no session, or its browser is not running.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Store`], [`Error::Control`] for a profile that no longer exists.
+    pub fn tabs(&self, id: &str) -> Result<Vec<TabInfo>, Error> {
+        let inner = self.inner();
+        let found = inner.store.conversation(id, Deadline::after(WRITE))?.ok_or_else(|| Error::not_found(id))?;
+        let Some(session) = inner.live(id).and_then(|live| live.known_session()) else { return Ok(Vec::new()) };
+        let settings = Settings::read(&found)?;
+        let pages = inner.control.profile(settings.profile.as_deref())?.for_session(&session);
+        let own = pages.targets();
+        Ok(pages.tabs().into_iter().filter(|tab| own.contains(&tab.target_id)).collect())
     }
 
     fn overview(&self, mut conversation: Conversation) -> Result<Overview, Error> {

@@ -211,6 +211,8 @@ pub(crate) struct ConversationList {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ConversationShown {
     pub(crate) conversation: ConversationInfo,
+    /// Its tabs; `active` is the one that it works in.
+    pub(crate) tabs: Vec<crate::control::TabInfo>,
 }
 
 /// A stored event.

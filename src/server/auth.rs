@@ -86,7 +86,8 @@ impl Auth {
         self.check_host(head)?;
         let from_us = self.check_origin(&head.headers)?;
         // Only without a body: unauthenticated clients must not use up the budget for bodies.
-        if head.path == "/health" && matches!(head.method, Method::GET | Method::HEAD) && !head.has_body() {
+        let is_open = head.path == "/health" || ui::is_asset(head);
+        if is_open && matches!(head.method, Method::GET | Method::HEAD) && !head.has_body() {
             return Ok(());
         }
         self.check_secret(head, from_us)

@@ -1,4 +1,5 @@
-//! The web UI: one static page, which contains no secret.
+//! The web UI: a page, its scripts and its style sheet, none of which contains a secret. They are served as they are in
+//! `ui/`; the page needs nothing from elsewhere.
 
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, VARY, WWW_AUTHENTICATE, X_FRAME_OPTIONS,
@@ -7,12 +8,38 @@ use http::{Method, StatusCode};
 
 use crate::http::{Answer, Head};
 
-/// The page. `NONCE` is replaced by a random value in each answer.
-const PAGE: &str = include_str!("ui.html");
-/// Allows only the page's own script and style, and no other origins.
-const POLICY: &str = "default-src 'none'; script-src 'nonce-NONCE'; style-src 'nonce-NONCE'; connect-src 'self'; \
-                      img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-                      require-trusted-types-for 'script'; trusted-types 'none'";
+const PAGE: &str = include_str!("ui/index.html");
+/// Allows only files of this server. Pictures are fetched with the page's secret, so they are `blob:` or `data:`.
+const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+macro_rules! assets {
+    ($($name:literal $media:ident),+ $(,)?) => {
+        /// The files below `/ui/`: name, media type and content.
+        const ASSETS: &[(&str, &str, &str)] = &[$(($name, $media, include_str!(concat!("ui/", $name)))),+];
+    };
+}
+
+assets! {
+    "api.js" SCRIPT,
+    "browser.js" SCRIPT,
+    "composer.js" SCRIPT,
+    "conversation.js" SCRIPT,
+    "dom.js" SCRIPT,
+    "drawer.js" SCRIPT,
+    "inspect.js" SCRIPT,
+    "loop.js" SCRIPT,
+    "main.js" SCRIPT,
+    "question.js" SCRIPT,
+    "record.js" SCRIPT,
+    "settings.js" SCRIPT,
+    "stage.js" SCRIPT,
+    "style.css" STYLE,
+    "ticket.js" SCRIPT,
+    "timeline.js" SCRIPT,
+}
 
 /// Whether a request is for the page: `GET /` that prefers HTML over JSON.
 pub(super) fn is_wanted(head: &Head) -> bool {
@@ -26,28 +53,30 @@ pub(super) fn is_root(head: &Head) -> bool {
     matches!(head.method, Method::GET | Method::HEAD) && head.path == "/"
 }
 
+/// Whether a path is that of a file of the page.
+pub(super) fn is_asset(head: &Head) -> bool {
+    head.path.strip_prefix("/ui/").is_some_and(|name| ASSETS.iter().any(|(known, ..)| *known == name))
+}
+
+/// A file of the page.
+pub(super) fn asset(name: &str) -> Option<Answer> {
+    let (_, media, content) = ASSETS.iter().find(|(known, ..)| *known == name)?;
+    Some(guarded(Answer::bytes(StatusCode::OK, media, content.as_bytes().to_vec())))
+}
+
 /// The page.
 pub(super) fn page() -> Answer {
-    with_status(StatusCode::OK)
+    guarded(Answer::html(PAGE)).with(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
 }
 
 /// The page with status 401, for a browser without a valid ticket. It explains how to sign in; in a tab that has a
 /// secret, it continues with that secret.
 pub(super) fn signed_out() -> Answer {
-    with_status(StatusCode::UNAUTHORIZED).with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+    let page = page().with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    Answer { status: StatusCode::UNAUTHORIZED, ..page }
 }
 
-fn with_status(status: StatusCode) -> Answer {
-    let mut bytes = [0; 16];
-    let policy = getrandom::fill(&mut bytes).ok().and_then(|()| {
-        let nonce = format!("{:032x}", u128::from_be_bytes(bytes));
-        let policy = HeaderValue::try_from(POLICY.replace("NONCE", &nonce)).ok()?;
-        Some((nonce, policy))
-    });
-    let Some((nonce, policy)) = policy else {
-        return Answer::failure(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", "cannot generate random numbers");
-    };
-    let page = Answer::html(PAGE.replace("NONCE", &nonce));
+fn guarded(answer: Answer) -> Answer {
     let fixed = [
         (CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("referrer-policy"), "no-referrer"),
@@ -56,6 +85,5 @@ fn with_status(status: StatusCode) -> Answer {
         (X_FRAME_OPTIONS, "DENY"),
         (VARY, "Accept, Authorization"),
     ];
-    let page = fixed.into_iter().fold(page, |page, (name, value)| page.with(name, HeaderValue::from_static(value)));
-    Answer { status, ..page.with(CONTENT_SECURITY_POLICY, policy) }
+    fixed.into_iter().fold(answer, |answer, (name, value)| answer.with(name, HeaderValue::from_static(value)))
 }

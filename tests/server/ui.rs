@@ -20,9 +20,11 @@ fn until(task: &Task, condition: &str) {
     task.eval(&script);
 }
 
-/// The UI with everything that it shows once it is in.
+/// The UI with everything that it shows once it is in, and the view of the browser.
 fn signed_in(task: &Task) {
-    until(task, "document.querySelector('#facts dt')");
+    until(task, "document.querySelector('#facts dt') && document.body.dataset.view");
+    task.eval("document.querySelector('nav a[data-view=browser]').click()");
+    until(task, "!document.getElementById('view-browser').hidden");
 }
 
 #[test]
@@ -76,7 +78,8 @@ fn the_ui_controls_the_browser_and_survives_a_reload() {
     let url = served.server().ui_url().unwrap();
     open(&task, &url);
     signed_in(&task);
-    assert_eq!(task.eval("location.pathname + location.search"), json!("/"), "the ticket is gone from the address");
+    let address = task.eval("location.pathname + location.search + location.hash");
+    assert_eq!(address, json!("/#/browser"), "the ticket is gone from the address");
     assert_eq!(task.eval("document.cookie"), json!(""));
     assert_eq!(task.eval("Object.keys(localStorage).length"), json!(0));
 
@@ -84,7 +87,7 @@ fn the_ui_controls_the_browser_and_survives_a_reload() {
     until(&task, "document.getElementById('state').textContent === 'running'");
     served.site.page("/", "<title>Shown</title>x");
     let target = served.open("/");
-    until(&task, "document.getElementById('tabs').textContent.includes('Shown')");
+    until(&task, "document.getElementById('tabs')?.textContent.includes('Shown')");
     until(&task, "document.getElementById('log').textContent.includes('tab_opened')");
     // A picture of the tab, the color of the profile, and facts in words.
     until(&task, "document.querySelector('#tabs img')?.naturalWidth > 100");
@@ -106,9 +109,9 @@ fn the_ui_controls_the_browser_and_survives_a_reload() {
     // It continues after a reload, but not in another tab.
     task.reload(&FrameRef::Top, soon()).unwrap();
     task.loaded(&FrameRef::Top);
-    until(&task, "document.getElementById('tabs').textContent.includes('Shown')");
+    until(&task, "document.getElementById('tabs')?.textContent.includes('Shown')");
     served.api.delete(&format!("/tabs/{target}")).ok();
-    until(&task, "!document.getElementById('tabs').textContent.includes('Shown')");
+    until(&task, "!document.getElementById('tabs')?.textContent.includes('Shown')");
     task.eval("sessionStorage.clear()");
     open(&task, served.server().url());
     until(&task, "document.body.innerText.includes('cdpilot ui')");

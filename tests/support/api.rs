@@ -82,6 +82,12 @@ impl TestServer {
         self.server = Some(server);
     }
 
+    /// Restarts the server at the same port.
+    pub(crate) fn restart_in_place(&mut self) {
+        self.options.port = Some(self.api.address.port());
+        self.restart();
+    }
+
     pub(crate) fn server(&self) -> &Server {
         self.server.as_ref().unwrap()
     }

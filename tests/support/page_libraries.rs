@@ -8,6 +8,14 @@ use super::site::{Answer, Site};
 /// Serves files of the packages below `/lib/`. `None` with a message if the libraries are not installed;
 /// `CDPILOT_REQUIRE_PAGE_LIBRARIES=1` turns that into a failure.
 pub(crate) fn serve(site: &Site, files: &[&str]) -> Option<()> {
+    for file in files {
+        site.put(&format!("/lib/{file}"), Answer::bytes("text/javascript", read(file)?.into_bytes()));
+    }
+    Some(())
+}
+
+/// A file of the packages; `None` as for [`serve`].
+pub(crate) fn read(file: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let place =
         std::env::var_os("CDPILOT_PAGE_LIBRARIES").map_or_else(|| root.join("target/page-libraries"), PathBuf::from);
@@ -19,10 +27,6 @@ pub(crate) fn serve(site: &Site, files: &[&str]) -> Option<()> {
         let _ = writeln!(std::io::stderr(), "OMITTED, run scripts/ensure-page-libraries.sh: {name}");
         return None;
     }
-    for file in files {
-        let path = place.join("node_modules").join(file);
-        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        site.put(&format!("/lib/{file}"), Answer::bytes("text/javascript", bytes));
-    }
-    Some(())
+    let path = place.join("node_modules").join(file);
+    Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }

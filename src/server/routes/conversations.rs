@@ -74,7 +74,10 @@ pub(super) fn list(call: &Call<'_>, query: ConversationsQuery) -> Result<Convers
 
 pub(super) fn show(call: &Call<'_>, _: NoFields) -> Result<ConversationShown, ApiError> {
     let guard = call.context.control.config().agent.guard;
-    Ok(ConversationShown { conversation: info(agents(call)?.get(call.path_param(0))?, guard) })
+    let (agents, id) = (agents(call)?, call.path_param(0));
+    let conversation = info(agents.get(id)?, guard);
+    // The profile of a conversation may have been deleted.
+    Ok(ConversationShown { conversation, tabs: agents.tabs(id).unwrap_or_default() })
 }
 
 pub(super) fn delete(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> {

@@ -10,6 +10,7 @@ use super::super::error::ApiError;
 use super::super::openapi;
 use super::super::settings_check;
 use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
+use super::super::ui;
 use super::{Call, Reply};
 use crate::api::{Doctor, Health, NoFields, Ticket, UiSecret};
 use crate::config::Config;
@@ -36,6 +37,14 @@ pub(super) fn doctor(call: &Call<'_>, _: NoFields) -> Result<Doctor, ApiError> {
 pub(super) fn openapi(_: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
     let answer = Answer::json(StatusCode::OK, &*openapi::DOCUMENT);
     Ok(Reply::Other(answer.with(CACHE_CONTROL, HeaderValue::from_static("no-store"))))
+}
+
+/// A file of the web UI.
+pub(super) fn asset(call: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
+    let name = call.path_param(0);
+    let answer =
+        ui::asset(name).ok_or_else(|| ApiError::new("NOT_FOUND", format!("the web UI has no file {name:?}")))?;
+    Ok(Reply::Other(answer))
 }
 
 pub(super) fn ticket(call: &Call<'_>, _: NoFields) -> Result<Ticket, ApiError> {

@@ -42,6 +42,16 @@ fn server_routes() -> Vec<Route> {
         )
         .quick()
         .global(),
+        Route::other::<NoFields, AnyBody>(
+            Get,
+            "/ui/:file",
+            "Return a script or style sheet of the web UI; needs no token",
+            "text/javascript",
+            system::asset,
+        )
+        .quick()
+        .global()
+        .open(),
         Route::of(Post, "/ui/ticket", "Issue a one-time ticket for the web UI", system::ticket).quick().global(),
         Route::of(
             Post,

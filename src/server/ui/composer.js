@@ -1,0 +1,217 @@
+// The composer: what is to be done, with which model and tools, and run, pause and stop.
+
+import { ask } from "/ui/api.js";
+import { at, attempt, button, h, problem } from "/ui/dom.js";
+import * as loop from "/ui/loop.js";
+
+const PROMPTS = "cdpilot-prompts", OPTIONS = "cdpilot-options";
+const EXAMPLES = ["Open example.com and tell me what it says.", "Find the opening hours of the library in my town.", "Compare the prices of three USB-C cables."];
+const COMMANDS = [
+  ["/new", "Begin another conversation", () => { location.hash = "#/"; }],
+  ["/pause", "Pause the run", () => change("pause")],
+  ["/resume", "Continue the run", () => change("resume")],
+  ["/stop", "Stop the run", () => change("stop")],
+  ["/save", "Keep the text as a prompt", () => keep(at("text").value.replace(/^\/save\s*/, ""))],
+];
+let conversation = null, open = () => {}, routines = [], staged = null, chosen = 0;
+
+/** Something that was kept in localStorage; never keys or pictures. */
+function stored(name, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(name)) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+const change = end => conversation && attempt(() => conversation.change(end));
+
+function field(name, label, control) {
+  control.id = "option-" + name;
+  control.name = name;
+  return h("p", null, h("label", { for: control.id }, label), control);
+}
+
+/** Shows the options of the next conversation. */
+async function options() {
+  const kept = stored(OPTIONS, {});
+  const [settings, secrets, profiles] = await Promise.all([ask("GET", "/api/config"), ask("GET", "/secrets").catch(() => ({ secrets: [] })), ask("GET", "/profiles")]);
+  const select = (values, value) => h("select", null, values.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+  const models = settings.llm_configs.map(it => [it.alias, it.alias + (it.is_default ? " (default)" : "")]);
+  const names = (secrets.secrets ?? []).map(it => it.name);
+  const browsers = [["", "Browser of this server"], ...profiles.profiles.filter(it => !it.isDefault).map(it => ["profile:" + it.name, "Profile " + it.name]), ["id", "Another browser, by its id"]];
+  const browserId = h("input", { type: "text", autocomplete: "off", placeholder: "Browser id" });
+  at("options-body").replaceChildren(
+    h("p", { class: "none" }, "For the next new conversation."),
+    field("model", "Model", select(models.length ? models : [["", "none configured"]], kept.model ?? settings.default_llm_alias)),
+    field("browser", "Browser", select(browsers, "")),
+    field("browser_id", "Browser id", browserId),
+    field("toolsets", "Tools", h("input", { type: "text", value: kept.toolsets ?? "", placeholder: "visual, todo, clarify" })),
+    field("guard", "Approvals", select([["irreversible", "before what cannot be undone"], ["all", "before every change"], ["off", "never"]], kept.guard ?? settings.agent.guard ?? "irreversible")),
+    field("hosts", "Only these hosts", h("input", { type: "text", value: kept.hosts ?? "", placeholder: "all" })),
+    field("cwd", "Working folder", h("input", { type: "text", value: kept.cwd ?? "", placeholder: settings.default_cwd })),
+    field("share_login", "Use the logins of the profile", h("input", { type: "checkbox", checked: kept.share_login === true })),
+    names.length ? field("secrets", "Secrets that it may type", h("select", { multiple: true, size: Math.min(4, names.length) },
+      names.map(name => h("option", { value: name }, name)))) : null);
+  at("options-body").onchange = () => {
+    const { model, toolsets, guard, hosts, cwd, share_login } = read();
+    localStorage.setItem(OPTIONS, JSON.stringify({ model, toolsets, guard, hosts, cwd, share_login }));
+  };
+  return settings;
+}
+
+function read() {
+  const value = name => at("option-" + name)?.value.trim() ?? "";
+  return {
+    model: value("model"), browser: value("browser"), browser_id: value("browser_id"), toolsets: value("toolsets"), guard: value("guard"),
+    hosts: value("hosts"), cwd: value("cwd"), share_login: at("option-share_login")?.checked ?? false,
+    secrets: [...at("option-secrets")?.selectedOptions ?? []].map(it => it.value),
+  };
+}
+
+const list = text => text.split(/[,\s]+/).filter(Boolean);
+
+/** Creates a conversation with the chosen options. Returns its id. */
+export async function create() {
+  const it = read(), body = {};
+  if (it.model) body.model = it.model;
+  if (it.toolsets) body.toolsets = list(it.toolsets);
+  if (it.guard) body.guard = it.guard;
+  if (it.hosts) body.hosts = list(it.hosts);
+  if (it.cwd) body.cwd = it.cwd;
+  if (it.share_login) body.share_login = true;
+  if (it.secrets.length) body.secrets = it.secrets;
+  if (it.browser === "id" || it.browser_id) body.browser_id = it.browser_id;
+  else if (it.browser.startsWith("profile:")) {
+    const registered = await ask("POST", "/browsers/register", { profile: it.browser.slice(8) });
+    body.browser_id = registered.browser_id;
+  }
+  return (await ask("POST", "/agent/conversations", body)).conversation_id;
+}
+
+async function run() {
+  const text = at("text").value.trim();
+  if (!text) return at("text").focus();
+  const command = COMMANDS.find(([name]) => text === name || text.startsWith(name + " "));
+  if (command) {
+    await command[2]();
+    at("text").value = "";
+    return slash();
+  }
+  at("run").disabled = true;
+  try {
+    problem("");
+    const to = conversation ?? await open(await create());
+    await to.send(text);
+    at("text").value = "";
+  } catch (error) {
+    problem(error.message);
+  } finally {
+    at("run").disabled = false;
+  }
+}
+
+function keep(text) {
+  const kept = stored(PROMPTS, []);
+  if (text.trim() && !kept.includes(text.trim())) localStorage.setItem(PROMPTS, JSON.stringify([...kept, text.trim()].slice(-20)));
+  quick();
+}
+
+/** Shows kept prompts, or examples, while no conversation is open. */
+function quick() {
+  const kept = stored(PROMPTS, []);
+  const texts = kept.length ? kept : EXAMPLES;
+  const chips = texts.map(text => h("span", { class: "chip" },
+    button(text, () => { at("text").value = text; at("text").focus(); }),
+    kept.length ? button("×", () => { localStorage.setItem(PROMPTS, JSON.stringify(kept.filter(it => it !== text))); quick(); },
+      { class: "icon", "aria-label": `Remove the prompt ${text}` }) : null));
+  at("quick").replaceChildren(...(conversation ? [] : chips));
+}
+
+/** Shows what a text that begins with / may become. */
+function slash() {
+  const text = at("text").value, menu = at("slash");
+  const isOpen = text.startsWith("/") && !text.includes(" ");
+  const found = isOpen ? COMMANDS.filter(([name]) => name.startsWith(text)) : [];
+  menu.hidden = !isOpen;
+  chosen = Math.min(chosen, Math.max(found.length - 1, 0));
+  menu.replaceChildren(...found.map(([name, meaning, act], index) => h("li", {
+    role: "option", id: "slash-" + index, "aria-selected": String(index === chosen),
+    onmousedown: down => { down.preventDefault(); pick(name, act); },
+  }, h("b", null, name), " ", meaning)));
+  if (isOpen && !routines.length) menu.append(h("li", { class: "none", role: "option", "aria-disabled": "true", "aria-selected": "false" }, "There are no routines yet."));
+  if (isOpen && found.length) at("text").setAttribute("aria-activedescendant", "slash-" + chosen);
+  else at("text").removeAttribute("aria-activedescendant");
+  return found;
+}
+
+function pick(name, act) {
+  if (name !== "/save") {
+    at("text").value = "";
+    act();
+  } else at("text").value = "/save ";
+  slash();
+  at("text").focus();
+}
+
+function keys(key) {
+  const found = at("slash").hidden ? [] : slash();
+  if (found.length && ["ArrowDown", "ArrowUp"].includes(key.key)) {
+    key.preventDefault();
+    chosen = (chosen + (key.key === "ArrowDown" ? 1 : found.length - 1)) % found.length;
+    return slash();
+  }
+  if (key.key === "Escape" && !at("slash").hidden) {
+    at("text").value = "";
+    return slash();
+  }
+  if (key.key !== "Enter" || key.shiftKey || key.isComposing) return;
+  key.preventDefault();
+  if (found.length) pick(found[chosen][0], found[chosen][2]);
+  else run();
+}
+
+const number = value => value >= 10000 ? `${Math.round(value / 1000)} k` : String(value);
+
+/** Shows the state of the conversation: buttons, tokens and cost. */
+export function state() {
+  const info = conversation?.info;
+  const isRunning = info?.status === "active", isWaiting = info?.status === "waiting";
+  at("pause").hidden = !isRunning || info.paused;
+  at("resume").hidden = !(info && (isRunning && info.paused || !isRunning && !isWaiting && info.unfinished));
+  at("end").hidden = !isRunning && !isWaiting;
+  at("run").hidden = isRunning || isWaiting;
+  at("run").textContent = conversation ? "Send" : "Run";
+  at("text").placeholder = isRunning ? "The agent works. Pause or stop it to say something." : isWaiting ? "Answer the question above."
+    : conversation ? "Say what comes next." : "Describe a task. Type / for commands.";
+  at("text").disabled = isRunning || isWaiting;
+  at("options").hidden = Boolean(conversation);
+  const metrics = info?.usage, tokens = metrics?.accumulated_token_usage;
+  const all = tokens ? (tokens.prompt_tokens ?? 0) + (tokens.completion_tokens ?? 0) : null;
+  const cost = metrics?.accumulated_cost;
+  const parts = [info?.model, all !== null && `${number(all)} tokens`, cost !== null && cost !== undefined && `${cost.toFixed(4)} ${metrics.currency ?? ""}`];
+  at("usage").textContent = parts.filter(Boolean).join(" · ");
+}
+
+/** Shows another conversation; `null`: a new one. */
+export function show(other) {
+  conversation = other;
+  quick();
+  state();
+  if (!conversation) options().catch(error => problem(error.message));
+}
+
+/** `opens`: opens a conversation by its id, and returns it. Returns the settings of the server. */
+export async function begin(opens) {
+  open = opens;
+  at("composer").onsubmit = submit => { submit.preventDefault(); run(); };
+  at("pause").onclick = () => change("pause");
+  at("resume").onclick = () => change("resume");
+  at("end").onclick = () => change("stop");
+  at("text").onkeydown = keys;
+  at("text").oninput = () => { chosen = 0; slash(); };
+  at("text").onblur = () => { at("slash").hidden = true; };
+  const settings = await options();
+  await loop.begin({ create, open });
+  return settings;
+}

@@ -1,0 +1,61 @@
+// The list of conversations.
+
+import { ask } from "/ui/api.js";
+import { ago, at, attempt, button, fill, h } from "/ui/dom.js";
+
+const NAMES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
+let opened = null, drawn = "";
+
+function row(it) {
+  const state = it.paused ? "paused" : it.status;
+  const idle = it.unfinished ? "Stopped" : it.message_count ? "Done" : "New";
+  const name = it.paused ? "Paused" : it.queued ? "Queued" : it.status === "idle" ? idle : NAMES[it.status] ?? it.status;
+  const remove = button("×", async () => {
+    if (!remove.classList.contains("sure")) {
+      remove.classList.add("sure");
+      remove.textContent = "Delete?";
+      setTimeout(() => { remove.classList.remove("sure"); remove.textContent = "×"; }, 4000);
+      return;
+    }
+    await attempt(() => ask("DELETE", "/agent/conversations/" + encodeURIComponent(it.id)));
+    if (it.id === opened) location.hash = "#/";
+    refresh();
+  }, { class: "icon", "aria-label": `Delete the conversation ${it.title || it.id}` });
+  return h("li", { class: it.id === opened ? "current" : "" },
+    h("a", { href: "#/c/" + it.id, "aria-current": it.id === opened ? "page" : null },
+      h("span", { class: `dot ${state}`, title: name }, h("span", { class: "hidden-label" }, name)),
+      h("span", { class: "name" }, it.title || "(no message yet)"),
+      h("small", null, `${name} · ${it.model} · ${ago(it.updated_at)}`)),
+    remove);
+}
+
+/** Reads the list again. */
+export async function refresh() {
+  const status = at("status-filter").value;
+  const { conversations } = await ask("GET", "/agent/conversations" + (status ? "?status=" + status : ""));
+  const waiting = conversations.filter(it => it.status === "waiting").length;
+  at("drawer-toggle").classList.toggle("calls", waiting > 0);
+  const shown = conversations.slice(0, 300);
+  const state = JSON.stringify([opened, shown.map(it => [it.id, it.title, it.status, it.paused, it.queued, it.model, ago(it.updated_at)])]);
+  if (state === drawn) return;
+  drawn = state;
+  fill(at("conversations"), shown.map(row), status ? "No conversation in this state." : "No conversation yet.");
+}
+
+/** Marks the conversation that is open. */
+export function mark(id) {
+  opened = id;
+  refresh().catch(() => {});
+}
+
+export function begin() {
+  at("status-filter").onchange = () => attempt(refresh);
+  at("new").onclick = () => { location.hash = "#/"; at("text").focus(); toggle(false); };
+  at("drawer-toggle").onclick = () => toggle(!document.body.classList.contains("with-drawer"));
+  at("conversations").addEventListener("click", click => { if (click.target.closest("a")) toggle(false); });
+}
+
+function toggle(isOpen) {
+  document.body.classList.toggle("with-drawer", isOpen);
+  at("drawer-toggle").setAttribute("aria-expanded", String(isOpen));
+}

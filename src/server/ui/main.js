@@ -1,0 +1,186 @@
+// Signs in, shows one of the views, and keeps the open conversation up to date.
+
+import { ask, enter, onSignedOut, setProfile } from "/ui/api.js";
+import { at, attempt, h, problem } from "/ui/dom.js";
+import { Conversation } from "/ui/conversation.js";
+import * as browser from "/ui/browser.js";
+import * as composer from "/ui/composer.js";
+import * as drawer from "/ui/drawer.js";
+import * as inspect from "/ui/inspect.js";
+import * as question from "/ui/question.js";
+import * as record from "/ui/record.js";
+import * as settings from "/ui/settings.js";
+import * as stage from "/ui/stage.js";
+import * as timeline from "/ui/timeline.js";
+
+/** How often a running conversation and the list are read again, in milliseconds. */
+const [BEAT, LIST_BEAT] = [2000, 5000];
+let conversation = null, isConnected = true, isFirst = false;
+
+/** Shows the content, or how to sign in. */
+function signedIn(isIn, why = "") {
+  at("app").hidden = !isIn;
+  at("outside").hidden = isIn;
+  at("outside-problem").textContent = why;
+}
+
+function takeOver() {
+  const info = conversation?.info;
+  if (info?.status === "active" && !info.paused) conversation.change("pause").catch(error => problem(error.message));
+  stage.live(true);
+  at("screen").focus();
+}
+
+let shownStatus = "";
+
+function changed() {
+  const { status, paused, title, last_event: last } = conversation.info;
+  at("save").hidden = !last;
+  const now = `${conversation.id} ${status} ${paused} ${title}`;
+  if (now !== shownStatus) drawer.refresh().catch(() => {});
+  shownStatus = now;
+  stage.state(isConnected);
+  composer.state();
+  question.show(conversation, takeOver);
+}
+
+function todos(list) {
+  const found = conversation?.events.findLast(event => event.todos?.todos);
+  const items = merged();
+  at("plan").hidden = !items.length;
+  if (list && !found) return;
+  at("todos").replaceChildren(...items.map(it => h("li", { class: it.status }, it.content, h("span", { class: "hidden-label" }, ` (${it.status.replace("_", " ")})`))));
+}
+
+/** The to-do list: the last one that replaced all, and what was merged into it since. */
+function merged() {
+  let items = [];
+  for (const event of conversation?.events ?? []) {
+    const change = event.todos?.todos;
+    if (!Array.isArray(change)) continue;
+    if (!event.todos.merge) items = [];
+    for (const it of change) {
+      const at = items.findIndex(known => known.id === it.id);
+      if (at < 0) items.push(it);
+      else items[at] = it;
+    }
+  }
+  return items.map(it => ({ content: String(it.content ?? ""), status: String(it.status ?? "pending") })).slice(0, 100);
+}
+
+/** Opens a conversation, or none. Returns it once it is loaded. */
+async function open(id) {
+  if (conversation?.id === id) return conversation;
+  conversation?.close();
+  const own = conversation = id === null ? null : new Conversation(id, {
+    changed: () => own === conversation && changed(),
+    connected: yes => {
+      if (own !== conversation) return;
+      isConnected = yes;
+      stage.state(yes);
+    },
+    events: (list, isEarlier) => {
+      if (own !== conversation) return;
+      if (!isEarlier) {
+        timeline.append(list);
+        stage.events(list);
+      }
+      if (list.some(event => event.todos)) todos(list);
+    },
+    delta: data => own === conversation && stage.part(data),
+    unstored: text => problem(text),
+  });
+  isConnected = true;
+  timeline.show(own);
+  stage.show(own);
+  composer.show(own);
+  question.show(own, takeOver);
+  todos();
+  at("save").hidden = true;
+  drawer.mark(id);
+  if (id === null) return null;
+  if (location.hash !== "#/c/" + id) history.pushState(null, "", "#/c/" + id);
+  try {
+    await own.open();
+  } catch (error) {
+    if (error.status === 404 && own === conversation) location.hash = "#/";
+    throw error;
+  }
+  return own;
+}
+
+/** Shows what the address says. */
+async function route() {
+  const [, view, id] = location.hash.match(/^#\/(c|browser|settings)?(?:\/([\w-]+))?/) ?? [];
+  const name = isFirst && !view ? "settings" : view === "browser" || view === "settings" ? view : "agent";
+  document.body.dataset.view = name;
+  for (const one of ["agent", "browser", "settings"]) at("view-" + one).hidden = one !== name;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  try {
+    if (name === "settings") await settings.show(isFirst);
+    else if (name === "browser") browser.refresh();
+    else await open(view === "c" && id ? id : null);
+  } catch (error) {
+    problem(error.message);
+  }
+}
+
+function beat() {
+  const info = conversation?.info;
+  if (!document.hidden && info && ["active", "waiting"].includes(info.status)) {
+    conversation.refresh().then(() => { if (!isConnected) { isConnected = true; changed(); } }, () => { isConnected = false; stage.state(false); });
+  }
+  setTimeout(beat, BEAT);
+}
+
+function listBeat() {
+  if (!document.hidden && !at("view-agent").hidden) drawer.refresh().catch(() => {});
+  setTimeout(listBeat, LIST_BEAT);
+}
+
+async function begin() {
+  const { profiles } = await ask("GET", "/profiles");
+  const select = at("profile");
+  select.replaceChildren(...profiles.map(it => h("option", { value: it.name, selected: it.isDefault }, it.name)));
+  select.closest("label").hidden = profiles.length < 2;
+  select.onchange = () => { setProfile(select.value); browser.follow(); };
+  setProfile(select.value);
+  drawer.begin();
+  timeline.begin();
+  stage.begin();
+  inspect.begin(stage.tab, stage.pageSize);
+  at("save").onclick = () => attempt(() => record.save(conversation));
+  browser.begin(() => conversation?.info?.status === "waiting" && conversation.refresh().catch(() => {}));
+  signedIn(true);
+  browser.follow();
+  settings.begin(() => {
+    composer.show(conversation);
+    if (isFirst) location.hash = "#/";
+    isFirst = false;
+  });
+  const state = await composer.begin(open).catch(error => { problem(error.message); return { is_configured: true }; });
+  isFirst = !state.is_configured;
+  addEventListener("hashchange", route);
+  addEventListener("popstate", route);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    conversation?.refresh().catch(() => {});
+    browser.refresh();
+  });
+  await route();
+  beat();
+  listBeat();
+}
+
+onSignedOut(() => { browser.leave(); conversation?.close(); signedIn(false); });
+
+try {
+  if (await enter(globalThis.cdpilotTicket)) await begin();
+  else signedIn(false);
+} catch (error) {
+  if (at("app").hidden) signedIn(false, error.message);
+  else problem(error.message);
+}

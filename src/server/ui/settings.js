@@ -1,0 +1,93 @@
+// The models: the content of llm.json, with masked keys.
+
+import { ask } from "/ui/api.js";
+import { at, attempt, button, h } from "/ui/dom.js";
+import * as loop from "/ui/loop.js";
+
+const FIELDS = [
+  ["model", "Model", "text", "The name that the endpoint knows"],
+  ["base_url", "Address", "url", "https://api.example.com/v1"],
+  ["api_key", "Key", "password", "Empty if none is needed"],
+  ["api_key_env", "or the variable that has the key", "text", "MY_API_KEY"],
+  ["context_window", "Context window, in tokens", "number", "128000"],
+  ["max_output_tokens", "Longest answer, in tokens", "number", ""],
+];
+let cards = [], changed = () => {};
+
+function card(alias, model, isDefault) {
+  const inputs = {};
+  const row = ([name, label, type, placeholder]) => {
+    inputs[name] = h("input", { type, placeholder, value: String(model[name] ?? ""), autocomplete: "off" });
+    return h("label", null, h("span", null, label), inputs[name]);
+  };
+  const name = h("input", { type: "text", value: alias, required: true, pattern: "\\S+", "aria-label": "Name of the model" });
+  const standard = h("input", { type: "radio", name: "default", checked: isDefault });
+  const profile = h("select", null, ["big", "small"].map(it => h("option", { value: it, selected: it === (model.profile ?? "big") }, it)));
+  const vision = h("input", { type: "checkbox", checked: model.vision !== false });
+  const price = ["input", "cached_input", "output"].map(it => [it, h("input", { type: "number", min: "0", step: "any", value: String(model.price?.[it] ?? "") })]);
+  const currency = h("input", { type: "text", value: model.price?.currency ?? "", placeholder: "USD", size: "5" });
+  const element = h("fieldset", { class: "card" },
+    h("legend", null, name, " ", h("label", null, standard, " default")),
+    h("div", { class: "grid" }, FIELDS.map(row),
+      h("label", null, h("span", null, "Kind"), profile),
+      h("label", null, h("span", null, "Sees pictures"), vision)),
+    h("details", null, h("summary", null, "Prices per million tokens"), h("div", { class: "grid" },
+      price.map(([it, input]) => h("label", null, h("span", null, it.replace("_", " ")), input)), h("label", null, h("span", null, "Currency"), currency))),
+    h("p", { class: "bar" }, button("Remove", () => { cards = cards.filter(other => other.element !== element); element.remove(); })));
+  const value = () => {
+    // Fields that this page does not show stay as they are.
+    const it = { ...model, profile: profile.value, vision: vision.checked };
+    for (const [key, , type] of FIELDS) {
+      const text = inputs[key].value.trim();
+      if (text === "") delete it[key];
+      else it[key] = type === "number" ? Number(text) : text;
+    }
+    const prices = price.filter(([, input]) => input.value !== "").map(([key, input]) => [key, Number(input.value)]);
+    if (prices.length) it.price = { ...Object.fromEntries(prices), currency: currency.value.trim() || "USD" };
+    else delete it.price;
+    return it;
+  };
+  return { element, name, standard, value };
+}
+
+async function store(form) {
+  if (!form.reportValidity()) return;
+  const models = {};
+  for (const it of cards) models[it.name.value.trim()] = it.value();
+  const standard = cards.find(it => it.standard.checked) ?? cards[0];
+  const done = await attempt(() => ask("POST", "/api/config/llm", { models, ...(standard ? { default: standard.name.value.trim() } : {}) }));
+  if (!done) return;
+  await show(false);
+  at("saved").textContent = "Saved.";
+  changed();
+}
+
+/** Shows the settings. `isFirst`: there is no model yet. */
+export async function show(isFirst) {
+  const [settings, { models, default: standard }] = await Promise.all([ask("GET", "/api/config"),
+    ask("GET", "/api/config/llm").catch(() => ({ models: {}, default: null }))]);
+  cards = Object.entries(models).map(([alias, model]) => card(alias, clean(model), alias === standard || Object.keys(models).length === 1));
+  const list = h("div", { id: "models" }, cards.map(it => it.element));
+  const add = () => {
+    const it = card(cards.length ? `model-${cards.length + 1}` : "main", {}, !cards.length);
+    cards.push(it);
+    list.append(it.element);
+    it.element.querySelector(".grid input").focus();
+  };
+  const form = h("form", { id: "settings", onsubmit: submit => { submit.preventDefault(); store(form); } },
+    h("h2", null, isFirst ? "Set up a model" : "Models"),
+    h("p", null, "The agent is driven by a model with an OpenAI-compatible endpoint: of a provider, or on this machine. Keys are stored in llm.json in the home of cdpilot, readable by you only."),
+    settings.problem && h("p", { class: "notice", role: "alert" }, settings.problem),
+    list,
+    h("p", { class: "bar" }, button("Add a model", add), h("span", { class: "fill" }), h("span", { id: "saved", role: "status" }), h("button", { class: "primary" }, "Save")));
+  at("view-settings").replaceChildren(form, loop.settings());
+  if (!cards.length) add();
+}
+
+/** A model without the fields that have no value. */
+const clean = model => Object.fromEntries(Object.entries(model).filter(([, value]) => value !== null));
+
+/** `then`: called after the models have changed. */
+export function begin(then) {
+  changed = then;
+}

@@ -1,0 +1,195 @@
+// The stage: the newest picture or the live view, what the agent says, and input to a paused page.
+
+import { ask, picture } from "/ui/api.js";
+import { at, cut, h, problem } from "/ui/dom.js";
+
+/** Shortest time between two pictures of the live view, in milliseconds. */
+const PACE = 120;
+let conversation = null, isLive = false, shownPath = null, url = null, said = "", delta = "", beat = 0, size = null, order = Promise.resolve();
+
+const BADGES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
+
+function shows(blobUrl) {
+  const image = at("picture");
+  image.src = blobUrl;
+  image.hidden = false;
+  at("screen-empty").hidden = true;
+  if (url) URL.revokeObjectURL(url);
+  url = blobUrl;
+}
+
+function clear() {
+  [shownPath, said, delta, size] = [null, "", "", null];
+  at("picture").hidden = true;
+  at("screen-empty").hidden = false;
+  at("where").textContent = "";
+  at("narration").replaceChildren();
+}
+
+/** Width and height of the page in the live view; `null` if it is not shown. */
+export const pageSize = () => isLive ? size : null;
+
+/** The tab that the agent works in. */
+export const tab = () => conversation?.tabs?.find(it => it.active) ?? conversation?.tabs?.[0] ?? null;
+
+/** Whether a person may use the page: no run is working on it. */
+const isFree = () => isLive && conversation?.info && tab() && (conversation.info.paused || conversation.info.status !== "active");
+
+async function newest() {
+  const path = conversation?.events.findLast(event => event.image && event.name !== "help_request")?.image;
+  if (!path || path === shownPath || isLive) return;
+  shownPath = path;
+  try {
+    const blob = await picture(path);
+    if (path === shownPath && !isLive) shows(URL.createObjectURL(blob));
+  } catch {
+    // Only the last 50 pictures of a conversation are kept.
+  }
+}
+
+function narrate() {
+  const text = delta || said;
+  at("narration").replaceChildren(...(text ? [h("p", null, text.length > 2000 ? "…" + text.slice(-2000) : text)] : []));
+}
+
+/** Takes new events. */
+export function events(list) {
+  for (const event of list) {
+    if (event.type === "MessageEvent" && event.role !== "user" && event.text) said = event.text;
+    if (event.type === "ActionEvent" && event.text) said = event.text;
+    if (event.type !== "SystemEvent") delta = "";
+  }
+  narrate();
+  newest();
+}
+
+/** Takes a part of an answer that is being written. */
+export function part(data) {
+  if (data.reset) delta = "";
+  delta = (delta + (data.text ?? "")).slice(-4000);
+  narrate();
+}
+
+/** Shows the state of the conversation. */
+export function state(isConnected) {
+  const info = conversation?.info;
+  at("title").textContent = info ? cut(info.title || "New task", 90) : "New task";
+  const badge = at("badge");
+  badge.hidden = !info;
+  if (info) {
+    const name = info.paused ? "Paused" : info.queued ? "Queued" : info.status !== "idle" ? BADGES[info.status] : info.unfinished ? "Stopped" : info.message_count ? "Done" : "New";
+    badge.textContent = isConnected ? name : "No connection";
+    badge.className = `badge ${isConnected ? info.paused ? "paused" : info.status : "error"}`;
+  }
+  const held = info?.held_up;
+  const isNews = held && !["approval", "question", "model", "tool"].includes(held.state);
+  at("held-up").hidden = !isNews;
+  at("held-up").textContent = isNews ? held.help : "";
+  const current = tab();
+  const free = isFree();
+  at("screen").classList.toggle("usable", Boolean(free));
+  at("screen").tabIndex = free ? 0 : -1;
+  at("where").textContent = free ? "You can click and type in this page." : current ? cut(current.url, 200) : "";
+  at("live").disabled = !current;
+  if (!current && isLive) live(false);
+}
+
+/** Shows another conversation. */
+export function show(other) {
+  conversation = other;
+  clear();
+  if (isLive) live(false);
+  state(true);
+}
+
+/** Starts or ends the live view. */
+export function live(wanted) {
+  isLive = wanted;
+  at("live").setAttribute("aria-pressed", String(wanted));
+  shownPath = null;
+  beat += 1;
+  if (wanted) watch(beat);
+  else newest();
+  if (conversation) state(true);
+}
+
+/** Shows one picture after the other, the next one only when the last one has come: the newest wins. */
+async function watch(own) {
+  while (isLive && own === beat) {
+    const began = Date.now(), current = tab();
+    if (!document.hidden && current && !at("view-agent").hidden) {
+      try {
+        const shot = await ask("POST", "/screenshot", { targetId: current.targetId, inline: true, type: "jpeg", quality: 55 });
+        if (own !== beat) return;
+        size = [shot.width, shot.height];
+        const bytes = Uint8Array.from(atob(shot.data), c => c.charCodeAt(0));
+        shows(URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })));
+      } catch {
+        // The page is loading, blocked by a dialog, or closed.
+        await new Promise(done => setTimeout(done, 400));
+      }
+    }
+    await new Promise(done => setTimeout(done, Math.max(PACE - (Date.now() - began), 20)));
+  }
+}
+
+/** Sends input of the person, one after the other. */
+function input(body) {
+  const current = tab();
+  if (!current) return;
+  order = order.then(() => ask("POST", "/act", { targetId: current.targetId, settle: "none", ...body })).catch(error => problem(error.message));
+}
+
+function place(event) {
+  const box = at("picture").getBoundingClientRect();
+  const [width, height] = size ?? [at("picture").naturalWidth, at("picture").naturalHeight];
+  return { x: Math.round((event.clientX - box.left) * width / box.width), y: Math.round((event.clientY - box.top) * height / box.height) };
+}
+
+let typed = "", typing = 0;
+
+function flush() {
+  clearTimeout(typing);
+  if (typed) input({ kind: "type", text: typed });
+  typed = "";
+}
+
+export function begin() {
+  at("live").onclick = () => live(!isLive);
+  at("full").onclick = () => document.fullscreenElement ? document.exitFullscreen() : at("stage").requestFullscreen();
+  at("picture").onclick = click => {
+    if (!isFree()) return;
+    flush();
+    const to = place(click);
+    const ring = h("span", { class: "ring" });
+    const box = at("screen").getBoundingClientRect();
+    ring.style.left = `${click.clientX - box.left}px`;
+    ring.style.top = `${click.clientY - box.top}px`;
+    at("screen").append(ring);
+    setTimeout(() => ring.remove(), 600);
+    at("screen").focus();
+    input({ kind: "clickCoords", ...to, double: click.detail === 2 });
+  };
+  at("screen").addEventListener("wheel", wheel => {
+    if (!isFree()) return;
+    wheel.preventDefault();
+    input({ kind: "mouse", events: [{ type: "wheel", ...place(wheel), deltaX: wheel.deltaX, deltaY: wheel.deltaY }] });
+  }, { passive: false });
+  at("screen").onkeydown = key => {
+    if (!isFree() || key.isComposing || key.key === "Tab" && key.shiftKey) return;
+    // Escape gives the keyboard back.
+    if (key.key === "Escape" && key.ctrlKey) return at("live").focus();
+    const isText = key.key.length === 1 && !key.ctrlKey && !key.metaKey && !key.altKey;
+    key.preventDefault();
+    if (isText) {
+      typed += key.key;
+      clearTimeout(typing);
+      typing = setTimeout(flush, 150);
+      return;
+    }
+    if (["Shift", "Control", "Alt", "Meta", "CapsLock", "Dead"].includes(key.key)) return;
+    flush();
+    const held = [key.ctrlKey && "Control", key.altKey && "Alt", key.metaKey && "Meta", key.shiftKey && "Shift"].filter(Boolean);
+    input({ kind: "press", key: [...held, key.key === " " ? "Space" : key.key].join("+") });
+  };
+}

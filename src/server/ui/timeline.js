@@ -1,0 +1,126 @@
+// The timeline of a conversation: a line for each event, with details on demand.
+
+import { at, button, clock, copy, cut, h } from "/ui/dom.js";
+
+/** How many lines are shown. */
+const SHOWN = 200;
+const KINDS = {
+  said: event => event.type === "MessageEvent",
+  done: event => event.type === "ActionEvent" || event.type === "ObservationEvent",
+  asked: event => event.name === "help_request",
+  system: event => event.type === "SystemEvent" || ["dialog", "complete", "error"].includes(event.name),
+};
+
+let conversation = null, kind = "", most = SHOWN;
+
+/** A quoted argument of a POSIX shell. */
+const quoted = text => "'" + text.replaceAll("'", "'\\''") + "'";
+
+const isShown = event => event.name !== "usage_metrics" && (!kind || KINDS[kind](event));
+
+function words(event) {
+  switch (event.name) {
+    case "help_request": return ["?", "Question", event.text];
+    case "dialog": return ["▣", "Dialog of the page", event.text];
+    case "complete": return ["■", event.stopped ? "Stopped" : event.ok ? "Done" : "Ended", ""];
+    case "error": return ["!", "Failed", event.text];
+  }
+  switch (event.type) {
+    case "MessageEvent": return event.role === "user" ? ["›", "You", event.text] : ["‹", "Model", event.text];
+    case "ActionEvent": return ["→", event.tool ?? "", event.text || event.thinking];
+    case "ObservationEvent": return [event.ok ? "✓" : "✗", event.tool ?? "", event.text];
+    default: return ["·", "Notice", event.text];
+  }
+}
+
+function kindOf(event) {
+  const found = Object.entries(KINDS).find(([, is]) => is(event));
+  return found ? found[0] : "system";
+}
+
+function line(event) {
+  const [mark, name, text] = words(event);
+  const failed = event.ok === false || event.name === "error";
+  const body = h("div", { class: "detail" });
+  const details = h("details", {
+    ontoggle: () => { if (details.open && !body.childElementCount) detail(event, body); },
+  },
+  h("summary", null,
+    h("span", { class: "mark", "aria-hidden": "true" }, mark),
+    h("span", { class: "name" }, name),
+    event.arguments && h("code", null, cut(event.arguments, 120)),
+    event.time && h("time", null, clock(event.time)),
+    text && h("span", { class: "text" }, cut(text, 300))),
+  body);
+  return h("li", { class: `${kindOf(event)}${failed ? " failed" : ""}`, data: { id: event.id } }, details);
+}
+
+async function detail(event, body) {
+  body.replaceChildren(h("p", { class: "none" }, "Loading…"));
+  try {
+    const { data } = await conversation.whole(event.id);
+    const buttons = [];
+    if (data.type === "ActionEvent") {
+      const given = JSON.stringify(data.action ?? {});
+      buttons.push(
+        button("Copy as tool call", click => copy(JSON.stringify({ name: data.tool_name, arguments: data.action ?? {} }, null, 2), click.target)),
+        button("Copy as command", click => copy(`cdpilot tool ${data.tool_name} ${quoted(given)}`, click.target)));
+    }
+    buttons.push(button("Copy as JSON", click => copy(JSON.stringify(data, null, 2), click.target)));
+    body.replaceChildren(h("pre", null, cut(JSON.stringify(data, null, 2), 20000)), h("p", { class: "bar" }, buttons));
+  } catch (problem) {
+    body.replaceChildren(h("p", { class: "none" }, problem.message));
+  }
+}
+
+function earlier() {
+  const more = button("Show earlier events", async () => {
+    most += SHOWN;
+    if (conversation.events.filter(isShown).length < most && conversation.first > 0) {
+      more.disabled = true;
+      await conversation.loadEarlier().catch(() => {});
+    }
+    render(true);
+  });
+  return h("li", { class: "more" }, more);
+}
+
+/** Draws all lines. `keeps`: the place of reading is kept; otherwise the newest line is shown. */
+export function render(keeps) {
+  const list = at("timeline"), before = list.scrollHeight - list.scrollTop;
+  const shown = conversation ? conversation.events.filter(isShown) : [];
+  const lines = shown.slice(-most).map(line);
+  const hasMore = conversation && (shown.length > most || conversation.first > 0);
+  list.replaceChildren(...(hasMore ? [earlier()] : []), ...lines);
+  if (!lines.length) list.append(h("li", { class: "none" }, "Nothing has happened yet."));
+  list.scrollTop = keeps ? list.scrollHeight - before : list.scrollHeight;
+}
+
+/** Adds lines of new events. */
+export function append(events) {
+  const list = at("timeline");
+  const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
+  const lines = events.filter(isShown).slice(-most).map(line);
+  if (!lines.length) return;
+  list.querySelector(":scope > .none")?.remove();
+  list.append(...lines);
+  const surplus = list.querySelectorAll(":scope > li[data-id]").length - most;
+  if (surplus > 0) {
+    if (!list.querySelector(":scope > .more")) list.prepend(earlier());
+    for (const old of [...list.querySelectorAll(":scope > li[data-id]")].slice(0, surplus)) old.remove();
+  }
+  if (isAtEnd) list.scrollTop = list.scrollHeight;
+}
+
+/** Shows the events of another conversation; `null`: of none. */
+export function show(other) {
+  [conversation, most] = [other, SHOWN];
+  render(false);
+}
+
+export function begin() {
+  at("kind-filter").onchange = change => {
+    [kind, most] = [change.target.value, SHOWN];
+    render(false);
+  };
+}

@@ -1,0 +1,481 @@
+//! The web UI's conversations, used in a real browser as a person would: by what the page shows.
+
+use cdpilot::page::Act;
+use serde_json::{Value, json};
+
+use crate::server_tasks::Tasks;
+use crate::support::agent_plan::{Do, model_of};
+use crate::support::api::TestServer;
+use crate::support::chrome::soon;
+use crate::support::page_libraries;
+use crate::support::site::Site;
+use crate::support::test_tab::TestTab;
+
+const STYLE: &str = "<style>body { font: 16px sans-serif } * { margin: 8px }</style>";
+
+/// A person at the web UI.
+struct Person {
+    paged: TestTab,
+}
+
+impl Person {
+    /// Opens the address that `cdpilot ui` prints.
+    fn at(served: &TestServer) -> Option<Self> {
+        let person = Self { paged: TestTab::new("ui-agent")? };
+        person.acts(Act::resize(1280, 800));
+        person.opens(&served.server().ui_url().unwrap());
+        Some(person)
+    }
+
+    fn opens(&self, url: &str) {
+        self.paged.supervisor().navigate(&self.paged.top(), url, soon()).unwrap();
+        self.paged.loaded();
+        self.until("!document.getElementById('app').hidden && document.body.dataset.view");
+    }
+
+    fn acts(&self, act: Act) {
+        self.paged.tab.act(&act, soon()).unwrap();
+    }
+
+    fn clicks(&self, locator: &str) {
+        self.acts(Act::click(locator));
+    }
+
+    fn types(&self, locator: &str, text: &str) {
+        self.acts(Act::fill(locator, text));
+    }
+
+    fn press(&self, key: &str) {
+        self.acts(Act::press(key));
+    }
+
+    /// Waits until a condition holds in the page.
+    fn until(&self, condition: &str) {
+        let script = format!(
+            "new Promise(done => {{ const look = () => ({condition}) ? done(true) : setTimeout(look, 20); look(); }})"
+        );
+        self.paged.eval(&script);
+    }
+
+    /// Waits until the text is visible within an element.
+    fn sees(&self, id: &str, text: &str) {
+        self.until(&format!("document.getElementById('{id}')?.innerText.includes({})", json!(text)));
+    }
+
+    fn eval(&self, script: &str) -> Value {
+        let shown = self.paged.eval(script);
+        serde_json::from_str(&shown).unwrap_or(Value::String(shown))
+    }
+
+    /// Gives a task in a new conversation.
+    fn asks(&self, text: &str) {
+        self.clicks("role=button[name=\"New task\"]");
+        self.types("label=Task", text);
+        self.press("Enter");
+        self.until("location.hash.startsWith('#/c/')");
+    }
+}
+
+fn shop(site: &Site) {
+    site.page(
+        "/",
+        &format!(
+            "{STYLE}<title>Shop</title><h1>Shop</h1><form method=post action=/order><input name=item aria-label=Item value=Lamp>
+             <button>Place order</button></form><p><input aria-label=Code></p>"
+        ),
+    );
+    site.page("/order", "<h1>Thank you</h1>");
+}
+
+fn ordering(site: &Site) -> Vec<Do> {
+    vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("click", ">Place order<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Say("The lamp is ordered."),
+    ]
+}
+
+#[test]
+fn a_new_user_sets_up_a_model_and_gives_a_task() {
+    let site = Site::start();
+    site.page("/", &format!("{STYLE}<title>Here</title><button>Go</button>"));
+    let model = model_of(vec![vec![Do::Tab("init", site.url("a", "/")), Do::Say("It has one button.")]]);
+    let Some(served) = TestServer::browsing() else { return };
+    let Some(person) = Person::at(&served) else { return };
+    person.sees("view-settings", "Set up a model");
+    person.types("label=\"Model\"", "m");
+    person.types("label=\"Address\"", &model.url());
+    person.clicks("role=button[name=Save]");
+    // The next thing to do is a task.
+    person.sees("view-agent", "No conversation yet.");
+    person.asks("Look at the page, by plan 0");
+    person.sees("narration", "It has one button.");
+    person.sees("badge", "Done");
+    person.sees("conversations", "Look at the page");
+    person.until("document.getElementById('picture').naturalWidth > 100");
+    for part in ["You", "tab", "Model", "Done"] {
+        person.sees("timeline", part);
+    }
+    // A line opens with all fields of its event.
+    person.clicks("css=#timeline .done summary >> nth=0");
+    person.sees("timeline", "\"tool_call_id\"");
+    person.sees("timeline", "Copy as command");
+}
+
+#[test]
+fn an_approval_is_answered_in_the_page() {
+    let site = Site::start();
+    shop(&site);
+    let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("question", "click the button \"Place order\"");
+    for part in [site.url("a", "/order"), "Lamp".to_owned()] {
+        person.sees("question", &part);
+    }
+    person.until("document.querySelector('#question img').naturalWidth > 100");
+    person.until("document.title.startsWith('●')");
+    assert!(!site.requested().iter().any(|path| path.ends_with("/order")));
+    // The question is there after a reload, and in a second window.
+    person.opens(&tasks.served.server().ui_url().unwrap());
+    person.clicks("text=Follow plan 0");
+    person.sees("question", "Place order");
+    let Some(second) = Person::at(&tasks.served) else { return };
+    second.clicks("text=Follow plan 0");
+    second.types("label=\"A word to the model\"", "Too expensive");
+    second.clicks("role=button[name=Refuse]");
+    second.sees("timeline", "Too expensive");
+    // The first window follows.
+    person.until("document.getElementById('question').childElementCount === 0");
+    person.sees("badge", "Done");
+    assert!(!site.requested().iter().any(|path| path.ends_with("/order")));
+    person.asks("Once more, follow plan 0");
+    person.sees("question", "Place order");
+    person.clicks("role=button[name=\"Allow once\"]");
+    person.sees("narration", "The lamp is ordered.");
+    site.wait_requested("a.localhost/order", 1);
+}
+
+#[test]
+fn a_person_takes_over_and_hands_back() {
+    let site = Site::start();
+    shop(&site);
+    let plan =
+        vec![Do::Tab("init", site.url("a", "/")), Do::Help("Type the code of your letter."), Do::Say("Thank you.")];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("question", "Type the code of your letter.");
+    person.clicks("role=button[name=\"Use the page\"]");
+    person.sees("where", "You can click and type in this page.");
+    let code = |script: &str| {
+        let tabs = tasks.served.api.get("/tabs").ok();
+        let tab =
+            tabs["tabs"].as_array().unwrap().iter().find(|tab| tab["title"] == "Shop").unwrap()["targetId"].clone();
+        let body = json!({ "kind": "evaluate", "fn": script, "targetId": tab });
+        tasks.served.api.post("/act", &body).ok()["result"].clone()
+    };
+    // Where the field is in the picture.
+    let field = "(() => { const box = document.querySelector('[aria-label=Code]').getBoundingClientRect(); \
+                 return [(box.x + 20) / innerWidth, (box.y + box.height / 2) / innerHeight]; })()";
+    let place = code(field);
+    person.until("document.getElementById('picture').src.startsWith('blob:')");
+    let picture = person.eval(
+        "(() => { const box = document.getElementById('picture').getBoundingClientRect(); \
+         return [box.x, box.y, box.width, box.height]; })()",
+    );
+    let part = |of: &Value, index: usize| of[index].as_f64().unwrap();
+    let x = part(&picture, 0) + part(&place, 0) * part(&picture, 2);
+    let y = part(&picture, 1) + part(&place, 1) * part(&picture, 3);
+    person.acts(Act::click_at(x, y));
+    for key in ["l", "a", "m", "p", "Backspace"] {
+        person.press(key);
+    }
+    let deadline = soon();
+    while code("document.querySelector('[aria-label=Code]').value") != "lam" {
+        assert!(!deadline.passed(), "{}", code("document.querySelector('[aria-label=Code]').value"));
+    }
+    person.clicks("role=button[name=\"I have done it\"]");
+    person.sees("narration", "Thank you.");
+}
+
+#[test]
+fn a_run_is_paused_resumed_and_stopped() {
+    let site = Site::start();
+    shop(&site);
+    let Some(tasks) = Tasks::new(vec![vec![Do::Tab("init", site.url("a", "/")), Do::Hang]]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("timeline", "tab");
+    person.sees("badge", "Running");
+    person.clicks("role=button[name=Pause]");
+    person.sees("badge", "Paused");
+    person.clicks("role=button[name=Resume]");
+    person.sees("badge", "Running");
+    person.clicks("role=button[name=Stop]");
+    person.sees("badge", "Stopped");
+    // Commands and the conversation's removal.
+    person.types("label=Task", "/ne");
+    person.sees("slash", "/new");
+    person.sees("slash", "There are no routines yet.");
+    person.press("Enter");
+    person.sees("title", "New task");
+    person.clicks("role=button[name=\"Delete the conversation Follow plan 0\"]");
+    person.clicks("text=Delete?");
+    person.sees("conversations", "No conversation yet.");
+}
+
+#[test]
+fn texts_of_models_and_pages_stay_texts_in_their_boxes() {
+    let site = Site::start();
+    let evil = format!(
+        "<img src=x onerror=\"window.hacked = 1\"><script>window.hacked = 1</script>{}\u{202e}",
+        "w".repeat(5000)
+    );
+    site.page(
+        "/",
+        &format!("{STYLE}<title>{}</title><button title='{}'>Go</button>", "T".repeat(3000), "x".repeat(3000)),
+    );
+    let say: &'static str = Box::leak(evil.into_boxed_str());
+    let Some(tasks) = Tasks::new(vec![vec![Do::Tab("init", site.url("a", "/")), Do::Help(&say[..3900]), Do::Say(say)]])
+    else {
+        return;
+    };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("question", "onerror");
+    person.clicks("role=button[name=\"I have done it\"]");
+    person.sees("badge", "Done");
+    person.until("document.querySelectorAll('#timeline summary').length > 5");
+    for width in [1280, 800, 360] {
+        person.acts(Act::resize(width, 740));
+        person.until(&format!("innerWidth === {width}"));
+        assert_eq!(
+            person.eval("document.documentElement.scrollWidth <= innerWidth && window.hacked === undefined"),
+            true,
+            "{width}"
+        );
+        let outside = "[...document.querySelectorAll('#stage *, #side *')].filter(it => it.getClientRects().length \
+                       && it.getBoundingClientRect().right > innerWidth + 1 && !it.closest('pre, code, .hidden-label')).map(it => it.id || it.className)";
+        assert_eq!(person.eval(outside), json!([]), "{width}");
+    }
+}
+
+#[test]
+fn the_page_survives_a_restart_of_the_server() {
+    let site = Site::start();
+    shop(&site);
+    let Some(mut tasks) = Tasks::new(vec![vec![Do::Help("Are you there?"), Do::Say("Good.")]]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("question", "Are you there?");
+    tasks.served.restart_in_place();
+    // The secrets of pages end with the server.
+    person.sees("outside", "You are not signed in.");
+    person.opens(&tasks.served.server().ui_url().unwrap());
+    person.clicks("text=Follow plan 0");
+    person.sees("question", "Are you there?");
+    person.types("label=\"Your answer\"", "Yes");
+    person.clicks("role=button[name=Answer]");
+    person.sees("narration", "Good.");
+}
+
+#[test]
+fn a_dialog_of_the_page_is_answered_above_the_conversation() {
+    let site = Site::start();
+    site.page(
+        "/",
+        &format!(
+            "{STYLE}<title>Shop</title><button onclick=\"document.title = confirm('Leave a tip?')\">Go on</button>"
+        ),
+    );
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("click", ">Go on<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Help("What about the dialog?"),
+        Do::Say("Good."),
+    ];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("dialogs", "Leave a tip?");
+    person.sees("question", "What about the dialog?");
+    person.clicks("css=#dialogs >> role=button[name=OK]");
+    person.until("document.getElementById('dialogs-bar').hidden");
+    tasks.served.api.until("the answer", "/tabs", |tabs| tabs["tabs"].to_string().contains("\"title\":\"true\""));
+}
+
+#[test]
+fn what_stands_behind_the_picture_is_shown_beside_it() {
+    let site = Site::start();
+    site.page(
+        "/",
+        &format!(
+            "{STYLE}<title>Shop</title><button id=b>Go on</button><script>console.log('Hello from the page')</script>"
+        ),
+    );
+    let plan = vec![Do::Tab("init", site.url("a", "/")), Do::Help("Look."), Do::Say("Good.")];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("question", "Look.");
+    person.clicks("role=button[name=\"Live view\"]");
+    person.until("document.getElementById('picture').src.startsWith('blob:')");
+    person.clicks("role=tab[name=Snapshot]");
+    person.sees("panel-snapshot", "button \"Go on\"");
+    // A line marks its element in the picture.
+    person.acts(Act::hover("css=#snapshot [data-ref]"));
+    person.until("document.querySelector('#screen .box')");
+    person.clicks("role=tab[name=Console]");
+    person.sees("panel-console", "Hello from the page");
+    person.clicks("role=tab[name=Network]");
+    person.sees("panel-network", "200 GET");
+    person.clicks("css=#panel-network summary >> nth=0");
+    person.sees("panel-network", "<button id=b>");
+    // The keyboard moves between the panels.
+    person.acts(Act::press("ArrowRight").on("role=tab[name=Network]"));
+    person.sees("panel-console", "Hello from the page");
+}
+
+#[test]
+fn a_run_is_saved_as_a_file_that_needs_nothing_else() {
+    let site = Site::start();
+    shop(&site);
+    let Some(tasks) = Tasks::new(vec![vec![Do::Tab("init", site.url("a", "/")), Do::Say("<b>Done</b> & over.")]])
+    else {
+        return;
+    };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.asks("Follow plan 0");
+    person.sees("badge", "Done");
+    person.eval("const make = URL.createObjectURL; URL.createObjectURL = blob => { if (blob.type === 'text/html') window.saved = blob; return make(blob); }; 1");
+    person.clicks("role=button[name=\"Save as a file\"]");
+    person.until("window.saved");
+    let saved = person.eval("window.saved.text()").as_str().unwrap().to_owned();
+    for part in ["Follow plan 0", "Calls tab", "&lt;b&gt;Done&lt;/b&gt; &amp; over.", "src=\"data:image/"] {
+        assert!(saved.contains(part), "{part}: {}", saved.chars().take(3000).collect::<String>());
+    }
+    assert!(!saved.contains("src=\"/") && !saved.contains("<script") && !saved.contains("href="));
+}
+
+#[test]
+fn prompts_are_sent_again_and_again() {
+    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Round done.")]]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.clicks("role=link[name=Models]");
+    person.clicks("role=button[name=\"Add a prompt\"]");
+    person.types("label=\"Prompt 1\"", "Follow plan 0");
+    person.press("Tab");
+    person.clicks("text=\"Enable, in place of the composer\"");
+    person.clicks("role=link[name=Agent]");
+    person.clicks("role=button[name=\"Start the loop\"]");
+    person.until("document.querySelectorAll('#conversations .dot').length >= 2");
+    person.sees("loop-state", "Round 2");
+    person.clicks("role=button[name=\"Stop the loop\"]");
+    person.until("[...document.querySelectorAll('#loop button')].some(it => it.textContent === 'Start the loop')");
+    let stored = person.eval("localStorage.getItem('cdpilot-sisyphus')");
+    assert!(stored.to_string().contains("Follow plan 0"), "{stored}");
+    let other =
+        person.eval("Object.keys(localStorage).filter(it => !['cdpilot-sisyphus', 'cdpilot-options'].includes(it))");
+    assert_eq!(other, json!([]));
+    person.eval("localStorage.clear(); 1");
+}
+
+#[test]
+fn profiles_and_browser_ids_are_managed_in_the_page() {
+    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Good.")]]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.clicks("role=link[name=Browser]");
+    person.types("label=\"Name of the profile\"", "work");
+    person.clicks("role=button[name=Create]");
+    person.sees("profiles", "work");
+    person.clicks("role=button[name=\"Create an id\"]");
+    person.sees("browser-id", "Shown only now.");
+    let id = person.eval("document.querySelector('#browser-id code').textContent").as_str().unwrap().to_owned();
+    person.types("label=\"Browser id\"", &id);
+    person.clicks("role=button[name=Check]");
+    person.until("document.getElementById('view-browser').innerText.includes('Valid until')");
+    person.clicks("css=#profiles >> role=button[name=Delete]");
+    person.clicks("css=#profiles >> text=\"Delete for good?\"");
+    person.until("!document.getElementById('profiles').innerText.includes('work')");
+    let known = tasks.served.api.get("/profiles").ok()["profiles"].as_array().unwrap().len();
+    assert_eq!(known, 1);
+}
+
+#[test]
+fn a_long_timeline_keeps_the_page_small() {
+    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Good.")]]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    let shown = person.eval(
+        "import('/ui/timeline.js').then(timeline => { \
+           const events = Array.from({ length: 10000 }, (_, id) => ({ id: id + 1, name: 'agent_event', type: 'SystemEvent', time: 1, text: 'Event ' + id, arguments: '', thinking: '' })); \
+           timeline.show({ events, first: 0 }); \
+           for (let part = 0; part < 100; part++) timeline.append(events.slice(part * 100, part * 100 + 100)); \
+           return [document.querySelectorAll('#timeline li').length, document.querySelectorAll('*').length]; })",
+    );
+    assert!(shown[0].as_u64().unwrap() <= 202 && shown[1].as_u64().unwrap() < 3_000, "{shown}");
+    // Another width needs nothing from the server.
+    person.eval("performance.clearResourceTimings(); window.asked = []; const send = fetch; window.fetch = (...all) => { window.asked.push(String(all[0])); return send(...all); }; 1");
+    person.acts(Act::resize(600, 800));
+    person.until("innerWidth === 600");
+    let asked =
+        person.eval("window.asked.filter(url => !/profiles|tabs|dialogs|conversations|[0-9]\\/(\\?|$)/.test(url))");
+    assert_eq!(asked, json!([]));
+}
+
+/// What axe finds in the view that is shown, at light and dark colours.
+fn problems(person: &Person, axe: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    for scheme in ["light", "dark"] {
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        let supervisor = person.paged.supervisor();
+        supervisor.call_raw(&person.paged.top(), "Emulation.setEmulatedMedia", &media, soon()).unwrap();
+        person.paged.eval(&format!("{axe}; 1"));
+        let run = "axe.run(document, { resultTypes: ['violations'] }).then(done => done.violations.map(it => \
+                   [it.impact, it.id, it.nodes.slice(0, 3).map(node => node.html.slice(0, 160) + ' ' + node.failureSummary.slice(0, 200))]))";
+        let violations = person.eval(run);
+        found.extend(violations.as_array().unwrap().iter().map(|it| json!([scheme, it])));
+    }
+    found
+}
+
+#[test]
+fn an_accessibility_checker_finds_nothing_serious_in_any_view() {
+    let site = Site::start();
+    shop(&site);
+    let Some(axe) = page_libraries::read("axe-core/axe.min.js") else { return };
+    let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    let check = |what: &str| {
+        let serious: Vec<Value> = problems(&person, &axe)
+            .into_iter()
+            .filter(|it| ["serious", "critical"].contains(&it[1][0].as_str().unwrap_or_default()))
+            .collect();
+        assert!(serious.is_empty(), "{what}: {serious:#?}");
+    };
+    check("new task");
+    person.types("label=Task", "/");
+    check("commands");
+    person.types("label=Task", "");
+    person.clicks("text=Options");
+    check("options");
+    person.asks("Follow plan 0");
+    person.sees("question", "Place order");
+    check("approval");
+    for panel in ["Snapshot", "Network", "Console"] {
+        person.clicks(&format!("role=tab[name={panel}]"));
+        person.until(&format!("document.getElementById('panel-{}').childElementCount", panel.to_lowercase()));
+        check(panel);
+    }
+    person.acts(Act::resize(360, 740));
+    check("narrow");
+    person.acts(Act::resize(1280, 800));
+    person.clicks("role=link[name=Browser]");
+    person.sees("tabs", "Shop");
+    check("browser");
+    person.clicks("role=link[name=Models]");
+    person.sees("models", "Address");
+    check("models");
+}
