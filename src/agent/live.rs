@@ -10,7 +10,7 @@ use super::calls::Prepared;
 use super::feed::{Entry, Feed};
 use super::held_up::{Activity, HoldUpState};
 use super::{Error, WRITE};
-use crate::control::Session;
+use crate::control::{Handover, Session};
 use crate::llm::{Client, Model};
 use crate::store::{Batch, Committed, Store};
 use crate::sync::{Cancel, Deadline, Thread};
@@ -57,6 +57,8 @@ pub(super) struct Live {
     call: Mutex<Option<Prepared>>,
     /// A call that was approved, for the run that begins.
     approved: Mutex<Option<Approved>>,
+    /// The pages as they were when a person was asked to use them.
+    handover: Mutex<Option<Handover>>,
     /// What the run is doing.
     activity: Mutex<Option<Activity>>,
 }
@@ -82,6 +84,7 @@ impl Live {
             client: Mutex::default(),
             call: Mutex::default(),
             approved: Mutex::default(),
+            handover: Mutex::default(),
             activity: Mutex::default(),
         }
     }
@@ -117,6 +120,16 @@ impl Live {
     /// The call that waited for approval, unless the server was restarted since.
     pub(super) fn take_call(&self) -> Option<Prepared> {
         self.call.lock().take()
+    }
+
+    /// Keeps the pages as they are, for a person who is asked to use them.
+    pub(super) fn set_handover(&self, handover: Handover) {
+        *self.handover.lock() = Some(handover);
+    }
+
+    /// The pages as they were when a person was asked to use them, unless the server was restarted since.
+    pub(super) fn take_handover(&self) -> Option<Handover> {
+        self.handover.lock().take()
     }
 
     /// Sets what the run that begins has to do first.

@@ -80,6 +80,10 @@ impl Turn<'_> {
             event["choices"] = json!(choices);
         }
         draft.event(HELP_REQUEST, event);
+        if ask.kind == QuestionKind::Help {
+            // Before it is asked: the answer may come at once.
+            self.live.set_handover(self.pages().hand_over());
+        }
         draft.change(|batch| batch.ask(&*id, call_id, ask.kind, body).state(ConversationState::Waiting));
         self.commit(draft)?;
         Ok(End::Waiting)

@@ -207,6 +207,9 @@ impl<'a> Turn<'a> {
     /// Runs steps until the task is done, or the run ends otherwise.
     pub(super) fn run(&mut self) -> Result<End, Error> {
         let most = self.inner.control.config().agent.max_steps;
+        if let Some(handover) = self.live.take_handover() {
+            self.handed_back.extend(handover.changes());
+        }
         if let Some(approved) = self.live.take_approved()
             && let Some(end) = self.make_approved(approved)?
         {
@@ -250,7 +253,7 @@ impl<'a> Turn<'a> {
         None
     }
 
-    /// Tells the model what a person did in the browser while the run was paused.
+    /// Tells the model what a person did in the browser while the run was paused, or waited for help.
     pub(super) fn hand_back(&mut self) -> Result<(), Error> {
         let changes = std::mem::take(&mut self.handed_back);
         if changes.is_empty() {
@@ -259,9 +262,9 @@ impl<'a> Turn<'a> {
         let lines: Vec<String> = changes.iter().map(|change| format!("- {}", self.offer.cover(change))).collect();
         let lines = lines.join("\n");
         let mut draft = Draft::default();
-        draft.system(format!("While the run was paused, the browser was used. The model was told:\n{lines}"));
+        draft.system(format!("While the run was paused or waited, the browser was used. The model was told:\n{lines}"));
         let text = format!(
-            "While the run was paused, the user used the browser. What happened, as data (names and addresses are those of pages):\n\
+            "While the run was paused or waited, the user used the browser. What happened, as data (names and addresses are those of pages):\n\
              {lines}\nLook at the pages again before you go on."
         );
         draft.entries.push(Entry::user(Kind::Notice, text));

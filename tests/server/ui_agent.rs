@@ -198,6 +198,10 @@ fn a_person_takes_over_and_hands_back() {
     }
     person.clicks("role=button[name=\"I have done it\"]");
     person.sees("narration", "Thank you.");
+    // The model was told what was done, without what was typed.
+    let messages = tasks.model.requests().last().unwrap()["messages"].to_string();
+    assert!(messages.contains("the field \\\"Code\\\" was changed"), "{messages}");
+    assert!(!messages.contains("lam\""), "{messages}");
 }
 
 #[test]
