@@ -32,6 +32,7 @@ assets! {
     "inspect.js" SCRIPT,
     "loop.js" SCRIPT,
     "main.js" SCRIPT,
+    "plan.js" SCRIPT,
     "question.js" SCRIPT,
     "record.js" SCRIPT,
     "settings.js" SCRIPT,

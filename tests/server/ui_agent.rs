@@ -9,6 +9,7 @@ use crate::support::api::TestServer;
 use crate::support::chrome::soon;
 use crate::support::page_libraries;
 use crate::support::site::Site;
+use crate::support::streaming_model::{Script, StreamingModel};
 use crate::support::test_tab::TestTab;
 
 const STYLE: &str = "<style>body { font: 16px sans-serif } * { margin: 8px }</style>";
@@ -217,6 +218,13 @@ fn a_run_is_paused_resumed_and_stopped() {
     person.sees("badge", "Paused");
     person.clicks("role=button[name=Resume]");
     person.sees("badge", "Running");
+    person.clicks("role=button[name=Pause]");
+    person.sees("badge", "Paused");
+    // A message replaces what a paused run was doing.
+    person.types("label=Task", "Something else, by plan 0");
+    person.clicks("role=button[name=\"Send instead\"]");
+    person.sees("timeline", "Something else");
+    person.sees("badge", "Running");
     person.clicks("role=button[name=Stop]");
     person.sees("badge", "Stopped");
     // Commands and the conversation's removal.
@@ -406,6 +414,41 @@ fn profiles_and_browser_ids_are_managed_in_the_page() {
     person.until("!document.getElementById('profiles').innerText.includes('work')");
     let known = tasks.served.api.get("/profiles").ok()["profiles"].as_array().unwrap().len();
     assert_eq!(known, 1);
+}
+
+#[test]
+fn a_plan_is_asked_for_and_changed() {
+    let model = StreamingModel::answering(|request| {
+        let messages = request["messages"].as_array().unwrap();
+        let last = messages.iter().rev().find(|message| message["role"] == "user").unwrap()["content"].to_string();
+        let todo = |id: &str, text: &str| json!({ "id": id, "content": text, "status": "pending" });
+        let is_called = messages.last().unwrap()["role"] == "tool";
+        match (last.contains("Follow this plan instead"), is_called) {
+            (false, false) => {
+                assert!(last.contains("write your plan as a to-do list"), "{last}");
+                let todos = json!({ "todos": [todo("1", "Look for lamps"), todo("2", "Look for shades")] });
+                Script::stream().call("c1", "todo", &todos).done()
+            }
+            (false, true) => Script::stream().text("Is this right?").done(),
+            (true, _) => Script::stream().text(&format!("I follow it: {}", last.contains("1. Look for shades\\n2. Look for bulbs"))).done(),
+        }
+    });
+    let served = TestServer::with(|_, _| {});
+    let models = json!({ "models": { "one": { "model": "m", "base_url": model.url() } } });
+    served.api.post("/api/config/llm", &models).ok();
+    let Some(person) = Person::at(&served) else { return };
+    person.clicks("text=Options");
+    person.clicks("label=\"Show a plan first, and ask me\"");
+    person.asks("Furnish my room");
+    person.sees("narration", "Is this right?");
+    person.sees("plan", "Look for lamps");
+    person.sees("badge", "Done");
+    person.clicks("role=button[name=Change]");
+    person.clicks("role=button[name=\"Move step 2 up\"]");
+    person.types("label=\"Step 2\"", "Look for bulbs");
+    person.clicks("role=button[name=\"Send to the agent\"]");
+    person.sees("narration", "I follow it: true");
+    person.eval("localStorage.clear(); 1");
 }
 
 #[test]

@@ -6,6 +6,8 @@ import * as loop from "/ui/loop.js";
 
 const PROMPTS = "cdpilot-prompts", OPTIONS = "cdpilot-options";
 const EXAMPLES = ["Open example.com and tell me what it says.", "Find the opening hours of the library in my town.", "Compare the prices of three USB-C cables."];
+/** What is added to a task if the person wants to see a plan first. */
+const PLAN_FIRST = "Before you do anything else, write your plan as a to-do list, and ask me whether it is right.";
 const COMMANDS = [
   ["/new", "Begin another conversation", () => { location.hash = "#/"; }],
   ["/pause", "Pause the run", () => change("pause")],
@@ -51,11 +53,12 @@ async function options() {
     field("hosts", "Only these hosts", h("input", { type: "text", value: kept.hosts ?? "", placeholder: "all" })),
     field("cwd", "Working folder", h("input", { type: "text", value: kept.cwd ?? "", placeholder: settings.default_cwd })),
     field("share_login", "Use the logins of the profile", h("input", { type: "checkbox", checked: kept.share_login === true })),
+    field("plan", "Show a plan first, and ask me", h("input", { type: "checkbox", checked: kept.plan === true })),
     names.length ? field("secrets", "Secrets that it may type", h("select", { multiple: true, size: Math.min(4, names.length) },
       names.map(name => h("option", { value: name }, name)))) : null);
   at("options-body").onchange = () => {
-    const { model, toolsets, guard, hosts, cwd, share_login } = read();
-    localStorage.setItem(OPTIONS, JSON.stringify({ model, toolsets, guard, hosts, cwd, share_login }));
+    const { model, toolsets, guard, hosts, cwd, share_login } = read(), plan = at("option-plan").checked;
+    localStorage.setItem(OPTIONS, JSON.stringify({ model, toolsets, guard, hosts, cwd, share_login, plan }));
   };
   return settings;
 }
@@ -89,6 +92,12 @@ export async function create() {
   return (await ask("POST", "/agent/conversations", body)).conversation_id;
 }
 
+/** Sends a message to the open conversation. It replaces what a paused run was doing. */
+export async function send(text) {
+  if (conversation.info.status === "active") await conversation.change("stop");
+  await conversation.send(text);
+}
+
 async function run() {
   const text = at("text").value.trim();
   if (!text) return at("text").focus();
@@ -101,8 +110,9 @@ async function run() {
   at("run").disabled = true;
   try {
     problem("");
-    const to = conversation ?? await open(await create());
-    await to.send(text);
+    const isFirst = !conversation;
+    if (isFirst) await open(await create());
+    await send(isFirst && at("option-plan")?.checked ? `${text}\n\n${PLAN_FIRST}` : text);
     at("text").value = "";
   } catch (error) {
     problem(error.message);
@@ -180,11 +190,12 @@ export function state() {
   at("pause").hidden = !isRunning || info.paused;
   at("resume").hidden = !(info && (isRunning && info.paused || !isRunning && !isWaiting && info.unfinished));
   at("end").hidden = !isRunning && !isWaiting;
-  at("run").hidden = isRunning || isWaiting;
-  at("run").textContent = conversation ? "Send" : "Run";
-  at("text").placeholder = isRunning ? "The agent works. Pause or stop it to say something." : isWaiting ? "Answer the question above."
+  const isBusy = isRunning && !info.paused || isWaiting;
+  at("run").hidden = isBusy;
+  at("run").textContent = isRunning ? "Send instead" : conversation ? "Send" : "Run";
+  at("text").placeholder = isRunning && info.paused ? "Resume the run, or say what to do instead." : isRunning ? "The agent works. Pause or stop it to say something." : isWaiting ? "Answer the question above."
     : conversation ? "Say what comes next." : "Describe a task. Type / for commands.";
-  at("text").disabled = isRunning || isWaiting;
+  at("text").disabled = isBusy;
   at("options").hidden = Boolean(conversation);
   const metrics = info?.usage, tokens = metrics?.accumulated_token_usage;
   const all = tokens ? (tokens.prompt_tokens ?? 0) + (tokens.completion_tokens ?? 0) : null;

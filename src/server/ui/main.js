@@ -7,6 +7,7 @@ import * as browser from "/ui/browser.js";
 import * as composer from "/ui/composer.js";
 import * as drawer from "/ui/drawer.js";
 import * as inspect from "/ui/inspect.js";
+import * as plan from "/ui/plan.js";
 import * as question from "/ui/question.js";
 import * as record from "/ui/record.js";
 import * as settings from "/ui/settings.js";
@@ -41,31 +42,8 @@ function changed() {
   shownStatus = now;
   stage.state(isConnected);
   composer.state();
+  plan.show(conversation);
   question.show(conversation, takeOver);
-}
-
-function todos(list) {
-  const found = conversation?.events.findLast(event => event.todos?.todos);
-  const items = merged();
-  at("plan").hidden = !items.length;
-  if (list && !found) return;
-  at("todos").replaceChildren(...items.map(it => h("li", { class: it.status }, it.content, h("span", { class: "hidden-label" }, ` (${it.status.replace("_", " ")})`))));
-}
-
-/** The to-do list: the last one that replaced all, and what was merged into it since. */
-function merged() {
-  let items = [];
-  for (const event of conversation?.events ?? []) {
-    const change = event.todos?.todos;
-    if (!Array.isArray(change)) continue;
-    if (!event.todos.merge) items = [];
-    for (const it of change) {
-      const at = items.findIndex(known => known.id === it.id);
-      if (at < 0) items.push(it);
-      else items[at] = it;
-    }
-  }
-  return items.map(it => ({ content: String(it.content ?? ""), status: String(it.status ?? "pending") })).slice(0, 100);
 }
 
 /** Opens a conversation, or none. Returns it once it is loaded. */
@@ -85,7 +63,7 @@ async function open(id) {
         timeline.append(list);
         stage.events(list);
       }
-      if (list.some(event => event.todos)) todos(list);
+      if (list.some(event => event.todos)) plan.show(own);
     },
     delta: data => own === conversation && stage.part(data),
     unstored: text => problem(text),
@@ -95,7 +73,7 @@ async function open(id) {
   stage.show(own);
   composer.show(own);
   question.show(own, takeOver);
-  todos();
+  plan.show(own);
   at("save").hidden = true;
   drawer.mark(id);
   if (id === null) return null;
@@ -150,6 +128,7 @@ async function begin() {
   setProfile(select.value);
   drawer.begin();
   timeline.begin();
+  plan.begin(composer.send);
   stage.begin();
   inspect.begin(stage.tab, stage.pageSize);
   at("save").onclick = () => attempt(() => record.save(conversation));
