@@ -345,7 +345,8 @@ impl Turn<'_> {
         if refused.is_empty() {
             return;
         }
-        let names: Vec<String> = refused.iter().take(MOST_HOSTS).map(|refused| refused.host.clone()).collect();
+        let names: Vec<String> =
+            refused.iter().take(MOST_HOSTS).map(|refused| self.offer.cover(&refused.host)).collect();
         let count: u64 = refused.iter().map(|refused| refused.count).sum();
         let more = refused.len().saturating_sub(MOST_HOSTS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

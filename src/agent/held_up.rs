@@ -121,6 +121,10 @@ impl Activity {
         }
     }
 
+    fn is_tool(&self) -> bool {
+        matches!(self.doing, Doing::Tool { .. })
+    }
+
     /// What holds it up, if it has lasted for long.
     fn hold_up(&self) -> Option<HoldUp> {
         if self.began.elapsed() < PATIENCE {
@@ -183,7 +187,9 @@ pub(super) fn of(overview: &Overview, live: Option<&Live>) -> Option<HoldUp> {
             _ => HoldUp::new(HoldUpState::Question, since, "The model has asked something. Answer its question."),
         });
     }
-    if overview.paused {
+    let activity = live.and_then(Live::activity);
+    // A tool that runs ends before the pause begins.
+    if overview.paused && !activity.as_ref().is_some_and(Activity::is_tool) {
         return Some(HoldUp::new(HoldUpState::Paused, None, "The run is paused. Resume or stop it."));
     }
     if overview.queued {
@@ -195,7 +201,7 @@ pub(super) fn of(overview: &Overview, live: Option<&Live>) -> Option<HoldUp> {
             "What happened last could not be stored. Free space on the disk of the home, then resume the conversation.";
         return Some(HoldUp::new(HoldUpState::Storage, None, help));
     }
-    live.filter(|_| overview.running)?.activity()?.hold_up()
+    activity.filter(|_| overview.running)?.hold_up()
 }
 
 /// Body of the thread that reports what holds up runs, until the sender is dropped.

@@ -23,8 +23,10 @@ pub(super) const TOOL: &str = "request_host";
 pub(super) const EFFECT: &str = "host";
 /// Maximum length of a reason, in characters.
 const MOST_REASON: usize = 300;
-/// Maximum length of a host, in bytes: that of a DNS name, and a port.
-const MOST_HOST: usize = 253 + 6;
+/// Maximum length of a host, in bytes: that of a DNS name.
+const MOST_HOST: usize = 253;
+/// After so many refusals since the last message, no host is asked for.
+const MOST_REFUSED: usize = 5;
 
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -54,11 +56,19 @@ pub(super) struct HostRequest {
 
 impl HostRequest {
     /// The request of a call; an error if it needs no answer of a person.
-    fn read(arguments: &Map<String, Value>, hosts: Option<&Hosts>, settings: &Settings) -> Result<Self, ToolError> {
+    fn read(
+        arguments: &Map<String, Value>,
+        hosts: Option<&Hosts>,
+        settings: &Settings,
+        cover: impl Fn(&str) -> String,
+    ) -> Result<Self, ToolError> {
         let bad = |problem: String| ToolError::new("BAD_REQUEST", problem);
         let given: Arguments = serde_json::from_value(Value::Object(arguments.clone()))
             .map_err(|problem| bad(format!("{problem}; give host and reason")))?;
         let host = host_of(&given.host).map_err(bad)?;
+        if cover(&host) != host {
+            return Err(bad("host contains a stored secret; nothing was asked".to_owned()));
+        }
         let reason: String = given.reason.trim().chars().take(MOST_REASON).collect();
         if reason.is_empty() {
             return Err(bad("reason is empty; say why the task needs the host".to_owned()));
@@ -72,12 +82,25 @@ impl HostRequest {
                 let problem = format!("{host} cannot be admitted: {reason}. Nothing was asked");
                 Err(ToolError::new(Code::NavigationBlocked.as_str(), problem))
             }
-            HostAccess::Limited if settings.refused_hosts().contains(&host) => {
+            HostAccess::Limited if is_refused(&host, &settings.refused_hosts()) => {
                 let problem = format!("the user has refused {host}; continue without it");
                 Err(ToolError::new(Code::ApprovalRefused.as_str(), problem))
             }
             HostAccess::Limited => Ok(Self { host, reason }),
         }
+    }
+}
+
+/// Whether the person has refused a host, also with another port, or enough hosts.
+fn is_refused(host: &str, refused: &[String]) -> bool {
+    refused.len() >= MOST_REFUSED || refused.iter().any(|known| name_of(known) == name_of(host))
+}
+
+/// A host without its port.
+fn name_of(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, _)) if !host.ends_with(']') => name,
+        _ => host,
     }
 }
 
@@ -88,21 +111,25 @@ fn host_of(given: &str) -> Result<String, String> {
         let shown: String = given.chars().take(80).collect();
         format!("{shown:?} is not a host; give one host, as in shop.example or shop.example:8443")
     };
-    if given.len() > MOST_HOST && !given.contains("://") || given.contains(['*', ' ', '@']) {
-        return Err(wrong());
-    }
     let url = if given.contains("://") { given.to_owned() } else { format!("https://{given}") };
     let url = Url::parse(&url).map_err(|_| wrong())?;
-    if !matches!(url.scheme(), "http" | "https" | "ws" | "wss") {
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || !matches!(url.scheme(), "http" | "https" | "ws" | "wss") || url.port() == Some(0) {
         return Err(wrong());
     }
-    let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+    // As it is parsed: escapes and other spellings of `*` are decoded.
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
+    let is_address = matches!(url.host(), Some(url::Host::Ipv6(_)));
+    if host.is_empty() || host.len() > MOST_HOST || !(is_address || host.chars().all(is_plain)) {
+        return Err(wrong());
+    }
     Ok(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
 impl Turn<'_> {
     fn read_host_request(&self, arguments: &Map<String, Value>) -> Result<HostRequest, ToolError> {
-        HostRequest::read(arguments, self.session.hosts(), &self.settings)
+        HostRequest::read(arguments, self.session.hosts(), &self.settings, |text| self.offer.cover(text))
     }
 
     /// Why a request for a host is answered without the person; `None` for one that is put to the person, and other calls.
@@ -213,7 +240,7 @@ pub(super) fn decided(
 
 #[cfg(test)]
 mod tests {
-    use super::host_of;
+    use super::{host_of, is_refused};
 
     #[test]
     fn hosts_are_read_with_their_port_and_without_everything_else() {
@@ -221,6 +248,8 @@ mod tests {
             ("shop.example", "shop.example"),
             (" Shop.Example ", "shop.example"),
             ("shop.example:8443", "shop.example:8443"),
+            ("shop.example.", "shop.example"),
+            ("shop.example..:444", "shop.example:444"),
             ("https://shop.example/cart?x=1", "shop.example"),
             ("http://shop.example:8080/", "shop.example:8080"),
             ("wss://live.example", "live.example"),
@@ -229,8 +258,39 @@ mod tests {
         ] {
             assert_eq!(host_of(given).as_deref(), Ok(expected), "{given}");
         }
-        for given in ["", "*", "*.example", "a b", "https://", "ftp://a.example", "user@a.example", "file:///etc"] {
+        let long = "x".repeat(300);
+        let refused = [
+            "",
+            "*",
+            "*.example",
+            "%2A",
+            "\u{ff0a}",
+            "%2a.com",
+            "shop.exam%2Ale",
+            "a b",
+            "https://",
+            "ftp://a.example",
+        ];
+        let refused = refused.into_iter().chain([
+            "user@a.example",
+            "file:///etc",
+            "shop.example:0",
+            ".",
+            &*long,
+            "shop.example:99999",
+        ]);
+        for given in refused {
             assert!(host_of(given).is_err(), "{given}");
+        }
+        let known = ["shop.example:8443".to_owned(), "[::1]:80".to_owned()];
+        for (host, expected) in [
+            ("shop.example", true),
+            ("shop.example:1", true),
+            ("[::1]:81", true),
+            ("other.example", false),
+            ("[::2]", false),
+        ] {
+            assert_eq!(is_refused(host, &known), expected, "{host}");
         }
     }
 }

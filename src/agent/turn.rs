@@ -159,7 +159,7 @@ impl<'a> Turn<'a> {
             new = new.with_hosts(inner.control.hosts(&hosts)?)?;
         }
         let (session, is_new) = live.session(|| new);
-        if let Some(of_session) = session.hosts() {
+        if let Some(of_session) = session.hosts().filter(|_| !hosts.is_empty()) {
             // A person may have admitted more since the session was made.
             of_session.set(&hosts)?;
         }

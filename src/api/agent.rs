@@ -165,6 +165,8 @@ pub(crate) struct ConversationInfo {
     pub(crate) question: Option<OpenQuestion>,
     /// What holds it up; null if it goes on, or rests.
     pub(crate) held_up: Option<HeldUp>,
+    /// Name of the profile of its browser; null: the default profile.
+    pub(crate) profile: Option<String>,
     /// Patterns of the hosts that it may reach; null: all.
     pub(crate) hosts: Option<Vec<String>>,
     /// Names of the secrets that it may type.

@@ -88,6 +88,9 @@ impl Hosts {
     /// Whether a host, with or without a port, can be reached by `http` or `https`.
     #[must_use]
     pub fn access(&self, host: &str) -> HostAccess {
+        if let Err(problem) = Admitted::new(&[host.to_owned()]) {
+            return HostAccess::Never(problem.to_string());
+        }
         let urls = ["https", "http"].map(|scheme| format!("{scheme}://{host}/"));
         let admitted = self.0.admitted();
         if let Some(Err(refused)) = urls.iter().map(|url| self.0.general.check(url)).find(Result::is_err) {

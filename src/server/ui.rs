@@ -40,6 +40,7 @@ assets! {
     "style.css" STYLE,
     "ticket.js" SCRIPT,
     "timeline.js" SCRIPT,
+    "words.js" SCRIPT,
 }
 
 /// Whether a request is for the page: `GET /` that prefers HTML over JSON.

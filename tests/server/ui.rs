@@ -84,7 +84,7 @@ fn the_ui_controls_the_browser_and_survives_a_reload() {
     assert_eq!(task.eval("Object.keys(localStorage).length"), json!(0));
 
     task.eval("document.getElementById('start').click()");
-    until(&task, "document.getElementById('state').textContent === 'running'");
+    until(&task, "document.getElementById('state').textContent === 'browser running'");
     served.site.page("/", "<title>Shown</title>x");
     let target = served.open("/");
     until(&task, "document.getElementById('tabs')?.textContent.includes('Shown')");

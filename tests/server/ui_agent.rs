@@ -53,9 +53,11 @@ impl Person {
     /// Waits until a condition holds in the page.
     fn until(&self, condition: &str) {
         let script = format!(
-            "new Promise(done => {{ const look = () => ({condition}) ? done(true) : setTimeout(look, 20); look(); }})"
+            "new Promise(done => {{ const began = Date.now(), look = () => ({condition}) ? done('') : Date.now() - began > 25000 \
+             ? done(document.body.innerText) : setTimeout(look, 20); look(); }})"
         );
-        self.paged.eval(&script);
+        let shown = self.paged.eval(&script);
+        assert!(shown.is_empty(), "{condition} did not come true in the page: {shown}");
     }
 
     /// Waits until the text is visible within an element.
@@ -115,7 +117,7 @@ fn a_new_user_sets_up_a_model_and_gives_a_task() {
     person.sees("badge", "Done");
     person.sees("conversations", "Look at the page");
     person.until("document.getElementById('picture').naturalWidth > 100");
-    for part in ["You", "tab", "Model", "Done"] {
+    for part in ["You", "Tab", "Open http", "Model", "Done"] {
         person.sees("timeline", part);
     }
     // A line opens with all fields of its event.
@@ -169,7 +171,7 @@ fn a_person_takes_over_and_hands_back() {
     person.asks("Follow plan 0");
     person.sees("question", "Type the code of your letter.");
     person.clicks("role=button[name=\"Use the page\"]");
-    person.sees("where", "You can click and type in this page.");
+    person.sees("where", "You can click and type here");
     let code = |script: &str| {
         let tabs = tasks.served.api.get("/tabs").ok();
         let tab =
@@ -212,7 +214,7 @@ fn a_run_is_paused_resumed_and_stopped() {
     let Some(tasks) = Tasks::new(vec![vec![Do::Tab("init", site.url("a", "/")), Do::Hang]]) else { return };
     let Some(person) = Person::at(&tasks.served) else { return };
     person.asks("Follow plan 0");
-    person.sees("timeline", "tab");
+    person.sees("timeline", "Tab");
     person.sees("badge", "Running");
     person.clicks("role=button[name=Pause]");
     person.sees("badge", "Paused");
@@ -380,13 +382,15 @@ fn prompts_are_sent_again_and_again() {
     person.clicks("role=button[name=\"Add a prompt\"]");
     person.types("label=\"Prompt 1\"", "Follow plan 0");
     person.press("Tab");
-    person.clicks("text=\"Enable, in place of the composer\"");
+    person.clicks("text=\"Use in place of a single task\"");
     person.clicks("role=link[name=Agent]");
     person.clicks("role=button[name=\"Start the loop\"]");
     person.until("document.querySelectorAll('#conversations .dot').length >= 2");
     person.sees("loop-state", "Round 2");
     person.clicks("role=button[name=\"Stop the loop\"]");
-    person.until("[...document.querySelectorAll('#loop button')].some(it => it.textContent === 'Start the loop')");
+    person.until("!document.getElementById('loop')?.innerText.includes('Stop the loop')");
+    person.clicks("role=button[name=\"New task\"]");
+    person.sees("loop", "Start the loop");
     let stored = person.eval("localStorage.getItem('cdpilot-sisyphus')");
     assert!(stored.to_string().contains("Follow plan 0"), "{stored}");
     let other =
@@ -430,7 +434,9 @@ fn a_plan_is_asked_for_and_changed() {
                 Script::stream().call("c1", "todo", &todos).done()
             }
             (false, true) => Script::stream().text("Is this right?").done(),
-            (true, _) => Script::stream().text(&format!("I follow it: {}", last.contains("1. Look for shades\\n2. Look for bulbs"))).done(),
+            (true, _) => Script::stream()
+                .text(&format!("I follow it: {}", last.contains("1. Look for shades\\n2. Look for bulbs")))
+                .done(),
         }
     });
     let served = TestServer::with(|_, _| {});
@@ -448,6 +454,79 @@ fn a_plan_is_asked_for_and_changed() {
     person.types("label=\"Step 2\"", "Look for bulbs");
     person.clicks("role=button[name=\"Send to the agent\"]");
     person.sees("narration", "I follow it: true");
+    person.eval("localStorage.clear(); 1");
+}
+
+#[test]
+fn calls_with_odd_arguments_and_methods_are_shown_and_copied_safely() {
+    let site = Site::start();
+    site.page("/", &format!("{STYLE}<title>Shop</title><link rel=icon href='data:,'><script>fetch('/x', {{ method: \"X|echo$IFS'PWNED'|cat\" }}).catch(() => 1)</script>"));
+    let odd = [
+        ("todo", json!({ "todos": [null, 5, { "id": {}, "content": ["x"] }] })),
+        ("clarify", json!({ "question": { "toString": 1 } })),
+        ("tab", json!({ "action": "init", "url": { "toString": 1 } })),
+        ("terminal", json!({ "command": { "toString": 1 } })),
+        ("tab", json!({ "action": "init", "url": site.url("a", "/") })),
+    ];
+    let model = StreamingModel::answering(move |request| {
+        let messages = request["messages"].as_array().unwrap();
+        let calls = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
+        match odd.get(calls) {
+            Some((tool, arguments)) => Script::stream().call(&format!("c{calls}"), tool, arguments).done(),
+            None => Script::stream().text("All done.").done(),
+        }
+    });
+    let Some(served) = TestServer::browsing() else { return };
+    let models = json!({ "models": { "one": { "model": "m", "base_url": model.url() } } });
+    served.api.post("/api/config/llm", &models).ok();
+    let Some(person) = Person::at(&served) else { return };
+    person.asks("Go");
+    person.sees("narration", "All done.");
+    person.sees("badge", "Done");
+    person.eval("window.copied = []; navigator.clipboard.writeText = text => { window.copied.push(text); return Promise.resolve(); }; 1");
+    person.clicks("role=tab[name=Network]");
+    person.sees("panel-network", "/x");
+    person.clicks("css=#panel-network li:last-child summary");
+    person.clicks("css=#panel-network li:last-child >> role=button[name=\"Copy as curl\"]");
+    person.until("window.copied.length");
+    let copied = person.eval("window.copied[0]").to_string();
+    assert!(copied.contains("-X 'X|echo$IFS'"), "{copied}");
+}
+
+#[test]
+fn dialogs_that_follow_each_other_are_answered_one_after_the_other() {
+    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Good.")]]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    tasks.served.show("<title>Shop</title>");
+    tasks.served.api.post("/cdp", &json!({ "method": "Runtime.evaluate", "params": { "expression": "setTimeout(() => { alert('first'); document.title = prompt('second'); }); 1" } })).ok();
+    person.sees("dialogs", "first");
+    person.clicks("css=#dialogs >> role=button[name=OK]");
+    person.sees("dialogs", "second");
+    person.types("css=#dialogs input", "Ada");
+    person.clicks("css=#dialogs >> role=button[name=OK]");
+    tasks.served.api.until("the answer", "/tabs", |tabs| tabs["tabs"].to_string().contains("\"title\":\"Ada\""));
+}
+
+#[test]
+fn a_host_is_admitted_in_the_page() {
+    let site = Site::start();
+    shop(&site);
+    let host = format!("b.localhost:{}", site.port());
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Host(host.clone()),
+        Do::Tab("open", site.url("b", "/")),
+        Do::Say("Good."),
+    ];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.clicks("text=Options");
+    person.types("label=\"Only these hosts\"", "a.localhost");
+    person.asks("Follow plan 0");
+    person.sees("question", &host);
+    person.clicks("role=button[name=\"Admit for this conversation\"]");
+    person.sees("narration", "Good.");
+    site.wait_requested("b.localhost/", 1);
     person.eval("localStorage.clear(); 1");
 }
 

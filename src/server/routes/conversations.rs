@@ -234,7 +234,9 @@ fn info(overview: Overview, guard: crate::config::Guard) -> ConversationInfo {
     };
     let (hosts, secrets) = (texts("hosts"), texts("secrets").unwrap_or_default());
     let own_guard = serde_json::from_value(conversation.settings["guard"].clone()).ok();
+    let profile = conversation.settings["profile"].as_str().map(ToOwned::to_owned);
     ConversationInfo {
+        profile,
         id: conversation.id,
         status: conversation.state.as_str(),
         paused,

@@ -6,10 +6,11 @@ const SECRET = "cdpilot-secret";
 /** Called when the server no longer knows the secret of this page. */
 let signedOut = () => {};
 /** The profile that requests are about. */
-let profile = "";
+let profile = "", standard = "";
 
 export const onSignedOut = then => { signedOut = then; };
 export const setProfile = name => { profile = name; };
+export const setDefaultProfile = name => { standard = name; };
 
 /** An error of the server, with its code. */
 export class ApiError extends Error {
@@ -21,6 +22,12 @@ export class ApiError extends Error {
 
 function headers(more) {
   return { authorization: "Bearer " + sessionStorage.getItem(SECRET), ...more };
+}
+
+/** A path for a profile, whatever profile is chosen; `null`: the default profile. */
+export function ofProfile(path, name) {
+  const wanted = name ?? standard;
+  return wanted ? `${path}${path.includes("?") ? "&" : "?"}profile=${encodeURIComponent(wanted)}` : path;
 }
 
 /** Sends a request without cookies, redirects and cache. */
@@ -90,23 +97,37 @@ export async function stream(method, path, { after, body, signal, take }) {
 async function read(body, take) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "", id = null, name = "message", data = [];
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split("\n");
-    rest = lines.pop();
-    for (const line of lines.map(one => one.endsWith("\r") ? one.slice(0, -1) : one)) {
-      if (line === "") {
-        if (data.length) take(name, id, JSON.parse(data.join("\n")));
-        [name, data, id] = ["message", [], null];
-        continue;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = (rest + value).split("\n");
+      rest = lines.pop();
+      for (const line of lines.map(one => one.endsWith("\r") ? one.slice(0, -1) : one)) {
+        if (line === "") {
+          if (data.length) handed(take, name, id, data.join("\n"));
+          [name, data, id] = ["message", [], null];
+          continue;
+        }
+        const colon = line.indexOf(":");
+        const field = colon < 0 ? line : line.slice(0, colon);
+        const text = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+        if (field === "id") id = text;
+        if (field === "event") name = text;
+        if (field === "data") data.push(text);
       }
-      const colon = line.indexOf(":");
-      const field = colon < 0 ? line : line.slice(0, colon);
-      const text = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-      if (field === "id") id = text;
-      if (field === "event") name = text;
-      if (field === "data") data.push(text);
     }
+  } finally {
+    // Otherwise the connection stays open.
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** An event that cannot be shown does not end the stream. */
+function handed(take, name, id, data) {
+  try {
+    take(name, id, JSON.parse(data));
+  } catch (problem) {
+    console.error(problem);
   }
 }

@@ -1,7 +1,8 @@
 // The browser of the profile: tabs, dialogs, facts and events.
 
 import { ask, stream } from "/ui/api.js";
-import { at, attempt, button, clock, copy, cut, fill, h, problem } from "/ui/dom.js";
+import { at, attempt, button, clock, copy, cut, fill, h, problem, sureButton, worded } from "/ui/dom.js";
+import { addressed } from "/ui/settings.js";
 
 /** Thumbnails are taken again after this time, in milliseconds, of so many tabs. */
 const [FRESH, MOST_THUMBNAILS] = [10000, 12];
@@ -56,7 +57,7 @@ function dialog(it) {
   const text = it.type === "prompt" ? h("input", { type: "text", value: it.default_prompt ?? "", "aria-label": "Your answer" }) : null;
   const answer = accept => act("POST", "/hooks/dialog",
     { accept, dialogId: it.id, ...(text && accept ? { promptText: text.value } : {}) });
-  return h("li", { class: "dialog" },
+  return h("li", { class: "dialog", data: { id: it.id } },
     h("span", null, it.message || "(no text)", h("small", null, [it.type, it.id, it.origin].join(" · "))),
     text, button("OK", () => answer(true)), it.type !== "alert" ? button("Cancel", () => answer(false)) : null);
 }
@@ -92,12 +93,13 @@ export async function refresh() {
   try {
     const [status, { tabs }, { pending_dialogs: dialogs }] = await Promise.all([ask("GET", "/"), ask("GET", "/tabs"), ask("GET", "/dialogs")]);
     if (at("state").textContent === "no response") problem("");
-    at("state").textContent = status.running ? "running" : "not running";
+    at("state").textContent = status.running ? "browser running" : "browser not running";
     at("state").className = status.running ? "on" : "";
     [at("start").hidden, at("stop").hidden] = [status.running, !status.running];
     fill(at("tabs"), tabs.map(tab), "No open tabs.");
-    // A text that is being written stays.
-    if (!at("dialogs").contains(document.activeElement) || !dialogs.length) at("dialogs").replaceChildren(...dialogs.map(dialog));
+    // A text that is being written stays, as long as its dialog is open.
+    const written = document.activeElement?.matches("#dialogs input") ? document.activeElement.closest("li").dataset.id : null;
+    if (!written || !dialogs.some(it => it.id === written)) at("dialogs").replaceChildren(...dialogs.map(dialog));
     at("dialogs-bar").hidden = !dialogs.length;
     tint(status.color);
     at("facts").replaceChildren(...facts(status).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))]));
@@ -107,7 +109,7 @@ export async function refresh() {
     if (!following) return;
     at("state").textContent = "no response";
     at("state").className = "off";
-    problem(error.message);
+    problem(worded(error));
   }
 }
 
@@ -142,6 +144,13 @@ export async function follow() {
   }
 }
 
+/** Ends the stream while nobody looks at the page: a browser has six connections for all pages of a server. */
+export function look(isVisible) {
+  if (isVisible === Boolean(following)) return;
+  if (isVisible) follow();
+  else leave();
+}
+
 export function leave() {
   following?.abort();
   following = null;
@@ -167,7 +176,7 @@ function idCard() {
     if (it) validity.textContent = it.valid ? `Valid until ${new Date(it.expires_at * 1000).toLocaleString()}.` : it.expired ? "It has expired." : "No browser has this id.";
   };
   return h("section", { class: "card" }, h("h2", null, "Browser id"),
-    h("p", null, "Whoever has it can begin conversations in this browser, and in no other one."),
+    h("p", null, "For other programs and people: with this id they can let an agent use this browser, and no other one. Treat it like a password."),
     h("p", { class: "bar" }, h("label", null, "Valid for ", hours, " hours "), button("Create an id", register)), result,
     h("p", { class: "bar" }, known, button("Check", check), validity));
 }
@@ -176,19 +185,10 @@ function idCard() {
 function profilesCard() {
   const list = h("ul", { id: "profiles" }), name = h("input", { type: "text", required: true, pattern: "[a-z0-9][a-z0-9_-]*", placeholder: "name", "aria-label": "Name of the profile" });
   const color = h("input", { type: "color", value: "#2a7de1", "aria-label": "Color of the profile" });
-  const sure = (text, then) => {
-    const it = button(text, async () => {
-      if (it.dataset.sure) return then();
-      it.dataset.sure = "1";
-      it.textContent = text + " for good?";
-      setTimeout(() => { delete it.dataset.sure; it.textContent = text; }, 4000);
-    });
-    return it;
-  };
   const show = async () => {
     const { profiles } = await ask("GET", "/profiles");
     list.replaceChildren(...profiles.map(it => {
-      const change = (method, end) => sure(end ? "Reset" : "Delete", async () => { await attempt(() => ask(method, "/profiles/" + encodeURIComponent(it.name) + end)); show(); });
+      const change = (method, end) => sureButton(end ? "Reset" : "Delete", end ? "Delete its data?" : "Delete for good?", async () => { await attempt(() => ask(method, "/profiles/" + encodeURIComponent(it.name) + end)); show(); });
       const swatch = h("span", { class: "dot" });
       swatch.style.background = it.color;
       return h("li", { class: "bar" }, swatch, h("span", { class: "fill" }, it.name, h("small", null, ` ${it.running ? "running" : "not running"}${it.isDefault ? ", default" : ""}`)),
@@ -212,12 +212,12 @@ function profilesCard() {
 /** `then`: called with tabs and dialogs after each change. */
 export function begin(then) {
   changed = then;
-  const url = h("input", { id: "url", type: "url", placeholder: "https://example.com", required: true, "aria-label": "Address" });
+  const url = h("input", { id: "url", type: "text", placeholder: "https://example.com", required: true, "aria-label": "Address" });
   at("view-browser").replaceChildren(
     h("div", { class: "columns" },
       h("div", null,
         h("section", { class: "card" }, h("h2", null, "Tabs"),
-          h("form", { id: "open", class: "bar", onsubmit: submit => { submit.preventDefault(); act("POST", "/tabs/open", { url: url.value }); } }, url, h("button", null, "Open")),
+          h("form", { id: "open", class: "bar", onsubmit: submit => { submit.preventDefault(); act("POST", "/tabs/open", { url: addressed(url.value.trim()) }); } }, url, h("button", null, "Open")),
           h("ul", { id: "tabs" }))),
       h("div", null,
         h("section", { class: "card" }, h("h2", null, "Browser"), h("dl", { id: "facts" })),
@@ -225,6 +225,6 @@ export function begin(then) {
         idCard(),
         h("section", { class: "card" }, h("h2", null, "Events"), h("div", { id: "log", tabindex: "0", role: "log", "aria-label": "Events of the browser", "aria-live": "off" })))));
   at("start").onclick = () => act("POST", "/start", {});
-  at("stop").onclick = () => act("POST", "/stop", {});
+  at("stop-place").replaceWith(sureButton("Stop browser", "Close all tabs?", () => act("POST", "/stop", {}), { id: "stop", hidden: true }));
   setInterval(refresh, 10000);
 }

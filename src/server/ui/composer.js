@@ -1,7 +1,7 @@
 // The composer: what is to be done, with which model and tools, and run, pause and stop.
 
 import { ask } from "/ui/api.js";
-import { at, attempt, button, h, problem } from "/ui/dom.js";
+import { at, attempt, button, h, problem, worded } from "/ui/dom.js";
 import * as loop from "/ui/loop.js";
 
 const PROMPTS = "cdpilot-prompts", OPTIONS = "cdpilot-options";
@@ -10,10 +10,10 @@ const EXAMPLES = ["Open example.com and tell me what it says.", "Find the openin
 const PLAN_FIRST = "Before you do anything else, write your plan as a to-do list, and ask me whether it is right.";
 const COMMANDS = [
   ["/new", "Begin another conversation", () => { location.hash = "#/"; }],
-  ["/pause", "Pause the run", () => change("pause")],
-  ["/resume", "Continue the run", () => change("resume")],
-  ["/stop", "Stop the run", () => change("stop")],
-  ["/save", "Keep the text as a prompt", () => keep(at("text").value.replace(/^\/save\s*/, ""))],
+  ["/pause", "Pause the run", () => change("pause"), "pause"],
+  ["/resume", "Continue the run", () => change("resume"), "resume"],
+  ["/stop", "Stop the run", () => change("stop"), "end"],
+  ["/save", "Keep what you write behind it as a prompt", () => keep(at("text").value.replace(/^\/save\s*/, ""))],
 ];
 let conversation = null, open = () => {}, routines = [], staged = null, chosen = 0;
 
@@ -37,11 +37,11 @@ function field(name, label, control) {
 /** Shows the options of the next conversation. */
 async function options() {
   const kept = stored(OPTIONS, {});
-  const [settings, secrets, profiles] = await Promise.all([ask("GET", "/api/config"), ask("GET", "/secrets").catch(() => ({ secrets: [] })), ask("GET", "/profiles")]);
+  const [settings, secrets] = await Promise.all([ask("GET", "/api/config"), ask("GET", "/secrets").catch(() => ({ secrets: [] }))]);
   const select = (values, value) => h("select", null, values.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
   const models = settings.llm_configs.map(it => [it.alias, it.alias + (it.is_default ? " (default)" : "")]);
   const names = (secrets.secrets ?? []).map(it => it.name);
-  const browsers = [["", "Browser of this server"], ...profiles.profiles.filter(it => !it.isDefault).map(it => ["profile:" + it.name, "Profile " + it.name]), ["id", "Another browser, by its id"]];
+  const browsers = [["", "Browser of this server"], ["id", "Another browser, by its id"]];
   const browserId = h("input", { type: "text", autocomplete: "off", placeholder: "Browser id" });
   at("options-body").replaceChildren(
     h("p", { class: "none" }, "For the next new conversation."),
@@ -49,16 +49,20 @@ async function options() {
     field("browser", "Browser", select(browsers, "")),
     field("browser_id", "Browser id", browserId),
     field("toolsets", "Tools", h("input", { type: "text", value: kept.toolsets ?? "", placeholder: "visual, todo, clarify" })),
-    field("guard", "Approvals", select([["irreversible", "before what cannot be undone"], ["all", "before every change"], ["off", "never"]], kept.guard ?? settings.agent.guard ?? "irreversible")),
+    field("guard", "Approvals", select([["irreversible", "before what cannot be undone"], ["all", "before every change"], ["off", "never"]], settings.agent.guard ?? "irreversible")),
     field("hosts", "Only these hosts", h("input", { type: "text", value: kept.hosts ?? "", placeholder: "all" })),
     field("cwd", "Working folder", h("input", { type: "text", value: kept.cwd ?? "", placeholder: settings.default_cwd })),
-    field("share_login", "Use the logins of the profile", h("input", { type: "checkbox", checked: kept.share_login === true })),
+    field("share_login", "Use the logins of the profile", h("input", { type: "checkbox" })),
     field("plan", "Show a plan first, and ask me", h("input", { type: "checkbox", checked: kept.plan === true })),
     names.length ? field("secrets", "Secrets that it may type", h("select", { multiple: true, size: Math.min(4, names.length) },
-      names.map(name => h("option", { value: name }, name)))) : null);
+      names.map(name => h("option", { value: name }, name)))) : "");
+  const showId = () => { at("option-browser_id").parentElement.hidden = at("option-browser").value !== "id"; };
+  showId();
   at("options-body").onchange = () => {
-    const { model, toolsets, guard, hosts, cwd, share_login } = read(), plan = at("option-plan").checked;
-    localStorage.setItem(OPTIONS, JSON.stringify({ model, toolsets, guard, hosts, cwd, share_login, plan }));
+    showId();
+    // Not what gives the agent more than usual: that is chosen for each task.
+    const { model, toolsets, hosts, cwd } = read(), plan = at("option-plan").checked;
+    localStorage.setItem(OPTIONS, JSON.stringify({ model, toolsets, hosts, cwd, plan }));
   };
   return settings;
 }
@@ -84,11 +88,7 @@ export async function create() {
   if (it.cwd) body.cwd = it.cwd;
   if (it.share_login) body.share_login = true;
   if (it.secrets.length) body.secrets = it.secrets;
-  if (it.browser === "id" || it.browser_id) body.browser_id = it.browser_id;
-  else if (it.browser.startsWith("profile:")) {
-    const registered = await ask("POST", "/browsers/register", { profile: it.browser.slice(8) });
-    body.browser_id = registered.browser_id;
-  }
+  if (it.browser === "id") body.browser_id = it.browser_id;
   return (await ask("POST", "/agent/conversations", body)).conversation_id;
 }
 
@@ -111,14 +111,24 @@ async function run() {
   try {
     problem("");
     const isFirst = !conversation;
-    if (isFirst) await open(await create());
+    if (isFirst) {
+      sessionStorage.removeItem(draftOf(null));
+      await open(await create());
+    }
     await send(isFirst && at("option-plan")?.checked ? `${text}\n\n${PLAN_FIRST}` : text);
-    at("text").value = "";
+    if (at("text").value.trim() === text) at("text").value = "";
+    keepDraft();
   } catch (error) {
-    problem(error.message);
+    problem(worded(error));
   } finally {
     at("run").disabled = false;
   }
+}
+
+function keepDraft() {
+  const text = at("text").value;
+  if (text) sessionStorage.setItem(draftOf(conversation), text);
+  else sessionStorage.removeItem(draftOf(conversation));
 }
 
 function keep(text) {
@@ -142,7 +152,7 @@ function quick() {
 function slash() {
   const text = at("text").value, menu = at("slash");
   const isOpen = text.startsWith("/") && !text.includes(" ");
-  const found = isOpen ? COMMANDS.filter(([name]) => name.startsWith(text)) : [];
+  const found = isOpen ? COMMANDS.filter(([name, , , needs]) => name.startsWith(text) && !(needs && at(needs).hidden)) : [];
   menu.hidden = !isOpen;
   chosen = Math.min(chosen, Math.max(found.length - 1, 0));
   menu.replaceChildren(...found.map(([name, meaning, act], index) => h("li", {
@@ -193,9 +203,8 @@ export function state() {
   const isBusy = isRunning && !info.paused || isWaiting;
   at("run").hidden = isBusy;
   at("run").textContent = isRunning ? "Send instead" : conversation ? "Send" : "Run";
-  at("text").placeholder = isRunning && info.paused ? "Resume the run, or say what to do instead." : isRunning ? "The agent works. Pause or stop it to say something." : isWaiting ? "Answer the question above."
+  at("text").placeholder = isRunning && info.paused ? "Resume the run, or say what to do instead." : isRunning ? "The agent works. Pause it to say something." : isWaiting ? "Answer the question above."
     : conversation ? "Say what comes next." : "Describe a task. Type / for commands.";
-  at("text").disabled = isBusy;
   at("options").hidden = Boolean(conversation);
   const metrics = info?.usage, tokens = metrics?.accumulated_token_usage;
   const all = tokens ? (tokens.prompt_tokens ?? 0) + (tokens.completion_tokens ?? 0) : null;
@@ -204,12 +213,17 @@ export function state() {
   at("usage").textContent = parts.filter(Boolean).join(" · ");
 }
 
+/** Where the text is kept that is not sent yet. */
+const draftOf = it => "cdpilot-draft-" + (it?.id ?? "new");
+
 /** Shows another conversation; `null`: a new one. */
 export function show(other) {
   conversation = other;
+  at("text").value = sessionStorage.getItem(draftOf(other)) ?? "";
+  loop.show(other === null);
   quick();
   state();
-  if (!conversation) options().catch(error => problem(error.message));
+  if (!conversation) options().catch(error => problem(worded(error)));
 }
 
 /** `opens`: opens a conversation by its id, and returns it. Returns the settings of the server. */
@@ -220,9 +234,13 @@ export async function begin(opens) {
   at("resume").onclick = () => change("resume");
   at("end").onclick = () => change("stop");
   at("text").onkeydown = keys;
-  at("text").oninput = () => { chosen = 0; slash(); };
+  at("text").oninput = () => {
+    chosen = 0;
+    slash();
+    keepDraft();
+  };
   at("text").onblur = () => { at("slash").hidden = true; };
   const settings = await options();
-  await loop.begin({ create, open });
+  loop.begin({ create });
   return settings;
 }

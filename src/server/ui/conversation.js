@@ -1,6 +1,7 @@
 // The open conversation: its state and its events, kept up to date by one stream.
 
 import { ask, stream } from "/ui/api.js";
+import { called } from "/ui/words.js";
 
 /** How many events are loaded at first, and with each earlier part. */
 const PART = 300;
@@ -15,22 +16,17 @@ function short(id, name, data) {
   return {
     id, name, type: data.type ?? name, time: data.timestamp ?? null, role: data.role, tool: data.tool_name,
     call: data.tool_call_id, ok: data.success, text: text.length > 600 ? text.slice(0, 600) + "…" : text,
-    arguments: data.type === "ActionEvent" ? brief(data.action) : "", image: data.image, heldUp: data.held_up,
+    doing: data.type === "ActionEvent" ? String(called(data.tool_name, data.action)).slice(0, 300) : "", image: data.image, heldUp: data.held_up,
     todos: data.type === "ActionEvent" && data.tool_name === "todo" ? data.action : null,
     stopped: data.stopped, code: data.code, question: name === "help_request" ? data : null,
     thinking: data.reasoning_content ? String(data.reasoning_content).slice(0, 300) : "",
   };
 }
 
-function brief(value) {
-  const text = JSON.stringify(value ?? {});
-  return text.length > 300 ? text.slice(0, 300) + "…" : text;
-}
-
 export class Conversation {
   /** `on`: `changed()` after a change of its state, `events(list, earlier)` with events, `delta(data)` with a part of an answer. */
   constructor(id, on) {
-    Object.assign(this, { id, on, info: null, events: [], first: 0, last: 0, abort: new AbortController(), isOpen: true, isFollowing: false });
+    Object.assign(this, { id, on, info: null, events: [], most: MOST, first: 0, last: 0, abort: new AbortController(), isOpen: true, isFollowing: false });
   }
 
   path(end) {
@@ -40,6 +36,7 @@ export class Conversation {
   /** Loads its state and its last events, and follows it while it runs. */
   async open() {
     await this.refresh();
+    if (!this.isOpen) return;
     this.first = Math.max(0, this.info.last_event - PART);
     await this.load(this.first, this.info.last_event);
     this.isLoaded = true;
@@ -57,12 +54,16 @@ export class Conversation {
   }
 
   async refresh() {
-    const { conversation, tabs } = await ask("GET", this.path());
+    const { conversation, tabs } = await ask("GET", this.path()).catch(error => {
+      if (error.status === 404 && this.isOpen) this.on.gone();
+      throw error;
+    });
     if (!this.isOpen) return;
     this.info = conversation;
     this.tabs = tabs ?? [];
     this.on.changed();
-    if (this.isLoaded && this.isBusy()) this.follow();
+    // A stream may have ended before its last events.
+    if (this.isLoaded && (this.isBusy() || conversation.last_event > this.last)) this.follow();
   }
 
   async load(after, until) {
@@ -80,6 +81,7 @@ export class Conversation {
     this.first = from;
     const list = events.map(it => short(it.id, it.event, it.data));
     this.events = [...list, ...this.events];
+    this.most = Math.max(this.most, this.events.length);
     this.on.events(list, true);
   }
 
@@ -93,8 +95,8 @@ export class Conversation {
     }
     if (!added.length) return;
     this.events.push(...added);
-    if (this.events.length > MOST) {
-      this.events.splice(0, this.events.length - MOST);
+    if (this.events.length > this.most) {
+      this.events.splice(0, this.events.length - this.most);
       this.first = this.events[0].id - 1;
     }
     this.on.events(added, false);

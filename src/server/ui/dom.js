@@ -57,6 +57,37 @@ export async function copy(text, from) {
   setTimeout(() => { from.textContent = before; }, 1500);
 }
 
+/** A button that does something only with a second click within four seconds. */
+export function sureButton(text, question, then, properties) {
+  let timer = 0;
+  const it = button(text, () => {
+    if (timer) {
+      reset();
+      return then();
+    }
+    // A double click is one decision.
+    it.disabled = true;
+    setTimeout(() => {
+      it.disabled = false;
+      if (document.activeElement === document.body) it.focus();
+    }, 400);
+    it.textContent = question;
+    it.setAttribute("aria-label", question);
+    it.classList.add("sure");
+    timer = setTimeout(reset, 4000);
+  }, properties);
+  const label = it.getAttribute("aria-label");
+  const reset = () => {
+    clearTimeout(timer);
+    timer = 0;
+    it.textContent = text;
+    it.classList.remove("sure");
+    if (label) it.setAttribute("aria-label", label);
+    else it.removeAttribute("aria-label");
+  };
+  return it;
+}
+
 let problemTimer = 0;
 
 /** Shows a problem below the header; an empty text removes it. */
@@ -68,13 +99,21 @@ export function problem(text) {
   if (text) problemTimer = setTimeout(() => problem(""), 15000);
 }
 
+/** A problem in words for the person at this page. */
+export function worded(error) {
+  if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message)) return "The server does not answer. Is cdpilot still running?";
+  if (error.code === "NOT_FOUND" && /no conversation/.test(error.message)) return "This conversation no longer exists.";
+  if (/no model is configured/.test(error.message)) return "No model is set up yet. Set one up under Models.";
+  return error.message;
+}
+
 /** Runs something and shows its problem. Returns its result; undefined after a problem. */
 export async function attempt(run) {
   try {
     problem("");
     return await run();
   } catch (error) {
-    problem(error.message);
+    problem(worded(error));
     return undefined;
   }
 }

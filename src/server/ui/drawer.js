@@ -1,7 +1,7 @@
 // The list of conversations.
 
 import { ask } from "/ui/api.js";
-import { ago, at, attempt, button, fill, h } from "/ui/dom.js";
+import { ago, at, attempt, fill, h, sureButton } from "/ui/dom.js";
 
 const NAMES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
 let opened = null, drawn = "";
@@ -10,15 +10,10 @@ function row(it) {
   const state = it.paused ? "paused" : it.status;
   const idle = it.unfinished ? "Stopped" : it.message_count ? "Done" : "New";
   const name = it.paused ? "Paused" : it.queued ? "Queued" : it.status === "idle" ? idle : NAMES[it.status] ?? it.status;
-  const remove = button("×", async () => {
-    if (!remove.classList.contains("sure")) {
-      remove.classList.add("sure");
-      remove.textContent = "Delete?";
-      setTimeout(() => { remove.classList.remove("sure"); remove.textContent = "×"; }, 4000);
-      return;
-    }
+  const remove = sureButton("×", "Delete?", async () => {
     await attempt(() => ask("DELETE", "/agent/conversations/" + encodeURIComponent(it.id)));
     if (it.id === opened) location.hash = "#/";
+    drawn = "";
     refresh();
   }, { class: "icon", "aria-label": `Delete the conversation ${it.title || it.id}` });
   return h("li", { class: it.id === opened ? "current" : "" },
@@ -37,9 +32,10 @@ export async function refresh() {
   at("drawer-toggle").classList.toggle("calls", waiting > 0);
   const shown = conversations.slice(0, 300);
   const state = JSON.stringify([opened, shown.map(it => [it.id, it.title, it.status, it.paused, it.queued, it.model, ago(it.updated_at)])]);
-  if (state === drawn) return;
+  if (state === drawn) return shown;
   drawn = state;
   fill(at("conversations"), shown.map(row), status ? "No conversation in this state." : "No conversation yet.");
+  return shown;
 }
 
 /** Marks the conversation that is open. */
@@ -53,6 +49,8 @@ export function begin() {
   at("new").onclick = () => { location.hash = "#/"; at("text").focus(); toggle(false); };
   at("drawer-toggle").onclick = () => toggle(!document.body.classList.contains("with-drawer"));
   at("conversations").addEventListener("click", click => { if (click.target.closest("a")) toggle(false); });
+  document.addEventListener("keydown", key => { if (key.key === "Escape") toggle(false); });
+  at("views").addEventListener("pointerdown", down => { if (!down.target.closest("#drawer")) toggle(false); });
 }
 
 function toggle(isOpen) {

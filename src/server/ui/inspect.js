@@ -1,13 +1,14 @@
 // What stands behind the picture: snapshot, network and console of the tab that the agent works in.
 
-import { ask } from "/ui/api.js";
+import { ask as send, ofProfile } from "/ui/api.js";
 import { at, button, clock, copy, cut, h } from "/ui/dom.js";
 
 /** How often a panel is read again, in milliseconds. */
 const BEAT = 2500;
 const PANELS = ["timeline", "snapshot", "network", "console"];
-let shown = "timeline", tab = () => null, size = () => null, boxes = new Map(), drawn = "", opened = new Set();
+let shown = "timeline", tab = () => null, profile = () => null, size = () => null, boxes = new Map(), drawn = "", opened = new Set();
 
+const ask = (method, path, body) => send(method, ofProfile(path, profile()), body);
 const query = (path, target) => `${path}${path.includes("?") ? "&" : "?"}targetId=${encodeURIComponent(target)}`;
 
 /** Marks an element in the picture and its line in the snapshot; `null`: none. */
@@ -78,7 +79,7 @@ const quoted = text => "'" + String(text).replaceAll("'", "'\\''") + "'";
 function curl(it) {
   const left = ["host", "connection", "content-length", "cookie", "authorization"];
   const headers = (it.requestHeaders ?? []).filter(({ name }) => !left.includes(name.toLowerCase()) && !name.startsWith(":"));
-  return ["curl", it.method === "GET" ? "" : `-X ${it.method}`, quoted(it.url), ...headers.map(({ name, value }) => `-H ${quoted(`${name}: ${value}`)}`),
+  return ["curl", it.method === "GET" ? "" : `-X ${quoted(it.method)}`, quoted(it.url), ...headers.map(({ name, value }) => `-H ${quoted(`${name}: ${value}`)}`),
     it.requestBody ? `--data-raw ${quoted(it.requestBody)}` : ""].filter(Boolean).join(" ");
 }
 
@@ -121,9 +122,9 @@ function show(name) {
   refresh();
 }
 
-/** `current`: the tab that the agent works in. `picture`: width and height of the page in the live view, else null. */
-export function begin(current, picture) {
-  [tab, size] = [current, picture];
+/** `current`: the tab that the agent works in, `ofWhich`: its profile. `picture`: width and height of the page in the live view, else null. */
+export function begin(current, picture, ofWhich) {
+  [tab, size, profile] = [current, picture, ofWhich];
   for (const [index, name] of PANELS.entries()) {
     at("tab-" + name).onclick = () => show(name);
     at("tab-" + name).onkeydown = key => {

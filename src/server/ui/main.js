@@ -1,7 +1,7 @@
 // Signs in, shows one of the views, and keeps the open conversation up to date.
 
-import { ask, enter, onSignedOut, setProfile } from "/ui/api.js";
-import { at, attempt, h, problem } from "/ui/dom.js";
+import { ask, enter, onSignedOut, setDefaultProfile, setProfile } from "/ui/api.js";
+import { at, attempt, h, problem, worded } from "/ui/dom.js";
 import { Conversation } from "/ui/conversation.js";
 import * as browser from "/ui/browser.js";
 import * as composer from "/ui/composer.js";
@@ -16,7 +16,7 @@ import * as timeline from "/ui/timeline.js";
 
 /** How often a running conversation and the list are read again, in milliseconds. */
 const [BEAT, LIST_BEAT] = [2000, 5000];
-let conversation = null, isConnected = true, isFirst = false;
+let conversation = null, isConnected = true, isFirst = false, isOut = false;
 
 /** Shows the content, or how to sign in. */
 function signedIn(isIn, why = "") {
@@ -27,7 +27,7 @@ function signedIn(isIn, why = "") {
 
 function takeOver() {
   const info = conversation?.info;
-  if (info?.status === "active" && !info.paused) conversation.change("pause").catch(error => problem(error.message));
+  if (info?.status === "active" && !info.paused) conversation.change("pause").catch(error => problem(worded(error)));
   stage.live(true);
   at("screen").focus();
 }
@@ -59,6 +59,7 @@ async function open(id) {
     },
     events: (list, isEarlier) => {
       if (own !== conversation) return;
+      question.show(conversation, takeOver);
       if (!isEarlier) {
         timeline.append(list);
         stage.events(list);
@@ -67,6 +68,11 @@ async function open(id) {
     },
     delta: data => own === conversation && stage.part(data),
     unstored: text => problem(text),
+    gone: () => {
+      if (own !== conversation) return;
+      location.hash = "#/";
+      problem("This conversation was deleted.");
+    },
   });
   isConnected = true;
   timeline.show(own);
@@ -76,12 +82,19 @@ async function open(id) {
   plan.show(own);
   at("save").hidden = true;
   drawer.mark(id);
+  document.querySelector("nav a[data-view=agent]").href = "#/";
   if (id === null) return null;
+  document.querySelector("nav a[data-view=agent]").href = "#/c/" + id;
   if (location.hash !== "#/c/" + id) history.pushState(null, "", "#/c/" + id);
   try {
     await own.open();
   } catch (error) {
-    if (error.status === 404 && own === conversation) location.hash = "#/";
+    if (own === conversation) {
+      // It may be opened again.
+      conversation = null;
+      own.close();
+      if (error.status === 404) location.hash = "#/";
+    }
     throw error;
   }
   return own;
@@ -102,11 +115,12 @@ async function route() {
     else if (name === "browser") browser.refresh();
     else await open(view === "c" && id ? id : null);
   } catch (error) {
-    problem(error.message);
+    problem(worded(error));
   }
 }
 
 function beat() {
+  if (isOut) return;
   const info = conversation?.info;
   if (!document.hidden && info && ["active", "waiting"].includes(info.status)) {
     conversation.refresh().then(() => { if (!isConnected) { isConnected = true; changed(); } }, () => { isConnected = false; stage.state(false); });
@@ -115,7 +129,14 @@ function beat() {
 }
 
 function listBeat() {
-  if (!document.hidden && !at("view-agent").hidden) drawer.refresh().catch(() => {});
+  if (isOut) return;
+  if (!document.hidden && !at("view-agent").hidden) {
+    drawer.refresh().then(list => {
+      // Another program may have begun a run.
+      const now = list?.find(it => it.id === conversation?.id), info = conversation?.info;
+      if (now && info && (now.status !== info.status || now.last_event !== info.last_event)) conversation.refresh().catch(() => {});
+    }, () => {});
+  }
   setTimeout(listBeat, LIST_BEAT);
 }
 
@@ -126,12 +147,16 @@ async function begin() {
   select.closest("label").hidden = profiles.length < 2;
   select.onchange = () => { setProfile(select.value); browser.follow(); };
   setProfile(select.value);
+  setDefaultProfile(profiles.find(it => it.isDefault)?.name ?? "");
   drawer.begin();
   timeline.begin();
   plan.begin(composer.send);
   stage.begin();
-  inspect.begin(stage.tab, stage.pageSize);
-  at("save").onclick = () => attempt(() => record.save(conversation));
+  inspect.begin(stage.tab, stage.pageSize, () => conversation?.info?.profile);
+  at("save").onclick = () => attempt(async () => {
+    at("save").textContent = "Saving…";
+    await record.save(conversation).finally(() => { at("save").textContent = "Save as a file"; });
+  });
   browser.begin(() => conversation?.info?.status === "waiting" && conversation.refresh().catch(() => {}));
   signedIn(true);
   browser.follow();
@@ -140,26 +165,25 @@ async function begin() {
     if (isFirst) location.hash = "#/";
     isFirst = false;
   });
-  const state = await composer.begin(open).catch(error => { problem(error.message); return { is_configured: true }; });
+  const state = await composer.begin(open).catch(error => { problem(worded(error)); return { is_configured: true }; });
   isFirst = !state.is_configured;
   addEventListener("hashchange", route);
   addEventListener("popstate", route);
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) return;
-    conversation?.refresh().catch(() => {});
-    browser.refresh();
+    browser.look(!document.hidden);
+    if (!document.hidden) conversation?.refresh().catch(() => {});
   });
   await route();
   beat();
   listBeat();
 }
 
-onSignedOut(() => { browser.leave(); conversation?.close(); signedIn(false); });
+onSignedOut(() => { isOut = true; browser.leave(); conversation?.close(); signedIn(false); });
 
 try {
   if (await enter(globalThis.cdpilotTicket)) await begin();
   else signedIn(false);
 } catch (error) {
   if (at("app").hidden) signedIn(false, error.message);
-  else problem(error.message);
+  else problem(worded(error));
 }

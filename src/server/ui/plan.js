@@ -2,6 +2,8 @@
 
 import { at, attempt, button, h } from "/ui/dom.js";
 
+const STATUSES = ["pending", "in_progress", "completed", "cancelled"];
+const text = value => typeof value === "string" ? value : "";
 let conversation = null, send = () => {}, isEditing = false;
 
 /** The to-do list: the last one that replaced all, and what was merged into it since. */
@@ -12,12 +14,13 @@ function items() {
     if (!Array.isArray(change)) continue;
     if (!event.todos.merge) list = [];
     for (const it of change) {
+      if (!it || typeof it !== "object") continue;
       const known = list.findIndex(other => other.id === it.id);
       if (known < 0) list.push(it);
       else list[known] = it;
     }
   }
-  return list.map(it => ({ content: String(it.content ?? ""), status: String(it.status ?? "pending") })).slice(0, 100);
+  return list.map(it => ({ content: text(it.content), status: STATUSES.includes(it.status) ? it.status : "pending" })).slice(0, 100);
 }
 
 /** Whether a message may be sent now. */

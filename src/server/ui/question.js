@@ -18,17 +18,26 @@ function blink(isOpen, name) {
   }, 1000);
 }
 
+const KINDS = {
+  purchase: "purchases", delete: "deletions", send: "messages that are sent", account: "changes of accounts", submit: "forms that are sent", upload: "uploads", secret: "uses of this secret",
+  key: "keys", script: "scripts", raw: "raw commands", command: "commands", file: "changes of files", tool: "calls of this tool", unknown: "actions of unknown effect",
+};
+
 function approval(conversation, question) {
   const { body, id } = question;
   const isHost = body.effect === "host";
   const facts = [["Page", body.origin], ["Sent to", body.destination], ...Object.entries(body.values ?? {})].filter(([, value]) => value);
-  const note = h("input", { id: "note", type: "text", placeholder: "With a refusal: a word to the model", "aria-label": "A word to the model", maxlength: "2000" });
+  const note = h("input", { id: "note", type: "text", placeholder: "With a refusal: a word to the model", "aria-label": "A word to the model", maxlength: "2000", value: at("note")?.value ?? "" });
   const decide = decision => attempt(() => conversation.change("answer",
     { approval_id: id, decision, ...(decision === "refuse" && note.value.trim() ? { note: note.value.trim() } : {}) }));
   const image = h("img", { alt: "The element that the model wants to use", hidden: true });
-  const event = conversation.events.findLast(it => it.question?.approval_id === id);
-  const path = event?.image;
-  if (path) picture(path).then(blob => { image.src = URL.createObjectURL(blob); image.hidden = false; }, () => {});
+  const path = imageOf(conversation, id);
+  if (path) picture(path).then(blob => {
+    const url = URL.createObjectURL(blob);
+    image.onload = () => URL.revokeObjectURL(url);
+    image.src = url;
+    image.hidden = false;
+  }, () => {});
   return h("section", { class: "card approval", "aria-label": "Approval" },
     h("h3", null, "Approval needed"),
     h("p", null, body.message ?? ""),
@@ -36,17 +45,21 @@ function approval(conversation, question) {
     h("dl", null, facts.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))])),
     note,
     h("p", { class: "bar" },
-      button("Allow once", () => decide("once"), { class: "primary" }),
-      !isHost && body.origin && button("Allow for this site", () => decide("origin"), { title: `All actions of this kind (${body.effect}) at ${body.origin}, in this conversation` }),
-      !isHost && button("Allow this kind", () => decide("kind"), { title: `All actions of this kind (${body.effect}), everywhere, in this conversation` }),
-      button("Refuse", () => decide("refuse"), { class: "danger" })));
+      button(isHost ? "Admit for this conversation" : "Allow once", () => decide("once"), { class: "primary" }),
+      button("Refuse", () => decide("refuse"), { class: "danger" })),
+    !isHost && h("details", null, h("summary", null, "For the rest of this conversation"), h("p", { class: "bar" },
+      body.origin && button(`Allow all ${KINDS[body.effect] ?? body.effect} at ${body.origin.replace(/^https?:\/\//, "")}`, () => decide("origin")),
+      button(`Allow all ${KINDS[body.effect] ?? body.effect} everywhere`, () => decide("kind")))));
 }
+
+/** The path of the picture of an approval. */
+const imageOf = (conversation, id) => conversation.events.findLast(it => it.question?.approval_id === id)?.image;
 
 function asked(conversation, question, takeOver) {
   const { body, id } = question;
   const text = h("textarea", { rows: "2", "aria-label": "Your answer", placeholder: "Your answer" });
   const answer = value => attempt(() => conversation.change("answer", { question_id: id, text: value }));
-  const send = () => { if (text.value.trim()) answer(text.value.trim()); };
+  const send = () => text.value.trim() ? answer(text.value.trim()) : text.focus();
   text.onkeydown = key => {
     if (key.key === "Enter" && !key.shiftKey && !key.isComposing) { key.preventDefault(); send(); }
   };
@@ -65,11 +78,15 @@ function asked(conversation, question, takeOver) {
 /** Shows the open question of a conversation, if there is one. `takeOver`: opens the live view. */
 export function show(conversation, takeOver) {
   const question = conversation?.info?.question ?? null;
-  const id = question ? `${conversation.id} ${question.id}` : null;
+  // Its picture may be loaded later than the question.
+  const hasImage = question?.kind === "approval" && Boolean(imageOf(conversation, question.id));
+  const id = question ? `${conversation.id} ${question.id} ${hasImage}` : null;
   blink(question !== null, conversation?.info?.title);
   if (id === shownId) return;
   shownId = id;
   const card = question && (question.kind === "approval" ? approval(conversation, question) : asked(conversation, question, takeOver));
   at("question").replaceChildren(...(card ? [card] : []));
+  document.body.classList.toggle("asks", Boolean(hasImage));
+  if (!card && document.activeElement === document.body) at("text").focus({ preventScroll: true });
   if (card) card.scrollIntoView({ block: "nearest" });
 }

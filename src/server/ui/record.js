@@ -46,7 +46,8 @@ export async function save(conversation) {
     h("body", null, h("h1", null, title), h("p", null, `Model ${conversation.info.model}. Stored secrets are painted over in pictures and named in texts.`), h("ol", null, rows)));
   const url = URL.createObjectURL(new Blob(["<!doctype html>\n", new XMLSerializer().serializeToString(root).replace(' xmlns="http://www.w3.org/1999/xhtml"', "")], { type: "text/html" }));
   const link = h("a", { href: url });
-  link.download = `cdpilot-${conversation.id.slice(0, 8)}.html`;
+  const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40);
+  link.download = `cdpilot-${name || conversation.id.slice(0, 8)}.html`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60000);
 }

@@ -1,10 +1,13 @@
 // The stage: the newest picture or the live view, what the agent says, and input to a paused page.
 
-import { ask, picture } from "/ui/api.js";
-import { at, cut, h, problem } from "/ui/dom.js";
+import { ask, ofProfile, picture } from "/ui/api.js";
+import { at, attempt, cut, h, problem, worded } from "/ui/dom.js";
 
 /** Shortest time between two pictures of the live view, in milliseconds. */
 const PACE = 120;
+/** Keys that are pressed as such; others, such as those of input methods, are left out. */
+const KEYS = /^(Arrow(Up|Down|Left|Right)|Enter|Tab|Backspace|Delete|Escape|Home|End|Page(Up|Down)|Insert|F\d{1,2})$/;
+let lastStatus = "", isFresh = false, typed = "", typing = 0, typedInto = null;
 let conversation = null, isLive = false, shownPath = null, url = null, said = "", delta = "", beat = 0, size = null, order = Promise.resolve();
 
 const BADGES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
@@ -19,7 +22,8 @@ function shows(blobUrl) {
 }
 
 function clear() {
-  [shownPath, said, delta, size] = [null, "", "", null];
+  [shownPath, said, delta, size, lastStatus, isFresh] = [null, "", "", null, "", false];
+  beat += 1;
   at("picture").hidden = true;
   at("screen-empty").hidden = false;
   at("where").textContent = "";
@@ -33,7 +37,12 @@ export const pageSize = () => isLive ? size : null;
 export const tab = () => conversation?.tabs?.find(it => it.active) ?? conversation?.tabs?.[0] ?? null;
 
 /** Whether a person may use the page: no run is working on it. */
-const isFree = () => isLive && conversation?.info && tab() && (conversation.info.paused || conversation.info.status !== "active");
+const isFree = () => isLive && conversation?.info && tab() && rests(conversation.info);
+
+/** Whether no tool runs: a call that was under way ends before the pause begins. */
+const rests = info => info.status !== "active" || info.paused && info.held_up?.state === "paused";
+
+const to = path => ofProfile(path, conversation?.info?.profile);
 
 async function newest() {
   const path = conversation?.events.findLast(event => event.image && event.name !== "help_request")?.image;
@@ -41,11 +50,30 @@ async function newest() {
   shownPath = path;
   try {
     const blob = await picture(path);
-    if (path === shownPath && !isLive) shows(URL.createObjectURL(blob));
+    if (path !== shownPath || isLive) return;
+    isFresh = false;
+    shows(URL.createObjectURL(blob));
   } catch {
     // Only the last 50 pictures of a conversation are kept.
   }
 }
+
+/** Shows the page as it is now, when the agent has come to rest. */
+async function fresh() {
+  const current = tab(), own = beat;
+  if (isLive || !current) return;
+  try {
+    const shot = await ask("POST", to("/screenshot"), { targetId: current.targetId, inline: true, type: "jpeg", quality: 70 });
+    if (isLive || own !== beat || current.targetId !== tab()?.targetId) return;
+    isFresh = true;
+    shows(blobOf(shot.data));
+    at("where").textContent = cut(current.url, 150);
+  } catch {
+    // A dialog blocks the page, or it is closed: the last picture stays.
+  }
+}
+
+const blobOf = data => URL.createObjectURL(new Blob([Uint8Array.from(atob(data), c => c.charCodeAt(0))], { type: "image/jpeg" }));
 
 function narrate() {
   const text = delta || said;
@@ -89,13 +117,18 @@ export function state(isConnected) {
   const free = isFree();
   at("screen").classList.toggle("usable", Boolean(free));
   at("screen").tabIndex = free ? 0 : -1;
-  at("where").textContent = free ? "You can click and type in this page." : current ? cut(current.url, 200) : "";
+  at("where").textContent = [current && (isLive || isFresh) ? cut(current.url, 150) : "", free ? "You can click and type here; Shift+Tab leaves the page." : ""].filter(Boolean).join(" · ");
+  at("moves").hidden = !free;
+  const status = info ? `${conversation.id} ${info.status} ${info.paused}` : "";
+  if (status !== lastStatus && info && (info.paused || info.status !== "active") && info.question?.kind !== "approval") fresh();
+  lastStatus = status;
   at("live").disabled = !current;
   if (!current && isLive) live(false);
 }
 
 /** Shows another conversation. */
 export function show(other) {
+  typed = "";
   conversation = other;
   clear();
   if (isLive) live(false);
@@ -105,6 +138,7 @@ export function show(other) {
 /** Starts or ends the live view. */
 export function live(wanted) {
   isLive = wanted;
+  typed = "";
   at("live").setAttribute("aria-pressed", String(wanted));
   shownPath = null;
   beat += 1;
@@ -119,11 +153,10 @@ async function watch(own) {
     const began = Date.now(), current = tab();
     if (!document.hidden && current && !at("view-agent").hidden) {
       try {
-        const shot = await ask("POST", "/screenshot", { targetId: current.targetId, inline: true, type: "jpeg", quality: 55 });
+        const shot = await ask("POST", to("/screenshot"), { targetId: current.targetId, inline: true, type: "jpeg", quality: 55 });
         if (own !== beat) return;
         size = [shot.width, shot.height];
-        const bytes = Uint8Array.from(atob(shot.data), c => c.charCodeAt(0));
-        shows(URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })));
+        shows(blobOf(shot.data));
       } catch {
         // The page is loading, blocked by a dialog, or closed.
         await new Promise(done => setTimeout(done, 400));
@@ -134,10 +167,9 @@ async function watch(own) {
 }
 
 /** Sends input of the person, one after the other. */
-function input(body) {
-  const current = tab();
-  if (!current) return;
-  order = order.then(() => ask("POST", "/act", { targetId: current.targetId, settle: "none", ...body })).catch(error => problem(error.message));
+function input(body, target = tab()?.targetId) {
+  if (!target || !isFree()) return;
+  order = order.then(() => ask("POST", to("/act"), { targetId: target, settle: "none", ...body })).catch(error => problem(worded(error)));
 }
 
 function place(event) {
@@ -146,17 +178,20 @@ function place(event) {
   return { x: Math.round((event.clientX - box.left) * width / box.width), y: Math.round((event.clientY - box.top) * height / box.height) };
 }
 
-let typed = "", typing = 0;
-
+/** Sends the text that was typed, to the tab that was shown when it was. */
 function flush() {
   clearTimeout(typing);
-  if (typed) input({ kind: "type", text: typed });
+  if (typed && typedInto === tab()?.targetId) input({ kind: "type", text: typed }, typedInto);
   typed = "";
 }
 
 export function begin() {
   at("live").onclick = () => live(!isLive);
-  at("full").onclick = () => document.fullscreenElement ? document.exitFullscreen() : at("stage").requestFullscreen();
+  for (const [id, path] of [["move-back", "/back"], ["move-forward", "/forward"], ["move-reload", "/reload"]]) {
+    at(id).onclick = () => attempt(() => ask("POST", to(path), { targetId: tab()?.targetId, waitUntil: "none" }).then(() => conversation?.refresh()));
+  }
+  document.addEventListener("fullscreenchange", () => { at("full").textContent = document.fullscreenElement ? "Leave full screen" : "Full screen"; });
+  at("full").onclick = () => document.fullscreenElement ? document.exitFullscreen() : at("app").requestFullscreen();
   at("picture").onclick = click => {
     if (!isFree()) return;
     flush();
@@ -177,17 +212,18 @@ export function begin() {
   }, { passive: false });
   at("screen").onkeydown = key => {
     if (!isFree() || key.isComposing || key.key === "Tab" && key.shiftKey) return;
-    // Escape gives the keyboard back.
-    if (key.key === "Escape" && key.ctrlKey) return at("live").focus();
-    const isText = key.key.length === 1 && !key.ctrlKey && !key.metaKey && !key.altKey;
+    // AltGr, and Option on a Mac, write characters.
+    const writes = key.getModifierState("AltGraph") || key.altKey && /Mac/.test(navigator.platform);
+    const isText = [...key.key].length === 1 && !key.metaKey && (writes || !key.ctrlKey && !key.altKey);
+    if (!isText && key.key.length > 1 && !KEYS.test(key.key)) return;
     key.preventDefault();
     if (isText) {
+      if (!typed) typedInto = tab()?.targetId;
       typed += key.key;
       clearTimeout(typing);
       typing = setTimeout(flush, 150);
       return;
     }
-    if (["Shift", "Control", "Alt", "Meta", "CapsLock", "Dead"].includes(key.key)) return;
     flush();
     const held = [key.ctrlKey && "Control", key.altKey && "Alt", key.metaKey && "Meta", key.shiftKey && "Shift"].filter(Boolean);
     input({ kind: "press", key: [...held, key.key === " " ? "Space" : key.key].join("+") });

@@ -1,6 +1,7 @@
 // The timeline of a conversation: a line for each event, with details on demand.
 
-import { at, button, clock, copy, cut, h } from "/ui/dom.js";
+import { at, button, clock, copy, cut, h, worded } from "/ui/dom.js";
+import { result, toolName } from "/ui/words.js";
 
 /** How many lines are shown. */
 const SHOWN = 200;
@@ -12,6 +13,10 @@ const KINDS = {
 };
 
 let conversation = null, kind = "", most = SHOWN;
+/** Whether the newest line stays in view. */
+let isAtEnd = true;
+
+const toEnd = () => { at("timeline").scrollTop = at("timeline").scrollHeight; };
 
 /** A quoted argument of a POSIX shell. */
 const quoted = text => "'" + text.replaceAll("'", "'\\''") + "'";
@@ -20,15 +25,15 @@ const isShown = event => event.name !== "usage_metrics" && (!kind || KINDS[kind]
 
 function words(event) {
   switch (event.name) {
-    case "help_request": return ["?", "Question", event.text];
+    case "help_request": return ["?", event.question?.kind === "approval" ? "Approval" : "Question", event.text];
     case "dialog": return ["▣", "Dialog of the page", event.text];
     case "complete": return ["■", event.stopped ? "Stopped" : event.ok ? "Done" : "Ended", ""];
     case "error": return ["!", "Failed", event.text];
   }
   switch (event.type) {
     case "MessageEvent": return event.role === "user" ? ["›", "You", event.text] : ["‹", "Model", event.text];
-    case "ActionEvent": return ["→", event.tool ?? "", event.text || event.thinking];
-    case "ObservationEvent": return [event.ok ? "✓" : "✗", event.tool ?? "", event.text];
+    case "ActionEvent": return ["→", toolName(event.tool), [event.text || event.thinking, event.doing].filter(Boolean).join("\n")];
+    case "ObservationEvent": return [event.ok ? "✓" : "✗", toolName(event.tool), result(event)];
     default: return ["·", "Notice", event.text];
   }
 }
@@ -48,7 +53,6 @@ function line(event) {
   h("summary", null,
     h("span", { class: "mark", "aria-hidden": "true" }, mark),
     h("span", { class: "name" }, name),
-    event.arguments && h("code", null, cut(event.arguments, 120)),
     event.time && h("time", null, clock(event.time)),
     text && h("span", { class: "text" }, cut(text, 300))),
   body);
@@ -69,7 +73,7 @@ async function detail(event, body) {
     buttons.push(button("Copy as JSON", click => copy(JSON.stringify(data, null, 2), click.target)));
     body.replaceChildren(h("pre", null, cut(JSON.stringify(data, null, 2), 20000)), h("p", { class: "bar" }, buttons));
   } catch (problem) {
-    body.replaceChildren(h("p", { class: "none" }, problem.message));
+    body.replaceChildren(h("p", { class: "none" }, worded(problem)));
   }
 }
 
@@ -93,13 +97,14 @@ export function render(keeps) {
   const hasMore = conversation && (shown.length > most || conversation.first > 0);
   list.replaceChildren(...(hasMore ? [earlier()] : []), ...lines);
   if (!lines.length) list.append(h("li", { class: "none" }, "Nothing has happened yet."));
-  list.scrollTop = keeps ? list.scrollHeight - before : list.scrollHeight;
+  if (keeps) list.scrollTop = list.scrollHeight - before;
+  else toEnd();
+  isAtEnd = !keeps;
 }
 
 /** Adds lines of new events. */
 export function append(events) {
   const list = at("timeline");
-  const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
   const lines = events.filter(isShown).slice(-most).map(line);
   if (!lines.length) return;
   list.querySelector(":scope > .none")?.remove();
@@ -109,7 +114,7 @@ export function append(events) {
     if (!list.querySelector(":scope > .more")) list.prepend(earlier());
     for (const old of [...list.querySelectorAll(":scope > li[data-id]")].slice(0, surplus)) old.remove();
   }
-  if (isAtEnd) list.scrollTop = list.scrollHeight;
+  if (isAtEnd) toEnd();
 }
 
 /** Shows the events of another conversation; `null`: of none. */
@@ -119,6 +124,13 @@ export function show(other) {
 }
 
 export function begin() {
+  const list = at("timeline");
+  let height = 0;
+  list.onscroll = () => { if (list.clientHeight === height) isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40; };
+  new ResizeObserver(() => {
+    height = list.clientHeight;
+    if (isAtEnd) toEnd();
+  }).observe(list);
   at("kind-filter").onchange = change => {
     [kind, most] = [change.target.value, SHOWN];
     render(false);

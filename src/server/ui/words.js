@@ -1,0 +1,55 @@
+// Tool calls and their results in words, for people.
+
+import { cut } from "/ui/dom.js";
+
+const TOOLS = {
+  todo: "Plan", tab: "Tab", highlight: "Look", element_interaction: "Page", dialog: "Dialog", clarify: "Question", please_help_me: "Request for help",
+  request_host: "Host", terminal: "Command", process: "Command", read_file: "File", write_file: "File", patch: "File", search_files: "Files", web_search: "Web search", web_extract: "Web page",
+};
+const TABS = { init: "Open", open: "Open", switch: "Switch to tab", close: "Close tab", refresh: "Reload", back: "Go back", forward: "Go forward", view: "Look at the page", list: "List tabs" };
+const DEEDS = {
+  click: "Click", confirm_click: "Confirm the click", hover: "Point at", scroll: "Scroll", swipe: "Swipe", drag: "Drag", keyboard_input: "Type", confirm_keyboard_input: "Confirm the text",
+  select: "Choose", confirm_select: "Confirm the choice", upload: "Upload", confirm_upload: "Confirm the upload",
+};
+
+/** Arguments of a model may be anything. */
+const text = value => ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
+
+/** The name of a tool. */
+export const toolName = name => TOOLS[name] ?? String(name ?? "").replace(/^browser_/, "").replaceAll("_", " ");
+
+/** What a call is to do. */
+export function called(tool, given) {
+  const it = Object.fromEntries(Object.entries(given && typeof given === "object" ? given : {}).map(([name, value]) => [name, name === "todos" ? value : text(value)]));
+  switch (tool) {
+    case "todo": return Array.isArray(it.todos) ? "Update the plan" : "Read the plan";
+    case "tab": return [TABS[it.action] ?? it.action, it.url ?? it.tab_id].filter(Boolean).join(" ");
+    case "highlight": return "Find elements" + (it.keywords ? `: ${it.keywords}` : "");
+    case "element_interaction": return [DEEDS[it.action] ?? it.action, it.element_id, it.text || it.value ? `"${it.text || it.value}"` : "", it.direction].filter(Boolean).join(" ");
+    case "dialog": return `${it.dialog_action ?? ""} the dialog`;
+    case "clarify": return it.question ?? "";
+    case "please_help_me": return it.message ?? "";
+    case "request_host": return it.host ?? "";
+    case "terminal": return it.command ?? "";
+  }
+  return cut(Object.values(it).map(text).filter(Boolean).join(" · "), 200);
+}
+
+/** What a result says, without the text of the page. */
+export function result(event) {
+  if (event.ok === false) return event.text;
+  if (event.tool === "todo") return "The plan is stored.";
+  if (event.text.startsWith("{")) {
+    const answer = event.text.match(/"answer":\s*("(?:[^"\\]|\\.)*")/)?.[1];
+    if (answer) {
+      try {
+        return `Answer: ${JSON.parse(answer)}`;
+      } catch {
+        // It was cut.
+      }
+    }
+    const page = event.text.match(/"title":\s*"((?:[^"\\]|\\.)*)"/)?.[1];
+    return page ? `The page is ${page}.` : "Done.";
+  }
+  return event.text.split(/<<page|\n/)[0].trim() || "Done.";
+}
