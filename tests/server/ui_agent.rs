@@ -530,6 +530,73 @@ fn a_host_is_admitted_in_the_page() {
     person.eval("localStorage.clear(); 1");
 }
 
+/// What a conversation's badge says.
+fn badge_of(info: &Value) -> &'static str {
+    match (info["status"].as_str().unwrap(), info["paused"] == true, info["unfinished"] == true) {
+        ("active", true, _) => "Paused",
+        ("active", ..) => "Running",
+        ("waiting", ..) => "Waiting for you",
+        ("error", ..) => "Failed",
+        (_, _, true) => "Stopped",
+        _ => "Done",
+    }
+}
+
+/// Reloads, second windows and restarts of the server at random moments; 100 with `CDPILOT_TEST_MOMENTS=100`.
+#[test]
+fn the_page_shows_what_the_server_knows_after_any_interruption() {
+    let moments: usize = std::env::var("CDPILOT_TEST_MOMENTS").map_or(6, |count| count.parse().unwrap());
+    let site = Site::start();
+    shop(&site);
+    let mut plan = vec![Do::Tab("init", site.url("a", "/"))];
+    plan.extend([Do::Look, Do::Look, Do::Look, Do::Help("Ready?"), Do::Say("Good.")]);
+    let Some(mut tasks) = Tasks::new(vec![plan]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    for moment in 0..moments {
+        person.asks(&format!("Round {moment}, follow plan 0"));
+        let hash = person.eval("location.hash").as_str().unwrap().to_owned();
+        let route = format!("/agent/conversations/{}", hash.trim_start_matches("#/c/"));
+        let at = fastrand::u64(1..14);
+        tasks.served.api.until("a moment", &route, |shown| {
+            let info = &shown["conversation"];
+            info["last_event"].as_u64().unwrap() >= at || info["status"] == "waiting"
+        });
+        match moment % 3 {
+            0 => {
+                person.paged.supervisor().reload(&person.paged.top(), soon()).unwrap();
+                person.paged.loaded();
+            }
+            1 => {
+                let url = tasks.served.server().ui_url().unwrap();
+                person.opens(&format!("{url}{hash}"));
+            }
+            _ => {
+                tasks.served.restart_in_place();
+                person.sees("outside", "You are not signed in.");
+                let url = tasks.served.server().ui_url().unwrap();
+                person.opens(&format!("{url}{hash}"));
+            }
+        }
+        // The run comes to its question, or was interrupted.
+        let rests = |shown: &Value| ["waiting", "idle"].contains(&shown["conversation"]["status"].as_str().unwrap());
+        let shown = tasks.served.api.until("rest", &route, rests);
+        let info = &shown["conversation"];
+        person.sees("badge", badge_of(info));
+        if let Some(question) = info["question"]["body"]["message"].as_str() {
+            person.sees("question", question);
+        }
+        let events = tasks.served.api.get(&format!("{route}/events")).ok();
+        let ids = events["events"].as_array().unwrap().iter().filter(|event| event["event"] != "usage_metrics");
+        let ids: Vec<&Value> = ids.map(|event| &event["id"]).collect();
+        let same = format!(
+            "JSON.stringify([...document.querySelectorAll('#timeline li[data-id]')].map(it => Number(it.dataset.id))) === {}",
+            json!(json!(ids).to_string())
+        );
+        person.until(&same);
+        tasks.served.api.delete(&route);
+    }
+}
+
 #[test]
 fn a_long_timeline_keeps_the_page_small() {
     let Some(tasks) = Tasks::new(vec![vec![Do::Say("Good.")]]) else { return };

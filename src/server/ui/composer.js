@@ -107,6 +107,16 @@ async function run() {
     at("text").value = "";
     return slash();
   }
+  const info = conversation?.info, asked = info?.status === "waiting" ? info.question : null;
+  if (asked?.kind === "approval") return problem("Allow or refuse the action above first.");
+  if (info?.status === "active" && !info.paused) return problem("The agent works. Pause it first; your text stays here.");
+  if (asked) {
+    if (await attempt(async () => { await conversation.change("answer", { question_id: asked.id, text }); return true; })) {
+      at("text").value = "";
+      keepDraft();
+    }
+    return undefined;
+  }
   at("run").disabled = true;
   try {
     problem("");
@@ -203,14 +213,17 @@ export function state() {
   const isBusy = isRunning && !info.paused || isWaiting;
   at("run").hidden = isBusy;
   at("run").textContent = isRunning ? "Send instead" : conversation ? "Send" : "Run";
-  at("text").placeholder = isRunning && info.paused ? "Resume the run, or say what to do instead." : isRunning ? "The agent works. Pause it to say something." : isWaiting ? "Answer the question above."
+  at("text").placeholder = isRunning && info.paused ? "Resume the run, or say what to do instead." : isRunning ? "The agent works. Pause it to say something." : isWaiting ? info.question?.kind === "approval" ? "Allow or refuse the action above." : "Answer here, or above."
     : conversation ? "Say what comes next." : "Describe a task. Type / for commands.";
   at("options").hidden = Boolean(conversation);
   const metrics = info?.usage, tokens = metrics?.accumulated_token_usage;
   const all = tokens ? (tokens.prompt_tokens ?? 0) + (tokens.completion_tokens ?? 0) : null;
   const cost = metrics?.accumulated_cost;
   const parts = [info?.model, all !== null && `${number(all)} tokens`, cost !== null && cost !== undefined && `${cost.toFixed(4)} ${metrics.currency ?? ""}`];
-  at("usage").textContent = parts.filter(Boolean).join(" · ");
+  // How much of the model's context the last request filled.
+  const [turn, context] = [tokens?.per_turn_token ?? 0, tokens?.context_window ?? 0];
+  const bar = context > 0 && h("meter", { min: "0", max: String(context), high: String(context * 0.8), value: String(turn), title: `${number(turn)} of ${number(context)} tokens of context`, "aria-label": "Context in use" });
+  at("usage").replaceChildren(...[parts.filter(Boolean).join(" · "), bar ? " " : "", bar].filter(Boolean));
 }
 
 /** Where the text is kept that is not sent yet. */
