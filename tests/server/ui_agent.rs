@@ -508,6 +508,19 @@ fn dialogs_that_follow_each_other_are_answered_one_after_the_other() {
 }
 
 #[test]
+fn downloads_of_the_browser_are_listed() {
+    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Good.")]]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.clicks("role=link[name=Browser]");
+    let served = &tasks.served;
+    served.site.put("/file", crate::support::site::Answer::bytes("application/octet-stream", vec![7; 1234]));
+    served.show("<title>Shop</title><a id=d href=/file download=lamp.bin>Get</a>");
+    served.api.post("/act", &json!({ "kind": "click", "selector": "#d" })).ok();
+    person.sees("downloads", "lamp.bin");
+    person.sees("downloads", "1234 bytes");
+}
+
+#[test]
 fn a_host_is_admitted_in_the_page() {
     let site = Site::start();
     shop(&site);

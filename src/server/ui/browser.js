@@ -113,8 +113,22 @@ export async function refresh() {
   }
 }
 
+// The newest downloads since the page was opened, by their number.
+const downloads = new Map();
+
+function downloaded(it) {
+  const key = it.number ?? `${it.url} ${it.suggestedFilename}`;
+  downloads.delete(key);
+  downloads.set(key, it);
+  if (downloads.size > 20) downloads.delete(downloads.keys().next().value);
+  const row = one => h("li", null, h("b", null, one.suggestedFilename || "(no name)"), h("small", null,
+    ` ${one.state}${one.failure ? ": " + one.failure : ""}${one.bytes ? `, ${one.bytes} bytes` : ""}${one.path ? `, ${one.path}` : ""}`));
+  fill(at("downloads"), [...downloads.values()].reverse().map(row), "None since this page was opened.");
+}
+
 function line(data) {
   const { seq, ts, type, targetId, ...rest } = data;
+  if (type === "download") downloaded(data.download ?? rest);
   const log = at("log"), shown = JSON.stringify(rest);
   log.prepend(h("div", null, `${ts ? clock(ts) : ""} ${type} ${cut(shown, 300)}`));
   while (log.childElementCount > 200) log.lastChild.remove();
@@ -223,6 +237,7 @@ export function begin(then) {
         h("section", { class: "card" }, h("h2", null, "Browser"), h("dl", { id: "facts" })),
         profilesCard(),
         idCard(),
+        h("section", { class: "card" }, h("h2", null, "Downloads"), h("ul", { id: "downloads", class: "rows" }, h("li", { class: "none" }, "None since this page was opened."))),
         h("section", { class: "card" }, h("h2", null, "Events"), h("div", { id: "log", tabindex: "0", role: "log", "aria-label": "Events of the browser", "aria-live": "off" })))));
   at("start").onclick = () => act("POST", "/start", {});
   at("stop-place").replaceWith(sureButton("Stop browser", "Close all tabs?", () => act("POST", "/stop", {}), { id: "stop", hidden: true }));
