@@ -96,7 +96,7 @@ faults: browser ## kill and stop processes in every phase (100 rounds), fill the
 	CDPILOT_TEST_FAULT_ROUNDS=100 CDPILOT_REQUIRE_NAMESPACES=1 CDPILOT_REQUIRE_FAKETIME=1 \
 	    $(CARGO) test --release --test main -- faults --nocapture --test-threads=1
 
-lint: ## check formatting, clippy, documentation, types of the in-page script, licences; warnings are errors
+lint: ## check formatting, clippy, documentation, types of the in-page script, names in the web UI, licences; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features tls -- -D warnings
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
