@@ -62,6 +62,23 @@ function dialog(it) {
     text, button("OK", () => answer(true)), it.type !== "alert" ? button("Cancel", () => answer(false)) : null);
 }
 
+/** Draws the dialogs. Those that are shown already stay, with what is written in them. */
+function drawDialogs(dialogs) {
+  const shown = new Map([...at("dialogs").children].map(row => [row.dataset.id, row]));
+  for (const [id, row] of shown) if (!dialogs.some(it => it.id === id)) row.remove();
+  at("dialogs").append(...dialogs.filter(it => !shown.has(it.id)).map(dialog));
+}
+
+const drawn = new Map();
+
+/** Draws a list only if it has changed: an element must not be replaced while it is being clicked. */
+function ifChanged(name, list, draw) {
+  const state = JSON.stringify(list);
+  if (drawn.get(name) === state) return;
+  drawn.set(name, state);
+  draw();
+}
+
 /** Properties of the browser as label and text. */
 function facts(it) {
   const window = it.headless === null || it.headless === undefined ? null : it.headless ? "no (headless)" : "yes";
@@ -96,13 +113,11 @@ export async function refresh() {
     at("state").textContent = status.running ? "browser running" : "browser not running";
     at("state").className = status.running ? "on" : "";
     [at("start").hidden, at("stop").hidden] = [status.running, !status.running];
-    fill(at("tabs"), tabs.map(tab), "No open tabs.");
-    // A text that is being written stays, as long as its dialog is open.
-    const written = document.activeElement?.matches("#dialogs input") ? document.activeElement.closest("li").dataset.id : null;
-    if (!written || !dialogs.some(it => it.id === written)) at("dialogs").replaceChildren(...dialogs.map(dialog));
+    ifChanged("tabs", tabs, () => fill(at("tabs"), tabs.map(tab), "No open tabs."));
+    ifChanged("dialogs", dialogs, () => drawDialogs(dialogs));
     at("dialogs-bar").hidden = !dialogs.length;
     tint(status.color);
-    at("facts").replaceChildren(...facts(status).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))]));
+    ifChanged("facts", status, () => at("facts").replaceChildren(...facts(status).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))])));
     changed(tabs, dialogs);
     picture(tabs, dialogs);
   } catch (error) {

@@ -2,14 +2,13 @@
 
 import { ask } from "/ui/api.js";
 import { ago, at, attempt, fill, h, sureButton } from "/ui/dom.js";
+import { stateName } from "/ui/words.js";
 
-const NAMES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
 let opened = null, drawn = "";
 
 function row(it) {
   const state = it.paused ? "paused" : it.status;
-  const idle = it.unfinished ? "Stopped" : it.message_count ? "Done" : "New";
-  const name = it.paused ? "Paused" : it.queued ? "Queued" : it.status === "idle" ? idle : NAMES[it.status] ?? it.status;
+  const name = stateName(it);
   const remove = sureButton("×", "Delete?", async () => {
     await attempt(() => ask("DELETE", "/agent/conversations/" + encodeURIComponent(it.id)));
     if (it.id === opened) location.hash = "#/";

@@ -2,6 +2,7 @@
 
 import { ask as send, ofProfile } from "/ui/api.js";
 import { at, button, clock, copy, cut, h } from "/ui/dom.js";
+import { quoted } from "/ui/words.js";
 
 /** How often a panel is read again, in milliseconds. */
 const BEAT = 2500;
@@ -72,8 +73,6 @@ async function request(it, target, into) {
   into.replaceChildren(h("pre", null, content), h("pre", null, JSON.stringify(all.request, null, 2)),
     h("p", { class: "bar" }, button("Copy as curl", click => copy(curl(all.request), click.target)), button("Copy the body", click => copy(body.body ?? "", click.target))));
 }
-
-const quoted = text => "'" + String(text).replaceAll("'", "'\\''") + "'";
 
 /** A request as a command, without what curl sets itself, and without credentials. */
 function curl(it) {

@@ -4,7 +4,7 @@ import { at, attempt, button, h } from "/ui/dom.js";
 
 const STATUSES = ["pending", "in_progress", "completed", "cancelled"];
 const text = value => typeof value === "string" ? value : "";
-let conversation = null, send = () => {}, isEditing = false;
+let conversation = null, send = () => {}, isEditing = false, drawn = "";
 
 /** The to-do list: the last one that replaced all, and what was merged into it since. */
 function items() {
@@ -24,12 +24,12 @@ function items() {
 }
 
 /** Whether a message may be sent now. */
-const mayChange = () => conversation?.info && conversation.info.status !== "waiting" && (conversation.info.paused || conversation.info.status !== "active");
+const mayChange = () => Boolean(conversation?.info) && conversation.info.status !== "waiting" && (conversation.info.paused || conversation.info.status !== "active");
 
 const shown = it => h("li", { class: it.status }, it.content, h("span", { class: "hidden-label" }, ` (${it.status.replace("_", " ")})`));
 
 function edit() {
-  isEditing = true;
+  [isEditing, drawn] = [true, ""];
   let list = items();
   const rows = h("ol", { class: "prompts" });
   const draw = focus => {
@@ -56,9 +56,13 @@ export function show(other) {
   if (other !== conversation) isEditing = false;
   conversation = other;
   if (isEditing) return;
-  const list = items();
+  const list = items(), may = mayChange();
+  // A button must not be replaced while it is being clicked.
+  const state = JSON.stringify([conversation?.id, list, may]);
+  if (state === drawn) return;
+  drawn = state;
   at("plan").hidden = !list.length;
-  at("plan").replaceChildren(h("div", { class: "bar" }, h("h2", null, "Plan"), h("span", { class: "fill" }), mayChange() ? button("Change", edit) : null),
+  at("plan").replaceChildren(h("div", { class: "bar" }, h("h2", null, "Plan"), h("span", { class: "fill" }), may ? button("Change", edit) : ""),
     h("ol", { id: "todos" }, list.map(shown)));
 }
 

@@ -2,6 +2,7 @@
 
 import { ask, ofProfile, picture } from "/ui/api.js";
 import { at, attempt, cut, h, problem, worded } from "/ui/dom.js";
+import { stateName } from "/ui/words.js";
 
 /** Shortest time between two pictures of the live view, in milliseconds. */
 const PACE = 120;
@@ -9,8 +10,6 @@ const PACE = 120;
 const KEYS = /^(Arrow(Up|Down|Left|Right)|Enter|Tab|Backspace|Delete|Escape|Home|End|Page(Up|Down)|Insert|F\d{1,2})$/;
 let lastStatus = "", isFresh = false, typed = "", typing = 0, typedInto = null;
 let conversation = null, isLive = false, shownPath = null, url = null, said = "", delta = "", beat = 0, size = null, order = Promise.resolve();
-
-const BADGES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
 
 function shows(blobUrl) {
   const image = at("picture");
@@ -105,8 +104,7 @@ export function state(isConnected) {
   const badge = at("badge");
   badge.hidden = !info;
   if (info) {
-    const name = info.paused ? "Paused" : info.queued ? "Queued" : info.status !== "idle" ? BADGES[info.status] : info.unfinished ? "Stopped" : info.message_count ? "Done" : "New";
-    badge.textContent = isConnected ? name : "No connection";
+    badge.textContent = isConnected ? stateName(info) : "No connection";
     badge.className = `badge ${isConnected ? info.paused ? "paused" : info.status : "error"}`;
   }
   const held = info?.held_up;

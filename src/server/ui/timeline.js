@@ -1,7 +1,7 @@
 // The timeline of a conversation: a line for each event, with details on demand.
 
 import { at, button, clock, copy, cut, h, worded } from "/ui/dom.js";
-import { result, toolName } from "/ui/words.js";
+import { quoted, result, toolName } from "/ui/words.js";
 
 /** How many lines are shown. */
 const SHOWN = 200;
@@ -17,9 +17,6 @@ let conversation = null, kind = "", most = SHOWN;
 let isAtEnd = true;
 
 const toEnd = () => { at("timeline").scrollTop = at("timeline").scrollHeight; };
-
-/** A quoted argument of a POSIX shell. */
-const quoted = text => "'" + text.replaceAll("'", "'\\''") + "'";
 
 const isShown = event => event.name !== "usage_metrics" && (!kind || KINDS[kind](event));
 

@@ -1,4 +1,4 @@
-// Tool calls and their results in words, for people.
+// States, tool calls and their results in words, for people.
 
 import { cut } from "/ui/dom.js";
 
@@ -11,6 +11,19 @@ const DEEDS = {
   click: "Click", confirm_click: "Confirm the click", hover: "Point at", scroll: "Scroll", swipe: "Swipe", drag: "Drag", keyboard_input: "Type", confirm_keyboard_input: "Confirm the text",
   select: "Choose", confirm_select: "Confirm the choice", upload: "Upload", confirm_upload: "Confirm the upload",
 };
+
+const STATES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
+
+/** The state of a conversation. */
+export function stateName(info) {
+  if (info.paused) return "Paused";
+  if (info.queued) return "Queued";
+  if (info.status !== "idle") return STATES[info.status] ?? info.status;
+  return info.unfinished ? "Stopped" : info.message_count ? "Done" : "New";
+}
+
+/** An argument of a POSIX shell, quoted. */
+export const quoted = argument => "'" + String(argument).replaceAll("'", "'\\''") + "'";
 
 /** Arguments of a model may be anything. */
 const text = value => ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
