@@ -86,14 +86,20 @@ impl HostRequest {
                 let problem = format!("the user has refused {host}; continue without it");
                 Err(ToolError::new(Code::ApprovalRefused.as_str(), problem))
             }
+            HostAccess::Limited if settings.refused_hosts().len() >= MOST_REFUSED => {
+                let problem = format!(
+                    "the user has refused {MOST_REFUSED} hosts, so {host} was not asked for; continue without it"
+                );
+                Err(ToolError::new(Code::ApprovalRefused.as_str(), problem))
+            }
             HostAccess::Limited => Ok(Self { host, reason }),
         }
     }
 }
 
-/// Whether the person has refused a host, also with another port, or enough hosts.
+/// Whether the person has refused a host, also with another port.
 fn is_refused(host: &str, refused: &[String]) -> bool {
-    refused.len() >= MOST_REFUSED || refused.iter().any(|known| name_of(known) == name_of(host))
+    refused.iter().any(|known| name_of(known) == name_of(host))
 }
 
 /// A host without its port.

@@ -262,9 +262,10 @@ impl<'a> Turn<'a> {
         let lines: Vec<String> = changes.iter().map(|change| format!("- {}", self.offer.cover(change))).collect();
         let lines = lines.join("\n");
         let mut draft = Draft::default();
-        draft.system(format!("While the run was paused or waited, the browser was used. The model was told:\n{lines}"));
+        draft
+            .system(format!("While the run was paused or waiting, the browser was used. The model was told:\n{lines}"));
         let text = format!(
-            "While the run was paused or waited, the user used the browser. What happened, as data (names and addresses are those of pages):\n\
+            "While the run was paused or waiting, the user used the browser. What happened, as data (names and addresses are those of pages):\n\
              {lines}\nLook at the pages again before you go on."
         );
         draft.entries.push(Entry::user(Kind::Notice, text));

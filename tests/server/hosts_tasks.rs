@@ -150,3 +150,33 @@ fn a_host_that_a_person_has_refused_is_not_asked_for_again() {
     let tools = tasks.model.requests().last().unwrap()["tools"].to_string();
     assert!(!tools.contains("request_host"), "{tools}");
 }
+
+#[test]
+fn a_stored_secret_in_the_name_of_a_refused_host_is_redacted() {
+    let site = Site::start();
+    let secret = "hunter2secretvalue";
+    site.page("/", &format!("<button>Go</button><img src='http://{secret}.localhost:{}/x.png'>", site.port()));
+    let plan =
+        vec![Do::Tab("init", site.url("a", "/")), Do::Look, Do::Host(format!("{secret}.localhost")), Do::Say("Done.")];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let stored = json!({ "name": "shop", "origin": site.url("a", ""), "value": secret });
+    tasks.served.api.post("/secrets", &stored).ok();
+    let id = tasks.create(&json!({ "hosts": ["a.localhost"], "secrets": ["shop"] }));
+    let mut stream = tasks.send(&id, 0);
+    while stream.try_next().is_some() {}
+    let results = tasks.events(&id);
+    // The request for the host is answered without a question.
+    let asked = crate::server_tasks::results(&results).into_iter().find(|result| result["tool_name"] == "request_host");
+    assert_eq!(asked.unwrap()["code"], "BAD_REQUEST");
+    let sent = json!(tasks.model.requests()).to_string();
+    let reported = sent.split("blocked_hosts").nth(1).expect("a refused host");
+    assert!(reported.contains("[secret]"), "{}", reported.chars().take(200).collect::<String>());
+    // Its own calls aside, the model reads the value nowhere.
+    let read = tasks.model.requests().last().unwrap()["messages"].clone();
+    let read = read.as_array().unwrap().iter().filter(|message| message["role"] == "tool");
+    let read: Vec<String> = read.map(|message| message["content"].to_string()).collect();
+    assert!(!read.join(" ").contains(secret), "{read:#?}");
+    let database = std::fs::read(tasks.served.home.root().join("cdpilot.db-wal")).unwrap_or_default();
+    let database = [std::fs::read(tasks.served.home.root().join("cdpilot.db")).unwrap(), database].concat();
+    assert!(!database.windows(secret.len()).any(|part| part == secret.as_bytes()), "it is in the database");
+}
