@@ -471,6 +471,9 @@ mod server_routes;
 #[cfg(feature = "server")]
 #[path = "server/scope.rs"]
 mod server_scope;
+#[cfg(feature = "server")]
+#[path = "server/screencast.rs"]
+mod server_screencast;
 #[cfg(feature = "agent")]
 #[path = "server/secret_tasks.rs"]
 mod server_secret_tasks;

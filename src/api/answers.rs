@@ -134,6 +134,27 @@ pub(crate) struct ScreenshotAnswer {
     pub(crate) notes: Vec<String>,
 }
 
+/// `GET /screencast`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameAnswer {
+    /// Number of the frame, for the next `after`; `null` if the page has drawn nothing newer, as while a dialog is open.
+    pub(crate) frame: Option<u64>,
+    /// The frame as a JPEG in Base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) data: Option<String>,
+    /// Width of the viewport in CSS pixels. The image may be smaller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) width: Option<f64>,
+    /// Height of the viewport in CSS pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) height: Option<f64>,
+    /// Target id of the tab.
+    pub(crate) target_id: String,
+    /// URL of the page.
+    pub(crate) url: String,
+}
+
 /// `POST /pdf`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

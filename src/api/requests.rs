@@ -275,6 +275,17 @@ impl TakeScreenshot {
     }
 }
 
+/// `GET /screencast`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct FrameQuery {
+    /// Wait for a frame that is newer than this `frame`. Default: the newest one.
+    pub(crate) after: u64,
+    /// Maximum time to wait for it, in ms. Default 2,000, at most 10,000.
+    #[schemars(range(min = 0, max = 10000))]
+    pub(crate) wait_ms: Option<u32>,
+}
+
 /// Minimum severity of console messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -10,6 +10,7 @@
 //! | `refs` | refs: numbers of DOM nodes |
 //! | `snapshot` | accessibility snapshots |
 //! | `screenshot` | screenshots with labels, PDF, highlights |
+//! | `live` | the live picture of a tab: its screencast |
 //! | `data` | console, text, cookies, storage, downloads, file choosers |
 //! | `network` | network requests and HTTP Archives |
 //! | `emulation` | overrides of device, location, locale and network |
@@ -32,6 +33,7 @@ mod find;
 mod frame_geometry;
 mod highlight;
 mod input;
+mod live;
 mod login_state;
 mod navigation;
 mod network;
@@ -75,6 +77,7 @@ pub use highlight::{
     Binding, Bound, ElementType, Hint, IdMatch, Look, LookOptions, Picture, Preview, Readiness, Use, VisibleElement,
     matching as matching_id,
 };
+pub use live::LiveFrame;
 pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
@@ -196,6 +199,7 @@ impl Tabs {
                 highlighted: Mutex::default(),
                 highlight_ids: Mutex::default(),
                 cleared: ClearMarks::default(),
+                live: live::Live::default(),
                 overrides: Mutex::new(Overrides::default()),
             })
         });
@@ -226,6 +230,7 @@ pub struct Tab {
     highlighted: Mutex<Option<screenshot::Highlighted>>,
     highlight_ids: Mutex<highlight::Ids>,
     cleared: ClearMarks,
+    live: live::Live,
     overrides: Mutex<Overrides>,
 }
 

@@ -15,7 +15,6 @@ use super::super::{Error, Tab};
 use crate::cdp;
 use crate::cdp::protocol::emulation::SetFocusEmulationEnabled;
 use crate::cdp::protocol::input::{DispatchMouseEvent, DispatchMouseEventType, MouseButton};
-use crate::cdp::protocol::page::{StartScreencast, StartScreencastFormat};
 use crate::supervisor::{self, Frame, FrameRef};
 use crate::sync::Deadline;
 
@@ -79,15 +78,6 @@ impl Tab {
                 self.keep_drawing();
             }
         }
-    }
-
-    /// Makes the page draw frames even when it is not visible, by a screencast that nobody reads. Its images are tiny,
-    /// and Chromium makes two if none is acknowledged.
-    pub(in super::super) fn keep_drawing(&self) {
-        let mut cast = StartScreencast::new();
-        cast.format = Some(StartScreencastFormat::Jpeg);
-        (cast.max_width, cast.max_height, cast.quality) = (Some(16), Some(16), Some(1));
-        self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &cast);
     }
 
     /// Sends mouse events, all before the first is confirmed.

@@ -34,7 +34,7 @@ struct ShownSecrets {
 
 impl Tab {
     /// Whether there are secrets that pictures must not show.
-    pub(super) fn has_hidden(&self) -> bool {
+    pub(in super::super) fn has_hidden(&self) -> bool {
         self.options.hidden.as_ref().is_some_and(|hidden| !hidden.fingerprints(1).is_empty())
     }
 

@@ -9,9 +9,10 @@ use serde_json::json;
 use super::super::error::ApiError;
 use super::{Call, MAX_TIMEOUT};
 use crate::api::{
-    BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
-    HarAnswer, HarQuery, Highlight, KnownRefs, LabelledScreenshot, NoFields, OneRequest, PdfAnswer, RequestQuery,
-    Requests, RequestsQuery, ScreenshotAnswer, SnapshotAnswer, SnapshotQuery, TabAnswer, TakeScreenshot, TextQuery,
+    BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, FrameAnswer, FrameQuery, Frames,
+    FramesQuery, GetQuery, HarAnswer, HarQuery, Highlight, KnownRefs, LabelledScreenshot, NoFields, OneRequest,
+    PdfAnswer, RequestQuery, Requests, RequestsQuery, ScreenshotAnswer, SnapshotAnswer, SnapshotQuery, TabAnswer,
+    TakeScreenshot, TextQuery,
 };
 use crate::control::FileKind;
 use crate::page::{
@@ -26,6 +27,9 @@ const ORANGE: [u8; 3] = [255, 69, 0];
 const SECRET: usize = 4096;
 /// Maximum size of a body, in bytes.
 const BODY: usize = 1024 * 1024;
+/// How long `GET /screencast` waits for a frame by default, in milliseconds, and at most.
+const FRAME_WAIT_MS: u64 = 2000;
+const MAX_FRAME_WAIT: Duration = Duration::from_secs(10);
 /// How long `POST /get` waits for its element by default: the same as an action.
 const ELEMENT_WAIT: Duration = Duration::from_secs(8);
 
@@ -79,6 +83,26 @@ pub(super) fn screenshot(call: &Call<'_>, mut take: TakeScreenshot) -> Result<Sc
         labels: picture.labels,
         cut_at: picture.cut_at,
         notes: picture.notes,
+    })
+}
+
+/// The next frame of the live picture.
+pub(super) fn frame(call: &Call<'_>, query: FrameQuery) -> Result<FrameAnswer, ApiError> {
+    let wait = Duration::from_millis(query.wait_ms.map_or(FRAME_WAIT_MS, u64::from));
+    if wait > MAX_FRAME_WAIT {
+        return Err(ApiError::bad("waitMs is at most 10000"));
+    }
+    let handle = call.tab_to_read()?;
+    let frame = handle.tab.live_frame(query.after, call.deadline.within(wait))?;
+    let (number, size) =
+        (frame.as_ref().map(|frame| frame.number), frame.as_ref().map(|frame| (frame.width, frame.height)));
+    Ok(FrameAnswer {
+        frame: number,
+        data: frame.map(|frame| frame.jpeg.to_string()),
+        width: size.map(|(width, _)| width),
+        height: size.map(|(_, height)| height),
+        target_id: handle.info.target_id,
+        url: handle.info.url,
     })
 }
 

@@ -232,6 +232,7 @@ fn page_routes() -> Vec<Route> {
             .quick()
             .tab(),
         Route::of(Post, "/screenshot", "Take a screenshot", pages::screenshot).tab(),
+        Route::of(Get, "/screencast", "Get the next frame of a tab's live picture", pages::frame).tab().secs(15),
         Route::of(Post, "/pdf", "Print the page to PDF", pages::pdf).tab().secs(30),
         Route::of(Post, "/find", "Find elements by role, text, label, placeholder, test id or CSS", pages::find).tab(),
         Route::of(Post, "/get", "Read text, HTML, value, attribute, box, count or state of an element", pages::get)

@@ -7,7 +7,7 @@ import { addressed } from "/ui/settings.js";
 /** Thumbnails are taken again after this time, in milliseconds, of so many tabs. */
 const [FRESH, MOST_THUMBNAILS] = [10000, 12];
 const thumbnails = new Map();
-let following = null, isWaiting = false, changed = () => {};
+let following = null, isReading = false, isStale = false, changed = () => {};
 
 async function act(method, path, body) {
   await attempt(() => ask(method, path, body));
@@ -100,13 +100,20 @@ function tint(color) {
   document.documentElement.style.setProperty("--on-mark", light > 0.179 ? "#000" : "#fff");
 }
 
-/** Reads the state again, at most ten times a second. */
+/** Reads the state again, at most ten times a second, and never twice at once: an older answer must not follow a newer one. */
 export async function refresh() {
-  if (isWaiting || !following) return;
-  isWaiting = true;
-  await new Promise(done => setTimeout(done, 100));
-  isWaiting = false;
-  if (!following) return;
+  isStale = true;
+  if (isReading) return;
+  isReading = true;
+  while (isStale && following) {
+    await new Promise(done => setTimeout(done, 100));
+    isStale = false;
+    if (following) await read();
+  }
+  isReading = false;
+}
+
+async function read() {
   try {
     const [status, { tabs }, { pending_dialogs: dialogs }] = await Promise.all([ask("GET", "/"), ask("GET", "/tabs"), ask("GET", "/dialogs")]);
     if (at("state").textContent === "no response") problem("");

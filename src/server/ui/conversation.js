@@ -53,7 +53,16 @@ export class Conversation {
     this.abort.abort();
   }
 
-  async refresh() {
+  /** Reads the state again; never twice at once, because an older answer must not follow a newer one. */
+  refresh() {
+    this.next ??= (this.reading ?? Promise.resolve()).catch(() => {}).then(() => {
+      [this.reading, this.next] = [this.next, null];
+      return this.read();
+    });
+    return this.next;
+  }
+
+  async read() {
     const { conversation, tabs } = await ask("GET", this.path()).catch(error => {
       if (error.status === 404 && this.isOpen) this.on.gone();
       throw error;

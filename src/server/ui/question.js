@@ -3,7 +3,7 @@
 import { picture } from "/ui/api.js";
 import { at, attempt, button, h } from "/ui/dom.js";
 
-let shownId = null, title = 0;
+let shownId = null, shownPath = null, title = 0;
 
 /** Blinks in the title of the window while a question is open and nobody looks. */
 function blink(isOpen, name) {
@@ -27,17 +27,10 @@ function approval(conversation, question) {
   const { body, id } = question;
   const isHost = body.effect === "host";
   const facts = [["Page", body.origin], ["Sent to", body.destination], ...Object.entries(body.values ?? {})].filter(([, value]) => value);
-  const note = h("input", { id: "note", type: "text", placeholder: "With a refusal: a word to the model", "aria-label": "A word to the model", maxlength: "2000", value: at("note")?.value ?? "" });
+  const note = h("input", { id: "note", type: "text", placeholder: "With a refusal: a word to the model", "aria-label": "A word to the model", maxlength: "2000" });
   const decide = decision => attempt(() => conversation.change("answer",
     { approval_id: id, decision, ...(decision === "refuse" && note.value.trim() ? { note: note.value.trim() } : {}) }));
-  const image = h("img", { alt: "The element that the model wants to use", hidden: true });
-  const path = imageOf(conversation, id);
-  if (path) picture(path).then(blob => {
-    const url = URL.createObjectURL(blob);
-    image.onload = () => URL.revokeObjectURL(url);
-    image.src = url;
-    image.hidden = false;
-  }, () => {});
+  const image = h("img", { id: "approval-picture", alt: "The element that the model wants to use", hidden: true });
   return h("section", { class: "card approval", "aria-label": "Approval" },
     h("h3", null, "Approval needed"),
     h("p", null, body.message ?? ""),
@@ -54,6 +47,18 @@ function approval(conversation, question) {
 
 /** The path of the picture of an approval. */
 const imageOf = (conversation, id) => conversation.events.findLast(it => it.question?.approval_id === id)?.image;
+
+/** Shows the picture of the shown approval, which may arrive later than the approval. */
+function illustrate(path) {
+  shownPath = path;
+  const image = at("approval-picture");
+  picture(path).then(blob => {
+    const url = URL.createObjectURL(blob);
+    image.onload = () => URL.revokeObjectURL(url);
+    image.src = url;
+    image.hidden = false;
+  }, () => {});
+}
 
 function asked(conversation, question, takeOver) {
   const { body, id } = question;
@@ -78,15 +83,19 @@ function asked(conversation, question, takeOver) {
 /** Shows the open question of a conversation, if there is one. `takeOver`: opens the live view. */
 export function show(conversation, takeOver) {
   const question = conversation?.info?.question ?? null;
-  // Its picture may be loaded later than the question.
-  const hasImage = question?.kind === "approval" && Boolean(imageOf(conversation, question.id));
-  const id = question ? `${conversation.id} ${question.id} ${hasImage}` : null;
+  const path = question?.kind === "approval" ? imageOf(conversation, question.id) : null;
+  const id = question ? `${conversation.id} ${question.id}` : null;
   blink(question !== null, conversation?.info?.title);
-  if (id === shownId) return;
-  shownId = id;
+  document.body.classList.toggle("asks", Boolean(path));
+  // The card stays as long as its question: a button must not be replaced while it is being clicked.
+  if (id === shownId) {
+    if (path && path !== shownPath) illustrate(path);
+    return;
+  }
+  [shownId, shownPath] = [id, null];
   const card = question && (question.kind === "approval" ? approval(conversation, question) : asked(conversation, question, takeOver));
   at("question").replaceChildren(...(card ? [card] : []));
-  document.body.classList.toggle("asks", Boolean(hasImage));
+  if (path) illustrate(path);
   if (!card && document.activeElement === document.body) at("text").focus({ preventScroll: true });
   if (card) card.scrollIntoView({ block: "nearest" });
 }

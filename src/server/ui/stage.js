@@ -4,8 +4,10 @@ import { ask, ofProfile, picture } from "/ui/api.js";
 import { at, attempt, cut, h, problem, worded } from "/ui/dom.js";
 import { stateName } from "/ui/words.js";
 
-/** Shortest time between two pictures of the live view, in milliseconds. */
-const PACE = 120;
+/** Shortest time between two frames of the live view, in milliseconds: 15 a second. */
+const PACE = 66;
+/** Longest wait for a frame, in milliseconds. */
+const PATIENCE = 2000;
 /** Keys that are pressed as such; others, such as those of input methods, are left out. */
 const KEYS = /^(Arrow(Up|Down|Left|Right)|Enter|Tab|Backspace|Delete|Escape|Home|End|Page(Up|Down)|Insert|F\d{1,2})$/;
 let lastStatus = "", isFresh = false, typed = "", typing = 0, typedInto = null;
@@ -145,22 +147,28 @@ export function live(wanted) {
   if (conversation) state(true);
 }
 
-/** Shows one picture after the other, the next one only when the last one has come: the newest wins. */
+/** Shows one frame of the page after the other. Each request waits for a newer one, so that the newest wins. */
 async function watch(own) {
+  let after = 0, watched = null;
   while (isLive && own === beat) {
     const began = Date.now(), current = tab();
     if (!document.hidden && current && !at("view-agent").hidden) {
+      if (watched !== current.targetId) [after, watched] = [0, current.targetId];
       try {
-        const shot = await ask("POST", to("/screenshot"), { targetId: current.targetId, inline: true, type: "jpeg", quality: 55 });
+        const query = new URLSearchParams({ targetId: current.targetId, after, waitMs: PATIENCE });
+        const shot = await ask("GET", to(`/screencast?${query}`));
         if (own !== beat) return;
-        size = [shot.width, shot.height];
-        shows(blobOf(shot.data));
+        if (shot.frame !== null && current.targetId === tab()?.targetId) {
+          after = shot.frame;
+          size = [shot.width, shot.height];
+          shows(blobOf(shot.data));
+        }
       } catch {
-        // The page is loading, blocked by a dialog, or closed.
+        // The tab is closed, or the connection is lost.
         await new Promise(done => setTimeout(done, 400));
       }
     }
-    await new Promise(done => setTimeout(done, Math.max(PACE - (Date.now() - began), 20)));
+    await new Promise(done => setTimeout(done, Math.max(PACE - (Date.now() - began), document.hidden ? 400 : 10)));
   }
 }
 
