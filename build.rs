@@ -1,4 +1,4 @@
-//! Generates the typed protocol into `OUT_DIR`; cargo features select the domains.
+//! Generates the typed protocol into `OUT_DIR`; cargo features select the domains. Packs `eval/` for the feature `eval`.
 
 use std::path::Path;
 use std::{env, ffi::OsString, process::ExitCode};
@@ -20,5 +20,54 @@ fn main() -> ExitCode {
         println!("cargo::error={error}");
         return ExitCode::FAILURE;
     }
+    #[cfg(feature = "eval")]
+    if let Err(problem) = pack::pack(Path::new(&out)) {
+        println!("cargo::error=cannot pack eval/: {problem}");
+        return ExitCode::FAILURE;
+    }
     ExitCode::SUCCESS
+}
+
+#[cfg(feature = "eval")]
+mod pack {
+    use std::fs::{self, File};
+    use std::io;
+    use std::path::Path;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    /// Folders of `eval/` that the program contains.
+    const FOLDERS: [&str; 4] = ["dataset", "fixtures", "routines", "sites"];
+
+    /// Writes the files of `eval/` into one compressed archive, the same for the same files.
+    pub(super) fn pack(out: &Path) -> io::Result<()> {
+        println!("cargo::rerun-if-changed=eval");
+        let archive = File::create(out.join("eval.tar.gz"))?;
+        let mut archive = tar::Builder::new(GzEncoder::new(archive, Compression::best()));
+        for folder in FOLDERS {
+            add(&mut archive, &Path::new("eval").join(folder), folder)?;
+        }
+        archive.into_inner()?.finish()?;
+        Ok(())
+    }
+
+    fn add<W: io::Write>(archive: &mut tar::Builder<W>, folder: &Path, name: &str) -> io::Result<()> {
+        let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let below = format!("{name}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                add(archive, &entry.path(), &below)?;
+                continue;
+            }
+            let bytes = fs::read(entry.path())?;
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            header.set_cksum();
+            archive.append_data(&mut header, &below, bytes.as_slice())?;
+        }
+        Ok(())
+    }
 }

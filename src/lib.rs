@@ -1,5 +1,4 @@
-//! Drives Chromium-based browsers over the Chrome DevTools Protocol and supervises them: dialogs, frames, crashes, lost
-//! connections. Blocking calls with deadlines, no async runtime.
+//! Drives and supervises Chromium-based browsers over the Chrome DevTools Protocol. Blocking calls with deadlines, no async runtime.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -15,9 +14,8 @@
 //! # Ok::<(), cdpilot::Error>(())
 //! ```
 //!
-//! [`Browser`] and [`Page`] have default deadlines; dropping the browser ends it and its threads. The types below them take a
-//! [`Deadline`](sync::Deadline) with each call: [`page::Tab`] and [`supervisor::Supervisor`]. Every error has a
-//! [`kind`](ErrorKind), the same over all error types.
+//! [`Browser`] and [`Page`] have default deadlines; dropping the browser ends it and its threads. [`page::Tab`] and
+//! [`supervisor::Supervisor`] take a [`Deadline`](sync::Deadline) with each call. Every error has a [`kind`](ErrorKind).
 //!
 //! | module | contents | feature |
 //! |---|---|---|
@@ -28,13 +26,12 @@
 //! | [`code`], [`sync`] | error codes; deadlines, cancellation, named threads | none |
 //! | `control`, `config`, `secrets`, `llm`, `tools` | profiles, settings, secrets, models, tools for models; **unstable**: they may change in any release | `server` |
 //! | `agent`, `store` | conversations of a model that uses the browser, and their database; **unstable** | `agent` |
-//! | `cli`, `server`, `mcp`, `http` | the program; hidden, **unstable** | `cli`, `server` |
+//! | `cli`, `server`, `mcp`, `http`, `eval` | the program; hidden, **unstable** | `cli`, `server`, `eval` |
 //!
-//! A module uses only the modules below it: `cli` → `server` → `agent`, `mcp` → `tools` → `control` → `page` → `supervisor` →
-//! `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. The handles of the crate root use `page`;
-//! `config`, `secrets`, `llm` and `store` stand beside `control`; `server` and `cli` share the types of the HTTP API (`api`).
-// What only upper modules use is unused in a build without them; the full build checks it.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+//! A module uses only the modules below it: `cli` → `eval`, `server` → `agent`, `mcp` → `tools` → `control` → `page` → `supervisor` →
+//! `browser` → [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. `config`, `secrets`, `llm` and `store` stand beside
+//! `control`; `server` and `cli` share `api`, the types of the HTTP API.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))] // used by upper modules
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "page"), allow(rustdoc::broken_intra_doc_links))]
 
@@ -57,6 +54,9 @@ pub mod config;
 ///
 #[cfg(feature = "server")]
 pub mod control;
+#[doc(hidden)]
+#[cfg(feature = "eval")]
+pub mod eval;
 #[cfg(feature = "page")]
 mod handle;
 #[doc(hidden)]

@@ -175,6 +175,18 @@ mod control_tabs;
 #[cfg(feature = "server")]
 #[path = "page/cookie_import.rs"]
 mod cookie_import;
+#[cfg(feature = "eval")]
+#[path = "eval/dataset.rs"]
+mod eval_dataset;
+#[cfg(feature = "eval")]
+#[path = "eval/matching.rs"]
+mod eval_matching;
+#[cfg(feature = "eval")]
+#[path = "eval/run.rs"]
+mod eval_run;
+#[cfg(feature = "eval")]
+#[path = "eval/sites.rs"]
+mod eval_sites;
 #[cfg(feature = "page")]
 mod examples;
 #[cfg(all(feature = "cli", target_os = "linux"))]

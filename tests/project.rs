@@ -8,7 +8,7 @@ use std::process::Command;
 use cdpilot::code::Code;
 
 /// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 22] = [
+const MODULES: [(&str, &[&str]); 23] = [
     ("sync", &[]),
     ("code", &[]),
     ("text", &[]),
@@ -31,6 +31,7 @@ const MODULES: [(&str, &[&str]); 22] = [
     ),
     ("agent", &["tools", "store", "llm", "control", "secrets", "config", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
+    ("eval", &["http", "text", "sync"]),
     ("api", &["llm", "control", "secrets", "page", "supervisor", "config", "code"]),
     // Entry points: what they need of the protocol, the modules between offer.
     (
@@ -58,6 +59,7 @@ const MODULES: [(&str, &[&str]); 22] = [
         "cli",
         &[
             "server",
+            "eval",
             "api",
             "mcp",
             "tools",

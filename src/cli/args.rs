@@ -91,6 +91,9 @@ pub(super) enum Command {
     Tools(tool_settings::Tools),
     /// Store passwords that conversations may type, but never see
     Secrets(secrets::Secrets),
+    /// Measure how well models use a browser, on mock sites
+    #[cfg(feature = "eval")]
+    Eval(super::eval::Eval),
     /// Run an MCP server on stdin and stdout
     Mcp(Mcp),
     /// Print a one-time URL of the web UI

@@ -14,6 +14,7 @@
 //! | `serve`, `signals` | running the server |
 //! | `tool_calls`, `tool_settings` | `cdpilot tool`: calling a tool; `cdpilot tools`: choosing which tools models may call |
 //! | `chat` | `cdpilot chat`: a client of the conversations of the server |
+//! | `eval` | `cdpilot eval`: models on mock sites |
 //! | `mcp` | the MCP server on stdin and stdout |
 //! | `memory` | returning freed memory to the system |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
@@ -28,6 +29,8 @@ mod completions;
 mod connect;
 mod demo;
 mod doctor;
+#[cfg(feature = "eval")]
+mod eval;
 mod failure;
 mod files;
 mod install;
@@ -95,6 +98,8 @@ pub fn main() -> ExitCode {
         Command::Chat(args) => chat::run(&args, &cli.global, &settings, &out),
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Secrets(args) => secrets::run(&args, &cli.global, &settings, &out),
+        #[cfg(feature = "eval")]
+        Command::Eval(args) => eval::run(&args, &cli.global, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),
         Command::Doctor(args) => doctor::run(&args, &cli.global, &settings, &out),

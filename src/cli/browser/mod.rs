@@ -361,8 +361,13 @@ fn is_free(cli: &clap::Command, name: &str) -> bool {
 /// Adds the browser commands at the top level, where `browser` may be omitted.
 pub(super) fn with_short_forms(cli: clap::Command) -> clap::Command {
     let browser = cli.find_subcommand("browser").cloned().unwrap_or_default();
-    let short: Vec<_> =
-        browser.get_subcommands().filter(|command| is_free(&cli, command.get_name())).cloned().collect();
+    let is_short = |command: &&clap::Command| is_free(&cli, command.get_name());
+    let without_taken_aliases = |command: &clap::Command| {
+        let command = command.clone();
+        let is_taken = command.get_all_aliases().any(|alias| !is_free(&cli, alias));
+        if is_taken { command.alias(None::<&'static str>) } else { command }
+    };
+    let short: Vec<_> = browser.get_subcommands().filter(is_short).map(without_taken_aliases).collect();
     cli.subcommands(short)
 }
 

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const AHEAD: usize = 64;
 
 /// The server.
-pub(super) struct Link<'a> {
+pub(in super::super) struct Link<'a> {
     connector: Connector,
     out: &'a Out,
     patience: Duration,
@@ -29,7 +29,7 @@ pub(super) struct Link<'a> {
 
 /// An item of a stream.
 #[derive(Debug)]
-pub(super) enum Item {
+pub(in super::super) enum Item {
     Event {
         /// `None` for parts of an answer, which are not stored.
         id: Option<u64>,
@@ -43,16 +43,16 @@ pub(super) enum Item {
 }
 
 impl<'a> Link<'a> {
-    pub(super) fn new(global: &Global, settings: &Settings, out: &'a Out) -> Result<Self, Failure> {
+    pub(in super::super) fn new(global: &Global, settings: &Settings, out: &'a Out) -> Result<Self, Failure> {
         Ok(Self { connector: Connector::new(global)?, out, patience: settings.timeout(PATIENCE).max(PATIENCE) })
     }
 
-    pub(super) fn home(&self) -> Option<&Home> {
+    pub(in super::super) fn home(&self) -> Option<&Home> {
         self.connector.home.as_ref()
     }
 
     /// Sends a request and returns the answer.
-    pub(super) fn ask(&self, request: &Request) -> Result<Value, Failure> {
+    pub(in super::super) fn ask(&self, request: &Request) -> Result<Value, Failure> {
         let answer = ask(&self.connector, self.connector.find()?, true, request, self.patience, self.out)?;
         match of_answer(&answer) {
             Some(failure) => Err(failure),
@@ -61,14 +61,14 @@ impl<'a> Link<'a> {
     }
 
     /// The media type and the bytes of an answer.
-    pub(super) fn bytes(&self, request: &Request) -> Result<(String, Vec<u8>), Failure> {
+    pub(in super::super) fn bytes(&self, request: &Request) -> Result<(String, Vec<u8>), Failure> {
         let found = self.connector.find()?;
         let answer = reach(&self.connector, found, false, |client| client.bytes(request, self.patience))?;
         answer.map_err(|answer| of_answer(&answer).unwrap_or_else(no_stream))
     }
 
     /// Opens the stream of a request: a message, or the rest of a conversation.
-    pub(super) fn open(&self, request: &Request) -> Result<Receiver<Item>, Failure> {
+    pub(in super::super) fn open(&self, request: &Request) -> Result<Receiver<Item>, Failure> {
         let found = self.connector.find()?;
         let opened =
             reach(&self.connector, found, true, |client| -> Result<_, NoAnswer> { client.follow(request, None) })?;

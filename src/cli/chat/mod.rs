@@ -15,8 +15,8 @@ mod answers;
 mod commands;
 mod input;
 mod interactive;
-mod link;
-mod next;
+pub(super) mod link;
+pub(super) mod next;
 mod show;
 mod watch;
 

@@ -14,7 +14,7 @@ const BLIND: [&str; 3] = ["browser", "todo", "clarify"];
 
 /// What the next conversation is created with.
 #[derive(Debug, Clone)]
-pub(super) struct Next {
+pub(in super::super) struct Next {
     pub(super) model: Option<String>,
     /// Empty: the default for the model.
     pub(super) toolsets: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct Next {
 }
 
 impl Next {
-    pub(super) fn new(
+    pub(in super::super) fn new(
         model: Option<String>,
         toolsets: Vec<String>,
         share_login: bool,
@@ -56,7 +56,7 @@ impl Next {
     }
 
     /// The toolsets, with the default for the model.
-    pub(super) fn toolsets(&self, link: &Link<'_>) -> Result<Vec<String>, Failure> {
+    pub(in super::super) fn toolsets(&self, link: &Link<'_>) -> Result<Vec<String>, Failure> {
         if !self.toolsets.is_empty() {
             return Ok(self.toolsets.clone());
         }

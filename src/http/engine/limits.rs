@@ -35,6 +35,9 @@ pub struct Limits {
     pub streams: usize,
     /// Interval of keepalive comments on an idle event stream.
     pub comment_every: Duration,
+    /// Whether bodies of any media type are accepted. The control server accepts JSON only: pages of other origins can send
+    /// the other ones without being asked.
+    pub any_media_type: bool,
 }
 
 impl Default for Limits {
@@ -54,6 +57,7 @@ impl Default for Limits {
             queue: 64,
             streams: 32,
             comment_every: Duration::from_secs(15),
+            any_media_type: false,
         }
     }
 }

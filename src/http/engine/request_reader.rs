@@ -103,6 +103,7 @@ pub(super) struct RequestReader {
     peer: SocketAddr,
     head_bytes: usize,
     body_bytes: usize,
+    any_media_type: bool,
     budget: Arc<Budget>,
 }
 
@@ -130,6 +131,7 @@ impl RequestReader {
             peer,
             head_bytes: limits.head_bytes,
             body_bytes: limits.body_bytes,
+            any_media_type: limits.any_media_type,
             budget: Arc::clone(budget),
         }
     }
@@ -236,7 +238,7 @@ impl RequestReader {
             }
         }
         let media = head.header(CONTENT_TYPE.as_str()).and_then(|value| value.split(';').next()).map(str::trim);
-        if !media.is_some_and(|media| media.eq_ignore_ascii_case("application/json")) {
+        if !self.any_media_type && !media.is_some_and(|media| media.eq_ignore_ascii_case("application/json")) {
             return Err(unsupported("the body must be JSON; send Content-Type: application/json"));
         }
         if head.headers.contains_key(CONTENT_ENCODING) {

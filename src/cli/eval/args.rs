@@ -1,0 +1,122 @@
+//! The command line of `cdpilot eval`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Port of `eval serve`.
+pub(super) const PORT: u16 = 16605;
+
+const AFTER: &str = "\
+Examples:
+  cdpilot eval list
+  cdpilot eval run techforum gbr --model main
+  cdpilot eval run --model main --model small --repeat 3 --jobs 4
+  cdpilot eval run --resume eval-results/20300131_120000
+
+A test is a task on one of the sites, with criteria that are looked up in the events which the pages report. It is passed with
+0.8 of the points that are not optional. Each run has a conversation and origins of its own.
+
+The results are in DIR/STAMP: report.html, report.json and report.xml (JUnit), and a folder for each run with its
+events and screenshots. Exit status: 0 all passed, 1 some did not, 2 wrong usage or a model that cannot be reached,
+3 no server.";
+
+const RUN: &str = "\
+The task is one message: `Open ADDRESS.` and the instruction of the test. The time limit of a test counts from there; its cost
+limit is checked after each answer of the model. Over either, the run is stopped, and what happened is scored. A model
+without `price` in llm.json has an unknown cost. Approvals are switched off (guard: off).
+
+Ctrl-C stops the runs that are in progress, without results; --resume runs them again.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(in super::super) struct Eval {
+    #[command(subcommand)]
+    pub(super) what: What,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum What {
+    /// List the tests
+    List(Inputs),
+    /// Run tests with models, and report the scores
+    Run(Box<Run>),
+    /// Serve the mock sites until Ctrl-C
+    Serve(Serve),
+    /// Score the stored runs of a folder again, without a browser, and write its reports
+    Score(Score),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Inputs {
+    /// Folder with tests (*.yaml) in place of those of the program; their traces are in DIR/fixtures or beside DIR
+    #[arg(long, value_name = "DIR")]
+    pub(super) dataset: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// Port to listen on; 0: any free port
+    #[arg(long, value_name = "PORT", default_value_t = PORT)]
+    pub(super) port: u16,
+    /// Folder with sites in place of those of the program
+    #[arg(long, value_name = "DIR")]
+    pub(super) sites: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN)]
+pub(super) struct Run {
+    /// Tests by their ids [default: all]
+    #[arg(value_name = "TEST")]
+    pub(super) tests: Vec<String>,
+    /// Name of a model in llm.json; repeatable [default: the default model]
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Vec<String>,
+    /// Run each test so many times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) repeat: u32,
+    /// So many runs at a time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(super) jobs: u8,
+    /// What is measured: browse (a model does the task)
+    #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "replay", "compile", "safety"])]
+    pub(super) track: String,
+    /// Id of a registered browser that the conversations use
+    #[arg(long, value_name = "ID", conflicts_with = "profile")]
+    pub(super) browser_id: Option<String>,
+    /// Toolsets or tools of the models, separated by commas [default: visual, or browser for a model that does not see; with
+    /// todo and clarify]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(super) toolsets: Vec<String>,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR", default_value = "eval-results")]
+    pub(super) out: PathBuf,
+    /// Continue in a folder of results: only runs without a result are run
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["tests", "model", "repeat", "browser_id", "toolsets", "out", "track"])]
+    pub(super) resume: Option<PathBuf>,
+    /// Use the sites of a running `cdpilot eval serve` on --port
+    #[arg(long)]
+    pub(super) no_serve: bool,
+    /// Port of the sites [default: any free port; with --no-serve 16605]
+    #[arg(long, value_name = "PORT")]
+    pub(super) port: Option<u16>,
+    /// Exchange rate: CUR=X means that 1 CUR is X CNY; repeatable. Without it, costs in another currency than the limit
+    /// are not compared
+    #[arg(long, value_name = "CUR=X")]
+    pub(super) rate: Vec<String>,
+    #[command(flatten)]
+    pub(super) inputs: Inputs,
+    /// Folder with sites in place of those of the program
+    #[arg(long, value_name = "DIR", conflicts_with = "no_serve")]
+    pub(super) sites: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Score {
+    /// A folder of results, OUT/STAMP
+    #[arg(value_name = "DIR")]
+    pub(super) folder: PathBuf,
+    #[command(flatten)]
+    pub(super) inputs: Inputs,
+}

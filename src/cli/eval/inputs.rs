@@ -1,0 +1,41 @@
+//! The dataset and the sites: those of the program, or of folders.
+
+use std::path::Path;
+
+use super::super::failure::Failure;
+use super::super::output::Out;
+use super::args::Inputs;
+use crate::eval::dataset::{Dataset, DatasetError};
+use crate::eval::{Assets, AssetsError};
+
+pub(super) fn unusable(problem: &AssetsError) -> Failure {
+    Failure::usage(problem.to_string())
+}
+
+/// The tests.
+pub(super) fn dataset(inputs: &Inputs, out: &Out) -> Result<Dataset, Failure> {
+    let faulty = |problem: DatasetError| Failure::usage(problem.to_string());
+    let Some(folder) = &inputs.dataset else {
+        return Dataset::load(&Assets::embedded("dataset"), Some(&Assets::embedded("fixtures"))).map_err(faulty);
+    };
+    let tests = Assets::folder(folder).map_err(|problem| unusable(&problem))?;
+    let beside = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let places = [folder.join("fixtures"), beside.parent().unwrap_or(Path::new(".")).join("fixtures")];
+    let traces = places.iter().find(|place| place.is_dir()).map(|place| Assets::folder(place)).transpose();
+    let traces = traces.map_err(|problem| unusable(&problem))?;
+    if traces.is_none() {
+        out.warning(&format!(
+            "warning: {} has no fixtures, so nothing shows that the criteria of its tests measure what they say",
+            folder.display()
+        ));
+    }
+    Dataset::load(&tests, traces.as_ref()).map_err(faulty)
+}
+
+/// The sites.
+pub(super) fn sites(folder: Option<&Path>) -> Result<Assets, Failure> {
+    folder.map_or_else(
+        || Ok(Assets::embedded("sites")),
+        |folder| Assets::folder(folder).map_err(|problem| unusable(&problem)),
+    )
+}

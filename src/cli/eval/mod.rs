@@ -1,0 +1,48 @@
+//! `cdpilot eval`: measures how well models use a browser, on mock sites.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `args` | the command line |
+//! | `inputs` | the dataset and the sites: those of the program, or of folders |
+//! | `list`, `serve` | `eval list`, `eval serve` |
+//! | `run` | `eval run`: checks, workers, interruption |
+//! | `plan` | what is run: tests, models, repetitions; `plan.json` |
+//! | `models` | the models of the server, and whether their endpoints answer |
+//! | `scripted` | the oracle, and models that must not pass |
+//! | `origins` | the server of the sites, in this process or elsewhere |
+//! | `play` | one run: a conversation, its events, its limits |
+//! | `record` | the files of a run |
+//! | `progress` | bars on a terminal, lines elsewhere |
+//! | `results` | reading the results of a folder, totals; `eval score` |
+//! | `report` | the report as HTML, JSON and JUnit XML |
+
+mod args;
+mod inputs;
+mod list;
+mod models;
+mod origins;
+mod plan;
+mod play;
+mod progress;
+mod record;
+mod report;
+mod results;
+mod run;
+mod scripted;
+mod serve;
+
+use super::args::Global;
+use super::failure::{Exit, Failure};
+use super::output::Out;
+use super::settings::Settings;
+pub(super) use args::Eval;
+use args::What;
+
+pub(super) fn run(eval: &Eval, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    match &eval.what {
+        What::List(args) => list::run(args, out),
+        What::Serve(args) => serve::run(args, out),
+        What::Run(args) => run::run(args, global, settings, out),
+        What::Score(args) => results::score(args, out),
+    }
+}

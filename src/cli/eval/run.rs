@@ -1,0 +1,376 @@
+//! `cdpilot eval run`: checks everything, then plays the runs, so many at a time.
+//!
+//! Each run has a thread, `eval-play`; the main thread starts them and watches over them. A run that does not end by its limit
+//! and some seconds is given up: its conversation is deleted and its thread abandoned.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use serde_json::Value;
+
+use super::super::args::Global;
+use super::super::chat::link::Link;
+use super::super::chat::next::Next;
+use super::super::client::Request;
+use super::super::failure::{Exit, Failure};
+use super::super::output::{Out, Style};
+use super::super::settings::Settings;
+use super::args::{PORT, Run};
+use super::origins::Origins;
+use super::plan::{Job, Plan, Rates};
+use super::play::{self, Stage, Trail};
+use super::progress::Progress;
+use super::record::{self, CONVERSATION, RESULT, Record, Status, Tokens};
+use super::scripted::{self, Scripted};
+use super::{inputs, models, report, results};
+use crate::eval::dataset::Dataset;
+use crate::eval::oracle::is_scripted;
+use crate::eval::{Facts, Score};
+use crate::sync::{Deadline, Thread, spawn};
+
+/// The plan, in the folder of the results.
+pub(super) const PLAN: &str = "plan.json";
+/// How long after its limit a run is given up.
+const GIVEN_UP: Duration = Duration::from_secs(10);
+/// Time for creating a conversation, and for storing events and images.
+const AROUND: Duration = Duration::from_secs(60);
+/// How often runs that do not end are looked for.
+const LOOK: Duration = Duration::from_millis(200);
+/// Output of requests within runs: none, the bars are on the terminal.
+static QUIET: Out = Out { json: true, quiet: true, style: Style::Plain };
+
+pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    if args.track != "browse" {
+        return Err(Failure::usage(format!("--track {} does not exist yet; browse does", args.track)));
+    }
+    let (root, plan, dataset) = match &args.resume {
+        Some(folder) => resumed(folder, args, out)?,
+        None => planned(args, out)?,
+    };
+    let link = Link::new(global, settings, &QUIET)?;
+    let plan = Plan { models: models::reachable(&link, &plan.models)?, ..plan };
+    let sites = inputs::sites(args.sites.as_deref())?;
+    let toolsets = toolsets(&link, &plan)?;
+    let browser_id = browser(&link, args, global, &plan)?;
+    let origins = if args.no_serve {
+        Origins::served(args.port.unwrap_or(PORT))?
+    } else {
+        Origins::own(sites.clone(), args.port.unwrap_or(0))?
+    };
+    check_sites(&plan, &dataset, &origins)?;
+    fs::create_dir_all(&root)
+        .map_err(|problem| Failure::usage(format!("cannot create {}: {problem}", root.display())))?;
+    record::write_json(&root.join(PLAN), &plan)?;
+    for (test, why) in &plan.excluded {
+        out.aside(&format!("left out: {test}: {why}"));
+    }
+    let open = open_jobs(&plan, &root, &link)?;
+    let scripted = Scripted::begin(&link, &plan.models, sites)?;
+    let interrupted = AtomicBool::new(false);
+    let stage = Arc::new(Stage { plan, origins, scripted, toolsets, browser_id, interrupted });
+    listen(&stage)?;
+    let progress = Progress::new(out, stage.plan.jobs().len() - open.len(), stage.plan.jobs().len());
+    let context = Context { stage: &stage, dataset: &dataset, root: &root, global, settings, progress: &progress };
+    let played = context.all(open, args.jobs);
+    progress.finish();
+    if let Some(scripted) = &stage.scripted {
+        scripted.end(&link);
+    }
+    played?;
+    if stage.interrupted.load(Ordering::Relaxed) {
+        let again = format!("cdpilot eval run --resume {}", root.display());
+        return Err(Failure::new("CANCELLED", format!("interrupted; `{again}` runs the rest")).with(Exit::Failed));
+    }
+    let done = results::read(&root, &stage.plan, &dataset)?;
+    report::write(&root, &stage.plan, &dataset, &done)?;
+    results::print(&done, &stage.plan, &root, out);
+    Ok(if done.iter().all(|record| record.status == Status::Passed) { Exit::Done } else { Exit::Failed })
+}
+
+/// A new evaluation.
+fn planned(args: &Run, out: &Out) -> Result<(PathBuf, Plan, Dataset), Failure> {
+    let dataset = inputs::dataset(&args.inputs, out)?;
+    let mut tests: Vec<String> = Vec::new();
+    for id in &args.tests {
+        if dataset.test(id).is_none() {
+            let hint = dataset
+                .nearest(id)
+                .map_or_else(|| "`cdpilot eval list` lists them".to_owned(), |near| format!("did you mean {near}?"));
+            return Err(Failure::usage(format!("there is no test {id:?}; {hint}")));
+        }
+        if !tests.contains(id) {
+            tests.push(id.clone());
+        }
+    }
+    if tests.is_empty() {
+        tests = dataset.tests.iter().map(|test| test.id.clone()).collect();
+    }
+    let mut excluded = BTreeMap::new();
+    tests.retain(|id| {
+        let is_replay = dataset.test(id).is_some_and(|test| test.routine_file.is_some());
+        if is_replay {
+            excluded.insert(id.clone(), "it replays a routine, and this version cannot replay routines".to_owned());
+        }
+        !is_replay
+    });
+    if tests.is_empty() {
+        return Err(Failure::usage(
+            "only tests that replay routines were chosen, and this version cannot replay routines",
+        ));
+    }
+    let stamp = record::stamp(SystemTime::now());
+    let mut root = args.out.join(&stamp);
+    let mut number = 1;
+    while root.exists() {
+        number += 1;
+        root = args.out.join(format!("{stamp}_{number}"));
+    }
+    let plan = Plan {
+        track: args.track.clone(),
+        tests,
+        models: args.model.clone(),
+        repeat: args.repeat,
+        toolsets: args.toolsets.clone(),
+        registered_browser: args.browser_id.is_some(),
+        rates: Rates::parse(&args.rate)?,
+        excluded,
+        dataset: args.inputs.dataset.as_ref().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone())),
+        stamp,
+    };
+    Ok((root, plan, dataset))
+}
+
+/// An evaluation that was interrupted.
+fn resumed(folder: &Path, args: &Run, out: &Out) -> Result<(PathBuf, Plan, Dataset), Failure> {
+    let (plan, dataset) = results::plan(folder, &args.inputs, out)?;
+    if plan.registered_browser && args.browser_id.is_none() {
+        return Err(Failure::usage(
+            "the interrupted evaluation used --browser-id, which is not stored; start a new one with `cdpilot eval run --browser-id`",
+        ));
+    }
+    Ok((folder.to_owned(), plan, dataset))
+}
+
+fn toolsets(link: &Link<'_>, plan: &Plan) -> Result<HashMap<String, Vec<String>>, Failure> {
+    let of = |model: &String| {
+        if is_scripted(model) && plan.toolsets.is_empty() {
+            return Ok((model.clone(), scripted::TOOLSETS.map(str::to_owned).to_vec()));
+        }
+        let next = Next::new(Some(model.clone()), plan.toolsets.clone(), false, None);
+        Ok((model.clone(), next.toolsets(link)?))
+    };
+    plan.models.iter().map(of).collect()
+}
+
+/// The browser of the conversations; `None`: that of the server's default profile.
+fn browser(link: &Link<'_>, args: &Run, global: &Global, plan: &Plan) -> Result<Option<String>, Failure> {
+    if let Some(id) = &args.browser_id {
+        let valid = link.ask(&Request::get("/browsers").segment(id).segment("valid"))?;
+        return match valid["valid"] == true {
+            true => Ok(Some(id.clone())),
+            false => Err(Failure::usage(
+                "no registered browser has the id of --browser-id, or it has expired; register it again",
+            )),
+        };
+    }
+    let Some(profile) = global.profile.clone().or_else(|| super::super::settings::env("CDPILOT_PROFILE")) else {
+        return Ok(None);
+    };
+    // Long enough for all runs.
+    let hours = 24.0 * 7.0;
+    let registered = Request::post("/browsers/register").field("profile", Some(profile)).field("ttlHours", Some(hours));
+    debug_assert!(!plan.models.is_empty());
+    Ok(link.ask(&registered)?["browser_id"].as_str().map(str::to_owned))
+}
+
+/// Each start address names a site that is there.
+fn check_sites(plan: &Plan, dataset: &Dataset, origins: &Origins) -> Result<(), Failure> {
+    let sites = origins.sites()?;
+    for test in plan.tests.iter().filter_map(|id| dataset.test(id)) {
+        let site = test.start_url.split('/').nth(1).unwrap_or_default();
+        if !site.is_empty() && !sites.iter().any(|known| known == site) {
+            return Err(Failure::usage(format!(
+                "the test {} begins on the site {site:?}, which is not there; there are {}",
+                test.id,
+                sites.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Runs without a result. Conversations of runs that were cut off are ended.
+fn open_jobs(plan: &Plan, root: &Path, link: &Link<'_>) -> Result<Vec<Job>, Failure> {
+    let mut open = Vec::new();
+    for job in plan.jobs() {
+        let folder = root.join(job.folder());
+        if record::read_json::<Record>(&folder.join(RESULT))?.is_some() {
+            continue;
+        }
+        if let Ok(id) = fs::read_to_string(folder.join(CONVERSATION)) {
+            play::discard(link, id.trim());
+        }
+        open.push(job);
+    }
+    Ok(open)
+}
+
+/// The first signal stops the runs in progress, a second one ends the program.
+#[cfg(unix)]
+fn listen(stage: &Arc<Stage>) -> Result<(), Failure> {
+    let failed = |problem: std::io::Error| Failure::internal(format!("cannot handle Ctrl-C: {problem}"));
+    let signals = super::super::signals::Signals::register().map_err(failed)?;
+    let stage = Arc::clone(stage);
+    let thread = spawn("eval-signals", move || {
+        signals.wait();
+        stage.interrupted.store(true, Ordering::Relaxed);
+    });
+    // Never joined: it ends with the process.
+    std::mem::forget(thread.map_err(failed)?);
+    Ok(())
+}
+
+/// Here Ctrl-C ends the process; --resume continues.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)] // as on Unix
+fn listen(_: &Arc<Stage>) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// What all runs need.
+struct Context<'a> {
+    stage: &'a Arc<Stage>,
+    dataset: &'a Dataset,
+    root: &'a Path,
+    global: &'a Global,
+    settings: &'a Settings,
+    progress: &'a Progress<'a>,
+}
+
+type Outcome = Result<Option<Record>, Failure>;
+
+/// A run that is being played.
+struct Played {
+    job: Job,
+    /// When it is given up.
+    until: Deadline<'static>,
+    trail: Arc<Trail>,
+    thread: Thread,
+}
+
+impl Context<'_> {
+    /// Plays all runs. A failure of the results' folder, or of the sites, ends the evaluation.
+    fn all(&self, open: Vec<Job>, most: u8) -> Result<(), Failure> {
+        let (send, ended) = bounded::<(Job, Outcome)>(usize::from(most));
+        let mut waiting = open.into_iter();
+        let mut playing: Vec<Played> = Vec::new();
+        let mut problem = None;
+        loop {
+            while playing.len() < usize::from(most) && !self.stage.interrupted.load(Ordering::Relaxed) {
+                let Some(job) = waiting.next() else { break };
+                match self.begin(job, send.clone()) {
+                    Ok(played) => playing.push(played),
+                    Err(failure) => self.break_off(&mut problem, failure),
+                }
+            }
+            if playing.is_empty() {
+                return problem.map_or(Ok(()), Err);
+            }
+            match ended.recv_timeout(LOOK) {
+                Ok((job, outcome)) => {
+                    if let Some(at) = playing.iter().position(|played| played.job == job) {
+                        playing.swap_remove(at).thread.join();
+                    }
+                    if let Err(failure) = outcome.and_then(|record| self.store(&job, record)) {
+                        self.break_off(&mut problem, failure);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    let late =
+                        |played: &Played| played.until.passed() || played.thread.is_finished() && ended.is_empty();
+                    while let Some(at) = playing.iter().position(late) {
+                        let played = playing.swap_remove(at);
+                        let job = played.job.clone();
+                        if let Err(failure) = self.given_up(played).and_then(|record| self.store(&job, Some(record))) {
+                            self.break_off(&mut problem, failure);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// No further run begins, and those in progress are stopped.
+    fn break_off(&self, problem: &mut Option<Failure>, failure: Failure) {
+        self.stage.interrupted.store(true, Ordering::Relaxed);
+        problem.get_or_insert(failure);
+    }
+
+    /// Stores the result of a run.
+    fn store(&self, job: &Job, record: Option<Record>) -> Result<(), Failure> {
+        let Some(record) = record else { return Ok(()) };
+        let folder = self.root.join(job.folder());
+        record::write_json(&folder.join(RESULT), &record)?;
+        let _ = fs::remove_file(folder.join(CONVERSATION));
+        self.progress.end(&record);
+        Ok(())
+    }
+
+    fn begin(&self, job: Job, ended: Sender<(Job, Outcome)>) -> Result<Played, Failure> {
+        let Some(test) = self.dataset.test(&job.test).cloned() else {
+            return Err(Failure::internal(format!("the test {} is missing", job.test)));
+        };
+        let folder = record::fresh(self.root, &job)?;
+        let running = self.progress.begin(&job);
+        let trail = Arc::<Trail>::default();
+        let link = Link::new(self.global, self.settings, &QUIET)?;
+        let until = Deadline::after(Duration::from_secs_f64(test.time_limit) + GIVEN_UP + AROUND);
+        let (stage, followed, played) = (Arc::clone(self.stage), Arc::clone(&trail), job.clone());
+        let thread = spawn("eval-play", move || {
+            let outcome = play::play(&stage, &test, &played, &folder, &link, &followed, &running);
+            drop(running);
+            let _ = ended.send((played, outcome));
+        });
+        let thread = thread.map_err(|problem| Failure::internal(format!("cannot start a thread: {problem}")))?;
+        Ok(Played { job, until, trail, thread })
+    }
+
+    /// The result of a run that does not end, or whose thread has ended without one.
+    fn given_up(&self, played: Played) -> Result<Record, Failure> {
+        let job = played.job.clone();
+        let Some(test) = self.dataset.test(&job.test) else {
+            return Err(Failure::internal(format!("the test {} is missing", job.test)));
+        };
+        let has_ended = played.thread.is_finished();
+        if let Some(id) = played.trail.conversation.lock().clone() {
+            play::discard(&Link::new(self.global, self.settings, &QUIET)?, &id);
+        }
+        if !has_ended {
+            std::mem::forget(played.thread); // dropping it would wait for it
+        }
+        let cause = if has_ended { "the program failed while it played the run" } else { "the run did not end" };
+        let mut record = Record {
+            id: test.id.clone(),
+            model: played.job.model.clone(),
+            repeat: played.job.repeat,
+            status: Status::Error,
+            cause: Some(cause.to_owned()),
+            broken: true,
+            place: record::Place { a: String::new(), b: String::new(), day: 0, seed: job.seed() },
+            facts: Facts { seconds: test.time_limit, cost: None, timed_out: true, over_cost: false },
+            steps: 0,
+            tokens: Tokens::default(),
+            lost_events: 0,
+            score: Score::default(),
+        };
+        let nothing: Vec<Value> = Vec::new();
+        record::write_json(&self.root.join(job.folder()).join(record::TRACK), &nothing)?;
+        record.score(test, &nothing, &self.stage.plan.rates);
+        Ok(record)
+    }
+}

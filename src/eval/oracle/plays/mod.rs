@@ -1,0 +1,28 @@
+//! The plays. Each follows the instruction of its test, and takes names and values from it; a play is found by words of the
+//! instruction.
+
+mod gbr;
+mod others;
+
+use super::hands::{Done, Hands};
+use super::talk::Role;
+
+/// A play, and words that only the instruction of its test contains.
+type Known = (&'static str, fn(&mut Hands) -> Done);
+
+/// Runs the play for a task. Returns the last message.
+pub(super) fn play(role: Role, hands: &mut Hands) -> Done<String> {
+    match role {
+        Role::Nothing => Ok("There is nothing to do.".to_owned()),
+        Role::Random(seed) => others::at_random(hands, seed).map(|()| "I clicked.".to_owned()),
+        Role::Addresses => others::all_addresses(hands).map(|()| "I opened all addresses.".to_owned()),
+        Role::Oracle(_) => {
+            let all = gbr::PLAYS.iter();
+            let known = all.copied().find(|(words, _): &Known| hands.task.contains(words));
+            let Some((_, play)) = known else { return hands.lost("no play for this task") };
+            hands.begin()?;
+            play(hands)?;
+            Ok("Done.".to_owned())
+        }
+    }
+}
