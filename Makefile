@@ -16,7 +16,7 @@ WIDGETS ?=
 # Run only tests whose name contains this; default: all.
 T ?=
 
-.PHONY: help browser driver demo test test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
+.PHONY: help browser driver demo test test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -90,6 +90,10 @@ soak: browser ## run 10,000 dialogs with each policy, 200 lost connections, 400 
 
 soak-server: browser ## run eight clients on sixteen tabs of one server for ten minutes
 	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture
+
+eval: browser ## play all tests of the evaluation five times alone and five times four at a time, and 100 models that click at random
+	CDPILOT_TEST_ROUNDS=5 CDPILOT_TEST_SEEDS=100 \
+	    $(CARGO) test --release --test main -- eval_oracle --nocapture --test-threads=1
 
 faults: browser ## kill and stop processes in every phase (100 rounds), fill the disk, change the clock, measure memory
 	scripts/ensure-faketime.sh

@@ -182,6 +182,9 @@ mod eval_dataset;
 #[path = "eval/matching.rs"]
 mod eval_matching;
 #[cfg(feature = "eval")]
+#[path = "eval/oracle.rs"]
+mod eval_oracle;
+#[cfg(feature = "eval")]
 #[path = "eval/run.rs"]
 mod eval_run;
 #[cfg(feature = "eval")]

@@ -100,12 +100,17 @@ impl Program {
 
     /// Runs it to its end and does something meanwhile, with its process id.
     pub(crate) fn run_and(&self, args: &[&str], meanwhile: impl FnOnce(u32)) -> Ran {
+        self.run_within(Duration::from_secs(90), args, meanwhile)
+    }
+
+    /// The same with another time limit.
+    pub(crate) fn run_within(&self, limit: Duration, args: &[&str], meanwhile: impl FnOnce(u32)) -> Ran {
         let child = self.command(args).spawn().unwrap();
         let id = child.id();
         let (send, ended) = bounded(1);
         let _waiter = spawn("cli-wait", move || drop(send.send(child.wait_with_output()))).unwrap();
         meanwhile(id);
-        let output = ended.recv_timeout(Duration::from_secs(90)).unwrap_or_else(|_| {
+        let output = ended.recv_timeout(limit).unwrap_or_else(|_| {
             kill(id, "-KILL");
             panic!("{args:?} did not end")
         });

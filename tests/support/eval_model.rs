@@ -1,7 +1,6 @@
 //! A model endpoint for `cdpilot eval`: any number of conversations at a time, each answered by a function.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cdpilot::sync::{Thread, spawn};
 use parking_lot::Mutex;
@@ -25,17 +24,16 @@ pub(crate) enum Turn {
 pub(crate) struct EvalModel {
     server: Arc<Server>,
     threads: Vec<Thread>,
-    requests: Arc<AtomicUsize>,
 }
 
 impl EvalModel {
     /// `answer`: from the task and the number of answers before to the next one.
     pub(crate) fn new(answer: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Self {
         let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
-        let (answer, requests) = (Arc::new(answer), Arc::<AtomicUsize>::default());
+        let answer = Arc::new(answer);
         let hanging = Arc::new(Mutex::new(Vec::new()));
         let threads = (0..4).map(|_| {
-            let (server, answer, requests) = (Arc::clone(&server), Arc::clone(&answer), Arc::clone(&requests));
+            let (server, answer) = (Arc::clone(&server), Arc::clone(&answer));
             let hanging = Arc::clone(&hanging);
             spawn("eval-model", move || {
                 while let Ok(mut request) = server.recv() {
@@ -45,7 +43,6 @@ impl EvalModel {
                     }
                     let mut body = String::new();
                     let _ = request.as_reader().read_to_string(&mut body);
-                    requests.fetch_add(1, Ordering::SeqCst);
                     let body: Value = serde_json::from_str(&body).unwrap_or_default();
                     let messages = body["messages"].as_array().cloned().unwrap_or_default();
                     let task = messages.iter().find(|message| message["role"] == "user");
@@ -77,17 +74,12 @@ impl EvalModel {
             .unwrap()
         });
         let threads = threads.collect();
-        Self { server, threads, requests }
+        Self { server, threads }
     }
 
     /// Its `base_url`.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.server.server_addr())
-    }
-
-    /// Number of requests for answers so far.
-    pub(crate) fn requests(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
     }
 }
 

@@ -92,10 +92,9 @@ pub(super) fn play(
     running: &Running,
 ) -> Result<Option<Record>, Failure> {
     let origin = stage.origins.begin(job.seed())?;
-    let played = Playing { stage, test, job, folder, link, trail, running, origin: &origin }.play();
-    if let Some(id) = trail.conversation.lock().clone() {
-        discard(link, &id);
-    }
+    let playing = Playing { stage, test, job, folder, link, trail, running, origin: &origin };
+    let played = playing.play();
+    playing.let_go();
     stage.origins.end(&origin);
     played
 }
@@ -142,8 +141,11 @@ impl Playing<'_> {
                 watched.cause = Some(format!("no conversation: {}", failure.error));
             }
         }
+        self.keep(&mut watched)?;
+        // A page in the background may be slow to send its events; when its tab is closed, it sends the rest.
+        self.let_go();
         let (tracked, lost_events) = self.settled(watched.timed_out)?;
-        self.keep(&mut watched, &tracked)?;
+        write_json(&self.folder.join(TRACK), &tracked)?;
         let Watched { steps, tokens, cost, cause, broken, timed_out, over_cost, .. } = watched;
         let mut record = Record {
             id: self.test.id.clone(),
@@ -317,8 +319,16 @@ impl Playing<'_> {
         Ok(events)
     }
 
-    /// Stores events and images.
-    fn keep(&self, watched: &mut Watched, tracked: &[Value]) -> Result<(), Failure> {
+    /// Ends the conversation, with its tabs.
+    fn let_go(&self) {
+        let id = self.trail.conversation.lock().take();
+        if let Some(id) = id {
+            discard(self.link, &id);
+        }
+    }
+
+    /// Stores events and images of the conversation.
+    fn keep(&self, watched: &mut Watched) -> Result<(), Failure> {
         let mut number = 0;
         for event in &mut watched.events {
             let Some(path) = event["data"]["image"].as_str().map(str::to_owned) else { continue };
@@ -333,8 +343,7 @@ impl Playing<'_> {
                 event["data"]["image"] = format!("images/{number:03}.{ending}").into();
             }
         }
-        write_json(&self.folder.join(EVENTS), &watched.events)?;
-        write_json(&self.folder.join(TRACK), &tracked)
+        write_json(&self.folder.join(EVENTS), &watched.events)
     }
 }
 

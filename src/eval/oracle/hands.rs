@@ -4,8 +4,11 @@ use crossbeam_channel::{Receiver, Sender};
 use serde_json::{Value, json};
 
 use super::super::assets::Assets;
+pub(super) use super::abilities::Abilities;
+use super::icon;
 use super::picture;
 use super::screen::{Element, Line, Screen, TabLine, lines};
+pub(super) use super::want::Want;
 
 /// A play cannot go on: the conversation has ended, or what it looks for is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,115 +28,6 @@ pub(super) struct Call {
 pub(super) struct Received {
     pub(super) text: String,
     pub(super) png: Option<Vec<u8>>,
-}
-
-/// What a play can do. One at a time is taken away to show that it is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Abilities {
-    /// Looking at further pages of elements.
-    pub(super) paging: bool,
-    /// Scrolling lists in boxes.
-    pub(super) containers: bool,
-    /// Reading pictures.
-    pub(super) pictures: bool,
-    /// Using what is in frames of other origins.
-    pub(super) frames: bool,
-    /// Answering dialogs.
-    pub(super) dialogs: bool,
-    /// Choosing in selects.
-    pub(super) selects: bool,
-    /// Pressing keys.
-    pub(super) keys: bool,
-    /// Using several tabs.
-    pub(super) tabs: bool,
-    /// Confirming previews.
-    pub(super) phases: bool,
-}
-
-impl Abilities {
-    /// The names with which one is taken away.
-    pub(super) const NAMES: [&'static str; 9] =
-        ["paging", "containers", "pictures", "frames", "dialogs", "selects", "keys", "tabs", "phases"];
-
-    pub(super) fn all() -> Self {
-        Self {
-            paging: true,
-            containers: true,
-            pictures: true,
-            frames: true,
-            dialogs: true,
-            selects: true,
-            keys: true,
-            tabs: true,
-            phases: true,
-        }
-    }
-
-    /// All but one; `None` for an unknown name.
-    pub(super) fn without(name: &str) -> Option<Self> {
-        let mut all = Self::all();
-        let taken = match name {
-            "paging" => &mut all.paging,
-            "containers" => &mut all.containers,
-            "pictures" => &mut all.pictures,
-            "frames" => &mut all.frames,
-            "dialogs" => &mut all.dialogs,
-            "selects" => &mut all.selects,
-            "keys" => &mut all.keys,
-            "tabs" => &mut all.tabs,
-            "phases" => &mut all.phases,
-            _ => return None,
-        };
-        *taken = false;
-        Some(all)
-    }
-}
-
-/// An element that is looked for: all parts stand in its HTML. `Want::new().has("id=\"size-option-m\"")`
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Want {
-    parts: Vec<String>,
-    not: Vec<String>,
-    kind: Option<&'static str>,
-}
-
-impl Want {
-    pub(super) fn id(id: &str) -> Self {
-        Self::default().has(&format!("id=\"{id}\""))
-    }
-
-    /// An element whose HTML contains this.
-    pub(super) fn html(part: &str) -> Self {
-        Self::default().has(part)
-    }
-
-    /// An element with this text, between tags.
-    pub(super) fn text(text: &str) -> Self {
-        Self::default().has(&format!(">{text}<"))
-    }
-
-    pub(super) fn has(mut self, part: &str) -> Self {
-        self.parts.push(part.to_owned());
-        self
-    }
-
-    pub(super) fn lacks(mut self, part: &str) -> Self {
-        self.not.push(part.to_owned());
-        self
-    }
-
-    /// Only elements of this type.
-    pub(super) fn of(mut self, kind: &'static str) -> Self {
-        self.kind = Some(kind);
-        self
-    }
-
-    fn fits(&self, element: &Element) -> bool {
-        // White space at the ends of texts is kept in HTML.
-        let html = element.html.replace("> ", ">").replace(" <", "<");
-        let has = |part: &String| element.html.contains(part.as_str()) || html.contains(part.as_str());
-        self.parts.iter().all(has) && !self.not.iter().any(has) && self.kind.is_none_or(|kind| element.kind == kind)
-    }
 }
 
 /// The hands of one play.
@@ -181,6 +75,15 @@ impl Hands {
     /// The texts in double quotes in the task, in their order.
     pub(super) fn quoted(&self) -> Vec<String> {
         self.task.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    /// What the task says between two texts.
+    pub(super) fn told(&self, before: &str, after: &str) -> Done<String> {
+        let rest = self.task.split_once(before).map(|(_, rest)| rest);
+        match rest.and_then(|rest| rest.split_once(after)) {
+            Some((words, _)) => Ok(words.trim().to_owned()),
+            None => self.lost(format!("the task says nothing between {before:?} and {after:?}")),
+        }
     }
 
     /// The paths of all pages of the site where the run begins. No play needs it: a model that opens every address must not pass.
@@ -255,17 +158,33 @@ impl Hands {
         }
     }
 
-    /// Looks for an element in the viewport, then further down the page.
+    /// The elements of the viewport that fit, on all pages of elements.
+    pub(super) fn all(&mut self, want: &Want) -> Done<Vec<Element>> {
+        self.look()?;
+        let pages = if self.can.paging { self.screen.pages.min(MOST_PAGES) } else { 1 };
+        let mut all = self.screen.elements.clone();
+        for page in 2..=pages {
+            self.call("highlight", json!({ "element_type": "any", "page": page }))?;
+            all.append(&mut self.screen.elements.clone());
+        }
+        all.retain(|element| want.fits(element));
+        Ok(all)
+    }
+
+    /// Looks for an element in the viewport, then down the page to its end, then up to its top.
     pub(super) fn find(&mut self, want: &Want) -> Done<Element> {
-        for _ in 0..MOST_SCROLLS {
-            if let Some(element) = self.here(want)? {
-                return Ok(element);
-            }
-            let before = self.screen.elements.clone();
-            self.scroll_page("down", 0.7)?;
-            self.look()?;
-            if self.screen.elements == before {
-                break;
+        if let Some(element) = self.here(want)? {
+            return Ok(element);
+        }
+        for direction in ["down", "up"] {
+            for _ in 0..MOST_SCROLLS {
+                self.scroll_page(direction, 0.7)?;
+                if self.last.contains("had no effect") {
+                    break;
+                }
+                if let Some(element) = self.here(want)? {
+                    return Ok(element);
+                }
             }
         }
         self.lost(format!("no element {want:?}"))
@@ -275,6 +194,11 @@ impl Hands {
     pub(super) fn scroll_page(&mut self, direction: &str, amount: f64) -> Done {
         let arguments = json!({ "action": "scroll", "direction": direction, "scroll_amount": amount });
         self.call("element_interaction", arguments).map(drop)
+    }
+
+    /// Whether the last call could not scroll any further.
+    pub(super) fn at_end(&self) -> bool {
+        self.screen.text.contains(" had no effect: it is at its end")
     }
 
     /// Scrolls a list in a box.
@@ -288,12 +212,28 @@ impl Hands {
         self.call("element_interaction", arguments).map(drop)
     }
 
-    /// Calls an action that needs a confirmation, and confirms it.
-    fn in_two_phases(&mut self, mut arguments: Value) -> Done {
-        self.call("element_interaction", arguments.clone())?;
-        if !self.ok() {
-            return Ok(());
+    /// Scrolls a list in a box until an element in it can be used: in view, and not covered.
+    pub(super) fn bring(&mut self, container: &Want, element: &Want) -> Done {
+        for _ in 0..MOST_SCROLLS {
+            if self.here(element)?.is_some() {
+                return Ok(());
+            }
+            self.scroll_in(container, "down", 0.4)?;
+            if self.at_end() {
+                break;
+            }
         }
+        self.lost(format!("scrolling does not bring {element:?}"))
+    }
+
+    /// Calls an action that needs a confirmation, and confirms it.
+    fn in_two_phases(&mut self, arguments: Value) -> Done {
+        self.call("element_interaction", arguments.clone())?;
+        if self.ok() { self.confirm(arguments) } else { Ok(()) }
+    }
+
+    /// Carries out what a preview has shown.
+    fn confirm(&mut self, mut arguments: Value) -> Done {
         if !self.can.phases {
             return self.lost("confirming is switched off");
         }
@@ -313,6 +253,23 @@ impl Hands {
             self.screen.elements.clear();
         }
         self.lost(format!("cannot click {want:?}: {}", self.last))
+    }
+
+    /// Clicks the element that fits and looks like a sketch, as its preview shows.
+    pub(super) fn click_icon(&mut self, want: &Want, sketch: &[&str]) -> Done {
+        if !self.can.pictures {
+            return self.lost("pictures are switched off");
+        }
+        for element in self.all(want)? {
+            self.png = None;
+            let arguments = json!({ "action": "click", "element_id": element.id });
+            self.call("element_interaction", arguments.clone())?;
+            if self.png.as_ref().is_some_and(|png| icon::is_like(png, sketch)) {
+                self.confirm(arguments)?;
+                return if self.ok() { Ok(()) } else { self.lost(format!("cannot click the icon: {}", self.last)) };
+            }
+        }
+        self.lost("no icon looks like the sketch")
     }
 
     /// Replaces the text of a field; `submit` presses Enter afterwards.
@@ -390,11 +347,44 @@ impl Hands {
         self.call("tab", json!({ "action": "back" })).map(drop)
     }
 
-    /// Reads the page with its texts, all frames included, as lines with refs.
+    /// Reads the page with its texts, all frames included, as lines with refs. Folded groups are unfolded.
     pub(super) fn read(&mut self) -> Done<Vec<Line>> {
+        let folded = self.snapshot(None)?;
+        let mut all = folded.clone();
+        // From the last one: the lines before a group are the same in every snapshot.
+        for (at, line) in folded.iter().enumerate().rev() {
+            let Some(group) = line.reference.as_deref().filter(|_| line.text.contains(" more like these ")) else {
+                continue;
+            };
+            let unfolded = self.snapshot(Some(group))?;
+            let end = (unfolded.len() + at + 1).saturating_sub(folded.len());
+            if let Some(group) = unfolded.get(at..end) {
+                all.splice(at..=at, group.iter().cloned());
+            }
+        }
+        Ok(all)
+    }
+
+    /// Looks for something in what the page shows, then also in each folded group.
+    pub(super) fn read_for<T>(&mut self, look: impl Fn(&[Line]) -> Option<T>) -> Done<T> {
+        let lines = self.snapshot(None)?;
+        if let Some(found) = look(&lines) {
+            return Ok(found);
+        }
+        for group in lines.iter().filter(|line| line.text.contains(" more like these ")) {
+            let lines = self.snapshot(group.reference.as_deref())?;
+            if let Some(found) = look(&lines) {
+                return Ok(found);
+            }
+        }
+        self.lost("what is looked for is not on the page")
+    }
+
+    /// The lines of all parts of a snapshot, one folded group unfolded.
+    fn snapshot(&mut self, unfold: Option<&str>) -> Done<Vec<Line>> {
         let (mut all, mut offset) = (Vec::new(), 0);
         loop {
-            let text = self.call("browser_snapshot", json!({ "full": true, "offset": offset }))?;
+            let text = self.call("browser_snapshot", json!({ "full": true, "offset": offset, "expand": unfold }))?;
             let value: Value = serde_json::from_str(&text).unwrap_or_default();
             let snapshot = value["snapshot"].as_str().unwrap_or_default();
             let next =
@@ -419,12 +409,9 @@ impl Hands {
 
     /// Clicks by a ref of a snapshot.
     pub(super) fn press(&mut self, reference: &str) -> Done {
-        self.call("browser_click", json!({ "ref": reference })).map(drop)
-    }
-
-    /// Replaces the text of a field by a ref of a snapshot.
-    pub(super) fn fill(&mut self, reference: &str, text: &str) -> Done {
-        self.call("browser_type", json!({ "ref": reference, "text": text })).map(drop)
+        self.call("browser_click", json!({ "ref": reference }))?;
+        self.screen.elements.clear(); // those of before the click
+        Ok(())
     }
 
     /// Waits until a text appears on the page. Whether it did.

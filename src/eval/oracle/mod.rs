@@ -8,17 +8,20 @@
 //! |---|---|
 //! | `endpoint` | the HTTP server: chat completions |
 //! | `talk` | conversations: a thread for each, on which its play runs |
-//! | `hands` | what a play can do and see |
+//! | `hands`, `abilities`, `want` | what a play does and sees; what it can do; what it looks for |
 //! | `screen` | observations and snapshots, read from their texts |
-//! | `picture` | whether a screenshot shows a picture |
+//! | `picture`, `icon` | whether a screenshot shows a picture; whether a preview shows an icon |
 //! | `plays` | one play for each test, by its instruction; models that do nothing, click at random, or open all addresses |
 
+mod abilities;
 mod endpoint;
 mod hands;
+mod icon;
 mod picture;
 mod plays;
 mod screen;
 mod talk;
+mod want;
 
 pub use endpoint::Oracle;
 pub use talk::{is_scripted, scripted_names};

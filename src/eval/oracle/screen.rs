@@ -13,12 +13,6 @@ pub(super) struct Element {
     pub(super) html: String,
 }
 
-impl Element {
-    pub(super) fn is_disabled(&self) -> bool {
-        self.hints.iter().any(|hint| hint == "disabled")
-    }
-}
-
 /// A tab of an observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TabLine {
@@ -94,6 +88,23 @@ pub(super) struct Line {
     pub(super) reference: Option<String>,
 }
 
+impl Line {
+    /// The name: the text in quotes.
+    pub(super) fn name(&self) -> &str {
+        self.text.split('"').nth(1).unwrap_or_default()
+    }
+}
+
+/// What is inside of each line that begins with this: the deeper lines that follow it.
+pub(super) fn groups<'a>(lines: &'a [Line], head: &'a str) -> impl Iterator<Item = &'a [Line]> {
+    let heads = lines.iter().enumerate().filter(move |(_, line)| line.text.starts_with(head));
+    heads.map(|(at, line)| {
+        let rest = lines.get(at + 1..).unwrap_or_default();
+        let end = rest.iter().position(|other| other.depth <= line.depth).unwrap_or(rest.len());
+        rest.get(..end).unwrap_or_default()
+    })
+}
+
 /// Reads the lines of a snapshot.
 pub(super) fn lines(snapshot: &str) -> Vec<Line> {
     let line = |line: &str| {
@@ -116,7 +127,8 @@ mod tests {
              eu0v6t(clickable): <a href=\"/\">Top (all)</a>\nogn(clickable, disabled): <button>",
         );
         assert_eq!((screen.page, screen.pages, screen.elements.len(), screen.tabs.len()), (1, 2, 2, 2));
-        assert!(screen.elements[1].is_disabled() && screen.tabs[0].current && !screen.tabs[1].current);
+        assert_eq!(screen.elements[1].hints, ["disabled"]);
+        assert!(screen.tabs[0].current && !screen.tabs[1].current);
         assert_eq!(screen.elements[0].html, "<a href=\"/\">Top (all)</a>");
     }
 
@@ -125,5 +137,13 @@ mod tests {
         let read = lines("- heading \"A\"\n  - button \"B\" [ref=e2] [disabled]\n");
         assert_eq!((read[1].depth, read[1].reference.as_deref()), (1, Some("e2")));
         assert_eq!(read[0].reference, None);
+        assert_eq!(read[1].name(), "B");
+    }
+
+    #[test]
+    fn groups_contain_the_deeper_lines() {
+        let read = lines("- row\n  - cell \"1\"\n    - link \"A\"\n- row \"B\"\n- text: C\n");
+        let sizes: Vec<usize> = groups(&read, "row").map(<[Line]>::len).collect();
+        assert_eq!(sizes, [2, 0]);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use http::StatusCode;
-use http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
+use http::header::{CACHE_CONTROL, HeaderValue, LOCATION, REFERRER_POLICY};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
@@ -48,8 +48,10 @@ pub(super) fn answer(shared: &Shared, run: &Run, request: &Request, deadline: De
             None => file(shared, &path),
         },
     };
-    // A browser must not show an old state of a site, or the script of another run.
-    answered.with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    // A browser must not show an old state of a site, or the script of another run. Sites ask where a visitor comes from.
+    answered
+        .with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .with(REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"))
 }
 
 /// `/js/run.js`: what pages know of their run.

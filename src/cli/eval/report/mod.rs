@@ -4,6 +4,7 @@
 
 mod html;
 mod junit;
+mod shrink;
 
 use std::collections::BTreeMap;
 use std::path::Path;

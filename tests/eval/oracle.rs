@@ -1,0 +1,87 @@
+//! The oracle plays every test; models that do nothing, click at random or open every address pass none.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli_browser_real::AtHome;
+use crate::cli_run::has_browser;
+
+/// Longest evaluation: 28 tests with 100 models.
+const LONGEST: Duration = Duration::from_secs(8 * 3600);
+
+/// Runs tests with models; the results by test and model.
+fn results(at: &AtHome, args: &[&str]) -> (Option<i32>, BTreeMap<(String, String), Vec<Value>>) {
+    let out = at.home.root().parent().unwrap().join("out").display().to_string();
+    let args = [&["eval", "run", "--json", "--out", &out], args].concat();
+    let ran = at.program.run_within(LONGEST, &args, |_| {});
+    let shown = ran.json();
+    let mut all: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    let Some(list) = shown["results"].as_array() else { panic!("{ran:?}") };
+    for result in list {
+        let text = |name: &str| result[name].as_str().unwrap().to_owned();
+        all.entry((text("id"), text("model"))).or_default().push(result.clone());
+    }
+    (ran.code, all)
+}
+
+/// `CDPILOT_TEST_ROUNDS=5`: as often, one after the other and with four at a time.
+#[test]
+fn the_oracle_passes_every_test() {
+    if !has_browser() {
+        return;
+    }
+    let rounds: usize = std::env::var("CDPILOT_TEST_ROUNDS").map_or(1, |count| count.parse().unwrap());
+    let at = AtHome::new("");
+    for round in 0..rounds {
+        for jobs in if rounds > 1 { &["1", "4"][..] } else { &["3"] } {
+            let (code, all) = results(&at, &["--model", "oracle", "--jobs", jobs]);
+            let missed: Vec<String> = all
+                .values()
+                .flatten()
+                .filter(|result| result["score"] != result["max"])
+                .map(|result| {
+                    format!("{}: {} of {}, {}", result["id"], result["score"], result["max"], result["cause"])
+                })
+                .collect();
+            assert!(missed.is_empty() && code == Some(0), "round {round}, {jobs} jobs: {missed:#?}");
+            assert!(all.len() >= 26, "{}", all.len());
+        }
+    }
+    // The models of the program are in the settings only while they are needed.
+    let settings = std::fs::read_to_string(at.home.root().join("llm.json")).unwrap_or_default();
+    assert!(!settings.contains("oracle"), "{settings}");
+}
+
+/// `CDPILOT_TEST_SEEDS=100`: so many that click at random.
+#[test]
+fn whoever_does_not_do_the_task_passes_no_test() {
+    if !has_browser() {
+        return;
+    }
+    let seeds: usize = std::env::var("CDPILOT_TEST_SEEDS").map_or(0, |count| count.parse().unwrap());
+    let at = AtHome::new("");
+    let (code, all) = results(&at, &["--model", "scripted-nothing", "--jobs", "4"]);
+    assert_eq!(code, Some(1));
+    for result in all.values().flatten() {
+        assert_eq!((&result["score"], &result["passed"]), (&json!(0.0), &json!(false)), "{result}");
+    }
+    // One site in each run of the suite, all with CDPILOT_TEST_SEEDS.
+    let models: Vec<String> = match seeds {
+        0 => vec!["scripted-random-1".to_owned()],
+        seeds => {
+            (1..=seeds).map(|seed| format!("scripted-random-{seed}")).chain(["scripted-addresses".to_owned()]).collect()
+        }
+    };
+    let mut args = vec!["--jobs", "4"];
+    for model in &models {
+        args.extend(["--model", model]);
+    }
+    if seeds == 0 {
+        args.extend(["techforum", "dataflow", "finviz_simple", "dialogs_cleanup", "--model", "scripted-addresses"]);
+    }
+    let (_, all) = results(&at, &args);
+    let passed: Vec<&Value> = all.values().flatten().filter(|result| result["passed"] == true).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+}
