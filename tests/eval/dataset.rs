@@ -89,7 +89,8 @@ fn faults_are_refused_with_their_line_and_what_is_right() {
 /// Each test of the program, broken in each of these ways.
 #[test]
 fn broken_files_are_refused_with_a_line_and_none_panics() {
-    let breaks: [(&str, fn(&str) -> String); 8] = [
+    type Break = fn(&str) -> String;
+    let breaks: [(&str, Break); 8] = [
         ("cut in the middle of a criterion", |yaml| yaml[..yaml.rfind("points").unwrap()].to_owned()),
         ("an unknown key", |yaml| yaml.replacen("difficulty:", "dificulty:", 1)),
         ("a key twice", |yaml| format!("id: other\n{yaml}")),

@@ -1,6 +1,6 @@
 //! The oracle plays every test; models that do nothing, click at random or open every address pass none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,13 +11,16 @@ use crate::cli_run::has_browser;
 /// Longest evaluation: 28 tests with 100 models.
 const LONGEST: Duration = Duration::from_secs(8 * 3600);
 
-/// Runs tests with models; the results by test and model.
-fn results(at: &AtHome, args: &[&str]) -> (Option<i32>, BTreeMap<(String, String), Vec<Value>>) {
+/// Results by test and model.
+type Results = BTreeMap<(String, String), Vec<Value>>;
+
+/// Runs tests with models; the exit status and the results.
+fn results(at: &AtHome, args: &[&str]) -> (Option<i32>, Results) {
     let out = at.home.root().parent().unwrap().join("out").display().to_string();
     let args = [&["eval", "run", "--json", "--out", &out], args].concat();
     let ran = at.program.run_within(LONGEST, &args, |_| {});
     let shown = ran.json();
-    let mut all: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    let mut all = Results::new();
     let Some(list) = shown["results"].as_array() else { panic!("{ran:?}") };
     for result in list {
         let text = |name: &str| result[name].as_str().unwrap().to_owned();
@@ -52,6 +55,33 @@ fn the_oracle_passes_every_test() {
     // The models of the program are in the settings only while they are needed.
     let settings = std::fs::read_to_string(at.home.root().join("llm.json")).unwrap_or_default();
     assert!(!settings.contains("oracle"), "{settings}");
+}
+
+/// Without an ability the oracle fails exactly the tests that the table in `eval/README.md` names. Only with
+/// `CDPILOT_TEST_ROUNDS`: it takes 250 runs.
+#[test]
+fn without_an_ability_the_oracle_fails_the_tests_of_the_table() {
+    let readme = std::fs::read_to_string("eval/README.md").unwrap();
+    let rows: Vec<(String, BTreeSet<String>)> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `oracle-without-"))
+        .filter_map(|line| line.split_once("` | "))
+        .map(|(ability, tests)| {
+            let names = tests.trim_end_matches(" |").split(", ").filter(|name| !name.is_empty());
+            (format!("oracle-without-{ability}"), names.map(str::to_owned).collect())
+        })
+        .collect();
+    assert_eq!(rows.len(), 9, "{rows:?}");
+    if std::env::var_os("CDPILOT_TEST_ROUNDS").is_none() || !has_browser() {
+        return;
+    }
+    let at = AtHome::new("");
+    for (model, expected) in rows {
+        let (_, all) = results(&at, &["--jobs", "4", "--model", &model]);
+        let failed = all.values().flatten().filter(|result| result["passed"] == false);
+        let failed: BTreeSet<String> = failed.map(|result| result["id"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(failed, expected, "{model}");
+    }
 }
 
 /// `CDPILOT_TEST_SEEDS=100`: so many that click at random.

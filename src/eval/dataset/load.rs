@@ -196,9 +196,9 @@ pub fn parse(yaml: &str) -> Result<Test, Faulty> {
     let (name, description) = (fields.text("name")?.0, fields.text("description")?.0);
     let time_limit = fields.get("time_limit").map_or(Ok(600.0), |node| positive(node, "time_limit", 86_400.0))?;
     let cost_limit = fields.get("cost_limit").map_or(Ok(1.0), |node| positive(node, "cost_limit", 10_000.0))?;
-    let currency = fields.get("currency").map_or_else(|| Ok("CNY".to_owned()), |node| currency(node))?;
+    let currency = fields.get("currency").map_or_else(|| Ok("CNY".to_owned()), currency)?;
     let routine_file = fields.get("routine_file").map(|node| text(node, "routine_file")).transpose()?;
-    let finals = fields.get("final").map_or_else(|| Ok(Vec::new()), |node| finals(node))?;
+    let finals = fields.get("final").map_or_else(|| Ok(Vec::new()), finals)?;
     let mut criteria: Vec<Criterion> = Vec::new();
     for node in list(fields.need("criteria")?, "criteria")? {
         let next = criterion(node, &criteria)?;

@@ -222,8 +222,7 @@ fn head(look: &Look, options: &LookOptions) -> String {
         ElementType::Any => String::new(),
         only => format!("{} ", only.name()),
     };
-    let (noun, matches) =
-        if look.all.len() == 1 { ("element", "matches") } else { ("elements", "match") };
+    let (noun, matches) = if look.all.len() == 1 { ("element", "matches") } else { ("elements", "match") };
     let keyed = options.keywords.as_ref().map(|_| format!(" that {matches} the keywords")).unwrap_or_default();
     let mut text = format!("{} {of}{noun}{keyed}, page {} of {}.", look.all.len(), look.page, look.pages);
     if look.page < look.pages {

@@ -160,9 +160,9 @@ fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, images: &
     let job = super::super::plan::Job { test: record.id.clone(), model: record.model.clone(), repeat: record.repeat };
     let folder = folder.join(job.folder());
     let repeat = if record.repeat > 1 { format!(" ({})", record.repeat) } else { String::new() };
-    let _ = write!(
+    let _ = writeln!(
         html,
-        "<details class=\"run\" id=\"{}\"><summary><span class=\"{}\">{}</span> <b>{}{repeat}</b> {} <small>{} of {} points</small></summary>\n",
+        "<details class=\"run\" id=\"{}\"><summary><span class=\"{}\">{}</span> <b>{}{repeat}</b> {} <small>{} of {} points</small></summary>",
         anchor(record),
         class(record.status),
         word(record.status),
