@@ -38,7 +38,7 @@ fn the_oracle_passes_every_test() {
     let rounds: usize = std::env::var("CDPILOT_TEST_ROUNDS").map_or(1, |count| count.parse().unwrap());
     let at = AtHome::new("");
     for round in 0..rounds {
-        for jobs in if rounds > 1 { &["1", "4"][..] } else { &["3"] } {
+        for jobs in if rounds > 1 { &["1", "4"][..] } else { &["2"] } {
             let (code, all) = results(&at, &["--model", "oracle", "--jobs", jobs]);
             let missed: Vec<String> = all
                 .values()
@@ -92,12 +92,16 @@ fn whoever_does_not_do_the_task_passes_no_test() {
     }
     let seeds: usize = std::env::var("CDPILOT_TEST_SEEDS").map_or(0, |count| count.parse().unwrap());
     let at = AtHome::new("");
-    let (code, all) = results(&at, &["--model", "scripted-nothing", "--jobs", "4"]);
+    let mut nothing = vec!["--model", "scripted-nothing", "--jobs", "4"];
+    if seeds == 0 {
+        nothing.extend(["gbr", "techforum", "finviz_complex", "dialogs_draft", "flaky_reply", "northstar_add_bag"]);
+    }
+    let (code, all) = results(&at, &nothing);
     assert_eq!(code, Some(1));
     for result in all.values().flatten() {
         assert_eq!((&result["score"], &result["passed"]), (&json!(0.0), &json!(false)), "{result}");
     }
-    // One site in each run of the suite, all with CDPILOT_TEST_SEEDS.
+    // A few tests in each run of the suite, all with CDPILOT_TEST_SEEDS.
     let models: Vec<String> = match seeds {
         0 => vec!["scripted-random-1".to_owned()],
         seeds => {
@@ -109,9 +113,12 @@ fn whoever_does_not_do_the_task_passes_no_test() {
         args.extend(["--model", model]);
     }
     if seeds == 0 {
-        args.extend(["techforum", "dataflow", "finviz_simple", "dialogs_cleanup", "--model", "scripted-addresses"]);
+        args.extend(["techforum", "dataflow", "finviz_simple"]);
     }
-    let (_, all) = results(&at, &args);
+    let (_, mut all) = results(&at, &args);
+    if seeds == 0 {
+        all.append(&mut results(&at, &["--model", "scripted-addresses", "payment_checkout"]).1);
+    }
     let passed: Vec<&Value> = all.values().flatten().filter(|result| result["passed"] == true).collect();
     assert!(passed.is_empty(), "{passed:#?}");
 }

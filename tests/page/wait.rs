@@ -193,3 +193,15 @@ fn wait_for_a_time_is_ended_by_a_dialog() {
         staged.supervisor().respond(None, ACCEPT, soon()).unwrap();
     }
 }
+
+/// A page that replaces its frames while it works: only the frame that is waited for has to stay.
+#[test]
+fn frames_that_are_replaced_do_not_end_a_wait() {
+    let body = "<p id=p>One moment</p><script>
+        const mount = () => { for (const old of document.querySelectorAll('iframe')) old.remove();
+            for (let n = 0; n < 3; n += 1) { const frame = document.createElement('iframe'); frame.srcdoc = '<p>inner'; document.body.append(frame); } };
+        let rounds = 0; const work = setInterval(() => { mount(); rounds += 1; if (rounds === 60) { clearInterval(work); p.textContent = 'Done'; } }, 20);</script>";
+    let Some(staged) = InputStage::alone("wait-frames", body) else { return };
+    waits(&staged, json!({ "textGone": "One moment" })).unwrap();
+    waits(&staged, json!({ "text": "Done" })).unwrap();
+}

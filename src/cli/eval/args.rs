@@ -45,6 +45,8 @@ pub(super) enum What {
     Serve(Serve),
     /// Score the stored runs of a folder again, without a browser, and write its reports
     Score(Score),
+    /// Write the reports of a folder again, from its results as they are
+    Report(Score),
 }
 
 #[derive(Debug, Clone, Args)]

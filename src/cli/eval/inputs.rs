@@ -1,6 +1,9 @@
 //! The dataset and the sites: those of the program, or of folders.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use super::super::failure::Failure;
 use super::super::output::Out;
@@ -30,6 +33,23 @@ pub(super) fn dataset(inputs: &Inputs, out: &Out) -> Result<Dataset, Failure> {
         ));
     }
     Dataset::load(&tests, traces.as_ref()).map_err(faulty)
+}
+
+/// What perfect play of a test takes: what the oracle needed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct PerfectPlay {
+    /// Calls of tools.
+    pub(super) steps: u64,
+    pub(super) seconds: f64,
+    pub(super) prompt_tokens: u64,
+    pub(super) completion_tokens: u64,
+}
+
+/// Perfect play by test: the file `oracle.json` beside the tests, if there is one.
+pub(super) fn perfect_play(dataset: Option<&Path>) -> BTreeMap<String, PerfectPlay> {
+    let assets = dataset.map_or_else(|| Some(Assets::embedded("dataset")), |folder| Assets::folder(folder).ok());
+    let file = assets.and_then(|assets| assets.read("oracle.json").ok().flatten());
+    file.and_then(|file| serde_json::from_slice(&file).ok()).unwrap_or_default()
 }
 
 /// The sites.

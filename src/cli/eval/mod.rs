@@ -13,7 +13,7 @@
 //! | `play` | one run: a conversation, its events, its limits |
 //! | `record` | the files of a run |
 //! | `progress` | bars on a terminal, lines elsewhere |
-//! | `results` | reading the results of a folder, totals; `eval score` |
+//! | `results` | reading the results of a folder, totals; `eval score`, `eval report` |
 //! | `report` | the report as HTML, JSON and JUnit XML |
 
 mod args;
@@ -43,6 +43,7 @@ pub(super) fn run(eval: &Eval, global: &Global, settings: &Settings, out: &Out) 
         What::List(args) => list::run(args, out),
         What::Serve(args) => serve::run(args, out),
         What::Run(args) => run::run(args, global, settings, out),
-        What::Score(args) => results::score(args, out),
+        What::Score(args) => results::score(args, true, out),
+        What::Report(args) => results::score(args, false, out),
     }
 }

@@ -1,4 +1,4 @@
-//! Reading the results of a folder, totals; `cdpilot eval score`.
+//! Reading the results of a folder, totals; `cdpilot eval score` and `report`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,8 +43,8 @@ pub(super) fn read(folder: &Path, plan: &Plan, _: &Dataset) -> Result<Vec<Record
     Ok(records)
 }
 
-/// Scores stored runs again.
-pub(super) fn score(args: &Score, out: &Out) -> Result<Exit, Failure> {
+/// Writes the reports of stored runs. `again`: scores them again first.
+pub(super) fn score(args: &Score, again: bool, out: &Out) -> Result<Exit, Failure> {
     let folder = &args.folder;
     let (plan, dataset) = plan(folder, &args.inputs, out)?;
     let mut records = read(folder, &plan, &dataset)?;
@@ -57,7 +57,7 @@ pub(super) fn score(args: &Score, out: &Out) -> Result<Exit, Failure> {
             folder.display()
         ));
     }
-    for record in &mut records {
+    for record in records.iter_mut().filter(|_| again) {
         let Some(test) = dataset.test(&record.id) else { continue };
         let job = super::plan::Job { test: record.id.clone(), model: record.model.clone(), repeat: record.repeat };
         let place = folder.join(job.folder());

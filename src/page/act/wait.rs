@@ -303,7 +303,8 @@ impl Tab {
         for (frame, answer) in frames.iter().zip(answers) {
             let (doc, done) = match answer {
                 Ok(answer) => answer,
-                Err(error) if may_pass(&error) => {
+                // Pages replace frames while they work; only the frame that is waited for has to stay.
+                Err(error) if may_pass(&error) || *frame != wait.frame && has_left(&error) => {
                     wait.silent |= is_silent(&error);
                     wait.unknown = true;
                     unknown = true;
@@ -346,6 +347,11 @@ impl Tab {
         ];
         Ok(all.into_iter().filter(|(_, holds)| !holds).map(|(what, _)| what).collect())
     }
+}
+
+/// Whether a frame has gone since it was listed.
+fn has_left(error: &Error) -> bool {
+    matches!(error, Error::Supervisor(supervisor::Error::FrameNotFound { .. }))
 }
 
 /// Whether the error may pass: the frame is loading another document.

@@ -1,5 +1,6 @@
 //! The report for people: one file without anything from elsewhere.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::super::inputs::PerfectPlay;
 use super::super::plan::Plan;
 use super::super::record::{EVENTS, Record, Status, TRACK, read_json};
 use super::super::results::Totals;
@@ -23,7 +25,14 @@ const MAX_IMAGES: usize = if SHRINKS { 48 << 20 } else { 8 << 20 };
 /// Longest text of a step, in characters.
 const MAX_TEXT: usize = 600;
 
-pub(super) fn page(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Record], totals: &[Totals]) -> String {
+pub(super) fn page(
+    folder: &Path,
+    plan: &Plan,
+    dataset: &Dataset,
+    records: &[Record],
+    totals: &[Totals],
+    perfect: &BTreeMap<String, PerfectPlay>,
+) -> String {
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Evaluation {}</title><link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\n<header><h1>Evaluation</h1>\
@@ -34,7 +43,7 @@ pub(super) fn page(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Rec
         escaped(&plan.track)
     );
     models(&mut html, plan, totals);
-    table(&mut html, plan, dataset, records);
+    table(&mut html, plan, dataset, records, perfect);
     let mut images = 0;
     html.push_str("<section><h2>Runs</h2>\n");
     for record in records {
@@ -53,6 +62,23 @@ pub(super) fn page(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Rec
 fn readable(stamp: &str) -> String {
     let part = |from: usize, to: usize| stamp.get(from..to).unwrap_or_default();
     format!("{}-{}-{} {}:{}:{}", part(0, 4), part(4, 6), part(6, 8), part(9, 11), part(11, 13), part(13, 15))
+}
+
+/// A number with a comma after each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn points(points: f64) -> String {
+    if (points - 1.0).abs() < f64::EPSILON { "1 point".to_owned() } else { format!("{points} points") }
 }
 
 fn number(value: Option<f64>) -> String {
@@ -84,8 +110,8 @@ fn models(html: &mut String, plan: &Plan, totals: &[Totals]) {
             number(of.composite),
             of.seconds,
             of.steps,
-            of.prompt_tokens,
-            of.completion_tokens,
+            grouped(of.prompt_tokens),
+            grouped(of.completion_tokens),
             escaped(&costs.join(", "))
         );
     }
@@ -97,7 +123,13 @@ fn models(html: &mut String, plan: &Plan, totals: &[Totals]) {
     html.push_str("</p></section>\n");
 }
 
-fn table(html: &mut String, plan: &Plan, dataset: &Dataset, records: &[Record]) {
+fn table(
+    html: &mut String,
+    plan: &Plan,
+    dataset: &Dataset,
+    records: &[Record],
+    perfect: &BTreeMap<String, PerfectPlay>,
+) {
     html.push_str(
         "<section><h2>Tests</h2>\n<div class=\"wide\"><table class=\"tests\"><thead><tr><th>Test<th>Difficulty",
     );
@@ -114,6 +146,13 @@ fn table(html: &mut String, plan: &Plan, dataset: &Dataset, records: &[Record]) 
             escaped(&test.description),
             escaped(difficulty.as_str().unwrap_or_default())
         );
+        match perfect.get(&test.id) {
+            Some(play) => {
+                let tokens = grouped(play.prompt_tokens + play.completion_tokens);
+                let _ = write!(html, "<td>{} steps<small>{:.0} s, {tokens} tokens</small>", play.steps, play.seconds);
+            }
+            None => html.push_str("<td>"),
+        }
         for model in &plan.models {
             html.push_str("<td>");
             for record in records.iter().filter(|record| record.id == test.id && record.model == *model) {
@@ -185,21 +224,23 @@ fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, images: &
         test.cost_limit,
         escaped(&test.currency),
         record.steps,
-        record.tokens.prompt,
-        record.tokens.completion
+        grouped(record.tokens.prompt),
+        grouped(record.tokens.completion)
     );
     if let Some(cause) = &record.cause {
         let _ = write!(html, " <span class=\"cause\">{}</span>", escaped(cause));
     }
-    let _ = write!(html, "</p>\n<p class=\"task\">{}</p>\n<ul class=\"criteria\">", escaped(&test.instruction));
+    let places = record.place.places();
+    let task = places.fill(&test.instruction).map_or_else(|_| test.instruction.clone(), |task| task.into_owned());
+    let _ = write!(html, "</p>\n<p class=\"task\">{}</p>\n<ul class=\"criteria\">", escaped(&task));
     for criterion in &record.score.criteria {
         let optional = if criterion.optional { ", optional" } else { "" };
         let _ = write!(
             html,
-            "<li class=\"{}\">{} <small>{} points{optional}</small>",
+            "<li class=\"{}\">{} <small>{}{optional}</small>",
             if criterion.earned { "earned" } else { "missing" },
             escaped(&criterion.description),
-            criterion.points
+            points(criterion.points)
         );
     }
     html.push_str("</ul>\n");

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::super::failure::Failure;
 use super::super::files::{Readers, write as write_file};
+use super::inputs::{PerfectPlay, perfect_play};
 use super::plan::{Plan, file_name};
 use super::record::{self, Record};
 use super::results::{Totals, totals};
@@ -26,12 +27,16 @@ struct Json<'a> {
     rates: &'a BTreeMap<String, f64>,
     excluded: &'a BTreeMap<String, String>,
     totals: &'a [Totals],
+    /// What the oracle needed, by test.
+    perfect_play: &'a BTreeMap<String, PerfectPlay>,
     results: Vec<&'a Record>,
 }
 
 /// Writes the reports of a folder.
 pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Record]) -> Result<(), Failure> {
     let totals = totals(records, plan);
+    let mut perfect = perfect_play(plan.dataset.as_deref());
+    perfect.retain(|test, _| plan.tests.contains(test));
     let json = |totals: &[Totals], results: Vec<&Record>, path: &Path| {
         let json = Json {
             version: env!("CARGO_PKG_VERSION"),
@@ -40,6 +45,7 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
             rates: &plan.rates.0,
             excluded: &plan.excluded,
             totals,
+            perfect_play: &perfect,
             results,
         };
         record::write_json(path, &serde_json::to_value(&json).unwrap_or_default())
@@ -56,7 +62,7 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
         written.map_err(|problem| Failure::new("INTERNAL", format!("cannot write {}: {problem}", path.display())))
     };
     text("report.xml", junit::text(plan, records))?;
-    text("report.html", html::page(folder, plan, dataset, records, &totals))
+    text("report.html", html::page(folder, plan, dataset, records, &totals, &perfect))
 }
 
 /// Text of models and pages in HTML and XML.

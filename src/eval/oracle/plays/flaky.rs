@@ -90,7 +90,7 @@ fn take(hands: &mut Hands, matter: &str, dock: &str) -> Done {
         hands.press(button)?;
         // The button shows it while the service works.
         wait_until_gone(hands, "…")?;
-        if hands.page_text()?.contains(&format!("{number} is already closed")) {
+        if shows(hands, &format!("{number} is already closed"))? {
             refresh(hands)?;
         }
     }
@@ -112,7 +112,7 @@ fn reply_and_close(hands: &mut Hands) -> Done {
     for _ in 0..TRIES {
         hands.click(&Want::text("Send and close"))?;
         wait_until_gone(hands, "Sending …")?;
-        if hands.page_text()?.contains("the ticket is closed") {
+        if shows(hands, "the ticket is closed")? {
             return Ok(());
         }
     }
@@ -147,23 +147,29 @@ fn book(hands: &mut Hands, wanted: &Move) -> Done {
     for _ in 0..TRIES {
         hands.click(&Want::text("Book move"))?;
         wait_until_gone(hands, "Booking …")?;
-        let mut page = hands.read()?;
-        if page.iter().any(|line| line.text.contains("may be booked or not")) {
-            refresh(hands)?;
-            page = hands.read()?;
-        }
-        if rows(&page).iter().any(|row| wanted.is_in(row)) {
+        if is_listed(hands, wanted)? {
             return Ok(());
+        }
+        if shows(hands, "may be booked or not")? {
+            refresh(hands)?;
+            if is_listed(hands, wanted)? {
+                return Ok(());
+            }
         }
     }
     hands.lost(format!("the move of {:?} was not booked", wanted.article))
+}
+
+/// Whether the list shows the move. Own moves are its first rows, which are never folded.
+fn is_listed(hands: &mut Hands, wanted: &Move) -> Done<bool> {
+    hands.read_for(|lines| Some(rows(lines).iter().any(|row| wanted.is_in(row))))
 }
 
 /// Waits for the list of the page, and asks for it again where that failed.
 fn load(hands: &mut Hands) -> Done {
     for _ in 0..TRIES {
         wait_until_gone(hands, "Loading the ")?;
-        if !hands.page_text()?.contains("not loaded") {
+        if !shows(hands, "not loaded")? {
             return Ok(());
         }
         hands.click(&Want::id("again"))?;
@@ -176,13 +182,18 @@ fn refresh(hands: &mut Hands) -> Done {
     for _ in 0..TRIES {
         hands.click(&Want::id("refresh"))?;
         wait_until_gone(hands, "Refreshing")?;
-        let text = hands.page_text()?;
-        let latest = text.lines().find(|line| line.contains("to date") || line.contains("ot refreshed"));
-        if latest.is_some_and(|line| line.contains("to date")) {
+        let is_told = |line: &&Line| line.text.contains("to date") || line.text.contains("ot refreshed");
+        let latest = |lines: &[Line]| lines.iter().find(is_told).is_some_and(|line| line.text.contains("to date"));
+        if hands.read_for(|lines| Some(latest(lines)))? {
             return Ok(());
         }
     }
     hands.lost("the list was not refreshed")
+}
+
+/// Whether a message is on the page; messages are never folded.
+fn shows(hands: &mut Hands, text: &str) -> Done<bool> {
+    hands.read_for(|lines| Some(lines.iter().any(|line| line.text.contains(text))))
 }
 
 fn wait_until_gone(hands: &mut Hands, text: &str) -> Done {

@@ -102,12 +102,14 @@ fn choose_locker(hands: &mut Hands, name: &str) -> Done {
     Ok(())
 }
 
-/// Pays with the first card of the task that is not declined.
+/// Pays with the first card of the task that is not declined. The name on the card is kept when one is declined.
 fn pay(hands: &mut Hands) -> Done {
     let name = hands.told("name on ", ". ")?;
     let name = name.split('"').nth(1).unwrap_or_default();
+    uses_frames(hands)?;
+    hands.write(&Want::id("holder"), name, false)?;
     for card in cards(&hands.task) {
-        enter_card(hands, &card, name)?;
+        enter_card(hands, &card)?;
         hands.click(&Want::id("pay"))?;
         wait_for_answer(hands)?;
         if !hands.page_text()?.contains("was declined") {
@@ -127,8 +129,7 @@ fn wait_for_answer(hands: &mut Hands) -> Done {
     hands.lost("the payment service does not answer")
 }
 
-fn enter_card(hands: &mut Hands, card: &Card, name: &str) -> Done {
-    uses_frames(hands)?;
+fn enter_card(hands: &mut Hands, card: &Card) -> Done {
     let fields = [
         ("Card number", &card.number),
         ("Expiry date, month and year", &card.expiry),
@@ -137,7 +138,7 @@ fn enter_card(hands: &mut Hands, card: &Card, name: &str) -> Done {
     for (label, text) in fields {
         hands.write(&Want::html(&format!("aria-label=\"{label}\"")), text, false)?;
     }
-    hands.write(&Want::id("holder"), name, false)
+    Ok(())
 }
 
 /// Enters the codes of the bank until the order is placed.
