@@ -11,7 +11,6 @@ pub(crate) mod api;
 pub(crate) mod bridged;
 pub(crate) mod chrome;
 pub(crate) mod driver;
-#[cfg(feature = "server")]
 #[cfg(feature = "eval")]
 pub(crate) mod eval_model;
 pub(crate) mod fake_cdp;
@@ -22,6 +21,7 @@ pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_grid;
 #[cfg(feature = "server")]
 pub(crate) mod fake_mcp;
+#[cfg(feature = "server")]
 pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
 #[cfg(all(feature = "cli", unix))]
