@@ -91,7 +91,7 @@ soak: browser ## run 10,000 dialogs with each policy, 200 lost connections, 400 
 soak-server: browser ## run eight clients on sixteen tabs of one server for ten minutes
 	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture
 
-eval: browser ## play all tests of the evaluation five times alone and five times four at a time, and 100 models that click at random
+eval: browser ## play all tests of the evaluation ten times, without each ability, and with 100 models that click at random; takes hours
 	CDPILOT_TEST_ROUNDS=5 CDPILOT_TEST_SEEDS=100 \
 	    $(CARGO) test --release --test main -- eval_oracle --nocapture --test-threads=1
 
