@@ -159,11 +159,12 @@ impl Tab {
     /// [`Error::Supervisor`]: the page is closed, the connection is lost, cancelled. While secrets are hidden, those of
     /// [`screenshot`](Self::screenshot).
     pub fn live_frame(&self, after: u64, deadline: Deadline<'_>) -> Result<Option<LiveFrame>, Error> {
-        if self.has_hidden() {
-            return self.live_screenshot(deadline);
-        }
         let mut is_late = false;
         loop {
+            // Each time: a secret may be stored while a frame is waited for.
+            if self.has_hidden() {
+                return self.live_screenshot(deadline);
+            }
             if deadline.is_cancelled() {
                 return Err(supervisor::Error::Cancelled.into());
             }
@@ -171,6 +172,7 @@ impl Tab {
                 return Ok(None);
             }
             match self.live.turn(after) {
+                Turn::Return(_) if self.has_hidden() => {}
                 Turn::Return(frame) => return Ok(Some(frame)),
                 Turn::Wait => self.live.wait(deadline),
                 Turn::Begin => {

@@ -130,3 +130,31 @@ fn a_page_that_draws_nothing_has_no_new_frame() {
     served.api.delete(&format!("/tabs/{target}")).ok();
     served.api.get(&format!("/screencast?targetId={target}")).fails(404, "TAB_NOT_FOUND");
 }
+
+/// A secret that is stored while a watcher waits: the frame that ends its wait shows nothing of it.
+#[test]
+fn a_secret_that_is_stored_during_a_wait_is_painted_over() {
+    let Some(served) = browsing() else { return };
+    let target = served.show(
+        "<style>body { margin: 0; background: #fff } p { margin: 0; width: 400px; font: 40px monospace; background: #f00; color: #f00 }</style>",
+    );
+    let first = frame(&served, &target, 0)["frame"].as_u64().unwrap();
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let (mut after, mut seen) = (first, Vec::new());
+            while seen.len() < 6 {
+                let next = frame(&served, &target, after);
+                after = next["frame"].as_u64().unwrap_or(after);
+                seen.push(next);
+            }
+            seen
+        });
+        let secret = json!({ "name": "late", "origin": "https://shop.example", "value": "hunter22-horse" });
+        served.api.post("/secrets", &secret).ok();
+        served.run("const p = document.createElement('p'); p.textContent = 'hunter22-horse'; document.body.append(p)");
+        for shown in watching.join().unwrap().iter().filter(|shown| shown["data"].is_string()) {
+            assert!(!is_near(colour(&served, shown, (10, 20)), RED), "a frame shows a stored secret");
+        }
+    });
+    served.api.delete("/secrets/late").ok();
+}

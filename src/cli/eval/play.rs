@@ -33,6 +33,8 @@ const FLUSH: Duration = Duration::from_secs(3);
 const FLUSH_LATE: Duration = Duration::from_secs(1);
 /// Without a new event for this long, there are no more.
 const QUIET: Duration = Duration::from_millis(400);
+/// How long after its limit a run is given up.
+pub(super) const GIVEN_UP: Duration = Duration::from_secs(10);
 /// How often a lost stream is opened again.
 const RECONNECTS: u32 = 5;
 /// Longest text of a cause, in characters.
@@ -64,6 +66,15 @@ impl Stage {
 pub(super) struct Trail {
     /// The conversation, once there is one.
     pub(super) conversation: Mutex<Option<String>>,
+    /// While the model works: when the run is given up.
+    given_up: Mutex<Option<Deadline<'static>>>,
+}
+
+impl Trail {
+    /// Whether the model should have been stopped long ago.
+    pub(super) fn is_late(&self) -> bool {
+        self.given_up.lock().is_some_and(Deadline::passed)
+    }
 }
 
 /// What was read from the stream of a conversation.
@@ -129,8 +140,10 @@ impl Playing<'_> {
         match self.converse() {
             Ok(id) => {
                 let began = Instant::now();
-                let deadline = Deadline::after(Duration::from_secs_f64(self.test.time_limit));
-                self.watch(&id, &mut watched, deadline)?;
+                let limit = Duration::from_secs_f64(self.test.time_limit);
+                *self.trail.given_up.lock() = Some(Deadline::after(limit + GIVEN_UP));
+                self.watch(&id, &mut watched, Deadline::after(limit))?;
+                *self.trail.given_up.lock() = None;
                 if self.is_interrupted() {
                     return Ok(None);
                 }

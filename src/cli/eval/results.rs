@@ -35,7 +35,7 @@ pub(super) fn plan(folder: &Path, given: &Inputs, out: &Out) -> Result<(Plan, Da
 }
 
 /// The results of all runs that are over.
-pub(super) fn read(folder: &Path, plan: &Plan, _: &Dataset) -> Result<Vec<Record>, Failure> {
+pub(super) fn read(folder: &Path, plan: &Plan) -> Result<Vec<Record>, Failure> {
     let mut records = Vec::new();
     for job in plan.jobs() {
         records.extend(record::read_json::<Record>(&folder.join(job.folder()).join(RESULT))?);
@@ -47,7 +47,7 @@ pub(super) fn read(folder: &Path, plan: &Plan, _: &Dataset) -> Result<Vec<Record
 pub(super) fn score(args: &Score, again: bool, out: &Out) -> Result<Exit, Failure> {
     let folder = &args.folder;
     let (plan, dataset) = plan(folder, &args.inputs, out)?;
-    let mut records = read(folder, &plan, &dataset)?;
+    let mut records = read(folder, &plan)?;
     let jobs = plan.jobs();
     if records.len() < jobs.len() {
         out.warning(&format!(

@@ -23,7 +23,7 @@ use super::super::settings::Settings;
 use super::args::{PORT, Run};
 use super::origins::Origins;
 use super::plan::{Job, Plan, Rates};
-use super::play::{self, Stage, Trail};
+use super::play::{self, GIVEN_UP, Stage, Trail};
 use super::progress::Progress;
 use super::record::{self, CONVERSATION, RESULT, Record, Status, Tokens};
 use super::scripted::{self, Scripted};
@@ -35,8 +35,6 @@ use crate::sync::{Deadline, Thread, spawn};
 
 /// The plan, in the folder of the results.
 pub(super) const PLAN: &str = "plan.json";
-/// How long after its limit a run is given up.
-const GIVEN_UP: Duration = Duration::from_secs(10);
 /// Time for creating a conversation, and for storing events and images.
 const AROUND: Duration = Duration::from_secs(60);
 /// How often runs that do not end are looked for.
@@ -56,7 +54,7 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
     let plan = Plan { models: models::reachable(&link, &plan.models)?, ..plan };
     let sites = inputs::sites(args.sites.as_deref())?;
     let toolsets = toolsets(&link, &plan)?;
-    let browser_id = browser(&link, args, global, &plan)?;
+    let browser_id = browser(&link, args, global)?;
     let origins = if args.no_serve {
         Origins::served(args.port.unwrap_or(PORT))?
     } else {
@@ -86,7 +84,7 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
         let again = format!("cdpilot eval run --resume {}", root.display());
         return Err(Failure::new("CANCELLED", format!("interrupted; `{again}` runs the rest")).with(Exit::Failed));
     }
-    let done = results::read(&root, &stage.plan, &dataset)?;
+    let done = results::read(&root, &stage.plan)?;
     report::write(&root, &stage.plan, &dataset, &done)?;
     results::print(&done, &stage.plan, &root, out);
     Ok(if done.iter().all(|record| record.status == Status::Passed) { Exit::Done } else { Exit::Failed })
@@ -168,7 +166,7 @@ fn toolsets(link: &Link<'_>, plan: &Plan) -> Result<HashMap<String, Vec<String>>
 }
 
 /// The browser of the conversations; `None`: that of the server's default profile.
-fn browser(link: &Link<'_>, args: &Run, global: &Global, plan: &Plan) -> Result<Option<String>, Failure> {
+fn browser(link: &Link<'_>, args: &Run, global: &Global) -> Result<Option<String>, Failure> {
     if let Some(id) = &args.browser_id {
         let valid = link.ask(&Request::get("/browsers").segment(id).segment("valid"))?;
         return match valid["valid"] == true {
@@ -184,7 +182,6 @@ fn browser(link: &Link<'_>, args: &Run, global: &Global, plan: &Plan) -> Result<
     // Long enough for all runs.
     let hours = 24.0 * 7.0;
     let registered = Request::post("/browsers/register").field("profile", Some(profile)).field("ttlHours", Some(hours));
-    debug_assert!(!plan.models.is_empty());
     Ok(link.ask(&registered)?["browser_id"].as_str().map(str::to_owned))
 }
 
@@ -291,8 +288,10 @@ impl Context<'_> {
                     }
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    let late =
-                        |played: &Played| played.until.passed() || played.thread.is_finished() && ended.is_empty();
+                    let late = |played: &Played| {
+                        let is_over = played.until.passed() || played.trail.is_late();
+                        is_over || played.thread.is_finished() && ended.is_empty()
+                    };
                     while let Some(at) = playing.iter().position(late) {
                         let played = playing.swap_remove(at);
                         let job = played.job.clone();

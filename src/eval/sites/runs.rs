@@ -89,6 +89,11 @@ impl Run {
     pub(super) fn add(&self, mut event: Value) {
         let mut events = self.events.lock();
         let session = event["sessionId"].as_str().unwrap_or_default().to_owned();
+        let bytes = event.to_string().len();
+        if events.list.len() >= MAX_EVENTS || events.bytes + bytes > MAX_BYTES {
+            events.lost += 1;
+            return;
+        }
         match event["seq"].as_u64() {
             Some(seq) if !events.known.insert((session, seq)) => return,
             Some(seq) => events.next = events.next.max(seq + 1),
@@ -96,11 +101,6 @@ impl Run {
                 event["seq"] = events.next.into();
                 events.next += 1;
             }
-        }
-        let bytes = event.to_string().len();
-        if events.list.len() >= MAX_EVENTS || events.bytes + bytes > MAX_BYTES {
-            events.lost += 1;
-            return;
         }
         events.bytes += bytes;
         events.list.push(event);
