@@ -261,3 +261,20 @@ fn the_tracker_reports_what_a_visitor_does_in_its_order() {
     assert_eq!(many, (0..300).collect::<Vec<_>>());
     assert_eq!(events.last().unwrap()["page"], "/t/next.html");
 }
+
+/// A page that reports without end takes no more memory than the limit; what is beyond it is counted.
+#[test]
+fn events_beyond_the_limit_are_counted_not_kept() {
+    let sites = serving();
+    let run = sites.begin(1);
+    let batch = |part: usize| -> String {
+        let events: Vec<Value> =
+            (0..1000).map(|n| json!({ "eventType": "x", "sessionId": "s", "seq": part * 1000 + n })).collect();
+        Value::Array(events).to_string()
+    };
+    for part in 0..21 {
+        assert_eq!(ask(&sites, &host(&run), "POST", "/api/track", &batch(part)).0, 200);
+    }
+    let tracked = run.tracked();
+    assert_eq!((tracked.events.len(), tracked.lost), (20_000, 1000));
+}
