@@ -248,20 +248,25 @@ impl Worker {
         self.hand_on_followed(FOLLOWED);
     }
 
+    /// Publishes the events and the view at once: whoever reads an event finds its effect in the view, and the other way round.
     /// Publishes before interrupting: a call sent afterwards sees the dialog in the view, and a call sent before is
     /// interrupted. Responses are sent last, so that their receivers find the effect in the view.
     fn publish(&mut self) {
         let lines = self.state.take_log();
-        if !lines.is_empty() {
-            self.log.append(lines);
-        }
         self.console_ring.change(self.state.take_console());
         self.request_ring.change(self.state.take_requests());
         if let Some(traffic) = self.state.take_traffic() {
             self.traffic.publish(Arc::new(traffic));
         }
-        if let Some(view) = self.state.view(&self.published.get()) {
-            self.published.publish(Arc::new(view));
+        let view = self.state.view(&self.published.get()).map(Arc::new);
+        let publish = || {
+            if let Some(view) = view {
+                self.published.publish(view);
+            }
+        };
+        match lines.is_empty() {
+            true => publish(),
+            false => self.log.append_with(lines, publish),
         }
         for response in self.state.take_responses() {
             response.send();

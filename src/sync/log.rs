@@ -105,9 +105,17 @@ impl<E: Clone + Bytes> Log<E> {
 
     /// Appends events, each with its time in Unix seconds; the log numbers them. A log that has ended ignores them.
     pub fn append(&self, new: impl IntoIterator<Item = (f64, E)>) {
+        self.append_with(new, || ());
+    }
+
+    /// Like [`append`](Self::append), and runs `publish` before anybody can read the new entries. Whoever reads one of them, finds
+    /// what `publish` has published, and whoever finds that and then reads the log, finds the entries. `publish` must be short and must
+    /// not use the log; it also runs if the log has ended.
+    pub(crate) fn append_with(&self, new: impl IntoIterator<Item = (f64, E)>, publish: impl FnOnce()) {
         // Measured before the lock is taken: iterator and events belong to the caller.
         let new: Vec<_> = new.into_iter().map(|(ts, what)| (ts, what.bytes(), what)).collect();
         let mut inner = self.inner.lock();
+        publish();
         if inner.ended {
             return;
         }

@@ -29,6 +29,41 @@ fn ends(recent: &[ClosedDialog]) -> Vec<(&str, ClosedBy, bool)> {
 }
 
 #[test]
+fn whoever_reads_an_event_finds_its_effect_in_the_view() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    let (send, read) = crossbeam_channel::bounded(0);
+    let (done, looked) = crossbeam_channel::bounded(0);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let (mut seen, mut early) = (0, 0);
+            while read.recv().is_ok() {
+                loop {
+                    let tail = supervisor.log().wait_since(seen, 100, soon());
+                    let view = supervisor.view();
+                    seen = tail.entries.last().map_or(seen, |entry| entry.seq);
+                    if tail.entries.iter().any(|entry| entry.kind() == EventKind::DialogOpened) {
+                        early += usize::from(view.dialogs.is_empty());
+                        done.send(()).unwrap();
+                        break;
+                    }
+                }
+            }
+            early
+        });
+        for number in 0..3_000 {
+            send.send(()).unwrap();
+            open(&fake, &supervisor, &format!("{number}"));
+            looked.recv().unwrap();
+            close(&fake, true);
+            until(&supervisor, "no dialog", |now| now.dialogs.is_empty());
+        }
+        drop(send);
+        assert_eq!(reader.join().unwrap(), 0, "events that were reported before the view had their effect");
+    });
+}
+
+#[test]
 fn a_duplicate_dialog_closed_event_counts_once() {
     let fake = browser();
     let supervisor = supervise(&fake);
