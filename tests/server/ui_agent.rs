@@ -1,12 +1,15 @@
 //! The web UI's conversations, used in a real browser as a person would: by what the page shows.
 
+use std::process::Command;
+
+use cdpilot::browser::TransportKind;
 use cdpilot::page::Act;
 use serde_json::{Value, json};
 
 use crate::server_tasks::Tasks;
 use crate::support::agent_plan::{Do, model_of};
 use crate::support::api::TestServer;
-use crate::support::chrome::soon;
+use crate::support::chrome::{launch, soon};
 use crate::support::page_libraries;
 use crate::support::site::Site;
 use crate::support::streaming_model::{Script, StreamingModel};
@@ -36,6 +39,16 @@ impl Person {
 
     fn acts(&self, act: Act) {
         self.paged.tab.act(&act, soon()).unwrap();
+    }
+
+    /// Loses its connections, or gets its network back.
+    fn network(&self, is_there: bool) {
+        let call =
+            |method, params| self.paged.supervisor().call_raw(&self.paged.top(), method, &params, soon()).unwrap();
+        call("Network.enable", json!({}));
+        let conditions =
+            json!({ "offline": !is_there, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+        call("Network.emulateNetworkConditions", conditions);
     }
 
     fn clicks(&self, locator: &str) {
@@ -555,16 +568,24 @@ fn badge_of(info: &Value) -> &'static str {
     }
 }
 
-/// Reloads, second windows and restarts of the server at random moments; 100 with `CDPILOT_TEST_MOMENTS=100`.
+fn signal(process: &str, what: &str) {
+    assert!(Command::new("kill").args([what, "--", process]).status().unwrap().success());
+}
+
+/// Reloads, second windows, restarts of the server and sleep at random moments; 100 with `CDPILOT_TEST_MOMENTS=100`.
 #[test]
 fn the_page_shows_what_the_server_knows_after_any_interruption() {
-    let moments: usize = std::env::var("CDPILOT_TEST_MOMENTS").map_or(6, |count| count.parse().unwrap());
+    let moments: usize = std::env::var("CDPILOT_TEST_MOMENTS").map_or(5, |count| count.parse().unwrap());
     let site = Site::start();
     shop(&site);
     let mut plan = vec![Do::Tab("init", site.url("a", "/"))];
     plan.extend([Do::Look, Do::Look, Do::Look, Do::Help("Ready?"), Do::Say("Good.")]);
     let Some(mut tasks) = Tasks::new(vec![plan]) else { return };
-    let Some(person) = Person::at(&tasks.served) else { return };
+    let Some(browser) = launch(TransportKind::Pipe) else { return };
+    let pid = browser.pid().unwrap();
+    let person = Person { paged: TestTab::of("ui-agent", browser) };
+    person.acts(Act::resize(1280, 800));
+    person.opens(&tasks.served.server().ui_url().unwrap());
     for moment in 0..moments {
         person.asks(&format!("Round {moment}, follow plan 0"));
         let hash = person.eval("location.hash").as_str().unwrap().to_owned();
@@ -574,7 +595,8 @@ fn the_page_shows_what_the_server_knows_after_any_interruption() {
             let info = &shown["conversation"];
             info["last_event"].as_u64().unwrap() >= at || info["status"] == "waiting"
         });
-        match moment % 3 {
+        let rests = |shown: &Value| ["waiting", "idle"].contains(&shown["conversation"]["status"].as_str().unwrap());
+        match moment % 5 {
             0 => {
                 person.paged.supervisor().reload(&person.paged.top(), soon()).unwrap();
                 person.paged.loaded();
@@ -583,15 +605,22 @@ fn the_page_shows_what_the_server_knows_after_any_interruption() {
                 let url = tasks.served.server().ui_url().unwrap();
                 person.opens(&format!("{url}{hash}"));
             }
-            _ => {
+            2 => {
                 tasks.served.restart_in_place();
                 person.sees("outside", "You are not signed in.");
                 let url = tasks.served.server().ui_url().unwrap();
                 person.opens(&format!("{url}{hash}"));
             }
+            // The person's machine sleeps while the run goes on; with 4, it has no network at first when it wakes up.
+            kind => {
+                person.network(kind != 4);
+                signal(&format!("-{pid}"), "-STOP");
+                tasks.served.api.until("rest", &route, rests);
+                signal(&format!("-{pid}"), "-CONT");
+                person.network(true);
+            }
         }
         // The run comes to its question, or was interrupted.
-        let rests = |shown: &Value| ["waiting", "idle"].contains(&shown["conversation"]["status"].as_str().unwrap());
         let shown = tasks.served.api.until("rest", &route, rests);
         let info = &shown["conversation"];
         person.sees("badge", badge_of(info));
