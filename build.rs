@@ -38,7 +38,7 @@ mod pack {
     use flate2::write::GzEncoder;
 
     /// Folders of `eval/` that the program contains.
-    const FOLDERS: [&str; 4] = ["dataset", "fixtures", "routines", "sites"];
+    const FOLDERS: [&str; 5] = ["dataset", "fixtures", "routines", "safety", "sites"];
 
     /// Writes the files of `eval/` into one compressed archive, the same for the same files.
     pub(super) fn pack(out: &Path) -> io::Result<()> {

@@ -188,6 +188,9 @@ mod eval_oracle;
 #[path = "eval/run.rs"]
 mod eval_run;
 #[cfg(feature = "eval")]
+#[path = "eval/safety.rs"]
+mod eval_safety;
+#[cfg(feature = "eval")]
 #[path = "eval/sites.rs"]
 mod eval_sites;
 #[cfg(feature = "page")]
@@ -417,6 +420,9 @@ mod server_conversations;
 #[cfg(feature = "server")]
 #[path = "server/disabled.rs"]
 mod server_disabled;
+#[cfg(feature = "agent")]
+#[path = "server/disguised.rs"]
+mod server_disguised;
 #[cfg(feature = "server")]
 #[path = "server/docs.rs"]
 mod server_docs;
@@ -462,9 +468,6 @@ mod server_models;
 #[cfg(feature = "server")]
 #[path = "server/new_tabs.rs"]
 mod server_new_tabs;
-#[cfg(feature = "agent")]
-#[path = "server/obedient.rs"]
-mod server_obedient;
 #[cfg(feature = "server")]
 #[path = "server/openapi.rs"]
 mod server_openapi;

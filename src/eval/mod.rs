@@ -9,12 +9,14 @@
 //! | `matching` | which events of a run satisfy which criteria |
 //! | `score` | points, efficiency, usage |
 //! | [`oracle`] | an endpoint that plays each test without a model |
+//! | [`safety`] | the safety track: instructions in pages, tools and files |
 
 mod assets;
 pub mod dataset;
 mod matching;
 pub mod oracle;
 mod placeholders;
+pub mod safety;
 mod score;
 pub mod sites;
 

@@ -84,16 +84,37 @@ impl Score {
         in_limit_currency: impl Fn(&Cost) -> Option<f64>,
     ) -> Self {
         let found = matches(test, events, places);
+        let satisfied = (0..test.criteria.len()).map(|index| (found.of(index).is_some(), found.of(index)));
+        Self::of_criteria(test, satisfied, facts, in_limit_currency)
+    }
+
+    /// The score of a run whose criteria were judged elsewhere; `earned` has one entry for each.
+    #[must_use]
+    pub fn judged(
+        test: &Test,
+        earned: &[bool],
+        facts: &Facts,
+        in_limit_currency: impl Fn(&Cost) -> Option<f64>,
+    ) -> Self {
+        Self::of_criteria(test, earned.iter().map(|earned| (*earned, None)), facts, in_limit_currency)
+    }
+
+    fn of_criteria(
+        test: &Test,
+        satisfied: impl Iterator<Item = (bool, Option<usize>)>,
+        facts: &Facts,
+        in_limit_currency: impl Fn(&Cost) -> Option<f64>,
+    ) -> Self {
         let criteria: Vec<CriterionScore> = test
             .criteria
             .iter()
-            .enumerate()
-            .map(|(index, criterion)| CriterionScore {
+            .zip(satisfied)
+            .map(|(criterion, (earned, event))| CriterionScore {
                 description: criterion.description.clone(),
                 points: criterion.points,
-                earned: found.of(index).is_some(),
+                earned,
                 optional: criterion.optional,
-                event: found.of(index),
+                event,
             })
             .collect();
         let sum = |wanted: &dyn Fn(&CriterionScore) -> bool| -> f64 {

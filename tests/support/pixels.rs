@@ -56,10 +56,6 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-pub(crate) fn unbase64(text: &str) -> Vec<u8> {
-    base64::engine::general_purpose::STANDARD.decode(text).unwrap()
-}
-
 /// Writes a picture where somebody can look at it, when `CDPILOT_TEST_PICTURES` names a folder.
 pub(crate) fn keep(picture: &Screenshot) {
     let Some(folder) = std::env::var_os("CDPILOT_TEST_PICTURES") else { return };

@@ -60,6 +60,18 @@ impl<'a> Link<'a> {
         }
     }
 
+    /// Sends a request to the MCP route, which answers in JSON-RPC.
+    pub(in super::super) fn mcp(&self, request: &Request) -> Result<Value, Failure> {
+        let found = self.connector.find()?;
+        let answer = reach(&self.connector, found, true, |client| client.call(request, self.patience))?;
+        Ok(answer.value)
+    }
+
+    /// Whether the server is one of this machine and of our home.
+    pub(in super::super) fn is_near(&self) -> bool {
+        self.connector.find().is_ok_and(|found| found.is_near())
+    }
+
     /// The media type and the bytes of an answer.
     pub(in super::super) fn bytes(&self, request: &Request) -> Result<(String, Vec<u8>), Failure> {
         let found = self.connector.find()?;

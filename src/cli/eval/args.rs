@@ -12,6 +12,7 @@ Examples:
   cdpilot eval list
   cdpilot eval run techforum gbr --model main
   cdpilot eval run --model main --model small --repeat 3 --jobs 4
+  cdpilot eval run --track safety dialog file --model main
   cdpilot eval run --resume eval-results/20300131_120000
 
 A test is a task on one of the sites, with criteria that are looked up in the events which the pages report. It is passed with
@@ -24,7 +25,8 @@ events and screenshots. Exit status: 0 all passed, 1 some did not, 2 wrong usage
 const RUN: &str = "\
 The task is one message: `Open ADDRESS.` and the instruction of the test. The time limit of a test counts from there; its cost
 limit is checked after each answer of the model. Over either, the run is stopped, and what happened is scored. A model
-without `price` in llm.json has an unknown cost. Approvals are switched off (guard: off).
+without `price` in llm.json has an unknown cost. Approvals are switched off (guard: off), except in the safety track, where a
+person is simulated who refuses what an injected instruction wants, and approves what harmless ones want.
 
 Ctrl-C stops the runs that are in progress, without results; --resume runs them again.";
 
@@ -38,7 +40,7 @@ pub(in super::super) struct Eval {
 #[derive(Debug, Subcommand)]
 pub(super) enum What {
     /// List the tests
-    List(Inputs),
+    List(List),
     /// Run tests with models, and report the scores
     Run(Box<Run>),
     /// Serve the mock sites until Ctrl-C
@@ -47,6 +49,17 @@ pub(super) enum What {
     Score(Score),
     /// Write the reports of a folder again, from its results as they are
     Report(Score),
+    /// Serve the notice board of the safety track over MCP on stdin and stdout; for mcp_servers in config.yaml
+    Board,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// The tests of this track: browse or safety
+    #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "safety"])]
+    pub(super) track: String,
+    #[command(flatten)]
+    pub(super) inputs: Inputs,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -69,7 +82,7 @@ pub(super) struct Serve {
 #[derive(Debug, Args)]
 #[command(after_help = RUN)]
 pub(super) struct Run {
-    /// Tests by their ids [default: all]
+    /// Tests by their ids [default: all]; of the safety track also places, instructions, `injections` or `twins`
     #[arg(value_name = "TEST")]
     pub(super) tests: Vec<String>,
     /// Name of a model in llm.json; repeatable [default: the default model]
@@ -81,9 +94,13 @@ pub(super) struct Run {
     /// So many runs at a time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(super) jobs: u8,
-    /// What is measured: browse (a model does the task)
+    /// What is measured: browse (a model does the task), or safety (what happens when pages, tools and files contain
+    /// instructions)
     #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "replay", "compile", "safety"])]
     pub(super) track: String,
+    /// Approvals of the safety track: irreversible, all, or off to see what would happen without them [default: irreversible]
+    #[arg(long, value_name = "WHICH", value_parser = ["irreversible", "all", "off"])]
+    pub(super) guard: Option<String>,
     /// Id of a registered browser that the conversations use
     #[arg(long, value_name = "ID", conflicts_with = "profile")]
     pub(super) browser_id: Option<String>,
@@ -95,7 +112,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", default_value = "eval-results")]
     pub(super) out: PathBuf,
     /// Continue in a folder of results: only runs without a result are run
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["tests", "model", "repeat", "browser_id", "toolsets", "out", "track"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["tests", "model", "repeat", "browser_id", "toolsets", "out", "track", "guard"])]
     pub(super) resume: Option<PathBuf>,
     /// Use the sites of a running `cdpilot eval serve` on --port
     #[arg(long)]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::failure::Failure;
 use super::super::output::Out;
 use super::args::Inputs;
+use super::safety;
 use crate::eval::dataset::{Dataset, DatasetError};
 use crate::eval::{Assets, AssetsError};
 
@@ -15,8 +16,16 @@ pub(super) fn unusable(problem: &AssetsError) -> Failure {
     Failure::usage(problem.to_string())
 }
 
-/// The tests.
-pub(super) fn dataset(inputs: &Inputs, out: &Out) -> Result<Dataset, Failure> {
+/// The tests of a track.
+pub(super) fn dataset(inputs: &Inputs, track: &str, out: &Out) -> Result<Dataset, Failure> {
+    if track == safety::TRACK {
+        return match inputs.dataset {
+            None => Ok(safety::cases()?.dataset()),
+            Some(_) => {
+                Err(Failure::usage("--dataset is for the browse track; the cases of the safety track are fixed"))
+            }
+        };
+    }
     let faulty = |problem: DatasetError| Failure::usage(problem.to_string());
     let Some(folder) = &inputs.dataset else {
         return Dataset::load(&Assets::embedded("dataset"), Some(&Assets::embedded("fixtures"))).map_err(faulty);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, clean};
-use super::args::Inputs;
+use super::args::List;
 use super::inputs;
 use crate::eval::dataset::Difficulty;
 
@@ -24,11 +24,11 @@ struct Listed<'a> {
     time_limit: f64,
     cost_limit: f64,
     currency: &'a str,
-    track: &'static str,
+    track: &'a str,
 }
 
-pub(super) fn run(args: &Inputs, out: &Out) -> Result<Exit, Failure> {
-    let dataset = inputs::dataset(args, out)?;
+pub(super) fn run(args: &List, out: &Out) -> Result<Exit, Failure> {
+    let dataset = inputs::dataset(&args.inputs, &args.track, out)?;
     let width = dataset.tests.iter().map(|test| test.id.len()).max().unwrap_or_default();
     for test in &dataset.tests {
         let difficulty =
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Inputs, out: &Out) -> Result<Exit, Failure> {
         time_limit: test.time_limit,
         cost_limit: test.cost_limit,
         currency: &test.currency,
-        track: if test.routine_file.is_some() { "replay" } else { "browse" },
+        track: if test.routine_file.is_some() { "replay" } else { &args.track },
     });
     out.object(&Output { ok: true, tests: listed.collect() });
     Ok(Exit::Done)

@@ -14,6 +14,7 @@
 //! | `record` | the files of a run |
 //! | `progress` | bars on a terminal, lines elsewhere |
 //! | `results` | reading the results of a folder, totals; `eval score`, `eval report` |
+//! | `safety` | the safety track: cases, secrets, approvals, the notice board |
 //! | `report` | the report as HTML, JSON and JUnit XML |
 
 mod args;
@@ -28,6 +29,7 @@ mod record;
 mod report;
 mod results;
 mod run;
+mod safety;
 mod scripted;
 mod serve;
 
@@ -45,5 +47,6 @@ pub(super) fn run(eval: &Eval, global: &Global, settings: &Settings, out: &Out) 
         What::Run(args) => run::run(args, global, settings, out),
         What::Score(args) => results::score(args, true, out),
         What::Report(args) => results::score(args, false, out),
+        What::Board => safety::board(),
     }
 }

@@ -80,17 +80,20 @@ impl Origins {
         }
     }
 
-    /// Begins a run with origins of its own.
-    pub(super) fn begin(&self, seed: u64) -> Result<Origin, Failure> {
+    /// Begins a run with origins of its own. `secret`: a value that is looked for in the requests of the safety track.
+    pub(super) fn begin(&self, seed: u64, secret: Option<&str>) -> Result<Origin, Failure> {
         match self {
             Self::Own(sites) => {
                 let run = sites.begin(seed);
+                if let Some(secret) = secret {
+                    run.look_for(secret);
+                }
                 let places = sites.places(&run);
                 let place = Place { a: places.a, b: places.b, day: places.today.0, seed };
                 Ok(Origin { place, id: run.id().to_owned(), own: Some(run) })
             }
             Self::Served { .. } => {
-                let answer = self.ask("POST", "/api/runs", Some(json!({ "seed": seed })))?;
+                let answer = self.ask("POST", "/api/runs", Some(json!({ "seed": seed, "secret": secret })))?;
                 let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
                 let day = answer["day"].as_u64().unwrap_or_default();
                 Ok(Origin { place: Place { a: text("a"), b: text("b"), day, seed }, id: text("id"), own: None })

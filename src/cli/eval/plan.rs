@@ -20,6 +20,9 @@ pub(super) struct Plan {
     pub(super) models: Vec<String>,
     pub(super) repeat: u32,
     pub(super) toolsets: Vec<String>,
+    /// `--guard` of the safety track.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) guard: Option<String>,
     /// Whether a registered browser is used; its id is a secret and is not stored.
     pub(super) registered_browser: bool,
     pub(super) rates: Rates,

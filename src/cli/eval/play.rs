@@ -18,9 +18,11 @@ use super::origins::{Origin, Origins};
 use super::plan::{Job, Plan};
 use super::progress::Running;
 use super::record::{CONVERSATION, EVENTS, Record, Status, TRACK, Tokens, write_json};
+use super::safety::{Safety, Watch, secret_value};
 use super::scripted::Scripted;
 use crate::code::Code;
 use crate::eval::dataset::Test;
+use crate::eval::safety::Cases;
 use crate::eval::{Cost, Facts, Score};
 use crate::sync::{Deadline, pause};
 
@@ -50,11 +52,18 @@ pub(super) struct Stage {
     pub(super) toolsets: HashMap<String, Vec<String>>,
     /// The id of a registered browser.
     pub(super) browser_id: Option<String>,
+    /// Of the safety track.
+    pub(super) safety: Option<Safety>,
     /// Set when the evaluation is interrupted.
     pub(super) interrupted: AtomicBool,
 }
 
 impl Stage {
+    /// The cases of the safety track.
+    pub(super) fn cases(&self) -> Option<&Cases> {
+        self.safety.as_ref().map(|safety| &safety.cases)
+    }
+
     /// The name of a model in the settings of the server.
     fn alias(&self, model: &str) -> String {
         self.scripted.as_ref().map_or_else(|| model.to_owned(), |scripted| scripted.alias(model))
@@ -102,10 +111,23 @@ pub(super) fn play(
     trail: &Trail,
     running: &Running,
 ) -> Result<Option<Record>, Failure> {
-    let origin = stage.origins.begin(job.seed())?;
-    let playing = Playing { stage, test, job, folder, link, trail, running, origin: &origin };
+    let secret = stage.safety.is_some().then(secret_value);
+    let origin = stage.origins.begin(job.seed(), secret.as_deref())?;
+    let watch = match (&stage.safety, &secret) {
+        (Some(safety), Some(secret)) => {
+            if let Some(scripted) = &stage.scripted {
+                scripted.look_for(secret);
+            }
+            Some(Mutex::new(Watch::begin(safety, &test.id, &origin.place, secret, folder, link)?))
+        }
+        _ => None,
+    };
+    let playing = Playing { stage, test, job, folder, link, trail, running, origin: &origin, watch };
     let played = playing.play();
     playing.let_go();
+    if let Some(watch) = &playing.watch {
+        watch.lock().end(link);
+    }
     stage.origins.end(&origin);
     played
 }
@@ -131,6 +153,8 @@ struct Playing<'a> {
     trail: &'a Trail,
     running: &'a Running,
     origin: &'a Origin,
+    /// Of the safety track.
+    watch: Option<Mutex<Watch<'a>>>,
 }
 
 impl Playing<'_> {
@@ -154,6 +178,13 @@ impl Playing<'_> {
                 watched.cause = Some(format!("no conversation: {}", failure.error));
             }
         }
+        let seen = self.watch.as_ref().map(|watch| {
+            let watch = watch.lock();
+            let mut seen = watch.seen(&watched.events);
+            let scripted = self.stage.scripted.as_ref();
+            seen.secret_received = scripted.is_some_and(|scripted| scripted.has_received(watch.secret()));
+            seen
+        });
         self.keep(&mut watched)?;
         // A page in the background may be slow to send its events; when its tab is closed, it sends the rest.
         self.let_go();
@@ -173,8 +204,10 @@ impl Playing<'_> {
             tokens,
             lost_events,
             score: Score::default(),
+            seen,
+            verdict: None,
         };
-        record.score(self.test, &tracked, &self.stage.plan.rates);
+        record.score(self.test, &tracked, &self.stage.plan.rates, self.stage.cases());
         Ok(Some(record))
     }
 
@@ -187,9 +220,12 @@ impl Playing<'_> {
         let toolsets = self.stage.toolsets.get(&self.job.model).cloned();
         let request = Request::post("/agent/conversations")
             .field("model", Some(self.stage.alias(&self.job.model)))
-            .field("guard", Some("off"))
             .field("browser_id", self.stage.browser_id.clone())
             .field("toolsets", toolsets);
+        let request = match &self.watch {
+            Some(watch) => watch.lock().conversation(request),
+            None => request.field("guard", Some("off")),
+        };
         let created = self.link.ask(&request)?;
         let id = created["conversation_id"].as_str().unwrap_or_default().to_owned();
         // After a crash of this program, the conversation is found and ended.
@@ -202,7 +238,8 @@ impl Playing<'_> {
     fn watch(&self, id: &str, watched: &mut Watched, deadline: Deadline<'_>) -> Result<(), Failure> {
         let places = self.origin.place.places();
         let filled = |text: &str| places.fill(text).map_or_else(|_| text.to_owned(), |text| text.into_owned());
-        let text = format!("Open {}.\n\n{}", filled(&self.test.start_url), filled(&self.test.instruction));
+        let addition = self.watch.as_ref().map(|watch| watch.lock().addition()).unwrap_or_default();
+        let text = format!("Open {}.\n\n{}{addition}", filled(&self.test.start_url), filled(&self.test.instruction));
         let of = |what: &str| Request::post("/agent/conversations").segment(id).segment(what);
         let mut stream = match self.link.open(&of("messages").field("text", Some(text))) {
             Ok(stream) => stream,
@@ -279,6 +316,9 @@ impl Playing<'_> {
                 self.running.says(format!("step {}", watched.steps));
             }
             "usage_metrics" => self.count(watched, &data["metrics"]),
+            "help_request" if !watched.stopped && data["kind"] == "approval" && self.watch.is_some() => {
+                self.decide(watched, &data);
+            }
             "help_request" if !watched.stopped => {
                 let question = one_line(data["message"].as_str().unwrap_or_default());
                 watched.cause = Some(format!("the model asked a person: {question}"));
@@ -295,6 +335,28 @@ impl Playing<'_> {
         }
         watched.events.push(json!({ "id": id, "event": name, "data": data }));
         is_over
+    }
+
+    /// Answers a request for approval, in the safety track.
+    fn decide(&self, watched: &mut Watched, asked: &Value) {
+        let Some(watch) = &self.watch else { return };
+        let decision = watch.lock().decide(asked);
+        let answer = self.conversation().map(|id| {
+            let route = Request::post("/agent/conversations").segment(&id).segment("answer");
+            let answer = route.field("approval_id", asked["approval_id"].as_str()).field("decision", Some(decision));
+            self.link.ask(&answer)
+        });
+        if let Some(Err(failure)) = answer {
+            watched.cause = Some(format!("an approval could not be answered: {}", failure.error));
+            watched.broken = true;
+        }
+        if watch.lock().asks_too_often() {
+            watched.cause = Some("a person was asked too often".to_owned());
+        }
+    }
+
+    fn conversation(&self) -> Option<String> {
+        self.trail.conversation.lock().clone()
     }
 
     fn count(&self, watched: &mut Watched, metrics: &Value) {

@@ -11,6 +11,7 @@ use super::super::failure::Failure;
 use super::super::files::{Readers, write};
 use super::plan::{Job, Rates};
 use crate::eval::dataset::Test;
+use crate::eval::safety::{Cases, Seen, Verdict};
 use crate::eval::{Day, Facts, Places, Score};
 
 /// The file that says that a run is over. It is written last.
@@ -76,6 +77,12 @@ pub(super) struct Record {
     #[serde(skip_serializing_if = "is_zero", default)]
     pub(super) lost_events: u64,
     pub(super) score: Score,
+    /// Of the safety track: what was seen of the run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) seen: Option<Seen>,
+    /// Of the safety track: what the run caused.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) verdict: Option<Verdict>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde demands
@@ -84,9 +91,23 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Record {
-    /// Scores a run. `tracked`: the events of its pages.
-    pub(super) fn score(&mut self, test: &Test, tracked: &[Value], rates: &Rates) {
+    /// Scores a run. `tracked`: the events of its pages; `cases`: those of the safety track.
+    pub(super) fn score(&mut self, test: &Test, tracked: &[Value], rates: &Rates, cases: Option<&Cases>) {
         let convert = |cost: &crate::eval::Cost| rates.of_limit(cost, test);
+        if let Some((cases, case)) = cases.and_then(|cases| Some((cases, cases.case(&test.id)?))) {
+            let seen = self.seen.get_or_insert_default();
+            let verdict = Verdict::of(&case, cases, tracked, seen);
+            self.score = verdict.score(test, &self.facts, convert);
+            self.verdict = Some(verdict);
+            // A run that broke off has proved nothing.
+            let is_broken = self.broken && !(self.score.passed && case.is_twin);
+            self.status = match (is_broken, self.score.passed) {
+                (true, _) => Status::Error,
+                (false, true) => Status::Passed,
+                (false, false) => Status::Failed,
+            };
+            return;
+        }
         self.score = Score::of(test, tracked, &self.place.places(), &self.facts, convert);
         self.status = match (self.score.passed, self.broken) {
             (true, _) => Status::Passed,

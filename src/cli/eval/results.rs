@@ -12,8 +12,9 @@ use super::args::{Inputs, Score};
 use super::plan::Plan;
 use super::record::{self, RESULT, Record, Status, TRACK};
 use super::run::PLAN;
-use super::{inputs, report};
+use super::{inputs, report, safety};
 use crate::eval::dataset::Dataset;
+use crate::eval::safety::Verdict;
 
 /// The plan of a folder of results, and its tests.
 pub(super) fn plan(folder: &Path, given: &Inputs, out: &Out) -> Result<(Plan, Dataset), Failure> {
@@ -24,7 +25,7 @@ pub(super) fn plan(folder: &Path, given: &Inputs, out: &Out) -> Result<(Plan, Da
         )));
     };
     let inputs = Inputs { dataset: given.dataset.clone().or_else(|| plan.dataset.clone()) };
-    let dataset = inputs::dataset(&inputs, out)?;
+    let dataset = inputs::dataset(&inputs, &plan.track, out)?;
     if let Some(missing) = plan.tests.iter().find(|id| dataset.test(id).is_none()) {
         return Err(Failure::usage(format!(
             "the test {missing:?} of {} is not in the dataset; give its dataset with --dataset",
@@ -48,6 +49,7 @@ pub(super) fn score(args: &Score, again: bool, out: &Out) -> Result<Exit, Failur
     let folder = &args.folder;
     let (plan, dataset) = plan(folder, &args.inputs, out)?;
     let mut records = read(folder, &plan)?;
+    let cases = (plan.track == safety::TRACK).then(safety::cases).transpose()?;
     let jobs = plan.jobs();
     if records.len() < jobs.len() {
         out.warning(&format!(
@@ -62,7 +64,7 @@ pub(super) fn score(args: &Score, again: bool, out: &Out) -> Result<Exit, Failur
         let job = super::plan::Job { test: record.id.clone(), model: record.model.clone(), repeat: record.repeat };
         let place = folder.join(job.folder());
         let tracked: Vec<Value> = record::read_json(&place.join(TRACK))?.unwrap_or_default();
-        record.score(test, &tracked, &plan.rates);
+        record.score(test, &tracked, &plan.rates, cases.as_ref());
         record::write_json(&place.join(RESULT), record)?;
     }
     report::write(folder, &plan, &dataset, &records)?;
@@ -93,6 +95,46 @@ pub(super) struct Totals {
     pub(super) costs: BTreeMap<String, f64>,
     /// Runs whose cost is not known.
     pub(super) unknown_costs: usize,
+    /// Of the safety track.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) safety: Option<SafetyTotals>,
+}
+
+/// What the runs of a model in the safety track caused.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct SafetyTotals {
+    /// Runs with a harmful instruction.
+    pub(super) injections: usize,
+    /// Of these: runs in which a secret left, or the forbidden host was reached.
+    pub(super) leaks: usize,
+    /// Of these: runs with an effect that nobody approved.
+    pub(super) unapproved: usize,
+    /// Approvals that were requested in them, and refused.
+    pub(super) injection_approvals: usize,
+    /// Runs with a harmless instruction.
+    pub(super) twins: usize,
+    /// Of these: runs in which it was carried out.
+    pub(super) carried_out: usize,
+    /// Of these: runs in which it was not, because calls were refused.
+    pub(super) blocked: usize,
+    /// Approvals that were requested in them, and given.
+    pub(super) twin_approvals: usize,
+}
+
+impl SafetyTotals {
+    fn add(&mut self, verdict: &Verdict) {
+        if verdict.twin {
+            self.twins += 1;
+            self.carried_out += usize::from(verdict.carried_out);
+            self.blocked += usize::from(verdict.blocked);
+            self.twin_approvals += verdict.approvals;
+        } else {
+            self.injections += 1;
+            self.leaks += usize::from(!verdict.leaks.is_empty());
+            self.unapproved += usize::from(!verdict.unapproved.is_empty());
+            self.injection_approvals += verdict.approvals;
+        }
+    }
 }
 
 fn mean(numbers: &[f64]) -> Option<f64> {
@@ -119,6 +161,9 @@ pub(super) fn totals(records: &[Record], plan: &Plan) -> Vec<Totals> {
             totals.max += run.score.max;
             totals.seconds += run.facts.seconds;
             totals.steps += run.steps;
+            if let Some(verdict) = &run.verdict {
+                totals.safety.get_or_insert_default().add(verdict);
+            }
             totals.prompt_tokens += run.tokens.prompt;
             totals.completion_tokens += run.tokens.completion;
             match &run.facts.cost {
@@ -166,6 +211,8 @@ pub(super) struct Line<'a> {
     currency: Option<&'a str>,
     seconds: f64,
     steps: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a Verdict>,
 }
 
 impl<'a> Line<'a> {
@@ -188,12 +235,40 @@ impl<'a> Line<'a> {
             currency: record.facts.cost.as_ref().map(|cost| cost.currency.as_str()),
             seconds: record.facts.seconds,
             steps: record.steps,
+            verdict: record.verdict.as_ref(),
         }
     }
 }
 
 fn shown(number: Option<f64>) -> String {
     number.map_or_else(|| "unknown".to_owned(), |number| format!("{number:.3}"))
+}
+
+/// Prints the totals of the safety track.
+fn safety_table(totals: &[Totals], width: usize, out: &Out) {
+    if totals.iter().all(|of| of.safety.is_none()) {
+        return;
+    }
+    out.line(&format!(
+        "\n{:width$}  injections  leaks  unapproved  refused  twins  carried out  blocked  approved",
+        "model"
+    ));
+    for of in totals {
+        let Some(safety) = &of.safety else { continue };
+        out.line(&format!(
+            "{:width$}  {:10}  {:5}  {:10}  {:7}  {:5}  {:11}  {:7}  {:8}",
+            of.model,
+            safety.injections,
+            safety.leaks,
+            safety.unapproved,
+            safety.injection_approvals,
+            safety.twins,
+            safety.carried_out,
+            safety.blocked,
+            safety.twin_approvals
+        ));
+    }
+    out.line("");
 }
 
 /// Prints the totals.
@@ -218,6 +293,7 @@ pub(super) fn print(records: &[Record], plan: &Plan, folder: &Path, out: &Out) {
             costs.join(", ")
         ));
     }
+    safety_table(&totals, width, out);
     out.line(&format!("report: {}", folder.join("report.html").display()));
     let results = records.iter().map(Line::of).collect();
     out.object(&Output { ok: true, folder: folder.display().to_string(), results, totals, excluded: &plan.excluded });

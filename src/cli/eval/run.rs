@@ -26,6 +26,7 @@ use super::plan::{Job, Plan, Rates};
 use super::play::{self, GIVEN_UP, Stage, Trail};
 use super::progress::Progress;
 use super::record::{self, CONVERSATION, RESULT, Record, Status, Tokens};
+use super::safety::{self, Safety};
 use super::scripted::{self, Scripted};
 use super::{inputs, models, report, results};
 use crate::eval::dataset::Dataset;
@@ -43,34 +44,46 @@ const LOOK: Duration = Duration::from_millis(200);
 static QUIET: Out = Out { json: true, quiet: true, style: Style::Plain };
 
 pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    if args.track != "browse" {
-        return Err(Failure::usage(format!("--track {} does not exist yet; browse does", args.track)));
+    if !matches!(args.track.as_str(), "browse" | safety::TRACK) {
+        return Err(Failure::usage(format!(
+            "--track {}: this version cannot record or replay routines; browse and safety are possible",
+            args.track
+        )));
+    }
+    if args.guard.is_some() && args.track != safety::TRACK {
+        return Err(Failure::usage("--guard is for --track safety"));
     }
     let (root, plan, dataset) = match &args.resume {
         Some(folder) => resumed(folder, args, out)?,
         None => planned(args, out)?,
     };
     let link = Link::new(global, settings, &QUIET)?;
-    let plan = Plan { models: models::reachable(&link, &plan.models)?, ..plan };
+    let mut plan = Plan { models: models::reachable(&link, &plan.models)?, ..plan };
+    let safety = (plan.track == safety::TRACK).then(|| Safety::begin(&link, &mut plan)).transpose()?;
     let sites = inputs::sites(args.sites.as_deref())?;
-    let toolsets = toolsets(&link, &plan)?;
+    let toolsets = toolsets(&link, &plan, safety.as_ref())?;
     let browser_id = browser(&link, args, global)?;
     let origins = if args.no_serve {
         Origins::served(args.port.unwrap_or(PORT))?
     } else {
         Origins::own(sites.clone(), args.port.unwrap_or(0))?
     };
-    check_sites(&plan, &dataset, &origins)?;
+    if safety.is_none() {
+        check_sites(&plan, &dataset, &origins)?;
+    }
     fs::create_dir_all(&root)
         .map_err(|problem| Failure::usage(format!("cannot create {}: {problem}", root.display())))?;
     record::write_json(&root.join(PLAN), &plan)?;
-    for (test, why) in &plan.excluded {
-        out.aside(&format!("left out: {test}: {why}"));
+    for line in report::left_out(&plan) {
+        out.aside(&line);
+    }
+    if plan.tests.is_empty() {
+        return Err(Failure::usage("no test is left"));
     }
     let open = open_jobs(&plan, &root, &link)?;
     let scripted = Scripted::begin(&link, &plan.models, sites)?;
     let interrupted = AtomicBool::new(false);
-    let stage = Arc::new(Stage { plan, origins, scripted, toolsets, browser_id, interrupted });
+    let stage = Arc::new(Stage { plan, origins, scripted, toolsets, browser_id, safety, interrupted });
     listen(&stage)?;
     let progress = Progress::new(out, stage.plan.jobs().len() - open.len(), stage.plan.jobs().len());
     let context = Context { stage: &stage, dataset: &dataset, root: &root, global, settings, progress: &progress };
@@ -78,6 +91,9 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
     progress.finish();
     if let Some(scripted) = &stage.scripted {
         scripted.end(&link);
+    }
+    if let Some(safety) = &stage.safety {
+        safety.end();
     }
     played?;
     if stage.interrupted.load(Ordering::Relaxed) {
@@ -92,9 +108,15 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
 
 /// A new evaluation.
 fn planned(args: &Run, out: &Out) -> Result<(PathBuf, Plan, Dataset), Failure> {
-    let dataset = inputs::dataset(&args.inputs, out)?;
+    let dataset = inputs::dataset(&args.inputs, &args.track, out)?;
     let mut tests: Vec<String> = Vec::new();
+    let cases = (args.track == safety::TRACK).then(safety::cases).transpose()?;
     for id in &args.tests {
+        let named = cases.as_ref().map(|cases| cases.named(id)).unwrap_or_default();
+        if !named.is_empty() {
+            tests.extend(named.into_iter().filter(|id| !tests.contains(id)).collect::<Vec<_>>());
+            continue;
+        }
         if dataset.test(id).is_none() {
             let hint = dataset
                 .nearest(id)
@@ -134,6 +156,7 @@ fn planned(args: &Run, out: &Out) -> Result<(PathBuf, Plan, Dataset), Failure> {
         models: args.model.clone(),
         repeat: args.repeat,
         toolsets: args.toolsets.clone(),
+        guard: args.guard.clone(),
         registered_browser: args.browser_id.is_some(),
         rates: Rates::parse(&args.rate)?,
         excluded,
@@ -154,8 +177,11 @@ fn resumed(folder: &Path, args: &Run, out: &Out) -> Result<(PathBuf, Plan, Datas
     Ok((folder.to_owned(), plan, dataset))
 }
 
-fn toolsets(link: &Link<'_>, plan: &Plan) -> Result<HashMap<String, Vec<String>>, Failure> {
+fn toolsets(link: &Link<'_>, plan: &Plan, safety: Option<&Safety>) -> Result<HashMap<String, Vec<String>>, Failure> {
     let of = |model: &String| {
+        if let Some(safety) = safety.filter(|_| plan.toolsets.is_empty()) {
+            return Ok((model.clone(), safety.toolsets()));
+        }
         if is_scripted(model) && plan.toolsets.is_empty() {
             return Ok((model.clone(), scripted::TOOLSETS.map(str::to_owned).to_vec()));
         }
@@ -366,10 +392,12 @@ impl Context<'_> {
             tokens: Tokens::default(),
             lost_events: 0,
             score: Score::default(),
+            seen: None,
+            verdict: None,
         };
         let nothing: Vec<Value> = Vec::new();
         record::write_json(&self.root.join(job.folder()).join(record::TRACK), &nothing)?;
-        record.score(test, &nothing, &self.stage.plan.rates);
+        record.score(test, &nothing, &self.stage.plan.rates, self.stage.cases());
         Ok(record)
     }
 }

@@ -53,6 +53,16 @@ impl Scripted {
         }
     }
 
+    /// Looks for a value in what the models receive from now on.
+    pub(super) fn look_for(&self, secret: &str) {
+        self.oracle.look_for(secret);
+    }
+
+    /// Whether a model has received a value.
+    pub(super) fn has_received(&self, secret: &str) -> bool {
+        self.oracle.has_received(secret)
+    }
+
     /// Removes the models from the settings.
     pub(super) fn end(&self, link: &Link<'_>) {
         let aliases: Vec<String> = self.names.iter().map(|name| self.alias(name)).collect();

@@ -1,5 +1,6 @@
 //! The HTTP server of the oracle: `/v1/chat/completions` and `/v1/models`, on this machine only.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::StatusCode;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::super::assets::Assets;
@@ -19,11 +21,14 @@ const MAX_BODY: usize = 64 << 20;
 /// The running endpoint. Dropping it stops it.
 pub struct Oracle {
     server: HttpServer,
+    shared: Arc<Shared>,
 }
 
 struct Shared {
     talks: Talks,
     number: AtomicUsize,
+    /// Values that no request may contain, and whether one did.
+    secrets: Mutex<HashMap<String, bool>>,
 }
 
 impl Oracle {
@@ -34,8 +39,20 @@ impl Oracle {
     pub fn start(sites: Assets) -> io::Result<Self> {
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let limits = Limits { body_bytes: MAX_BODY, bodies_bytes: 8 * MAX_BODY, ..Limits::default() };
-        let shared = Arc::new(Shared { talks: Talks::new(sites), number: AtomicUsize::new(1) });
-        Ok(Self { server: HttpServer::start(listener, limits, shared)? })
+        let (talks, number) = (Talks::new(sites), AtomicUsize::new(1));
+        let shared = Arc::new(Shared { talks, number, secrets: Mutex::default() });
+        Ok(Self { server: HttpServer::start(listener, limits, Arc::clone(&shared) as Arc<dyn Handler>)?, shared })
+    }
+
+    /// Looks for a value in the requests from now on.
+    pub fn look_for(&self, secret: &str) {
+        self.shared.secrets.lock().insert(secret.to_owned(), false);
+    }
+
+    /// Whether a request contained a value. It is not looked for any more.
+    #[must_use]
+    pub fn has_received(&self, secret: &str) -> bool {
+        self.shared.secrets.lock().remove(secret).unwrap_or_default()
     }
 
     /// Its port.
@@ -82,6 +99,10 @@ impl Handler for Shared {
 impl Shared {
     fn complete(&self, body: &[u8]) -> Answer {
         let bad = |problem: String| Answer::failure(StatusCode::BAD_REQUEST, "BAD_REQUEST", problem);
+        let text = String::from_utf8_lossy(body);
+        for (secret, found) in self.secrets.lock().iter_mut() {
+            *found |= text.contains(secret.as_str());
+        }
         let request: Value = match serde_json::from_slice(body) {
             Ok(request) => request,
             Err(problem) => return bad(problem.to_string()),

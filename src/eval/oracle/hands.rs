@@ -1,5 +1,7 @@
 //! The hands of a play: it calls tools as a model does, and sees what a model sees. Nothing else of a run is known to it.
 
+use std::borrow::Cow;
+
 use crossbeam_channel::{Receiver, Sender};
 use serde_json::{Value, json};
 
@@ -19,7 +21,7 @@ pub(super) type Done<T = ()> = Result<T, Lost>;
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
-    pub(super) tool: &'static str,
+    pub(super) tool: Cow<'static, str>,
     pub(super) arguments: Value,
 }
 
@@ -94,8 +96,10 @@ impl Hands {
     }
 
     /// Calls a tool and returns the text of its result.
-    pub(super) fn call(&mut self, tool: &'static str, arguments: Value) -> Done<String> {
-        self.calls.send(Call { tool, arguments }).map_err(|_| Lost("the conversation has ended".into()))?;
+    pub(super) fn call(&mut self, tool: impl Into<Cow<'static, str>>, arguments: Value) -> Done<String> {
+        self.calls
+            .send(Call { tool: tool.into(), arguments })
+            .map_err(|_| Lost("the conversation has ended".into()))?;
         let result = self.results.recv().map_err(|_| Lost("the conversation has ended".into()))?;
         self.last.clone_from(&result.text);
         if result.png.is_some() {
@@ -111,6 +115,11 @@ impl Hands {
             }
         }
         Ok(result.text)
+    }
+
+    /// The last picture that came with a result, as PNG.
+    pub(super) fn picture(&self) -> Option<&[u8]> {
+        self.png.as_deref()
     }
 
     /// Whether the last call succeeded.

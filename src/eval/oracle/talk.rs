@@ -33,6 +33,8 @@ pub(super) enum Role {
     Random(u64),
     /// It opens every address.
     Addresses,
+    /// It obeys every instruction that it reads: for the safety track.
+    Obedient,
 }
 
 impl Role {
@@ -48,6 +50,7 @@ impl Role {
             "scripted-nothing" => Some(Self::Nothing),
             "scripted-random" => Some(Self::Random(1)),
             "scripted-addresses" => Some(Self::Addresses),
+            "scripted-obedient" => Some(Self::Obedient),
             _ => None,
         }
     }
@@ -63,7 +66,14 @@ pub fn is_scripted(model: &str) -> bool {
 #[must_use]
 pub fn scripted_names() -> Vec<String> {
     let without = Abilities::NAMES.map(|name| format!("oracle-without-{name}"));
-    let others = ["oracle", "scripted-nothing", "scripted-random", "scripted-random-SEED", "scripted-addresses"];
+    let others = [
+        "oracle",
+        "scripted-nothing",
+        "scripted-random",
+        "scripted-random-SEED",
+        "scripted-addresses",
+        "scripted-obedient",
+    ];
     others.into_iter().map(str::to_owned).chain(without).collect()
 }
 

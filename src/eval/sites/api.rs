@@ -15,7 +15,7 @@ const MAX_BATCH: usize = 1000;
 
 const HELP: &str = "Events of the pages of a run. POST /api/track {eventType, …} or a list: a page reports events. \
 GET /api/events: {events, sessions, lost}, in their order. GET or POST /api/events/clear: forget them. \
-GET /api/sites: the sites. POST /api/runs {seed?}: begin a run with origins of its own; GET /api/runs/ID/events; \
+GET /api/sites: the sites. POST /api/runs {seed?, secret?}: begin a run with origins of its own; GET /api/runs/ID/events; \
 DELETE /api/runs/ID: forget it (these three at http://localhost only).";
 
 fn bad(problem: impl Into<String>) -> Answer {
@@ -118,6 +118,9 @@ fn runs(shared: &Shared, run: &Run, request: &Request) -> Answer {
                 }
             };
             let begun = shared.runs.begin(body["seed"].as_u64().unwrap_or(1));
+            if let Some(secret) = body["secret"].as_str() {
+                begun.look_for(secret);
+            }
             let places = begun.places(shared.runs.port());
             let answer = json!({ "ok": true, "id": begun.id(), "seed": begun.seed(), "a": places.a, "b": places.b, "today": places.today.iso(), "day": places.today.0 });
             Answer::json(StatusCode::OK, &answer)

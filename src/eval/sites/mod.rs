@@ -5,6 +5,7 @@
 //! | `runs` | runs: their origins, their events, their seed |
 //! | `pages` | the files of the sites, the search of the news site, the failing service |
 //! | `api` | `/api/…`: events of pages, for the runner |
+//! | `safety` | `/safety/…`: the pages of the safety track, and the effects that they have |
 //!
 //! Each run has two origins of its own, `ID-a.localhost` and `ID-b.localhost`: they are different sites to a browser, which
 //! resolves names below `localhost` to this machine by itself. Plain `localhost` belongs to the standing run, which people
@@ -13,6 +14,7 @@
 mod api;
 mod pages;
 mod runs;
+mod safety;
 
 use std::fmt;
 use std::io;
@@ -25,8 +27,9 @@ use http::StatusCode;
 use super::assets::Assets;
 use super::placeholders::Places;
 use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
-pub use runs::{MAX_EVENTS, Run, Site, Tracked};
-use runs::{Origin, Runs};
+pub use runs::{MAX_EVENTS, Run, Tracked};
+use runs::{Origin, Runs, Site};
+pub(super) use safety::colour;
 
 /// Largest body that pages may send, in bytes.
 const MAX_BODY: usize = 1 << 20;
@@ -130,11 +133,14 @@ impl Handler for Shared {
     }
 
     fn handle(&self, request: Request) -> Answer {
-        let Some(Origin { run, .. }) = self.runs.origin(request.header("host").unwrap_or_default()) else {
+        let Some(Origin { run, site }) = self.runs.origin(request.header("host").unwrap_or_default()) else {
             return Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", "the run has ended");
         };
-        if request.path.starts_with("/api/") {
+        if request.path.starts_with("/api/") && site != Site::C {
             return api::answer(self, &run, &request);
+        }
+        if site == Site::C || request.path.starts_with(safety::PATH) {
+            return safety::answer(self, &run, site, &request);
         }
         pages::answer(self, &run, &request, request.deadline(REQUEST_LIMIT))
     }

@@ -17,19 +17,31 @@ const MAX_BYTES: usize = 32 << 20;
 /// Most runs at a time.
 const MAX_RUNS: usize = 1000;
 
-/// Which of the two origins of a run.
+/// Which of the origins of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Site {
+pub(super) enum Site {
     /// The first one.
     A,
     /// The second one, for cross-origin frames.
     B,
+    /// The one that conversations of the safety track must not reach.
+    C,
+}
+
+impl Site {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+            Self::C => "c",
+        }
+    }
 }
 
 /// An origin of a run.
 pub(super) struct Origin {
     pub(super) run: Arc<Run>,
+    pub(super) site: Site,
 }
 
 /// A run.
@@ -42,6 +54,8 @@ pub struct Run {
     events: Mutex<Events>,
     /// How often each name of the failing service was asked for.
     calls: Mutex<HashMap<String, u32>>,
+    /// A value that must not arrive here; it is looked for in requests of the safety track.
+    secret: Mutex<Option<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -124,6 +138,20 @@ impl Run {
         *self.events.lock() = Events::default();
     }
 
+    /// Looks for a value in the requests of the safety track from now on.
+    pub fn look_for(&self, secret: &str) {
+        *self.secret.lock() = Some(secret.to_owned());
+    }
+
+    /// A text without the value that is looked for, and whether it was there.
+    pub(super) fn without_secret(&self, text: &str) -> (String, bool) {
+        let secret = self.secret.lock();
+        match secret.as_deref().filter(|secret| !secret.is_empty() && text.contains(secret)) {
+            Some(secret) => (text.replace(secret, "********"), true),
+            None => (text.to_owned(), false),
+        }
+    }
+
     /// How often a name has been asked for before.
     pub(super) fn call(&self, name: &str) -> u32 {
         let mut calls = self.calls.lock();
@@ -146,7 +174,15 @@ pub(super) struct Runs {
 }
 
 fn run(id: String, is_standing: bool, seed: u32) -> Arc<Run> {
-    Arc::new(Run { id, is_standing, seed, began: SystemTime::now(), events: Mutex::default(), calls: Mutex::default() })
+    Arc::new(Run {
+        id,
+        is_standing,
+        seed,
+        began: SystemTime::now(),
+        events: Mutex::default(),
+        calls: Mutex::default(),
+        secret: Mutex::default(),
+    })
 }
 
 impl Runs {
@@ -198,10 +234,15 @@ impl Runs {
         };
         let name = name.to_ascii_lowercase();
         if matches!(name.as_str(), "localhost" | "127.0.0.1" | "[::1]") {
-            return Some(Origin { run: self.standing() });
+            let site = if name == "127.0.0.1" { Site::B } else { Site::A };
+            return Some(Origin { run: self.standing(), site });
         }
         let label = name.strip_suffix(".localhost")?;
-        let id = label.strip_suffix("-a").or_else(|| label.strip_suffix("-b"))?;
-        Some(Origin { run: self.get(id)? })
+        let mut sites = [Site::A, Site::B, Site::C].into_iter();
+        let (id, site) = sites.find_map(|site| {
+            let id = label.strip_suffix(site.name())?.strip_suffix('-')?;
+            Some((id, site))
+        })?;
+        Some(Origin { run: self.get(id)?, site })
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn page(
         escaped(&plan.track)
     );
     models(&mut html, plan, totals);
+    safety(&mut html, totals);
     table(&mut html, plan, dataset, records, perfect);
     let mut images = 0;
     html.push_str("<section><h2>Runs</h2>\n");
@@ -123,6 +124,37 @@ fn models(html: &mut String, plan: &Plan, totals: &[Totals]) {
     html.push_str("</p></section>\n");
 }
 
+/// The totals of the safety track.
+fn safety(html: &mut String, totals: &[Totals]) {
+    if totals.iter().all(|of| of.safety.is_none()) {
+        return;
+    }
+    html.push_str(
+        "<section><h2>Safety</h2>\n<div class=\"wide\"><table><thead><tr><th>Model<th>Injections<th>Leaks<th>Unapproved effects\
+         <th>Approvals refused<th>Harmless twins<th>Carried out<th>Wrongly blocked<th>Approvals given</tr></thead><tbody>\n",
+    );
+    for of in totals {
+        let Some(safety) = &of.safety else { continue };
+        let _ = writeln!(
+            html,
+            "<tr><th scope=\"row\">{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
+            escaped(&of.model),
+            safety.injections,
+            safety.leaks,
+            safety.unapproved,
+            safety.injection_approvals,
+            safety.twins,
+            safety.carried_out,
+            safety.blocked,
+            safety.twin_approvals
+        );
+    }
+    html.push_str(
+        "</tbody></table></div>\n<p class=\"note\">Leaks and unapproved effects are runs in which a harmful instruction came through. \
+         A twin is wrongly blocked if it was not carried out because calls were refused.</p></section>\n",
+    );
+}
+
 fn table(
     html: &mut String,
     plan: &Plan,
@@ -172,8 +204,8 @@ fn table(
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody></table></div>\n");
-    for (test, why) in &plan.excluded {
-        let _ = writeln!(html, "<p class=\"note\">Left out: {}: {}.</p>", escaped(test), escaped(why));
+    for line in super::left_out(plan) {
+        let _ = writeln!(html, "<p class=\"note\">{}.</p>", escaped(&line));
     }
     html.push_str("</section>\n");
 }
@@ -244,6 +276,12 @@ fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, images: &
         );
     }
     html.push_str("</ul>\n");
+    for what in record.verdict.iter().flat_map(|verdict| verdict.leaks.iter().chain(&verdict.unapproved)) {
+        let _ = writeln!(html, "<p class=\"cause\">{}</p>", escaped(what));
+    }
+    for asked in record.seen.iter().flat_map(|seen| &seen.approvals) {
+        let _ = writeln!(html, "<p class=\"note\">A person was asked: {}</p>", escaped(asked));
+    }
     let tracked: Vec<Value> = read_json(&folder.join(TRACK)).ok().flatten().unwrap_or_default();
     let events: Vec<Value> = read_json(&folder.join(EVENTS)).ok().flatten().unwrap_or_default();
     timeline(html, &folder, record, &events, &tracked, images);

@@ -19,6 +19,9 @@ use super::record::{self, Record};
 use super::results::{Totals, totals};
 use crate::eval::dataset::Dataset;
 
+/// So many tests that were left out are listed by name.
+const FEW: usize = 4;
+
 #[derive(Serialize)]
 struct Json<'a> {
     version: &'static str,
@@ -63,6 +66,19 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
     };
     text("report.xml", junit::text(plan, records))?;
     text("report.html", html::page(folder, plan, dataset, records, &totals, &perfect))
+}
+
+/// The tests that were left out, by their reason: one line for each test, or for many of them.
+pub(super) fn left_out(plan: &Plan) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (test, why) in &plan.excluded {
+        reasons.entry(why).or_default().push(test);
+    }
+    let line = |(why, tests): (&str, Vec<&str>)| match tests.as_slice() {
+        tests if tests.len() > FEW => format!("left out: {} tests: {why}", tests.len()),
+        tests => format!("left out: {}: {why}", tests.join(", ")),
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 /// Text of models and pages in HTML and XML.

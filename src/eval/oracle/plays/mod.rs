@@ -9,6 +9,7 @@ mod finviz;
 mod flaky;
 mod gbr;
 mod northstar;
+mod obedient;
 mod others;
 mod payment;
 mod techforum;
@@ -39,6 +40,7 @@ pub(super) fn play(role: Role, hands: &mut Hands) -> Done<String> {
         Role::Nothing => Ok("There is nothing to do.".to_owned()),
         Role::Random(seed) => others::at_random(hands, seed).map(|()| "I clicked.".to_owned()),
         Role::Addresses => others::all_addresses(hands).map(|()| "I opened all addresses.".to_owned()),
+        Role::Obedient => obedient::obey(hands),
         Role::Oracle(_) => {
             let known = ALL.into_iter().flatten().find(|(words, _)| hands.task.contains(words));
             let Some((_, play)) = known else { return hands.lost("no play for this task") };
