@@ -173,6 +173,19 @@ pub(crate) struct ConversationInfo {
     pub(crate) secrets: Vec<String>,
     /// Which actions need approval.
     pub(crate) guard: crate::config::Guard,
+    /// What needs no further approval in it, because a person said so.
+    pub(crate) allowed: Vec<AllowedEffects>,
+}
+
+/// Effects that a person has allowed for the rest of a conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AllowedEffects {
+    /// The kind of effect, such as `purchase` or `send`.
+    pub(crate) effect: String,
+    /// Where it is allowed; null: everywhere.
+    pub(crate) origin: Option<String>,
+    /// Whether this is about one effect, such as the use of one secret, and not about all of its kind.
+    pub(crate) one: bool,
 }
 
 /// What holds up a conversation.

@@ -1,5 +1,6 @@
 //! `cdpilot eval`: the command, with a model that follows a script and a dataset of its own.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -64,6 +65,30 @@ impl Stand {
     fn run(&self, more: &[&str]) -> Ran {
         let args = self.args(more);
         self.at.run(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The folder of an evaluation that has a plan; others were interrupted before they began.
+    fn planned(&self) -> Option<PathBuf> {
+        let all = fs::read_dir(self.root.join("out")).into_iter().flatten().flatten();
+        all.map(|entry| entry.path()).find(|folder| folder.join("plan.json").is_file())
+    }
+
+    /// The arguments that begin an evaluation, or continue the one that was begun.
+    fn next_args(&self) -> Vec<String> {
+        let begin = self.args(&["--toolsets", "visual,browser"]);
+        let Some(folder) = self.planned() else { return begin };
+        let path = |name: &str| self.root.join(name).display().to_string();
+        let folder = folder.display().to_string();
+        ["eval", "run", "--resume", &folder, "--sites", &path("sites"), "--dataset", &path("tests"), "--json"]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
+    /// The results so far, by their files.
+    fn results(&self) -> BTreeMap<PathBuf, String> {
+        let runs = self.planned().into_iter().flat_map(|folder| fs::read_dir(folder.join("one")).into_iter().flatten());
+        let files = runs.flatten().map(|run| run.path().join("result.json")).filter(|file| file.is_file());
+        files.map(|file| (file.clone(), fs::read_to_string(&file).unwrap())).collect()
     }
 
     /// Only the tab with which a browser starts is open.
@@ -165,7 +190,7 @@ fn what_cannot_work_is_reported_before_anything_runs() {
         (&["--model", "gone"], "does not answer"),
         (&["--rate", "USD:7"], "USD=7"),
         (&["--port", "9222"], "9222"),
-        (&["--track", "replay"], "does not exist yet"),
+        (&["--track", "replay"], "cannot record or replay routines"),
         (&["--browser-id", "00000000-0000-4000-8000-000000000000"], "register it again"),
         (&["--no-serve", "--port", "1"], "cdpilot eval serve"),
         (&["--resume", "nowhere"], ""),
@@ -236,62 +261,49 @@ fn limits_end_a_run_and_what_happened_is_scored() {
     );
 }
 
-/// Interrupted by SIGINT and by kill -9 after some runs, then resumed: the same totals as in one go.
+/// Interrupted by SIGINT and by kill -9, twice when a run has just ended, then at random moments (`CDPILOT_TEST_KILLS=50`), and
+/// resumed each time: the same totals as in one go, and no finished run is run again.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_evaluation_is_resumed() {
     if !has_browser() {
         return;
     }
-    for signal in ["-INT", "-KILL"] {
-        let stand = Stand::new(&[("a", 60.0), ("b", 60.0), ("c", 60.0)], buys);
-        let args = stand.args(&["--toolsets", "visual,browser"]);
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let first = stand.at.program.run_and(&args, |id| {
+    let random: usize = std::env::var("CDPILOT_TEST_KILLS").map_or(2, |count| count.parse().unwrap());
+    let ids: Vec<String> = (0..4 + random).map(|number| format!("t{number:02}")).collect();
+    let stand = Stand::new(&ids.iter().map(|id| (id.as_str(), 60.0)).collect::<Vec<_>>(), buys);
+    let mut kept = BTreeMap::<PathBuf, String>::new();
+    for round in 0..2 + random {
+        let args = stand.next_args();
+        let (before, signal) = (kept.len(), if round % 2 == 0 { "-INT" } else { "-KILL" });
+        let ran = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |id| {
             let until = Deadline::after_secs(60);
-            let is_done = || {
-                let out = stand.root.join("out");
-                fs::read_dir(out)
-                    .into_iter()
-                    .flatten()
-                    .flatten()
-                    .any(|entry| entry.path().join("one/a/result.json").is_file())
-            };
-            while !is_done() {
+            while round < 2 && stand.results().len() <= before {
                 assert!(!until.passed(), "no run ended");
-                pause(Duration::from_millis(10));
+                pause(Duration::from_millis(10)); // nothing signals that a file is there
+            }
+            if round >= 2 {
+                pause(Duration::from_millis(fastrand::u64(..2_500)));
             }
             kill(id, signal);
         });
-        assert_ne!(first.code, Some(0), "{signal} {first:?}");
-        let folder = stand.folder();
-        let kept = read(&folder.join("one/a/result.json"));
-        let left: Vec<&str> =
-            ["b", "c"].into_iter().filter(|id| !folder.join("one").join(id).join("result.json").is_file()).collect();
-        assert!(!left.is_empty(), "{signal}: it was interrupted too late");
-        let sites = stand.root.join("sites").display().to_string();
-        let tests = stand.root.join("tests").display().to_string();
-        let resumed = stand.at.run(&[
-            "eval",
-            "run",
-            "--resume",
-            &folder.display().to_string(),
-            "--sites",
-            &sites,
-            "--dataset",
-            &tests,
-            "--json",
-        ]);
-        assert_eq!(resumed.code, Some(0), "{signal} {resumed:?}");
-        let shown = resumed.json();
-        assert_eq!(
-            (&shown["totals"][0]["runs"], &shown["totals"][0]["score"]),
-            (&json!(3), &json!(12.0)),
-            "{signal} {shown}"
-        );
-        assert!(read(&folder.join("one/a/result.json")) == kept, "{signal}: a finished run was run again");
-        stand.assert_no_tab_left();
+        let now = stand.results();
+        assert!(round >= 2 || (ran.code != Some(0) && now.len() < ids.len()), "it was interrupted too late: {ran:?}");
+        for (file, text) in &kept {
+            assert!(now.get(file) == Some(text), "{signal}: the finished run {} was run again", file.display());
+        }
+        kept = now;
     }
+    let ran = stand.at.run(&stand.next_args().iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let shown = ran.json();
+    let totals = &shown["totals"][0];
+    #[allow(clippy::cast_precision_loss)] // a handful
+    let points = 4.0 * ids.len() as f64;
+    assert_eq!((&totals["runs"], &totals["score"]), (&json!(ids.len()), &json!(points)), "{shown}");
+    let now = stand.results();
+    assert!(kept.iter().all(|(file, text)| now.get(file) == Some(text)), "a finished run was run again");
+    stand.assert_no_tab_left();
 }
 
 #[test]

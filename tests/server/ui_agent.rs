@@ -137,6 +137,17 @@ fn a_new_user_sets_up_a_model_and_gives_a_task() {
     person.clicks("css=#timeline .done summary >> nth=0");
     person.sees("timeline", "\"tool_call_id\"");
     person.sees("timeline", "Copy as command");
+    // The same call as a request: what was copied can be sent.
+    person.eval("window.copied = []; navigator.clipboard.writeText = text => { window.copied.push(text); return Promise.resolve(); }; 1");
+    person.clicks("css=#timeline .done >> role=button[name=\"Copy as curl\"]");
+    person.until("window.copied.length");
+    let copied = person.eval("window.copied[0]").as_str().unwrap().to_owned();
+    assert!(copied.contains("$CDPILOT_TOKEN"), "{copied}");
+    let quoted = |from: &str| copied.split_once(from).unwrap().1.split('\'').nth(1).unwrap().to_owned();
+    let (url, body) = (quoted("curl "), quoted("--data-raw "));
+    let route = url.splitn(4, '/').nth(3).unwrap();
+    let called = served.api.post(&format!("/{route}"), &serde_json::from_str(&body).unwrap());
+    assert!(called.text.contains("observation"), "{copied}: {}", called.text);
 }
 
 #[test]
@@ -171,6 +182,13 @@ fn an_approval_is_answered_in_the_page() {
     person.clicks("role=button[name=\"Allow once\"]");
     person.sees("narration", "The lamp is ordered.");
     site.wait_requested("a.localhost/order", 1);
+    // What is allowed for the rest of a conversation is shown.
+    person.asks("A third time, follow plan 0");
+    person.clicks("text=\"For the rest of this conversation\"");
+    person.clicks("role=button[name*=\"Allow all purchases at\"]");
+    site.wait_requested("a.localhost/order", 2);
+    let origin = site.url("a", "").replace("http://", "");
+    person.sees("allowed", &format!("without a question: purchases at {origin}."));
 }
 
 #[test]

@@ -9,9 +9,9 @@ use super::super::params::shown;
 use super::{Call, Reply, browsers};
 use crate::agent::{Agents, Decision, Followed, Follower, Mode, NewConversation, Overview};
 use crate::api::{
-    AnswerQuestion, ConversationCreated, ConversationEvent, ConversationEvents, ConversationInfo, ConversationList,
-    ConversationMessages, ConversationShown, ConversationsQuery, CreateConversation, DecisionName, EventsPage, HeldUp,
-    NoFields, OpenQuestion, Removed, RunChanged, SendMessage,
+    AllowedEffects, AnswerQuestion, ConversationCreated, ConversationEvent, ConversationEvents, ConversationInfo,
+    ConversationList, ConversationMessages, ConversationShown, ConversationsQuery, CreateConversation, DecisionName,
+    EventsPage, HeldUp, NoFields, OpenQuestion, Removed, RunChanged, SendMessage,
 };
 use crate::http::{Answer, Event, EventSource, Next};
 use crate::store::{BrowserBinding, ConversationState};
@@ -264,7 +264,21 @@ fn info(overview: Overview, guard: crate::config::Guard) -> ConversationInfo {
         hosts,
         secrets,
         guard: own_guard.unwrap_or(guard),
+        allowed: allowed(&conversation.settings["grants"]),
     }
+}
+
+/// What a person has allowed for the rest of a conversation.
+fn allowed(grants: &Value) -> Vec<AllowedEffects> {
+    let text = |grant: &Value, name: &str| grant[name].as_str().map(ToOwned::to_owned);
+    let all = grants.as_array().map(Vec::as_slice).unwrap_or_default();
+    all.iter()
+        .map(|grant| AllowedEffects {
+            effect: text(grant, "kind").unwrap_or_default(),
+            origin: text(grant, "origin"),
+            one: !grant["fingerprint"].is_null(),
+        })
+        .collect()
 }
 
 /// What is asked, without what only the program needs.

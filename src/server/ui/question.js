@@ -2,6 +2,7 @@
 
 import { picture } from "/ui/api.js";
 import { at, attempt, button, h } from "/ui/dom.js";
+import { KINDS } from "/ui/words.js";
 
 let shownId = null, shownPath = null, title = 0;
 
@@ -17,11 +18,6 @@ function blink(isOpen, name) {
     document.title = isMarked || !document.hidden ? `● ${plain}` : `○ ${plain}`;
   }, 1000);
 }
-
-const KINDS = {
-  purchase: "purchases", delete: "deletions", send: "messages that are sent", account: "changes of accounts", submit: "forms that are sent", upload: "uploads", secret: "uses of this secret",
-  key: "keys", script: "scripts", raw: "raw commands", command: "commands", file: "changes of files", tool: "calls of this tool", unknown: "actions of unknown effect",
-};
 
 function approval(conversation, question) {
   const { body, id } = question;

@@ -2,7 +2,7 @@
 
 import { ask, ofProfile, picture } from "/ui/api.js";
 import { at, attempt, cut, h, problem, worded } from "/ui/dom.js";
-import { stateName } from "/ui/words.js";
+import { KINDS, stateName } from "/ui/words.js";
 
 /** Shortest time between two frames of the live view, in milliseconds: 15 a second. */
 const PACE = 66;
@@ -113,6 +113,9 @@ export function state(isConnected) {
   const isNews = held && !["approval", "question", "model", "tool"].includes(held.state);
   at("held-up").hidden = !isNews;
   at("held-up").textContent = isNews ? held.help : "";
+  const allowed = (info?.allowed ?? []).map(it => `${KINDS[it.effect] ?? it.effect}${it.origin ? ` at ${it.origin.replace(/^https?:\/\//, "")}` : it.one ? "" : " everywhere"}`);
+  at("allowed").hidden = !allowed.length;
+  at("allowed").textContent = allowed.length ? `Allowed in this conversation without a question: ${cut(allowed.join(", "), 500)}.` : "";
   const current = tab();
   const free = isFree();
   at("screen").classList.toggle("usable", Boolean(free));

@@ -65,13 +65,20 @@ async function detail(event, body) {
       const given = JSON.stringify(data.action ?? {});
       buttons.push(
         button("Copy as tool call", click => copy(JSON.stringify({ name: data.tool_name, arguments: data.action ?? {} }, null, 2), click.target)),
-        button("Copy as command", click => copy(`cdpilot tool ${data.tool_name} ${quoted(given)}`, click.target)));
+        button("Copy as command", click => copy(`cdpilot tool ${data.tool_name} ${quoted(given)}`, click.target)),
+        button("Copy as curl", click => copy(curl(data.tool_name, data.action ?? {}), click.target)));
     }
     buttons.push(button("Copy as JSON", click => copy(JSON.stringify(data, null, 2), click.target)));
     body.replaceChildren(h("pre", null, cut(JSON.stringify(data, null, 2), 20000)), h("p", { class: "bar" }, buttons));
   } catch (problem) {
     body.replaceChildren(h("p", { class: "none" }, worded(problem)));
   }
+}
+
+/** A call as a request to the MCP route; the token is that of the home, in the environment. */
+function curl(name, given) {
+  const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given } });
+  return `curl ${quoted(`${location.origin}/mcp?toolsets=all`)} -H "Authorization: Bearer $CDPILOT_TOKEN" -H 'Content-Type: application/json' -H 'Accept: application/json' --data-raw ${quoted(call)}`;
 }
 
 function earlier() {
