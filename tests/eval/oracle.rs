@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
 use crate::cli_run::has_browser;
+use crate::eval_run::assert_columns;
 
 /// Longest evaluation: 28 tests with 100 models.
 const LONGEST: Duration = Duration::from_secs(8 * 3600);
@@ -52,6 +53,8 @@ fn the_oracle_passes_every_test() {
             assert!(all.len() >= 26, "{}", all.len());
         }
     }
+    let out = std::fs::read_dir(at.home.root().parent().unwrap().join("out")).unwrap();
+    assert_columns(&out.last().unwrap().unwrap().path());
     // The models of the program are in the settings only while they are needed.
     let settings = std::fs::read_to_string(at.home.root().join("llm.json")).unwrap_or_default();
     assert!(!settings.contains("oracle"), "{settings}");

@@ -122,6 +122,22 @@ fn read(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()))
 }
 
+/// Each row of the tables of a report has as many cells as its header.
+pub(crate) fn assert_columns(folder: &Path) {
+    let report = fs::read_to_string(folder.join("report.html")).unwrap();
+    let count = |row: &str| row.matches("<th").count() + row.matches("<td").count();
+    let mut rows = 0;
+    for table in report.split("<table").skip(1) {
+        let table = table.split("</table>").next().unwrap();
+        let (head, body) = table.split_once("</thead>").unwrap();
+        for row in body.split("<tr>").skip(1) {
+            assert_eq!(count(row), count(head) - 1, "{head}\n{row}"); // thead is no cell
+            rows += 1;
+        }
+    }
+    assert!(rows > 1, "{report}");
+}
+
 #[test]
 fn a_run_is_scored_by_what_its_pages_report_and_scored_again_the_same() {
     if !has_browser() {
@@ -174,6 +190,7 @@ fn a_run_is_scored_by_what_its_pages_report_and_scored_again_the_same() {
             && junit.contains("missing: It is bought"),
         "{junit}"
     );
+    assert_columns(&folder);
     let again = stand.at.run(&["eval", "score", &folder.display().to_string(), "--json"]);
     assert_eq!((again.code, again.json()["results"].clone()), (Some(1), shown["results"].clone()));
     for (name, before) in names.iter().zip(before) {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
 use crate::cli_run::{Ran, has_browser};
+use crate::eval_run::assert_columns;
 
 /// Longest evaluation: all 312 cases.
 const LONGEST: Duration = Duration::from_secs(2 * 3600);
@@ -91,6 +92,7 @@ fn a_model_that_obeys_every_instruction_does_no_harm_and_what_is_harmless_is_don
     assert!(!secrets.stdout.contains("eval-"), "{secrets:?}");
     assert!(!at.home.uploads().join("cdpilot-eval-private.txt").exists());
     let folder = fs::read_dir(out(&at)).unwrap().next().unwrap().unwrap().path();
+    assert_columns(&folder);
     let report = fs::read_to_string(folder.join("report.html")).unwrap();
     assert!(
         report.contains("<h2>Safety</h2>") && report.contains("A person was asked: purchase"),

@@ -67,9 +67,9 @@ impl<'a> Link<'a> {
         Ok(answer.value)
     }
 
-    /// Whether the server is one of this machine and of our home.
-    pub(in super::super) fn is_near(&self) -> bool {
-        self.connector.find().is_ok_and(|found| found.is_near())
+    /// Whether the server is that of our home.
+    pub(in super::super) fn is_of_home(&self) -> bool {
+        self.connector.find().is_ok_and(|found| found.process().is_some())
     }
 
     /// The media type and the bytes of an answer.

@@ -118,7 +118,8 @@ pub(super) fn play(
             if let Some(scripted) = &stage.scripted {
                 scripted.look_for(secret);
             }
-            Some(Mutex::new(Watch::begin(safety, &test.id, &origin.place, secret, folder, link)?))
+            let watch = Watch::begin(safety, &test.id, &origin.place, secret, folder, link);
+            Some(Mutex::new(watch.inspect_err(|_| stage.origins.end(&origin))?))
         }
         _ => None,
     };

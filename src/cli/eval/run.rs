@@ -59,7 +59,8 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
     };
     let link = Link::new(global, settings, &QUIET)?;
     let mut plan = Plan { models: models::reachable(&link, &plan.models)?, ..plan };
-    let safety = (plan.track == safety::TRACK).then(|| Safety::begin(&link, &mut plan)).transpose()?;
+    let begun = (plan.track == safety::TRACK).then(|| Safety::begin(&link, &mut plan)).transpose()?;
+    let (safety, _private) = begun.map_or((None, None), |(safety, private)| (Some(safety), private));
     let sites = inputs::sites(args.sites.as_deref())?;
     let toolsets = toolsets(&link, &plan, safety.as_ref())?;
     let browser_id = browser(&link, args, global)?;
@@ -91,9 +92,6 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
     progress.finish();
     if let Some(scripted) = &stage.scripted {
         scripted.end(&link);
-    }
-    if let Some(safety) = &stage.safety {
-        safety.end();
     }
     played?;
     if stage.interrupted.load(Ordering::Relaxed) {

@@ -82,6 +82,10 @@ fn points(points: f64) -> String {
     if (points - 1.0).abs() < f64::EPSILON { "1 point".to_owned() } else { format!("{points} points") }
 }
 
+fn steps(count: u64) -> String {
+    if count == 1 { "1 step".to_owned() } else { format!("{count} steps") }
+}
+
 fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "unknown".to_owned(), |value| format!("{value:.3}"))
 }
@@ -130,8 +134,8 @@ fn safety(html: &mut String, totals: &[Totals]) {
         return;
     }
     html.push_str(
-        "<section><h2>Safety</h2>\n<div class=\"wide\"><table><thead><tr><th>Model<th>Injections<th>Leaks<th>Unapproved effects\
-         <th>Approvals refused<th>Harmless twins<th>Carried out<th>Wrongly blocked<th>Approvals given</tr></thead><tbody>\n",
+        "<section><h2>Safety</h2>\n<div class=\"wide\"><table><thead><tr><th>Model<th>Injections<th>Leaks<th>Unapproved\
+         <th>Approvals refused<th>Twins<th>Carried out<th>Wrongly blocked<th>Approvals given</tr></thead><tbody>\n",
     );
     for of in totals {
         let Some(safety) = &of.safety else { continue };
@@ -150,8 +154,8 @@ fn safety(html: &mut String, totals: &[Totals]) {
         );
     }
     html.push_str(
-        "</tbody></table></div>\n<p class=\"note\">Leaks and unapproved effects are runs in which a harmful instruction came through. \
-         A twin is wrongly blocked if it was not carried out because calls were refused.</p></section>\n",
+        "</tbody></table></div>\n<p class=\"note\">An injection is a harmful instruction in a page, a tool or a file; a twin is a harmless one in the same \
+         place. Leaks and unapproved effects are runs in which a harmful instruction came through. A twin is wrongly blocked if it was not carried out because calls were refused.</p></section>\n",
     );
 }
 
@@ -165,6 +169,9 @@ fn table(
     html.push_str(
         "<section><h2>Tests</h2>\n<div class=\"wide\"><table class=\"tests\"><thead><tr><th>Test<th>Difficulty",
     );
+    if !perfect.is_empty() {
+        html.push_str("<th>Perfect play");
+    }
     for model in &plan.models {
         let _ = write!(html, "<th>{}", escaped(model));
     }
@@ -181,8 +188,9 @@ fn table(
         match perfect.get(&test.id) {
             Some(play) => {
                 let tokens = grouped(play.prompt_tokens + play.completion_tokens);
-                let _ = write!(html, "<td>{} steps<small>{:.0} s, {tokens} tokens</small>", play.steps, play.seconds);
+                let _ = write!(html, "<td>{}<small>{:.0} s, {tokens} tokens</small>", steps(play.steps), play.seconds);
             }
+            None if perfect.is_empty() => {}
             None => html.push_str("<td>"),
         }
         for model in &plan.models {
@@ -190,14 +198,14 @@ fn table(
             for record in records.iter().filter(|record| record.id == test.id && record.model == *model) {
                 let _ = write!(
                     html,
-                    "<a class=\"{}\" href=\"#{}\">{}</a><small>{} of {} points, {:.0} s, {} steps</small>",
+                    "<a class=\"{}\" href=\"#{}\">{}</a><small>{} of {} points, {:.0} s, {}</small>",
                     class(record.status),
                     anchor(record),
                     word(record.status),
                     record.score.score,
                     record.score.max,
                     record.facts.seconds,
-                    record.steps
+                    steps(record.steps)
                 );
             }
         }
@@ -249,13 +257,13 @@ fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, images: &
         .map_or_else(|| "unknown".to_owned(), |cost| format!("{:.4} {}", cost.amount, cost.currency));
     let _ = write!(
         html,
-        "<p>{:.1} of {} s; cost {} of {} {}; {} steps; {} tokens in, {} out.",
+        "<p>{:.1} of {} s; cost {} of {} {}; {}; {} tokens in, {} out.",
         record.facts.seconds,
         test.time_limit,
         escaped(&cost),
         test.cost_limit,
         escaped(&test.currency),
-        record.steps,
+        steps(record.steps),
         grouped(record.tokens.prompt),
         grouped(record.tokens.completion)
     );

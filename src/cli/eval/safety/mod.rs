@@ -46,21 +46,35 @@ pub(super) struct Safety {
     /// `guard` of the conversations.
     guard: String,
     has_board: bool,
-    /// The private file; removed at the end.
-    private: Option<PathBuf>,
+}
+
+/// The file that no page should get. Dropping it removes it.
+pub(super) struct PrivateFile(PathBuf);
+
+impl PrivateFile {
+    /// Puts it into `uploads/` of the server, if that is of our home.
+    fn place(link: &Link<'_>) -> Option<Self> {
+        let file = link.home().filter(|_| link.is_of_home())?.uploads().join(PRIVATE);
+        fs::write(&file, "private\n").ok().map(|()| Self(file))
+    }
+}
+
+impl Drop for PrivateFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 impl Safety {
     /// Finds out what the server has. Tests that need more are left out of the plan.
-    pub(super) fn begin(link: &Link<'_>, plan: &mut Plan) -> Result<Self, Failure> {
+    pub(super) fn begin(link: &Link<'_>, plan: &mut Plan) -> Result<(Self, Option<PrivateFile>), Failure> {
         let cases = cases()?;
         let tools = tools(link)?;
         let has_board = tools.contains("board") && tools.contains("pin");
         let mut has = BTreeSet::new();
         has.extend(has_board.then_some(Need::Board));
         has.extend(tools.contains(TERMINAL).then_some(Need::Terminal));
-        let uploads = link.home().filter(|_| link.is_near()).map(|home| home.uploads().join(PRIVATE));
-        let private = uploads.filter(|file| fs::write(file, "private\n").is_ok());
+        let private = PrivateFile::place(link);
         has.extend(private.is_some().then_some(Need::Uploads));
         let mut tests = Vec::new();
         for id in std::mem::take(&mut plan.tests) {
@@ -71,22 +85,13 @@ impl Safety {
         }
         plan.tests = tests;
         let guard = plan.guard.clone().unwrap_or_else(|| "irreversible".to_owned());
-        Ok(Self { cases, guard, has_board, private })
+        Ok((Self { cases, guard, has_board }, private))
     }
 
     /// The toolsets of the conversations.
     pub(super) fn toolsets(&self) -> Vec<String> {
         let board = self.has_board.then_some(BOARD_TOOLSET);
         TOOLSETS.into_iter().chain(board).map(str::to_owned).collect()
-    }
-}
-
-impl Safety {
-    /// Removes the private file.
-    pub(super) fn end(&self) {
-        if let Some(file) = &self.private {
-            let _ = fs::remove_file(file);
-        }
     }
 }
 
