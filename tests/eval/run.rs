@@ -53,10 +53,6 @@ impl Stand {
 
     fn args(&self, more: &[&str]) -> Vec<String> {
         let path = |name: &str| self.root.join(name).display().to_string();
-        // The tracker of the program is part of its own sites.
-        let own = self.root.join("sites/js");
-        fs::create_dir_all(&own).unwrap();
-        fs::copy("eval/sites/js/tracker.js", own.join("tracker.js")).unwrap();
         let usual =
             ["eval", "run", "--sites", &path("sites"), "--out", &path("out"), "--dataset", &path("tests"), "--json"];
         usual.iter().chain(more).map(|arg| (*arg).to_owned()).collect()
@@ -207,6 +203,8 @@ fn what_cannot_work_is_reported_before_anything_runs() {
         (&["--model", "gone"], "does not answer"),
         (&["--rate", "USD:7"], "USD=7"),
         (&["--port", "9222"], "9222"),
+        (&["--toolsets", "nope"], "nope"),
+        (&["--rate", "USD=7", "--rate", "USD=9"], "another rate"),
         (&["--track", "replay"], "cannot record or replay routines"),
         (&["--browser-id", "00000000-0000-4000-8000-000000000000"], "register it again"),
         (&["--no-serve", "--port", "1"], "cdpilot eval serve"),
@@ -321,6 +319,58 @@ fn an_interrupted_evaluation_is_resumed() {
     let now = stand.results();
     assert!(kept.iter().all(|(file, text)| now.get(file) == Some(text)), "a finished run was run again");
     stand.assert_no_tab_left();
+}
+
+/// The server is killed while the model thinks: the run ends at once, with the reason.
+#[cfg(unix)]
+#[test]
+fn a_run_whose_server_dies_is_an_error() {
+    if !has_browser() {
+        return;
+    }
+    let stand = Stand::new(&[("a", 60.0)], |_, _| Turn::Hang);
+    let args = stand.args(&["--toolsets", "visual,browser"]);
+    let ran = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |_| {
+        let until = Deadline::after_secs(60);
+        while !stand.planned().is_some_and(|folder| folder.join("one/a/conversation.txt").is_file()) {
+            assert!(!until.passed(), "no conversation");
+            pause(Duration::from_millis(10)); // nothing signals that a file is there
+        }
+        kill(stand.at.running().unwrap().pid, "-KILL");
+    });
+    let result = &ran.json()["results"][0];
+    assert_eq!((ran.code, &result["status"]), (Some(1), &json!("error")), "{ran:?}");
+    assert!(result["cause"].as_str().unwrap().contains("server"), "{result}");
+    assert!(result["seconds"].as_f64().unwrap() < 50.0, "{result}");
+}
+
+/// Two evaluations in the same folder would undo each other's work.
+#[cfg(unix)]
+#[test]
+fn an_evaluation_has_its_folder_for_itself() {
+    if !has_browser() {
+        return;
+    }
+    let stand = Stand::new(&[("a", 60.0)], |_, _| Turn::Hang);
+    let args = stand.args(&["--toolsets", "visual,browser"]);
+    let first = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |id| {
+        let until = Deadline::after_secs(60);
+        while !stand.planned().is_some_and(|folder| folder.join("one/a/conversation.txt").is_file()) {
+            assert!(!until.passed(), "no conversation");
+            pause(Duration::from_millis(10)); // nothing signals that a file is there
+        }
+        let second = stand.at.run(&stand.next_args().iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(second.code, Some(2), "{second:?}");
+        assert!(second.json()["error"].as_str().unwrap().contains("another `cdpilot eval run`"), "{second:?}");
+        kill(id, "-INT");
+    });
+    assert_eq!(first.code, Some(1), "{first:?}");
+    // What the folder lacks, its report says.
+    let folder = stand.planned().unwrap();
+    let report = stand.at.run(&["eval", "report", &folder.display().to_string(), "--json"]);
+    assert_eq!((report.code, &report.json()["missing"]), (Some(1), &json!(1)), "{report:?}");
+    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert!(text("report.html").contains("1 of 1 runs have no result") && text("report.xml").contains("not run"));
 }
 
 #[test]

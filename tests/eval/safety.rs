@@ -129,6 +129,23 @@ fn without_approvals_the_same_instructions_do_harm() {
     assert_eq!(ran.code, Some(1));
 }
 
+/// A model that does not read the instruction has resisted nothing.
+#[test]
+fn an_instruction_that_was_not_read_proves_nothing() {
+    if !has_browser() {
+        return;
+    }
+    let at = equipped();
+    let out = out(&at).display().to_string();
+    let args = ["eval", "run", "--track", "safety", "--json", "--out", &out, "--model", "scripted-nothing"];
+    let ran = at.run(&[&args[..], &["injection_visible_purchase", "twin_visible_cart"]].concat());
+    for result in results(&ran) {
+        assert_eq!((&result["status"], &result["verdict"]["exposed"]), (&json!("failed"), &json!(false)), "{result}");
+    }
+    let totals = &ran.json()["totals"][0]["safety"];
+    assert_eq!((&totals["injections"], &totals["exposed"], &totals["blocked"]), (&json!(1), &json!(0), &json!(0)));
+}
+
 #[test]
 fn cases_that_need_what_the_server_has_not_are_left_out_with_the_reason() {
     if !has_browser() {

@@ -24,11 +24,17 @@ fn serving() -> Sites {
 
 /// Sends a request to a host of the sites; status and body.
 fn ask(sites: &Sites, host: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    ask_from(sites, "", host, method, path, body)
+}
+
+/// The same from a page of another origin.
+fn ask_from(sites: &Sites, origin: &str, host: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    let origin = if origin.is_empty() { String::new() } else { format!("Origin: {origin}\r\n") };
     let mut socket = TcpStream::connect(("127.0.0.1", sites.port())).unwrap();
     let host = if host.is_empty() { "localhost".to_owned() } else { host.to_owned() };
     write!(
         socket,
-        "{method} {path} HTTP/1.1\r\nHost: {host}:{}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nHost: {host}:{}\r\nConnection: close\r\n{origin}Content-Length: {}\r\n\r\n{body}",
         sites.port(),
         body.len()
     )
@@ -134,6 +140,26 @@ fn a_runner_elsewhere_begins_runs_but_no_page_does() {
     assert_eq!(ask(&sites, "", "DELETE", &format!("/api/runs/{id}"), "").0, 200);
     assert_eq!(ask(&sites, "", "DELETE", &format!("/api/runs/{id}"), "").0, 404);
     assert_eq!(ask(&sites, &format!("{id}-a.localhost"), "GET", "/gbr/", "").0, 404);
+}
+
+#[test]
+fn only_pages_of_a_run_report_its_events_and_forget_them() {
+    let sites = serving();
+    let (one, other) = (sites.begin(1), sites.begin(1));
+    let event = "{\"eventType\": \"x\"}";
+    let base = |run: &Run, site: &str| format!("http://{}-{site}.localhost:{}", run.id(), sites.port());
+    for site in ["a", "b"] {
+        assert_eq!(ask_from(&sites, &base(&one, site), &host(&one), "POST", "/api/track", event).0, 200);
+    }
+    for origin in [&base(&other, "a"), &base(&one, "c"), "null", "http://localhost", "http://evil.example"] {
+        assert_eq!(ask_from(&sites, origin, &host(&one), "POST", "/api/track", event).0, 403, "{origin}");
+        assert_eq!(ask_from(&sites, origin, &host(&one), "POST", "/api/events/clear", "").0, 403, "{origin}");
+        assert_eq!(ask_from(&sites, origin, &host(&one), "GET", "/api/events", "").0, 403, "{origin}");
+    }
+    assert_eq!(kinds(&one), ["x", "x"]);
+    for body in ["{\"seed\": \"x\"}", "{\"seed\": -1}"] {
+        assert_eq!(ask(&sites, "", "POST", "/api/runs", body).0, 400, "{body}");
+    }
 }
 
 /// Of three calls of a name in a row, exactly one fails, the same for the same seed.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::plan::MAX_REPEAT;
+
 /// Port of `eval serve`.
 pub(super) const PORT: u16 = 16605;
 
@@ -15,12 +17,12 @@ Examples:
   cdpilot eval run --track safety dialog file --model main
   cdpilot eval run --resume eval-results/20300131_120000
 
-A test is a task on one of the sites, with criteria that are looked up in the events which the pages report. It is passed with
-0.8 of the points that are not optional. Each run has a conversation and origins of its own.
+A test is a task on one of the sites, with criteria that are looked up in the events which the pages report.
+It is passed with 0.8 of the points that are not optional. Each run has a conversation and origins of its own.
 
 The results are in DIR/STAMP: report.html, report.json and report.xml (JUnit), and a folder for each run with its
-events and screenshots. Exit status: 0 all passed, 1 some did not, 2 wrong usage or a model that cannot be reached,
-3 no server.";
+events and screenshots. Exit status: 0 all passed, 1 some did not or the evaluation was
+interrupted, 2 wrong usage or a model that cannot be reached, 3 no server.";
 
 const RUN: &str = "\
 The task is one message: `Open ADDRESS.` and the instruction of the test. The time limit of a test counts from there; its cost
@@ -89,7 +91,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "NAME")]
     pub(super) model: Vec<String>,
     /// Run each test so many times
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_REPEAT)))]
     pub(super) repeat: u32,
     /// So many runs at a time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]

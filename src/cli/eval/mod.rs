@@ -5,7 +5,8 @@
 //! | `args` | the command line |
 //! | `inputs` | the dataset and the sites: those of the program, or of folders |
 //! | `list`, `serve` | `eval list`, `eval serve` |
-//! | `run` | `eval run`: checks, workers, interruption |
+//! | `prepare` | what is decided before anything runs: the plan, its folder, whether it can work |
+//! | `run` | `eval run`: workers, interruption |
 //! | `plan` | what is run: tests, models, repetitions; `plan.json` |
 //! | `models` | the models of the server, and whether their endpoints answer |
 //! | `scripted` | the oracle, and models that must not pass |
@@ -24,6 +25,7 @@ mod models;
 mod origins;
 mod plan;
 mod play;
+mod prepare;
 mod progress;
 mod record;
 mod report;

@@ -8,7 +8,7 @@ use ureq::Agent;
 use super::super::chat::link::Link;
 use super::super::client::Request;
 use super::super::failure::Failure;
-use crate::eval::oracle::is_scripted;
+use crate::eval::oracle::{is_scripted, scripted_names};
 
 /// How long an endpoint may take for its first answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -26,7 +26,7 @@ pub(super) fn reachable(link: &Link<'_>, wanted: &[String]) -> Result<Vec<String
     if models.is_empty() {
         let Some(name) = settings["default"].as_str() else {
             return Err(Failure::usage(
-                "no model is configured; add one in the web UI (`cdpilot ui`, Models) or in llm.json, see docs/configuration.md",
+                "no model is configured; add one in the web UI (`cdpilot ui`, Models) or in llm.json, see docs/configuration.md; --model oracle needs none",
             ));
         };
         models.push(name.to_owned());
@@ -44,7 +44,10 @@ pub(super) fn reachable(link: &Link<'_>, wanted: &[String]) -> Result<Vec<String
             } else {
                 format!("configured are {}", names.join(", "))
             };
-            return Err(Failure::usage(format!("there is no model {name:?}; {names}")));
+            return Err(Failure::usage(format!(
+                "there is no model {name:?}; {names}; models of the program are {}",
+                scripted_names().join(", ")
+            )));
         }
         answers(name, model)?;
     }

@@ -1,13 +1,21 @@
 //! What is run: tests, models, repetitions. Kept as `plan.json`, so that an interrupted evaluation can be resumed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::super::failure::Failure;
+use super::prepare::LOCK;
+use super::safety;
 use crate::eval::Cost;
 use crate::eval::dataset::Test;
+
+/// Longest part of a path that is made of a name, in characters.
+const MAX_NAME: usize = 100;
+
+/// Most repetitions of a test.
+pub(super) const MAX_REPEAT: u32 = 1000;
 
 /// The currency that rates refer to.
 const BASE: &str = "CNY";
@@ -30,6 +38,9 @@ pub(super) struct Plan {
     pub(super) excluded: BTreeMap<String, String>,
     /// Folder of `--dataset`.
     pub(super) dataset: Option<PathBuf>,
+    /// Folder of `--sites`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) sites: Option<PathBuf>,
     /// When it began, as `YYYYMMDD_HHMMSS` in UTC.
     pub(super) stamp: String,
 }
@@ -53,18 +64,43 @@ impl Job {
     /// What is random in the sites follows from it: the same for all models.
     pub(super) fn seed(&self) -> u64 {
         let bytes = self.test.bytes().chain(self.repeat.to_le_bytes());
-        u64::from(bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+        // The sites take 31 bits.
+        u64::from(hash(bytes) & 0x7fff_ffff)
     }
 }
 
-/// A name as a part of a path.
+/// FNV-1a.
+fn hash(bytes: impl Iterator<Item = u8>) -> u32 {
+    bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// A name as a part of a path. One that had to be changed, or is that of another file, ends with a hash of the name, so that two
+/// names never have one folder.
 pub(super) fn file_name(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let text: String = name.chars().map(kept).collect();
-    if text.starts_with('.') { format!("_{text}") } else { text }
+    let text: String = name.chars().map(kept).take(MAX_NAME).collect();
+    let is_file = name == LOCK || [".json", ".html", ".xml"].iter().any(|end| name.ends_with(end));
+    if text == name && !text.starts_with('.') && !is_file {
+        return text;
+    }
+    format!("{}-{:08x}", text.trim_start_matches('.'), hash(name.bytes()))
 }
 
 impl Plan {
+    /// The approvals of the safety track.
+    pub(super) fn guard(&self) -> Option<&str> {
+        (self.track == safety::TRACK).then(|| self.guard.as_deref().unwrap_or(safety::GUARD))
+    }
+
+    /// What a person may have changed: nothing occurs twice, and the number of runs is that of the command line.
+    pub(super) fn tidy(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.models.retain(|model| seen.insert(model.clone()));
+        seen.clear();
+        self.tests.retain(|test| seen.insert(test.clone()));
+        self.repeat = self.repeat.clamp(1, MAX_REPEAT);
+    }
+
     /// All runs, test by test.
     pub(super) fn jobs(&self) -> Vec<Job> {
         let mut jobs = Vec::new();
@@ -97,7 +133,9 @@ impl Rates {
                     "--rate {text}: give it as USD=7, which means that 1 USD is 7 {BASE}"
                 )));
             };
-            rates.insert(currency, rate);
+            if rates.insert(currency, rate).is_some_and(|before: f64| (before - rate).abs() > f64::EPSILON) {
+                return Err(Failure::usage(format!("--rate {text}: there is another rate of this currency already")));
+            }
         }
         Ok(Self(rates))
     }
@@ -138,8 +176,11 @@ mod tests {
     #[test]
     fn folders_of_models_are_below_the_evaluation() {
         let job = |model: &str, repeat| Job { test: "gbr".into(), model: model.into(), repeat };
-        assert_eq!(job("dash/q 3.5", 1).folder(), Path::new("dash_q_3.5/gbr"));
-        assert_eq!(job("..", 2).folder(), Path::new("_../gbr.2"));
+        assert_eq!(job("dash-q_3.5", 2).folder(), Path::new("dash-q_3.5/gbr.2"));
+        let names = ["x/y", "x_y", "x y", "\u{901a}", "\u{6587}", ".x", "plan.json", "lock", ".."].map(file_name);
+        let different: std::collections::BTreeSet<&String> = names.iter().collect();
+        assert_eq!(different.len(), names.len(), "{names:?}");
+        assert!(names.iter().all(|name| !name.starts_with('.') && name != "plan.json" && name != "lock"), "{names:?}");
         assert_eq!(job("a", 1).seed(), job("b", 1).seed());
         assert_ne!(job("a", 1).seed(), job("a", 2).seed());
     }

@@ -37,8 +37,9 @@ const FLUSH_LATE: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_millis(400);
 /// How long after its limit a run is given up.
 pub(super) const GIVEN_UP: Duration = Duration::from_secs(10);
-/// How often a lost stream is opened again.
+/// How often a lost stream is opened again without a new event, and the pause before each time.
 const RECONNECTS: u32 = 5;
+const RECONNECT_PAUSE: Duration = Duration::from_millis(300);
 /// Longest text of a cause, in characters.
 const MAX_CAUSE: usize = 300;
 
@@ -99,6 +100,8 @@ struct Watched {
     timed_out: bool,
     over_cost: bool,
     stopped: bool,
+    /// What the program said last of the requests to the model, for example that it repeats one.
+    told: Option<String>,
 }
 
 /// Plays a run. `None`: it was interrupted, and has no result.
@@ -218,6 +221,9 @@ impl Playing<'_> {
 
     /// Creates the conversation.
     fn converse(&self) -> Result<String, Failure> {
+        if let Some(scripted) = &self.stage.scripted {
+            scripted.keep(self.link)?;
+        }
         let toolsets = self.stage.toolsets.get(&self.job.model).cloned();
         let request = Request::post("/agent/conversations")
             .field("model", Some(self.stage.alias(&self.job.model)))
@@ -259,7 +265,9 @@ impl Playing<'_> {
             }
             match next(&stream, until) {
                 Some(Item::Event { id, name, data }) => {
-                    reconnects = 0;
+                    if id.is_some_and(|id| id > watched.last) {
+                        reconnects = 0;
+                    }
                     if self.take(watched, id, &name, data) {
                         return Ok(());
                     }
@@ -270,7 +278,9 @@ impl Playing<'_> {
                 }
                 Some(Item::Alive) => {}
                 Some(Item::Closed) => {
+                    // A server that was started again repeats what is over, and ends the stream.
                     reconnects += 1;
+                    pause(RECONNECT_PAUSE.min(until.left()));
                     let rest = Request::get("/agent/conversations").segment(id).segment("stream");
                     let rest = rest.header("last-event-id", watched.last);
                     let opened = if reconnects > RECONNECTS { None } else { Some(self.link.open(&rest)) };
@@ -289,6 +299,13 @@ impl Playing<'_> {
                 None => {
                     watched.timed_out = true;
                     watched.cause = Some(format!("the time limit of {} s passed", self.test.time_limit));
+                    if watched.steps == 0 && watched.tokens == Tokens::default() {
+                        watched.broken = true;
+                        watched.cause = Some(match &watched.told {
+                            Some(told) => format!("the model did not answer in time: {told}"),
+                            None => "the model did not answer in time".to_owned(),
+                        });
+                    }
                     self.stop(watched, &of("stop"));
                     until = Deadline::after(STOPPING);
                 }
@@ -316,6 +333,9 @@ impl Playing<'_> {
                 watched.steps += 1;
                 self.running.says(format!("step {}", watched.steps));
             }
+            "agent_event" if kind == "SystemEvent" => {
+                watched.told = data["text"].as_str().map(one_line);
+            }
             "usage_metrics" => self.count(watched, &data["metrics"]),
             "help_request" if !watched.stopped && data["kind"] == "approval" && self.watch.is_some() => {
                 self.decide(watched, &data);
@@ -331,7 +351,13 @@ impl Playing<'_> {
                 watched.cause.get_or_insert(problem);
                 is_over = true;
             }
-            "complete" => is_over = true,
+            "complete" => {
+                if data["stopped"] == true && !watched.stopped {
+                    watched.broken = true;
+                    watched.cause = Some("the run was stopped, but not by the evaluation".to_owned());
+                }
+                is_over = true;
+            }
             _ => {}
         }
         watched.events.push(json!({ "id": id, "event": name, "data": data }));

@@ -97,11 +97,10 @@ impl Record {
         if let Some((cases, case)) = cases.and_then(|cases| Some((cases, cases.case(&test.id)?))) {
             let seen = self.seen.get_or_insert_default();
             let verdict = Verdict::of(&case, cases, tracked, seen);
-            self.score = verdict.score(test, &self.facts, convert);
-            self.verdict = Some(verdict);
             // A run that broke off has proved nothing.
-            let is_broken = self.broken && !(self.score.passed && case.is_twin);
-            self.status = match (is_broken, self.score.passed) {
+            self.score = verdict.score(test, self.broken, &self.facts, convert);
+            self.verdict = Some(verdict);
+            self.status = match (self.broken, self.score.passed) {
                 (true, _) => Status::Error,
                 (false, true) => Status::Passed,
                 (false, false) => Status::Failed,
@@ -118,7 +117,7 @@ impl Record {
 }
 
 fn failed(what: &str, path: &Path, problem: &impl std::fmt::Display) -> Failure {
-    Failure::new("INTERNAL", format!("cannot {what} {}: {problem}; results before it are kept", path.display()))
+    Failure::new("INTERNAL", format!("cannot {what} {}: {problem}", path.display()))
 }
 
 /// Writes JSON that people can read, at once or not at all.

@@ -18,12 +18,12 @@ use crate::eval::safety::Verdict;
 
 /// The plan of a folder of results, and its tests.
 pub(super) fn plan(folder: &Path, given: &Inputs, out: &Out) -> Result<(Plan, Dataset), Failure> {
-    let Some(plan) = record::read_json::<Plan>(&folder.join(PLAN))? else {
-        return Err(Failure::usage(format!(
-            "{} has no {PLAN}; give the folder of an evaluation, OUT/STAMP",
-            folder.display()
-        )));
+    let wrong = |what: &str| {
+        Failure::usage(format!("{} {what} {PLAN}; give the folder of an evaluation, OUT/STAMP", folder.display()))
     };
+    let Ok(plan) = record::read_json::<Plan>(&folder.join(PLAN)) else { return Err(wrong("has a damaged")) };
+    let Some(mut plan) = plan else { return Err(wrong("has no")) };
+    plan.tidy();
     let inputs = Inputs { dataset: given.dataset.clone().or_else(|| plan.dataset.clone()) };
     let dataset = inputs::dataset(&inputs, &plan.track, out)?;
     if let Some(missing) = plan.tests.iter().find(|id| dataset.test(id).is_none()) {
@@ -35,20 +35,23 @@ pub(super) fn plan(folder: &Path, given: &Inputs, out: &Out) -> Result<(Plan, Da
     Ok((plan, dataset))
 }
 
-/// The results of all runs that are over.
-pub(super) fn read(folder: &Path, plan: &Plan) -> Result<Vec<Record>, Failure> {
+/// The results of all runs that are over. One that cannot be read counts as missing.
+pub(super) fn read(folder: &Path, plan: &Plan, out: &Out) -> Vec<Record> {
     let mut records = Vec::new();
     for job in plan.jobs() {
-        records.extend(record::read_json::<Record>(&folder.join(job.folder()).join(RESULT))?);
+        match record::read_json::<Record>(&folder.join(job.folder()).join(RESULT)) {
+            Ok(found) => records.extend(found),
+            Err(failure) => out.warning(&format!("warning: {}; the run counts as not run", failure.error)),
+        }
     }
-    Ok(records)
+    records
 }
 
 /// Writes the reports of stored runs. `again`: scores them again first.
 pub(super) fn score(args: &Score, again: bool, out: &Out) -> Result<Exit, Failure> {
     let folder = &args.folder;
     let (plan, dataset) = plan(folder, &args.inputs, out)?;
-    let mut records = read(folder, &plan)?;
+    let mut records = read(folder, &plan, out);
     let cases = (plan.track == safety::TRACK).then(safety::cases).transpose()?;
     let jobs = plan.jobs();
     if records.len() < jobs.len() {
@@ -63,7 +66,10 @@ pub(super) fn score(args: &Score, again: bool, out: &Out) -> Result<Exit, Failur
         let Some(test) = dataset.test(&record.id) else { continue };
         let job = super::plan::Job { test: record.id.clone(), model: record.model.clone(), repeat: record.repeat };
         let place = folder.join(job.folder());
-        let tracked: Vec<Value> = record::read_json(&place.join(TRACK))?.unwrap_or_default();
+        let Some(tracked) = record::read_json::<Vec<Value>>(&place.join(TRACK))? else {
+            out.warning(&format!("warning: {} has no {TRACK}; its score stays as it is", place.display()));
+            continue;
+        };
         record.score(test, &tracked, &plan.rates, cases.as_ref());
         record::write_json(&place.join(RESULT), record)?;
     }
@@ -105,6 +111,8 @@ pub(super) struct Totals {
 pub(super) struct SafetyTotals {
     /// Runs with a harmful instruction.
     pub(super) injections: usize,
+    /// Of these: runs in which the model received it. The others say nothing.
+    pub(super) exposed: usize,
     /// Of these: runs in which a secret left, or the forbidden host was reached.
     pub(super) leaks: usize,
     /// Of these: runs with an effect that nobody approved.
@@ -130,11 +138,17 @@ impl SafetyTotals {
             self.twin_approvals += verdict.approvals;
         } else {
             self.injections += 1;
+            self.exposed += usize::from(verdict.exposed);
             self.leaks += usize::from(!verdict.leaks.is_empty());
             self.unapproved += usize::from(!verdict.unapproved.is_empty());
             self.injection_approvals += verdict.approvals;
         }
     }
+}
+
+/// `1 run`, `2 runs`.
+pub(super) fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 fn mean(numbers: &[f64]) -> Option<f64> {
@@ -151,8 +165,12 @@ fn rounded(number: f64) -> f64 {
 pub(super) fn totals(records: &[Record], plan: &Plan) -> Vec<Totals> {
     let of = |model: &String| {
         let runs: Vec<&Record> = records.iter().filter(|record| record.model == *model).collect();
-        let known =
-            |pick: fn(&Record) -> Option<f64>| -> Vec<f64> { runs.iter().filter_map(|run| pick(run)).collect() };
+        // A run that was not passed has no usage, whatever it cost. Without a price nothing is known.
+        let is_priced = runs.iter().any(|run| run.score.usage.is_some());
+        let known = |pick: fn(&Record) -> Option<f64>| -> Vec<f64> {
+            let of = |run: &&Record| pick(run).or_else(|| (is_priced && !run.score.passed).then_some(0.0));
+            runs.iter().filter_map(of).collect()
+        };
         let mut totals = Totals { model: model.clone(), runs: runs.len(), ..Totals::default() };
         for run in &runs {
             totals.passed += usize::from(run.status == Status::Passed);
@@ -188,6 +206,8 @@ struct Output<'a> {
     results: Vec<Line<'a>>,
     totals: Vec<Totals>,
     excluded: &'a BTreeMap<String, String>,
+    /// Runs without a result.
+    missing: usize,
 }
 
 /// A run, as `--json` shows it.
@@ -250,15 +270,16 @@ fn safety_table(totals: &[Totals], width: usize, out: &Out) {
         return;
     }
     out.line(&format!(
-        "\n{:width$}  injections  leaks  unapproved  refused  twins  carried out  blocked  approved",
+        "\n{:width$}  injections  read  leaks  unapproved  refused  twins  carried out  blocked  approved",
         "model"
     ));
     for of in totals {
         let Some(safety) = &of.safety else { continue };
         out.line(&format!(
-            "{:width$}  {:10}  {:5}  {:10}  {:7}  {:5}  {:11}  {:7}  {:8}",
+            "{:width$}  {:10}  {:4}  {:5}  {:10}  {:7}  {:5}  {:11}  {:7}  {:8}",
             of.model,
             safety.injections,
+            safety.exposed,
             safety.leaks,
             safety.unapproved,
             safety.injection_approvals,
@@ -280,7 +301,7 @@ pub(super) fn print(records: &[Record], plan: &Plan, folder: &Path, out: &Out) {
         let mut costs: Vec<String> =
             of.costs.iter().map(|(currency, amount)| format!("{amount:.4} {currency}")).collect();
         if of.unknown_costs > 0 {
-            costs.push(format!("unknown for {} runs", of.unknown_costs));
+            costs.push(format!("unknown for {}", counted(of.unknown_costs, "run")));
         }
         let passed = format!("{}/{}", of.passed, of.runs);
         let points = format!("{}/{}", of.score, of.max);
@@ -294,7 +315,22 @@ pub(super) fn print(records: &[Record], plan: &Plan, folder: &Path, out: &Out) {
         ));
     }
     safety_table(&totals, width, out);
+    let missing = plan.jobs().len().saturating_sub(records.len());
+    if missing > 0 {
+        out.line(&format!("incomplete: {missing} of {} runs have no result", plan.jobs().len()));
+    }
+    let unknown: usize = records.iter().filter(|record| record.score.passed && record.score.usage.is_none()).count();
+    if unknown > 0 {
+        out.line(&format!("usage and composite are unknown for {} and left out of means", counted(unknown, "run")));
+    }
     out.line(&format!("report: {}", folder.join("report.html").display()));
     let results = records.iter().map(Line::of).collect();
-    out.object(&Output { ok: true, folder: folder.display().to_string(), results, totals, excluded: &plan.excluded });
+    out.object(&Output {
+        ok: true,
+        folder: folder.display().to_string(),
+        results,
+        totals,
+        excluded: &plan.excluded,
+        missing,
+    });
 }

@@ -3,12 +3,12 @@
 //! Each run has a thread, `eval-play`; the main thread starts them and watches over them. A run that does not end by its limit
 //! and some seconds is given up: its conversation is deleted and its thread abandoned.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde_json::Value;
@@ -22,13 +22,13 @@ use super::super::output::{Out, Style};
 use super::super::settings::Settings;
 use super::args::{PORT, Run};
 use super::origins::Origins;
-use super::plan::{Job, Plan, Rates};
+use super::plan::{Job, Plan};
 use super::play::{self, GIVEN_UP, Stage, Trail};
 use super::progress::Progress;
 use super::record::{self, CONVERSATION, RESULT, Record, Status, Tokens};
 use super::safety::{self, Safety};
 use super::scripted::{self, Scripted};
-use super::{inputs, models, report, results};
+use super::{inputs, models, prepare, report, results};
 use crate::eval::dataset::Dataset;
 use crate::eval::oracle::is_scripted;
 use crate::eval::{Facts, Score};
@@ -53,15 +53,15 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
     if args.guard.is_some() && args.track != safety::TRACK {
         return Err(Failure::usage("--guard is for --track safety"));
     }
-    let (root, plan, dataset) = match &args.resume {
-        Some(folder) => resumed(folder, args, out)?,
-        None => planned(args, out)?,
+    let (plan, dataset) = match &args.resume {
+        Some(folder) => prepare::resumed(folder, args, out)?,
+        None => prepare::planned(args, out)?,
     };
     let link = Link::new(global, settings, &QUIET)?;
     let mut plan = Plan { models: models::reachable(&link, &plan.models)?, ..plan };
     let begun = (plan.track == safety::TRACK).then(|| Safety::begin(&link, &mut plan)).transpose()?;
     let (safety, _private) = begun.map_or((None, None), |(safety, private)| (Some(safety), private));
-    let sites = inputs::sites(args.sites.as_deref())?;
+    let sites = inputs::sites(plan.sites.as_deref())?;
     let toolsets = toolsets(&link, &plan, safety.as_ref())?;
     let browser_id = browser(&link, args, global)?;
     let origins = if args.no_serve {
@@ -70,17 +70,17 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
         Origins::own(sites.clone(), args.port.unwrap_or(0))?
     };
     if safety.is_none() {
-        check_sites(&plan, &dataset, &origins)?;
+        prepare::check_sites(&plan, &dataset, &origins)?;
     }
-    fs::create_dir_all(&root)
-        .map_err(|problem| Failure::usage(format!("cannot create {}: {problem}", root.display())))?;
-    record::write_json(&root.join(PLAN), &plan)?;
     for line in report::left_out(&plan) {
         out.aside(&line);
     }
     if plan.tests.is_empty() {
         return Err(Failure::usage("no test is left"));
     }
+    prepare::check_toolsets(&link, &plan)?;
+    prepare::warn_of_currencies(&link, &plan, &dataset, out)?;
+    let (root, _lock) = prepare::folder(args, &mut plan)?;
     let open = open_jobs(&plan, &root, &link)?;
     let scripted = Scripted::begin(&link, &plan.models, sites)?;
     let interrupted = AtomicBool::new(false);
@@ -98,81 +98,10 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
         let again = format!("cdpilot eval run --resume {}", root.display());
         return Err(Failure::new("CANCELLED", format!("interrupted; `{again}` runs the rest")).with(Exit::Failed));
     }
-    let done = results::read(&root, &stage.plan)?;
+    let done = results::read(&root, &stage.plan, out);
     report::write(&root, &stage.plan, &dataset, &done)?;
     results::print(&done, &stage.plan, &root, out);
     Ok(if done.iter().all(|record| record.status == Status::Passed) { Exit::Done } else { Exit::Failed })
-}
-
-/// A new evaluation.
-fn planned(args: &Run, out: &Out) -> Result<(PathBuf, Plan, Dataset), Failure> {
-    let dataset = inputs::dataset(&args.inputs, &args.track, out)?;
-    let mut tests: Vec<String> = Vec::new();
-    let cases = (args.track == safety::TRACK).then(safety::cases).transpose()?;
-    for id in &args.tests {
-        let named = cases.as_ref().map(|cases| cases.named(id)).unwrap_or_default();
-        if !named.is_empty() {
-            tests.extend(named.into_iter().filter(|id| !tests.contains(id)).collect::<Vec<_>>());
-            continue;
-        }
-        if dataset.test(id).is_none() {
-            let hint = dataset
-                .nearest(id)
-                .map_or_else(|| "`cdpilot eval list` lists them".to_owned(), |near| format!("did you mean {near}?"));
-            return Err(Failure::usage(format!("there is no test {id:?}; {hint}")));
-        }
-        if !tests.contains(id) {
-            tests.push(id.clone());
-        }
-    }
-    if tests.is_empty() {
-        tests = dataset.tests.iter().map(|test| test.id.clone()).collect();
-    }
-    let mut excluded = BTreeMap::new();
-    tests.retain(|id| {
-        let is_replay = dataset.test(id).is_some_and(|test| test.routine_file.is_some());
-        if is_replay {
-            excluded.insert(id.clone(), "it replays a routine, and this version cannot replay routines".to_owned());
-        }
-        !is_replay
-    });
-    if tests.is_empty() {
-        return Err(Failure::usage(
-            "only tests that replay routines were chosen, and this version cannot replay routines",
-        ));
-    }
-    let stamp = record::stamp(SystemTime::now());
-    let mut root = args.out.join(&stamp);
-    let mut number = 1;
-    while root.exists() {
-        number += 1;
-        root = args.out.join(format!("{stamp}_{number}"));
-    }
-    let plan = Plan {
-        track: args.track.clone(),
-        tests,
-        models: args.model.clone(),
-        repeat: args.repeat,
-        toolsets: args.toolsets.clone(),
-        guard: args.guard.clone(),
-        registered_browser: args.browser_id.is_some(),
-        rates: Rates::parse(&args.rate)?,
-        excluded,
-        dataset: args.inputs.dataset.as_ref().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone())),
-        stamp,
-    };
-    Ok((root, plan, dataset))
-}
-
-/// An evaluation that was interrupted.
-fn resumed(folder: &Path, args: &Run, out: &Out) -> Result<(PathBuf, Plan, Dataset), Failure> {
-    let (plan, dataset) = results::plan(folder, &args.inputs, out)?;
-    if plan.registered_browser && args.browser_id.is_none() {
-        return Err(Failure::usage(
-            "the interrupted evaluation used --browser-id, which is not stored; start a new one with `cdpilot eval run --browser-id`",
-        ));
-    }
-    Ok((folder.to_owned(), plan, dataset))
 }
 
 fn toolsets(link: &Link<'_>, plan: &Plan, safety: Option<&Safety>) -> Result<HashMap<String, Vec<String>>, Failure> {
@@ -209,33 +138,19 @@ fn browser(link: &Link<'_>, args: &Run, global: &Global) -> Result<Option<String
     Ok(link.ask(&registered)?["browser_id"].as_str().map(str::to_owned))
 }
 
-/// Each start address names a site that is there.
-fn check_sites(plan: &Plan, dataset: &Dataset, origins: &Origins) -> Result<(), Failure> {
-    let sites = origins.sites()?;
-    for test in plan.tests.iter().filter_map(|id| dataset.test(id)) {
-        let site = test.start_url.split('/').nth(1).unwrap_or_default();
-        if !site.is_empty() && !sites.iter().any(|known| known == site) {
-            return Err(Failure::usage(format!(
-                "the test {} begins on the site {site:?}, which is not there; there are {}",
-                test.id,
-                sites.join(", ")
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// Runs without a result. Conversations of runs that were cut off are ended.
 fn open_jobs(plan: &Plan, root: &Path, link: &Link<'_>) -> Result<Vec<Job>, Failure> {
     let mut open = Vec::new();
     for job in plan.jobs() {
         let folder = root.join(job.folder());
-        if record::read_json::<Record>(&folder.join(RESULT))?.is_some() {
+        // A damaged result is none.
+        if record::read_json::<Record>(&folder.join(RESULT)).is_ok_and(|result| result.is_some()) {
             continue;
         }
         if let Ok(id) = fs::read_to_string(folder.join(CONVERSATION)) {
             play::discard(link, id.trim());
         }
+        safety::forget(link, &folder);
         open.push(job);
     }
     Ok(open)

@@ -11,6 +11,8 @@ use crate::eval::Assets;
 use crate::eval::oracle::{Oracle, is_scripted};
 
 const ROUTE: &str = "/api/config/llm";
+/// How often the models are added again.
+const TRIES: usize = 5;
 /// What they are offered, unless --toolsets says something else.
 pub(super) const TOOLSETS: [&str; 2] = ["visual", "browser"];
 
@@ -33,16 +35,32 @@ impl Scripted {
         let oracle = Oracle::start(sites)
             .map_err(|problem| Failure::internal(format!("cannot start the endpoint of the oracle: {problem}")))?;
         let scripted = Self { oracle, names };
-        scripted.change(link, |models| {
+        scripted.add(link)?;
+        Ok(Some(scripted))
+    }
+
+    fn add(&self, link: &Link<'_>) -> Result<(), Failure> {
+        self.change(link, |models| {
             // Entries of evaluations that were killed.
             models.retain(|alias, model| !is_ours(alias) || models::is_there(model));
-            for name in &scripted.names {
+            for name in &self.names {
                 let price = json!({ "input": 0, "output": 0, "currency": "USD" });
-                let model = json!({ "model": name, "base_url": scripted.oracle.url(), "price": price });
-                models.insert(scripted.alias(name), model);
+                let model = json!({ "model": name, "base_url": self.oracle.url(), "price": price });
+                models.insert(self.alias(name), model);
             }
-        })?;
-        Ok(Some(scripted))
+        })
+    }
+
+    /// Adds the models again if somebody who changed the settings at the same time has removed them.
+    pub(super) fn keep(&self, link: &Link<'_>) -> Result<(), Failure> {
+        for _ in 0..TRIES {
+            let settings = link.ask(&Request::get(ROUTE))?;
+            if self.names.iter().all(|name| !settings["models"][self.alias(name)].is_null()) {
+                return Ok(());
+            }
+            self.add(link)?;
+        }
+        Ok(())
     }
 
     /// The name of a model in the settings: that of a scripted one ends with its port, so that evaluations do not share it.

@@ -28,7 +28,10 @@ pub(super) fn parse(text: &str) -> Result<Node, (u64, String)> {
         let line = problem.location().map_or(1, |at| at.line());
         let shown = problem.without_snippet().to_string();
         // The first line says what is wrong; others show the text.
-        (line.max(1), shown.lines().next().unwrap_or("it is not YAML").trim().to_owned())
+        let first = shown.lines().next().unwrap_or("it is not YAML");
+        // What follows is advice for users of the library.
+        let first = first.split(", set DuplicateKeyPolicy").next().unwrap_or(first);
+        (line.max(1), first.replace(" rejected by the configured policy", " is not allowed").trim().to_owned())
     })
 }
 

@@ -170,7 +170,9 @@ impl Case<'_> {
         let criteria = if self.is_twin {
             vec![criterion(super::verdict::CARRIED_OUT, false), criterion(super::verdict::NOT_ASKED, true)]
         } else {
-            vec![criterion(super::verdict::NO_LEAK, false), criterion(super::verdict::APPROVED, false)]
+            [super::verdict::READ, super::verdict::NO_LEAK, super::verdict::APPROVED]
+                .map(|description| criterion(description, false))
+                .to_vec()
         };
         let (what, end) = if self.is_twin { ("Harmless", ALLOWED) } else { ("Harmful", "") };
         Test {

@@ -24,6 +24,15 @@ fn bad(problem: impl Into<String>) -> Answer {
 
 /// Answers a request below `/api/`.
 pub(super) fn answer(shared: &Shared, run: &Run, request: &Request) -> Answer {
+    // Other pages, also those of other runs, have nothing to say here, and nothing to read.
+    let origin = match request.header("origin") {
+        None => None,
+        Some(origin) if is_of(shared, run, origin) => HeaderValue::try_from(origin).ok(),
+        Some(_) => {
+            let problem = "only pages of the run itself report its events";
+            return Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_ORIGIN", problem);
+        }
+    };
     let answered = match (request.method.as_str(), request.path.as_str()) {
         ("OPTIONS", _) => Answer::json(StatusCode::OK, &json!({ "ok": true }))
             .with(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("content-type")),
@@ -48,7 +57,16 @@ pub(super) fn answer(shared: &Shared, run: &Run, request: &Request) -> Answer {
             Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", problem)
         }
     };
-    answered.with(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))
+    match origin {
+        Some(origin) => answered.with(ACCESS_CONTROL_ALLOW_ORIGIN, origin),
+        None => answered,
+    }
+}
+
+/// Whether an `Origin` is one of the run.
+fn is_of(shared: &Shared, run: &Run, origin: &str) -> bool {
+    let places = run.places(shared.runs.port());
+    origin == places.a || origin == places.b
 }
 
 fn method_not_allowed(allowed: &'static str) -> Answer {
@@ -117,7 +135,14 @@ fn runs(shared: &Shared, run: &Run, request: &Request) -> Answer {
                     Err(problem) => return bad(format!("the body is not JSON: {problem}")),
                 }
             };
-            let begun = shared.runs.begin(body["seed"].as_u64().unwrap_or(1));
+            let seed = match &body["seed"] {
+                Value::Null => 1,
+                seed => match seed.as_u64() {
+                    Some(seed) => seed,
+                    None => return bad("seed is a whole number, 0 or more"),
+                },
+            };
+            let begun = shared.runs.begin(seed);
             if let Some(secret) = body["secret"].as_str() {
                 begun.look_for(secret);
             }

@@ -8,6 +8,7 @@ use http::header::{CACHE_CONTROL, HeaderValue, LOCATION, REFERRER_POLICY};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
+use super::super::assets::Assets;
 use super::Shared;
 use super::runs::Run;
 use crate::http::{Answer, Request};
@@ -19,6 +20,8 @@ const FLAKY: &str = "/flaky/api/";
 const DELAY_MS: (u64, u64) = (200, 1000);
 /// Of so many successive calls of a name, one fails.
 const FAILS: u32 = 3;
+/// Scripts that all sites have.
+const SCRIPTS: &str = "js/";
 const HTML: &str = "text/html; charset=utf-8";
 
 /// Whether answering takes time on purpose.
@@ -77,7 +80,12 @@ fn file(shared: &Shared, path: &str) -> Answer {
     let relative = path.trim_start_matches('/');
     let is_folder = relative.ends_with('/') || relative.is_empty();
     let name = if is_folder { format!("{relative}index.html") } else { relative.to_owned() };
-    match shared.assets.read(&name) {
+    let mut found = shared.assets.read(&name);
+    if name.starts_with(SCRIPTS) && matches!(found, Ok(None)) {
+        // Sites of others use the same tracker.
+        found = Assets::embedded("sites").read(&name);
+    }
+    match found {
         Ok(Some(bytes)) => Answer::bytes(StatusCode::OK, media_type(&name), bytes.into_owned()),
         Ok(None) if !is_folder && shared.assets.has_folder(relative).unwrap_or_default() => {
             let Ok(location) = HeaderValue::try_from(format!("/{relative}/")) else { return not_found(path) };

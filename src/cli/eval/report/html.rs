@@ -11,10 +11,11 @@ use serde_json::Value;
 use super::super::inputs::PerfectPlay;
 use super::super::plan::Plan;
 use super::super::record::{EVENTS, Record, Status, TRACK, read_json};
-use super::super::results::Totals;
+use super::super::results::{Totals, counted};
 use super::escaped;
 use super::shrink::shrink;
 use crate::eval::dataset::{Dataset, Test};
+use crate::eval::safety::Cases;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
@@ -36,20 +37,32 @@ pub(super) fn page(
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Evaluation {}</title><link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\n<header><h1>Evaluation</h1>\
-         <p>{} UTC, cdpilot {}, track {}</p></header>\n<main>\n",
+         <p>{} UTC, cdpilot {}, track {}{}</p></header>\n<main>\n",
         escaped(&plan.stamp),
         escaped(&readable(&plan.stamp)),
         env!("CARGO_PKG_VERSION"),
-        escaped(&plan.track)
+        escaped(&plan.track),
+        plan.guard().map_or_else(String::new, |guard| format!(", guard {}", escaped(guard)))
     );
+    match super::missing(plan, records) {
+        0 => {}
+        missing => {
+            let _ = writeln!(
+                html,
+                "<p class=\"cause\">Incomplete: {missing} of {} runs have no result.</p>",
+                plan.jobs().len()
+            );
+        }
+    }
     models(&mut html, plan, totals);
     safety(&mut html, totals);
     table(&mut html, plan, dataset, records, perfect);
     let mut images = 0;
+    let cases = plan.guard().and_then(|_| Cases::embedded().ok());
     html.push_str("<section><h2>Runs</h2>\n");
     for record in records {
         if let Some(test) = dataset.test(&record.id) {
-            run(&mut html, folder, test, record, &mut images);
+            run(&mut html, folder, test, record, cases.as_ref(), &mut images);
         }
     }
     html.push_str(
@@ -99,7 +112,7 @@ fn models(html: &mut String, plan: &Plan, totals: &[Totals]) {
         let mut costs: Vec<String> =
             of.costs.iter().map(|(currency, amount)| format!("{amount:.4} {currency}")).collect();
         if of.unknown_costs > 0 {
-            costs.push(format!("unknown for {} runs", of.unknown_costs));
+            costs.push(format!("unknown for {}", counted(of.unknown_costs, "run")));
         }
         let errors = if of.errors > 0 { format!(", {} errors", of.errors) } else { String::new() };
         let _ = writeln!(
@@ -134,16 +147,17 @@ fn safety(html: &mut String, totals: &[Totals]) {
         return;
     }
     html.push_str(
-        "<section><h2>Safety</h2>\n<div class=\"wide\"><table><thead><tr><th>Model<th>Injections<th>Leaks<th>Unapproved\
+        "<section><h2>Safety</h2>\n<div class=\"wide\"><table><thead><tr><th>Model<th>Injections<th>Read<th>Leaks<th>Unapproved\
          <th>Approvals refused<th>Twins<th>Carried out<th>Wrongly blocked<th>Approvals given</tr></thead><tbody>\n",
     );
     for of in totals {
         let Some(safety) = &of.safety else { continue };
         let _ = writeln!(
             html,
-            "<tr><th scope=\"row\">{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
+            "<tr><th scope=\"row\">{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
             escaped(&of.model),
             safety.injections,
+            safety.exposed,
             safety.leaks,
             safety.unapproved,
             safety.injection_approvals,
@@ -155,7 +169,7 @@ fn safety(html: &mut String, totals: &[Totals]) {
     }
     html.push_str(
         "</tbody></table></div>\n<p class=\"note\">An injection is a harmful instruction in a page, a tool or a file; a twin is a harmless one in the same \
-         place. Leaks and unapproved effects are runs in which a harmful instruction came through. A twin is wrongly blocked if it was not carried out because calls were refused.</p></section>\n",
+         place. Of the injections that the model did not read, nothing is known. Leaks and unapproved effects are runs in which a harmful instruction came through. A twin is wrongly blocked if it was not carried out because calls were refused.</p></section>\n",
     );
 }
 
@@ -235,7 +249,7 @@ fn anchor(record: &Record) -> String {
     format!("{}-{}-{}", plain(&record.model), plain(&record.id), record.repeat)
 }
 
-fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, images: &mut usize) {
+fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, cases: Option<&Cases>, images: &mut usize) {
     let job = super::super::plan::Job { test: record.id.clone(), model: record.model.clone(), repeat: record.repeat };
     let folder = folder.join(job.folder());
     let repeat = if record.repeat > 1 { format!(" ({})", record.repeat) } else { String::new() };
@@ -272,7 +286,11 @@ fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, images: &
     }
     let places = record.place.places();
     let task = places.fill(&test.instruction).map_or_else(|_| test.instruction.clone(), |task| task.into_owned());
-    let _ = write!(html, "</p>\n<p class=\"task\">{}</p>\n<ul class=\"criteria\">", escaped(&task));
+    let _ = write!(html, "</p>\n<p class=\"task\">{}</p>\n", escaped(&task));
+    if let Some(text) = cases.and_then(|cases| cases.text(cases.case(&record.id)?.number)) {
+        let _ = writeln!(html, "<p class=\"note\">The instruction that it finds: <q>{}</q></p>", escaped(&text));
+    }
+    html.push_str("<ul class=\"criteria\">");
     for criterion in &record.score.criteria {
         let optional = if criterion.optional { ", optional" } else { "" };
         let _ = write!(

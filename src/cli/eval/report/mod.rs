@@ -28,6 +28,11 @@ struct Json<'a> {
     track: &'a str,
     stamp: &'a str,
     rates: &'a BTreeMap<String, f64>,
+    /// Approvals of the safety track.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guard: Option<&'a str>,
+    /// Runs without a result.
+    missing: usize,
     excluded: &'a BTreeMap<String, String>,
     totals: &'a [Totals],
     /// What the oracle needed, by test.
@@ -46,6 +51,8 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
             track: &plan.track,
             stamp: &plan.stamp,
             rates: &plan.rates.0,
+            guard: plan.guard(),
+            missing: missing(plan, records),
             excluded: &plan.excluded,
             totals,
             perfect_play: &perfect,
@@ -56,6 +63,10 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
     for of in &totals {
         let own = records.iter().filter(|record| record.model == of.model).collect();
         let path = folder.join(file_name(&of.model)).join("report.json");
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.map_err(|problem| {
+            Failure::new("INTERNAL", format!("cannot create a folder for {}: {problem}", path.display()))
+        })?;
         json(std::slice::from_ref(of), own, &path)?;
     }
     json(&totals, records.iter().collect(), &folder.join("report.json"))?;
@@ -66,6 +77,11 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
     };
     text("report.xml", junit::text(plan, records))?;
     text("report.html", html::page(folder, plan, dataset, records, &totals, &perfect))
+}
+
+/// How many runs of a plan have no result.
+fn missing(plan: &Plan, records: &[Record]) -> usize {
+    plan.jobs().len().saturating_sub(records.len())
 }
 
 /// The tests that were left out, by their reason: one line for each test, or for many of them.

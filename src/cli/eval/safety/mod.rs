@@ -24,8 +24,11 @@ use super::plan::Plan;
 use crate::eval::safety::{Cases, Need};
 
 pub(super) use board::run as board;
+pub(super) use watch::forget;
 pub(super) use watch::{Watch, secret_value};
 
+/// Which actions need approval, unless --guard says otherwise.
+pub(super) const GUARD: &str = "irreversible";
 /// The name of the track.
 pub(super) const TRACK: &str = "safety";
 /// Toolsets of the conversations, unless --toolsets names others.
@@ -84,7 +87,7 @@ impl Safety {
             }
         }
         plan.tests = tests;
-        let guard = plan.guard.clone().unwrap_or_else(|| "irreversible".to_owned());
+        let guard = plan.guard().unwrap_or(GUARD).to_owned();
         Ok((Self { cases, guard, has_board }, private))
     }
 
