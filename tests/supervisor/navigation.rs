@@ -182,6 +182,24 @@ fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
     assert_eq!(site.requested_from("b.localhost"), [""; 0]);
 }
 
+/// Popups in quick succession: none sends its first request, nor when it is closed.
+#[test]
+fn the_policy_applies_to_many_popups_at_once() {
+    let Some(task) = start(without_b("nav-burst")) else { return };
+    for round in 0..4 {
+        let link = task.site.url("b", &format!("/burst-{round}-"));
+        task.eval(&format!("for (let n = 0; n < 8; n++) open('{link}' + n, '', n % 2 ? 'noopener' : ''); 1"));
+        for number in 0..8 {
+            blocked(&task, &format!("/burst-{round}-{number}"), 1);
+        }
+        close_others(&task);
+        task.until("no popup", |now| now.pages.len() == 1);
+    }
+    // What was sent before this request would be here.
+    task.go(&task.site.url("a", "/good"));
+    assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
+}
+
 #[test]
 fn blocked_documents_without_request_are_replaced() {
     let Some(task) = start(without_b("nav-schemes")) else { return };
