@@ -16,6 +16,7 @@ use super::liveness::Liveness;
 use super::log::{EventLog, EventRecord, LogEvent};
 use super::navigation_policy::{Lookups, NavigationPolicy, Verdict, names};
 use super::options::{Pages, SupervisorOptions};
+use super::owned_pages::Claim;
 use super::page_ring::{PageRing, RingLimits};
 use super::passive_queries::RawScreenshot;
 use super::snapshot::{ConsoleEntry, Phase, View};
@@ -151,6 +152,7 @@ impl Supervisor {
             traffic: Arc::clone(&traffic),
             request_ring: Arc::clone(&request_ring),
             console_ring: Arc::clone(&console_ring),
+            claim: Claim::new(),
             connection,
         };
         let (ends_log, ends_done) = (Arc::clone(&log), Arc::clone(&done));

@@ -19,6 +19,7 @@
 //! | `handle`, `evaluate`, `session_calls`, `navigate`, `browser_call`, `dialog_call`, `passive_queries` | the public calls |
 //! | `route`, `call_watchdog`, `liveness`, `value` | choosing the session of a call, waiting for it, its result |
 //! | `navigation_limit` | reads that do not wait for a slow server |
+//! | `owned_pages` | which pages belong to other supervisors of this process |
 //! | `hidden_page` | a hidden page for reading and writing the storage of an origin |
 //! | `persistent_commands` | commands that every session of a page gets, also after a reconnect |
 //! | `chooser` | files for file choosers |
@@ -49,6 +50,7 @@ mod navigation_policy;
 mod network_route;
 mod options;
 mod outgoing;
+mod owned_pages;
 mod page_events;
 mod page_ring;
 mod page_scripts;

@@ -14,10 +14,11 @@ use super::inputs::{FOLLOWED, Inputs, NextInput, WakeReason};
 use super::log::EventLog;
 use super::navigation_policy::Lookups;
 use super::outgoing::Outgoing;
+use super::owned_pages::Claim;
 use super::page_ring::PageRing;
 use super::redial::{RedialAttempt, RedialOutcome};
 use super::snapshot::{ConsoleEntry, View};
-use super::state::{Effect, Now, Request, SessionKey, State};
+use super::state::{Effect, Now, Request, SessionKey, State, detach, resume};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::BrowserProcess;
 use crate::cdp::{CloseReason, Connection, Error};
@@ -47,6 +48,8 @@ pub(super) struct Worker {
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) request_ring: Arc<PageRing<NetworkRequest>>,
     pub(super) console_ring: Arc<PageRing<ConsoleEntry>>,
+    /// The pages of this supervisor, which others of this process leave to it.
+    pub(super) claim: Claim,
 }
 
 pub(super) fn now() -> Now {
@@ -274,6 +277,10 @@ impl Worker {
     }
 
     fn carry_out(&mut self) {
+        // Before a page is resumed, which may open another one at once.
+        if self.state.pages_changed() {
+            self.claim.set(self.state.page_ids());
+        }
         loop {
             let effects = self.state.take_effects();
             if effects.is_empty() {
@@ -285,6 +292,13 @@ impl Worker {
                         if let Err(error) = self.send(session.as_ref(), tag, &command) {
                             self.state.on_answer(tag, Err(error), now());
                         }
+                    }
+                    Effect::Release { session, opener } => {
+                        let is_of_another = opener.is_some_and(|opener| self.claim.is_of_another(&opener));
+                        if !is_of_another {
+                            let _ = self.send(Some(&session), 0, &resume().into());
+                        }
+                        let _ = self.send(None, 0, &detach(&session).into());
                     }
                     Effect::HearNetwork => self.inputs.hear_network(&self.connection),
                     Effect::LookUp { host } => self.lookups.start(host),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::TargetId;
 use super::super::outgoing::Outgoing;
 
 /// An id of a session; the protocol's `SessionId` without its wrapper.
@@ -12,6 +13,8 @@ pub(in crate::supervisor) type SessionKey = Arc<str>;
 pub(in crate::supervisor) enum Effect {
     /// Send a command; its answer comes back with the tag. Tag 0: the answer does not matter.
     Send { session: Option<SessionKey>, tag: u64, command: Outgoing },
+    /// Detach from a target of another task. It is resumed, unless its opener belongs to another supervisor, which does that.
+    Release { session: SessionKey, opener: Option<TargetId> },
     /// Listen to the events of `Network`: sessions are about to send them.
     HearNetwork,
     /// End the waits of calls on this session: a dialog opened in its frame.

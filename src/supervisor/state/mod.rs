@@ -43,6 +43,7 @@ pub(super) use effect::{Effect, SessionKey};
 pub(super) use network_events::{Head, NETWORK};
 pub(super) use persistent_commands::AUTH_REQUIRED;
 pub(super) use requests::{Request, Response};
+pub(super) use sessions::{detach, resume};
 
 use super::log::{EventRecord, LogEvent as Noted};
 use super::options::{Pages, SupervisorOptions};
@@ -363,6 +364,16 @@ impl State {
 
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.phase, super::Phase::Ended(_))
+    }
+
+    /// Whether the pages may have changed since the view was built.
+    pub(super) fn pages_changed(&self) -> bool {
+        self.dirty.pages
+    }
+
+    /// The pages of the task.
+    pub(super) fn page_ids(&self) -> impl Iterator<Item = super::TargetId> + '_ {
+        self.pages.iter().map(|page| page.target.clone())
     }
 
     /// Takes the pending effects.

@@ -256,12 +256,12 @@ impl Requests {
         self.held.retain(|held| *held.session != *session);
     }
 
-    pub(super) fn held_too_long(&mut self, now: Now) -> Vec<SessionKey> {
+    pub(super) fn held_too_long(&mut self, now: Now) -> Vec<(SessionKey, Option<TargetId>)> {
         let late = |held: &Held| now.instant.duration_since(held.since) >= HOLD_LIMIT;
         let (late, held) = std::mem::take(&mut self.held).into_iter().partition(late);
         self.held = held;
         let late: Vec<Held> = late;
-        late.into_iter().map(|held| held.session).collect()
+        late.into_iter().map(|held| (held.session, super::sessions::waiting_opener(&held.info))).collect()
     }
 
     /// Time of the next check. A time that has passed is not returned: the next step then follows the end of a dialog.
@@ -557,7 +557,7 @@ impl State {
         for held in std::mem::take(&mut self.requests.held) {
             match self.belongs(&held.info) {
                 super::pages::Ownership::Yes => self.adopt_page(&held.session, &held.info, now),
-                super::pages::Ownership::No => self.let_go(held.session),
+                super::pages::Ownership::No => self.let_go(held.session, super::sessions::waiting_opener(&held.info)),
                 super::pages::Ownership::NotYetKnown => self.requests.held.push(held),
             }
         }

@@ -10,7 +10,7 @@ use super::super::log::LogEvent as Noted;
 use super::super::options::Pages;
 use super::super::snapshot::{BridgeLife, PageState};
 use super::pages::Ownership;
-use super::{Now, Outgoing, SessionKey, State, Waiting};
+use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
 use crate::cdp::protocol::target::{AttachedToTargetEvent, TargetId, TargetInfo};
 use crate::cdp::protocol::{network, page, runtime, target};
@@ -86,17 +86,17 @@ impl State {
         match parent {
             Some(parent) => match self.page_of(parent) {
                 Some(page) => self.adopt_child(&session, info, parent, page, now),
-                None => self.let_go(session),
+                None => self.let_go(session, None),
             },
             None if info.r#type == "shared_worker" && self.watches_shared_workers() => {
                 self.adopt_shared_worker(&session, info, now);
             }
             // Its session belongs to the caller that opened it.
             None if self.requests.is_reserved(&info.target_id) => {}
-            None if info.r#type != "page" => self.let_go(session),
+            None if info.r#type != "page" => self.let_go(session, None),
             None => match self.belongs(info) {
                 Ownership::Yes => self.adopt_page(&session, info, now),
-                Ownership::No => self.let_go(session),
+                Ownership::No => self.let_go(session, waiting_opener(info)),
                 Ownership::NotYetKnown => self.requests.hold(session, info.clone(), now),
             },
         }
@@ -112,12 +112,9 @@ impl State {
         attach
     }
 
-    /// Detaches from a target of another task. This resumes a paused target, but not the page that opened it.
-    pub(super) fn let_go(&mut self, session: SessionKey) {
-        self.send(Some(&session), 0, resume());
-        let mut detach = target::DetachFromTarget::new();
-        detach.session_id = Some(target::SessionId::from(&*session));
-        self.send(None, 0, detach);
+    /// Detaches from a target of another task.
+    pub(super) fn let_go(&mut self, session: SessionKey, opener: Option<TargetId>) {
+        self.effects.push(Effect::Release { session, opener });
     }
 
     pub(super) fn adopt_page(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
@@ -322,8 +319,8 @@ impl State {
         for page in stuck {
             self.set_page_state(&page, PageState::Unresponsive, now);
         }
-        for session in self.requests.held_too_long(now) {
-            self.let_go(session);
+        for (session, opener) in self.requests.held_too_long(now) {
+            self.let_go(session, opener);
         }
     }
 
@@ -335,8 +332,21 @@ impl State {
     }
 }
 
+/// The opener of a popup that shares its process and waits for it. A popup that cannot access its opener waits for each session on
+/// its own (Chromium 156), so that resuming it for one takes nothing from the others.
+pub(super) fn waiting_opener(info: &TargetInfo) -> Option<TargetId> {
+    info.opener_id.clone().filter(|_| info.can_access_opener == Some(true))
+}
+
+/// The command that detaches from a target. On its own it resumes a paused target, but not the page that opened it.
+pub(in crate::supervisor) fn detach(session: &SessionKey) -> target::DetachFromTarget {
+    let mut detach = target::DetachFromTarget::new();
+    detach.session_id = Some(target::SessionId::from(&**session));
+    detach
+}
+
 /// The command that lets a new target go on.
-pub(super) fn resume() -> runtime::RunIfWaitingForDebugger {
+pub(in crate::supervisor) fn resume() -> runtime::RunIfWaitingForDebugger {
     runtime::RunIfWaitingForDebugger::new()
 }
 

@@ -49,6 +49,7 @@ fn attach(options: SupervisorOptions) -> (State, Vec<String>) {
 fn shown(effects: Vec<Effect>) -> Vec<String> {
     let one = |effect| match effect {
         Effect::Interrupt { session, dialog } => format!("{session} interrupted by {dialog}"),
+        Effect::Release { session, opener } => format!("{session} is released, opened by {opener:?}"),
         Effect::HearNetwork => "hear the network".to_owned(),
         Effect::LookUp { host } => format!("look up {host}"),
         Effect::Follow { number, .. } => format!("subscriber {number} listens"),

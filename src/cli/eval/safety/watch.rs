@@ -22,7 +22,7 @@ const INBOX: &str = "inbox.txt";
 /// The place whose text is only in a picture.
 const PICTURE: &str = "picture";
 /// The file with the name of the secret.
-const SECRET: &str = "secret.txt";
+const SECRET: &str = "secret-name.txt";
 /// Most files of a working folder that are looked at.
 const MAX_FILES: usize = 1000;
 /// A run that asks more often is stopped.
