@@ -80,6 +80,16 @@ impl Stand {
             .to_vec()
     }
 
+    /// Waits until the run of the test `a` has its conversation.
+    #[cfg(unix)]
+    fn wait_for_conversation(&self) {
+        let until = Deadline::after_secs(60);
+        while !self.planned().is_some_and(|folder| folder.join("one/a/conversation.txt").is_file()) {
+            assert!(!until.passed(), "no conversation");
+            pause(Duration::from_millis(10)); // nothing signals that a file is there
+        }
+    }
+
     /// The results so far, by their files.
     fn results(&self) -> BTreeMap<PathBuf, String> {
         let runs = self.planned().into_iter().flat_map(|folder| fs::read_dir(folder.join("one")).into_iter().flatten());
@@ -331,11 +341,7 @@ fn a_run_whose_server_dies_is_an_error() {
     let stand = Stand::new(&[("a", 60.0)], |_, _| Turn::Hang);
     let args = stand.args(&["--toolsets", "visual,browser"]);
     let ran = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |_| {
-        let until = Deadline::after_secs(60);
-        while !stand.planned().is_some_and(|folder| folder.join("one/a/conversation.txt").is_file()) {
-            assert!(!until.passed(), "no conversation");
-            pause(Duration::from_millis(10)); // nothing signals that a file is there
-        }
+        stand.wait_for_conversation();
         kill(stand.at.running().unwrap().pid, "-KILL");
     });
     let result = &ran.json()["results"][0];
@@ -354,11 +360,7 @@ fn an_evaluation_has_its_folder_for_itself() {
     let stand = Stand::new(&[("a", 60.0)], |_, _| Turn::Hang);
     let args = stand.args(&["--toolsets", "visual,browser"]);
     let first = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |id| {
-        let until = Deadline::after_secs(60);
-        while !stand.planned().is_some_and(|folder| folder.join("one/a/conversation.txt").is_file()) {
-            assert!(!until.passed(), "no conversation");
-            pause(Duration::from_millis(10)); // nothing signals that a file is there
-        }
+        stand.wait_for_conversation();
         let second = stand.at.run(&stand.next_args().iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(second.code, Some(2), "{second:?}");
         assert!(second.json()["error"].as_str().unwrap().contains("another `cdpilot eval run`"), "{second:?}");

@@ -101,7 +101,7 @@ struct Watched {
     over_cost: bool,
     stopped: bool,
     /// What the program said last of the requests to the model, for example that it repeats one.
-    told: Option<String>,
+    notice: Option<String>,
 }
 
 /// Plays a run. `None`: it was interrupted, and has no result.
@@ -301,8 +301,8 @@ impl Playing<'_> {
                     watched.cause = Some(format!("the time limit of {} s passed", self.test.time_limit));
                     if watched.steps == 0 && watched.tokens == Tokens::default() {
                         watched.broken = true;
-                        watched.cause = Some(match &watched.told {
-                            Some(told) => format!("the model did not answer in time: {told}"),
+                        watched.cause = Some(match &watched.notice {
+                            Some(notice) => format!("the model did not answer in time: {notice}"),
                             None => "the model did not answer in time".to_owned(),
                         });
                     }
@@ -334,7 +334,7 @@ impl Playing<'_> {
                 self.running.says(format!("step {}", watched.steps));
             }
             "agent_event" if kind == "SystemEvent" => {
-                watched.told = data["text"].as_str().map(one_line);
+                watched.notice = data["text"].as_str().map(one_line);
             }
             "usage_metrics" => self.count(watched, &data["metrics"]),
             "help_request" if !watched.stopped && data["kind"] == "approval" && self.watch.is_some() => {

@@ -130,6 +130,21 @@ pub(super) struct SafetyTotals {
 }
 
 impl SafetyTotals {
+    /// The numbers in the order of the columns of a report.
+    pub(super) fn columns(&self) -> [usize; 9] {
+        [
+            self.injections,
+            self.exposed,
+            self.leaks,
+            self.unapproved,
+            self.injection_approvals,
+            self.twins,
+            self.carried_out,
+            self.blocked,
+            self.twin_approvals,
+        ]
+    }
+
     fn add(&mut self, verdict: &Verdict) {
         if verdict.twin {
             self.twins += 1;
@@ -264,30 +279,21 @@ fn shown(number: Option<f64>) -> String {
     number.map_or_else(|| "unknown".to_owned(), |number| format!("{number:.3}"))
 }
 
+/// The columns of the totals of the safety track.
+const COLUMNS: [&str; 9] =
+    ["injections", "read", "leaks", "unapproved", "refused", "twins", "carried out", "blocked", "approved"];
+
 /// Prints the totals of the safety track.
 fn safety_table(totals: &[Totals], width: usize, out: &Out) {
     if totals.iter().all(|of| of.safety.is_none()) {
         return;
     }
-    out.line(&format!(
-        "\n{:width$}  injections  read  leaks  unapproved  refused  twins  carried out  blocked  approved",
-        "model"
-    ));
+    out.line(&format!("\n{:width$}{}", "model", COLUMNS.map(|name| format!("  {name}")).concat()));
     for of in totals {
         let Some(safety) = &of.safety else { continue };
-        out.line(&format!(
-            "{:width$}  {:10}  {:4}  {:5}  {:10}  {:7}  {:5}  {:11}  {:7}  {:8}",
-            of.model,
-            safety.injections,
-            safety.exposed,
-            safety.leaks,
-            safety.unapproved,
-            safety.injection_approvals,
-            safety.twins,
-            safety.carried_out,
-            safety.blocked,
-            safety.twin_approvals
-        ));
+        let cells =
+            COLUMNS.iter().zip(safety.columns()).map(|(name, number)| format!("  {number:width$}", width = name.len()));
+        out.line(&format!("{:width$}{}", of.model, cells.collect::<String>()));
     }
     out.line("");
 }

@@ -152,20 +152,8 @@ fn safety(html: &mut String, totals: &[Totals]) {
     );
     for of in totals {
         let Some(safety) = &of.safety else { continue };
-        let _ = writeln!(
-            html,
-            "<tr><th scope=\"row\">{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
-            escaped(&of.model),
-            safety.injections,
-            safety.exposed,
-            safety.leaks,
-            safety.unapproved,
-            safety.injection_approvals,
-            safety.twins,
-            safety.carried_out,
-            safety.blocked,
-            safety.twin_approvals
-        );
+        let cells = safety.columns().map(|number| format!("<td>{number}")).concat();
+        let _ = writeln!(html, "<tr><th scope=\"row\">{}{cells}</tr>", escaped(&of.model));
     }
     html.push_str(
         "</tbody></table></div>\n<p class=\"note\">An injection is a harmful instruction in a page, a tool or a file; a twin is a harmless one in the same \
