@@ -61,6 +61,7 @@ impl<'a> Link<'a> {
     }
 
     /// Sends a request to the MCP route, which answers in JSON-RPC.
+    #[cfg(feature = "eval")]
     pub(in super::super) fn mcp(&self, request: &Request) -> Result<Value, Failure> {
         let found = self.connector.find()?;
         let answer = reach(&self.connector, found, true, |client| client.call(request, self.patience))?;
@@ -68,6 +69,7 @@ impl<'a> Link<'a> {
     }
 
     /// Whether the server is that of our home.
+    #[cfg(feature = "eval")]
     pub(in super::super) fn is_of_home(&self) -> bool {
         self.connector.find().is_ok_and(|found| found.process().is_some())
     }
