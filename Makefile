@@ -91,9 +91,9 @@ soak: browser ## run 10,000 dialogs with each policy, 200 lost connections, 400 
 soak-server: browser ## run eight clients on sixteen tabs of one server for ten minutes
 	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture
 
-eval: browser ## play all tests of the evaluation ten times, without each ability, and with 100 models that click at random; takes hours
-	CDPILOT_TEST_ROUNDS=5 CDPILOT_TEST_SEEDS=100 \
-	    $(CARGO) test --release --test main -- eval_oracle --nocapture --test-threads=1
+eval: browser ## play all tests of the evaluation ten times, without each ability, with 100 models that click at random, all cases of the safety track; takes hours
+	CDPILOT_TEST_ROUNDS=5 CDPILOT_TEST_SEEDS=100 CDPILOT_TEST_INJECTIONS=all CDPILOT_TEST_KILLS=50 \
+	    $(CARGO) test --release --test main -- eval_oracle eval_safety eval_run --nocapture --test-threads=1
 
 faults: browser ## kill and stop processes in every phase (100 rounds), fill the disk, change the clock, measure memory
 	scripts/ensure-faketime.sh
