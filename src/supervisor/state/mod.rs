@@ -366,14 +366,15 @@ impl State {
         matches!(self.phase, super::Phase::Ended(_))
     }
 
-    /// Whether the pages may have changed since the view was built.
+    /// Whether the pages that it resumes may have changed since the view was built.
     pub(super) fn pages_changed(&self) -> bool {
-        self.dirty.pages
+        self.dirty.pages || self.dirty.phase
     }
 
-    /// The pages of the task.
+    /// The pages of the task whose popups it resumes: none without a connection.
     pub(super) fn page_ids(&self) -> impl Iterator<Item = super::TargetId> + '_ {
-        self.pages.iter().map(|page| page.target.clone())
+        let is_cut_off = matches!(self.phase, super::Phase::Reconnecting(_) | super::Phase::Ended(_));
+        self.pages.iter().filter(move |_| !is_cut_off).map(|page| page.target.clone())
     }
 
     /// Takes the pending effects.

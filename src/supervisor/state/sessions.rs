@@ -338,7 +338,7 @@ pub(super) fn waiting_opener(info: &TargetInfo) -> Option<TargetId> {
     info.opener_id.clone().filter(|_| info.can_access_opener == Some(true))
 }
 
-/// The command that detaches from a target. On its own it resumes a paused target, but not the page that opened it.
+/// The command that detaches from a target. On its own it resumes neither a paused popup nor the page that opened it (Chromium 156).
 pub(in crate::supervisor) fn detach(session: &SessionKey) -> target::DetachFromTarget {
     let mut detach = target::DetachFromTarget::new();
     detach.session_id = Some(target::SessionId::from(&**session));
