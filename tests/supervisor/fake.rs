@@ -154,6 +154,24 @@ fn a_frame_is_removed_in_either_order_of_events() {
 }
 
 #[test]
+fn a_late_frame_tree_of_a_removed_frame_does_not_restore_it() {
+    let fake = browser();
+    fake.on("Page.getFrameTree").in_session("S2").with(|request| {
+        vec![
+            Action::event_in(SESSION, "Page.frameDetached", json!({ "frameId": "F", "reason": "remove" })),
+            Action::Text(request.answer(&tree(&frame("F", Some(PAGE), "/F"), &[]))),
+            Action::event_in(SESSION, "Target.detachedFromTarget", json!({ "sessionId": "S2", "targetId": "F" })),
+            Action::event_in(SESSION, "Page.frameAttached", json!({ "frameId": "G", "parentFrameId": PAGE })),
+        ]
+    });
+    let supervisor = supervise(&fake);
+    frame_attached(&fake, "F", PAGE);
+    tell(&fake, "Target.attachedToTarget", attached("S2", "F", "iframe", Some(PAGE)));
+    let now = until(&supervisor, "the next frame", |now| get(now, "G").is_some());
+    assert!(get(&now, "F").is_none(), "{now:#?}");
+}
+
+#[test]
 fn a_frame_that_changes_process_stays() {
     for reason in ["swap", "remove"] {
         let fake = browser();

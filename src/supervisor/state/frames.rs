@@ -41,7 +41,8 @@ pub(super) struct FrameRec {
     oopif: bool,
     context: Option<i64>,
     order: u64,
-    /// Removed from its parent's document; dropped with its session.
+    /// Removed from its parent's document; dropped with its session. What its own session answers after that does not
+    /// change it; a new target, a navigation, or its parent's session does.
     removed: bool,
     /// Navigating to another document. Chromium 156 delays all commands to its session until the document is committed,
     /// however long the server takes.
@@ -172,7 +173,6 @@ impl Frames {
             rec.parent = parent.cloned();
             rec.parent_loader = parent_loader;
         }
-        rec.removed = false;
         rec.forgotten = false;
         rec
     }
@@ -217,6 +217,7 @@ impl State {
     pub(super) fn frame_attached(&mut self, session: &SessionKey, event: &FrameAttachedEvent, now: Now) {
         let Some(page) = self.page_of(session) else { return };
         let rec = self.frames.entry(&event.frame_id, &page, Some(&event.parent_frame_id));
+        rec.removed = false;
         rec.session = Some(Arc::clone(session));
         rec.oopif = false;
         rec.context = None;
@@ -231,6 +232,9 @@ impl State {
         let cached = event.r#type == Some(NavigationType::BackForwardCacheRestore);
         self.drop_children(&frame.id);
         self.take_frame(session, frame, &page);
+        if let Some(rec) = self.frames.by_id.get_mut(&frame.id) {
+            rec.removed = false;
+        }
         if frame.parent_id.is_none() {
             self.document_committed(session, &frame.id, &frame.url, now);
         }
@@ -280,6 +284,7 @@ impl State {
         }
         rec.session = Some(Arc::clone(session));
         rec.oopif = oopif;
+        rec.removed &= oopif;
         rec.url = Arc::clone(&url);
         if rec.context.is_none() {
             // Derived from the URL only; the document's execution context reports the exact origin.
@@ -380,6 +385,7 @@ impl State {
             .or_else(|| self.frames.get(&id).and_then(|f| f.parent.clone()))
             .or_else(|| self.sessions.get(parent).and_then(super::sessions::SessionRec::frame));
         let rec = self.frames.entry(&id, page, above.as_ref());
+        rec.removed = false;
         rec.session = Some(Arc::clone(session));
         rec.oopif = true;
         rec.context = None;
