@@ -323,11 +323,9 @@ fn there_is_one_http_client_of_our_own() {
 
 /// What ends a wait is an argument: a value of a thread is lost wherever work is handed to another one.
 #[test]
-fn cancellation_is_not_kept_by_threads() {
+fn nothing_is_kept_by_threads() {
     let kept = wrong_lines(sources("src"), |line| line.contains("thread_local!"));
-    // How long reads wait for a navigation, which is no cancellation.
-    let others: Vec<&String> = kept.iter().filter(|at| !at.starts_with("src/supervisor/navigation_limit.rs")).collect();
-    assert!(others.is_empty(), "pass it as an argument, a cancellation with the deadline: {others:?}");
+    assert!(kept.is_empty(), "pass it as an argument, a cancellation with the deadline: {kept:?}");
 }
 
 #[test]

@@ -22,7 +22,6 @@ use serde::Serialize;
 use super::error::Error;
 use super::handle::Supervisor;
 use super::liveness::Running;
-use super::navigation_limit;
 use super::page_scripts::PageScripts;
 use super::route::Route;
 use super::snapshot::{Dialog, PageState, View};
@@ -503,7 +502,7 @@ impl Supervisor {
             return Slot::Ended(error);
         }
         let is_held = || self.view().is_navigating(&watch.route.session);
-        if let Some(after) = navigation_limit::exceeded(is_held) {
+        if let Some(after) = deadline.delayed_for(is_held) {
             let page = watch.route.target.to_string();
             return Slot::Ended(Error::Navigating { page, after });
         }

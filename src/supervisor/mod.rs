@@ -18,7 +18,6 @@
 //! | `log` | the numbered event log |
 //! | `handle`, `evaluate`, `session_calls`, `navigate`, `browser_call`, `dialog_call`, `passive_queries` | the public calls |
 //! | `route`, `call_watchdog`, `liveness`, `value` | choosing the session of a call, waiting for it, its result |
-//! | `navigation_limit` | reads that do not wait for a slow server |
 //! | `owned_pages` | which pages belong to other supervisors of this process |
 //! | `hidden_page` | a hidden page for reading and writing the storage of an origin |
 //! | `persistent_commands` | commands that every session of a page gets, also after a reconnect |
@@ -44,7 +43,6 @@ mod interception;
 mod liveness;
 mod log;
 mod navigate;
-mod navigation_limit;
 #[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
 mod navigation_policy;
 mod network_route;
@@ -83,7 +81,6 @@ pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
 pub use interception::{InterceptRule, InterceptedRequest, Interceptor};
 pub use log::{Action, DownloadEnded, Entry, EventKind, EventLog, EventRecord, FrameChange, LogEvent, LogTail};
-pub(crate) use navigation_limit::with_navigation_limit;
 pub use navigation_policy::BlockedNavigation;
 #[cfg(feature = "navigation")]
 pub use navigation_policy::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};

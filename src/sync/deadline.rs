@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Cancel;
+use super::{Cancel, DelayLimit};
 
 /// The instant at which a wait gives up, and the [`Cancel`] that ends it earlier, if it is bound to one.
 ///
@@ -13,6 +13,7 @@ use super::Cancel;
 pub struct Deadline<'c> {
     at: Instant,
     cancel: Option<&'c Cancel>,
+    delays: Option<&'c DelayLimit>,
 }
 
 /// Far enough to stand for "no limit", near enough that adding to it never overflows.
@@ -43,7 +44,7 @@ impl Deadline<'static> {
     /// A deadline at a given instant, without cancellation.
     #[must_use]
     pub fn at(at: Instant) -> Self {
-        Self { at, cancel: None }
+        Self { at, cancel: None, delays: None }
     }
 }
 
@@ -51,7 +52,21 @@ impl<'c> Deadline<'c> {
     /// The same instant, but it has passed as soon as the flag is set. The flag replaces one that the deadline is bound to.
     #[must_use]
     pub fn cancelled_by<'n>(self, cancel: &'n Cancel) -> Deadline<'n> {
-        Deadline { at: self.at, cancel: Some(cancel) }
+        Deadline { cancel: Some(cancel), ..Deadline::at(self.at) }
+    }
+
+    /// The same deadline for calls that fail once something has delayed them for longer than the limit.
+    pub(crate) fn delayed_at_most<'n>(self, limit: &'n DelayLimit) -> Deadline<'n>
+    where
+        'c: 'n,
+    {
+        Deadline { delays: Some(limit), ..self }
+    }
+
+    /// How long the calls under this deadline have been delayed, if that exceeds their limit. `is_delayed`, which is called
+    /// only if there is one: whether they are delayed now.
+    pub(crate) fn delayed_for(self, is_delayed: impl FnOnce() -> bool) -> Option<Duration> {
+        self.delays?.exceeded(is_delayed())
     }
 
     /// The same instant without cancellation: for cleanup that has to run to its end, and for work that outlives the wait.
@@ -97,7 +112,8 @@ impl<'c> Deadline<'c> {
     /// [`Cancel`] of this deadline, or to that of the other one if this one has none.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
-        Self { at: self.at.min(other.at), cancel: self.cancel.or(other.cancel) }
+        let (cancel, delays) = (self.cancel.or(other.cancel), self.delays.or(other.delays));
+        Self { at: self.at.min(other.at), cancel, delays }
     }
 
     /// This deadline with its cancellation, but no later than `limit` from now.
@@ -115,7 +131,7 @@ impl<'c> Deadline<'c> {
     /// A deadline `after` from now with the same cancellation, also a later one: for a step that has time of its own.
     #[must_use]
     pub fn renewed(self, after: Duration) -> Self {
-        Self { cancel: self.cancel, ..Deadline::after(after) }
+        Self { at: Deadline::after(after).at, ..self }
     }
 
     /// The instant until which a wait may block before it checks whether the deadline has [passed](Self::passed): the

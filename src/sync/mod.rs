@@ -2,11 +2,12 @@
 //!
 //! All other modules may use this one, and it uses none of them. It contains the only way to start a thread
 //! ([`spawn`]), the only timed pause ([`pause`]), the time budget of every wait and its cancellation ([`Deadline`],
-//! [`Cancel`]), cleanup after a panic ([`on_panic`]), a fair queue for exclusive work ([`Turns`]), the event log
+//! [`Cancel`]), the limit of delays under it, cleanup after a panic ([`on_panic`]), a fair queue for exclusive work ([`Turns`]), the event log
 //! ([`Log`]) and the cell for published state ([`Published`]).
 
 mod cancel;
 mod deadline;
+mod delay_limit;
 mod log;
 mod panics;
 mod publish;
@@ -15,6 +16,7 @@ mod turns;
 
 pub use cancel::Cancel;
 pub use deadline::Deadline;
+pub(crate) use delay_limit::DelayLimit;
 pub use log::{Bytes, Log, Logged, Tail};
 pub(crate) use panics::fault_point;
 pub use panics::{OnPanic, on_panic};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::super::Tab;
 use super::super::error::Error;
 use crate::code::Code;
-use crate::supervisor::{self, View, with_navigation_limit};
-use crate::sync::Deadline;
+use crate::supervisor::{self, View};
+use crate::sync::{Deadline, DelayLimit};
 
 /// How long to wait for the document. Including the answer, this stays within two seconds.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -22,7 +22,7 @@ impl Tab {
         let is_away = self.is_on_its_way();
         // Calls in progress when a navigation begins are held back too.
         let until = if is_away { deadline.within(PATIENCE) } else { deadline };
-        let error = match with_navigation_limit(PATIENCE, || read(until)) {
+        let error = match read(until.delayed_at_most(&DelayLimit::new(PATIENCE))) {
             // Parts that were late may be missing.
             Ok(_) if is_away && until.passed() && !deadline.passed() => None,
             Err(error) if may_be_early(&error, deadline) => Some(error),
@@ -35,7 +35,7 @@ impl Tab {
         if let Some(error) = error.filter(|_| deadline.passed()) {
             return Err(error);
         }
-        match with_navigation_limit(PATIENCE, || read(deadline)) {
+        match read(deadline.delayed_at_most(&DelayLimit::new(PATIENCE))) {
             Err(error) if error.kind() == Code::Timeout && self.is_on_its_way() => Ok(None),
             outcome => outcome.map(Some),
         }

@@ -9,7 +9,8 @@ use super::{Visual, failed};
 use crate::code::Code;
 use crate::control::{self, DialogOutcome, DialogReply, TabHandle};
 use crate::page::{ElementType, Look, LookOptions, Picture, Readiness, VisibleElement};
-use crate::supervisor::{ClosedDialog, Dialog, DialogType, with_navigation_limit};
+use crate::supervisor::{ClosedDialog, Dialog, DialogType};
+use crate::sync::DelayLimit;
 
 /// How long the next dialog of a cascade may take to open.
 const CASCADE: Duration = Duration::from_millis(150);
@@ -139,7 +140,8 @@ impl Visual<'_> {
 
     fn look(&self, handle: &TabHandle, options: &LookOptions) -> Result<Look, control::Error> {
         let rescued = self.responds(handle)?;
-        let mut look = with_navigation_limit(RESPONSE_LIMIT, || handle.tab.look_at(options, self.deadline()))?;
+        let delays = DelayLimit::new(RESPONSE_LIMIT);
+        let mut look = handle.tab.look_at(options, self.deadline().delayed_at_most(&delays))?;
         look.rescued |= rescued;
         Ok(look)
     }

@@ -8,6 +8,7 @@ use crate::code::Code;
 use crate::control::{self, TabHandle};
 use crate::page;
 use crate::supervisor;
+use crate::sync::DelayLimit;
 
 /// A page that does not respond within this time is reported as such.
 pub(super) const RESPONSE_LIMIT: Duration = Duration::from_millis(1_800);
@@ -104,8 +105,9 @@ impl Visual<'_> {
     /// # Errors
     /// One that names the [`PageState`].
     pub(super) fn responds(&self, handle: &TabHandle) -> Result<bool, control::Error> {
-        let soon = self.deadline().within(RESPONSE_LIMIT);
-        supervisor::with_navigation_limit(RESPONSE_LIMIT, || handle.tab.responds(soon)).map_err(Into::into)
+        let delays = DelayLimit::new(RESPONSE_LIMIT);
+        let soon = self.deadline().within(RESPONSE_LIMIT).delayed_at_most(&delays);
+        handle.tab.responds(soon).map_err(Into::into)
     }
 
     /// Checks that no other client keeps a tab busy, before the tab is loaded again.
