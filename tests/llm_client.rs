@@ -216,6 +216,11 @@ fn models_are_found_by_their_alias() {
     assert_eq!(models.find(None).unwrap().0, "one", "the only one is meant");
     let unknown = models.find(Some("two")).unwrap_err();
     assert_eq!(unknown.to_string(), "unknown model \"two\"; llm.json contains one");
+    write(json!({ "models": { "one": one }, "default": "other" }));
+    let unknown = Models::of(&home).unwrap().find(None).unwrap_err();
+    assert_eq!(unknown.to_string(), "the default model \"other\" does not exist; llm.json contains one");
+    let bad = Client::new("one", &model("user:s3cret@h")).unwrap_err().to_string();
+    assert!(bad.starts_with("llm.json: models.one.base_url is not a") && !bad.contains("s3cret"), "{bad}");
     let no_key = Client::new("one", models.find(Some("one")).unwrap().1).unwrap_err();
     assert!(matches!(&no_key, Error::NoKey { variable, .. } if variable == "CDPILOT_TEST_NO_SUCH_KEY"), "{no_key}");
     write(json!({ "models": { "one": one, "two": one }, "default": "two" }));
@@ -300,5 +305,5 @@ fn headers_and_the_answer_limit_are_sent() {
     assert_eq!((&requested[0].body["max_tokens"], &requested[1].body["max_tokens"]), (&json!(50), &json!(20)));
     let bad: Model =
         serde_json::from_value(json!({ "model": "m", "base_url": target.url(), "headers": { "a b": "x" } })).unwrap();
-    assert!(Client::new("one", &bad).unwrap_err().to_string().contains("\"a b\""));
+    assert!(Client::new("one", &bad).unwrap_err().to_string().contains("headers.a b "));
 }

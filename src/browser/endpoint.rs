@@ -49,7 +49,7 @@ impl Scheme {
 
 /// A parsed CDP address.
 ///
-/// `Display` and `Debug` show `scheme://host:port/…` only: user, password, path and query may each be secret (the path
+/// `Display` and `Debug` show `scheme://host:port` only, with `/…` for a path or query: user, password, path and query may each be secret (the path
 /// after `/devtools/browser/` is). [`Endpoint::url`] returns the whole address.
 ///
 /// ```
@@ -191,7 +191,8 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/…", self.origin())
+        f.write_str(&self.origin())?;
+        if self.path == "/" && self.query.is_none() { Ok(()) } else { f.write_str("/…") }
     }
 }
 

@@ -227,7 +227,7 @@ pub(super) struct Supervise {
     /// Start a browser; it is closed when the session ends
     #[arg(long)]
     pub(super) launch: bool,
-    /// How to handle dialogs that have no armed answer
+    /// How to handle dialogs without an answer given in advance
     #[arg(long, value_enum, default_value = "must_respond")]
     pub(super) policy: Policy,
     /// Dismiss a dialog that was not answered within this many seconds

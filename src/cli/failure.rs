@@ -99,6 +99,24 @@ impl From<browser::Error> for Failure {
     }
 }
 
+impl Failure {
+    /// The failure to attach to a browser whose address was given by the option or variable `name`. An address that may
+    /// contain a secret is not repeated.
+    pub(super) fn of_address(error: browser::Error, name: &str, url: &str) -> Self {
+        let is_bad = matches!(error, browser::Error::BadUrl { .. });
+        let failure = Self::from(error);
+        match failure.error.strip_prefix("not the address of a browser: ").filter(|_| is_bad) {
+            Some(problem) => {
+                let may_be_secret = url.contains(['@', '?']) || url.contains("/devtools/");
+                let given = if may_be_secret { "the value".to_owned() } else { format!("{url:?}") };
+                let error = format!("{name}: {given} is not the address of a browser: {problem}");
+                Self { error, ..failure }
+            }
+            None => failure,
+        }
+    }
+}
+
 impl From<supervisor::Error> for Failure {
     fn from(error: supervisor::Error) -> Self {
         match &error {

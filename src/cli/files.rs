@@ -51,6 +51,10 @@ fn write_with(path: &Path, readers: Readers, content: impl FnOnce(&mut File) -> 
     let folder = path.parent().unwrap_or(&path);
     // Without the name of the temporary file, which the user did not give.
     let mut made = temporary(readers).tempfile_in(folder).map_err(|problem| {
+        if problem.kind() == io::ErrorKind::NotFound {
+            let text = format!("the folder {} does not exist; create it first", folder.display());
+            return io::Error::new(problem.kind(), text);
+        }
         let text = problem.to_string();
         let text = text.split(" at path ").next().unwrap_or_default();
         io::Error::new(problem.kind(), format!("{text} in the folder {}", folder.display()))

@@ -62,7 +62,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use serde::Serialize;
 
@@ -132,9 +132,35 @@ fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
             let known = browser::with_short_forms(Cli::command());
             return Err(known.try_get_matches_from(args).err().unwrap_or(problem));
         }
+        Err(problem) if problem.kind() == ErrorKind::UnknownArgument => {
+            return Err(without_wrong_tip(&command, problem));
+        }
         Err(problem) => return Err(problem),
     };
     Cli::from_arg_matches_mut(&mut matches).map_err(|problem| problem.format(&mut command))
+}
+
+/// Without the tip to pass an option of another command as a value.
+fn without_wrong_tip(command: &clap::Command, mut problem: clap::Error) -> clap::Error {
+    let is_option = match problem.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(arg)) => {
+            arg.strip_prefix("--").is_some_and(|name| has_option(command, name.split('=').next().unwrap_or_default()))
+        }
+        _ => false,
+    };
+    if is_option && let Some(ContextValue::StyledStrs(mut tips)) = problem.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().contains("as a value, use"));
+        if !tips.is_empty() {
+            problem.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    problem
+}
+
+/// Whether the command or one below it has this option.
+fn has_option(command: &clap::Command, name: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_long() == Some(name))
+        || command.get_subcommands().any(|below| has_option(below, name))
 }
 
 /// Usage errors, `--help` and `--version`: as text, or as one object when `--json` was typed.
@@ -180,5 +206,14 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
 fn one_sentence(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let wanted = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    wanted.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    wanted.map(str::trim).filter(|line| !line.is_empty()).fold(String::new(), |mut sentence, line| {
+        // A list follows a colon.
+        sentence.push_str(match sentence.as_str() {
+            "" => "",
+            before if before.ends_with(':') => " ",
+            _ => "; ",
+        });
+        sentence.push_str(line);
+        sentence
+    })
 }

@@ -87,7 +87,10 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let text = error.to_string();
         match error {
-            Error::Taken { .. } | Error::Bind { .. } => Self::new("CONFLICT", text),
+            Error::Taken { .. } => {
+                Self::new("CONFLICT", text.replace("stop it first", "stop it first with `cdpilot serve --stop`"))
+            }
+            Error::Bind { .. } => Self::new("CONFLICT", text),
             Error::NotLoopback { .. } | Error::NotAnAddress { .. } => Self::usage(text),
             Error::Config(inner) => inner.into(),
             Error::Control(inner) => Self::new(inner.code(), text),

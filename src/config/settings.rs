@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
+use crate::text::variant_in_words;
 
 /// The port reserved for manual debugging.
 pub const RESERVED_PORT: u16 = 9222;
@@ -261,7 +262,7 @@ pub struct Agent {
     pub image_window: u32,
     /// Whether actions are previewed before they are executed.
     pub confirm: bool,
-    /// Which actions of a model a person approves. Validated, not used yet.
+    /// Which actions of a model a person approves.
     pub guard: Guard,
 }
 
@@ -414,6 +415,12 @@ fn first_line(text: &str) -> String {
 
 /// serde's expected type, in words of YAML.
 fn in_words(text: &str) -> String {
+    if let Some(problem) = variant_in_words(text) {
+        return problem;
+    }
+    if let Some(key) = text.strip_prefix("missing field `").and_then(|key| key.strip_suffix('`')) {
+        return format!("{key} is missing");
+    }
     let Some((what, expected)) = text.rsplit_once(", expected ") else { return text.to_owned() };
     let expected = match expected {
         "a sequence" => "a list",
@@ -471,6 +478,7 @@ mod tests {
         assert!(message("browser: {cdp_port: 9222}").contains("browser.cdp_port"));
         assert!(message("browser: {color: red}").contains("#RRGGBB"));
         assert!(message("browser: {headless: maybe}").contains("auto, true or false"));
+        assert!(message("browser: {transport: tcp}").ends_with(": \"tcp\" is not valid; use auto, port or pipe"));
         assert!(message("browser: {tabs: {max: many}}").contains("browser.tabs.max"));
         let low = message("browser: {viewport: {width: 100}}");
         assert!(low.contains("browser.viewport.width") && low.contains("100"), "{low}");

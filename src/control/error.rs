@@ -39,7 +39,7 @@ pub enum Error {
         last: String,
     },
     /// There is no such profile.
-    #[error("no profile {name:?}{}; profiles: {known}", did_you_mean(nearest.as_deref()))]
+    #[error("no profile {name:?} (profiles: {known}){}", did_you_mean(nearest.as_deref()))]
     NoProfile {
         /// The name that was given.
         name: String,
@@ -57,7 +57,7 @@ pub enum Error {
         known: String,
     },
     /// There is no such tab.
-    #[error("no tab {wanted:?} in this session{}; name a tab by its tab id (t1), label, target id or a unique prefix of the target id", did_you_mean(nearest.as_deref()))]
+    #[error("no tab {wanted:?} in this session; name a tab by its tab id (t1), label, target id or a unique prefix of the target id{}", did_you_mean(nearest.as_deref()))]
     NoTab {
         /// The name that was given.
         wanted: String,

@@ -272,7 +272,7 @@ const REFUSED: [(&str, Refusal); 45] = [
             "requests are caught for the navigation policy and for dialogs; use Network.setBlockedURLs or Network.setExtraHTTPHeaders",
         ),
     ),
-    ("HeadlessExperimental.*", Because("it takes the drawing of frames over; use Page.captureScreenshot")),
+    ("HeadlessExperimental.*", Because("it takes control of frame rendering; use Page.captureScreenshot")),
     ("Input.setIgnoreInputEvents", Because("actions would have no effect")),
     ("Input.setInterceptDrags", Drags),
     ("Inspector.disable", Because("crashes would no longer be noticed")),
@@ -297,11 +297,11 @@ const REFUSED: [(&str, Refusal); 45] = [
     ("Page.disable", Because("dialogs would no longer be seen")),
     (
         "Page.removeScriptToEvaluateOnLoad",
-        Because("the dialog bridge has a script too; scripts end with their tab, open a new one"),
+        Because("it could remove the script of the dialog bridge; scripts end with their tab, so open a new tab"),
     ),
     (
         "Page.removeScriptToEvaluateOnNewDocument",
-        Because("the dialog bridge has a script too; scripts end with their tab, open a new one"),
+        Because("it could remove the script of the dialog bridge; scripts end with their tab, so open a new tab"),
     ),
     ("Page.setBypassCSP", Because("the dialog bridge sets it where it needs it")),
     ("Page.setDownloadBehavior", CatchesDownloads),
@@ -329,7 +329,7 @@ const REFUSED: [(&str, Refusal); 45] = [
     (
         "Target.*",
         Because(
-            "developer tools of the browser itself stay closed; use commands of DOM, Network and Runtime on the tab",
+            "it is outside of the tab, for example to open developer tools; use commands of DOM, Network and Runtime on the tab",
         ),
     ),
     ("Tethering.*", Because("it opens ports of this machine")),

@@ -256,12 +256,23 @@ impl Client {
             }
             error => {
                 let problem = match &error {
-                    ureq::Error::Io(problem) => in_words(problem.kind()),
+                    ureq::Error::Io(problem) if problem.kind() == io::ErrorKind::ConnectionRefused => {
+                        Some(self.refused())
+                    }
+                    ureq::Error::Io(problem) => in_words(problem.kind()).map(str::to_owned),
                     _ => None,
                 };
-                let problem = problem.map_or_else(|| self.covered(&error.to_string()), str::to_owned);
+                let problem = problem.unwrap_or_else(|| self.covered(&error.to_string()));
                 Attempt::Again(Error::Unreachable { host, problem }, None)
             }
+        }
+    }
+
+    /// Why a refused connection failed, with the port: it is not part of [`host`](Self::host).
+    fn refused(&self) -> String {
+        match url::Url::parse(&self.url.0).ok().and_then(|url| url.port_or_known_default()) {
+            Some(port) => format!("the connection to port {port} was refused"),
+            None => "the connection was refused".to_owned(),
         }
     }
 
@@ -316,7 +327,6 @@ fn read(body: &mut Body) -> Result<String, ureq::Error> {
 fn in_words(kind: io::ErrorKind) -> Option<&'static str> {
     use io::ErrorKind;
     match kind {
-        ErrorKind::ConnectionRefused => Some("the connection was refused"),
         ErrorKind::ConnectionReset
         | ErrorKind::ConnectionAborted
         | ErrorKind::BrokenPipe

@@ -17,6 +17,9 @@ use crate::sync::Deadline;
 /// How often cancellation is checked during a pause.
 const CANCEL_CHECK: Duration = Duration::from_millis(100);
 
+/// The end of errors about an invalid URL.
+const EXAMPLE: &str = "give one such as https://api.example.com/v1";
+
 /// A client of one model. Cheap to clone; clones share what they learn about the endpoint.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -69,15 +72,19 @@ impl Client {
     /// A client for the model of an alias. Sends nothing yet.
     ///
     /// # Errors
-    /// [`Error::NoKey`]; [`Error::Unreachable`] for an invalid URL.
+    /// [`Error::NoKey`]; [`Error::Unusable`] for an invalid URL or header.
     pub fn new(alias: &str, model: &Model) -> Result<Self, Error> {
-        let bad =
-            |problem: &str| Error::Unreachable { host: format!("the model {alias:?}"), problem: problem.to_owned() };
-        let url = url::Url::parse(&model.base_url).map_err(|_| bad("its base_url is not a URL"))?;
+        let bad = |field: &str, problem: &str| Error::Unusable {
+            at: format!("models.{alias}.{field}"),
+            problem: problem.to_owned(),
+        };
+        // The value is not repeated: it may contain a password.
+        let bad_url = |problem: &str| bad("base_url", &format!("{problem}; {EXAMPLE}"));
+        let url = url::Url::parse(&model.base_url).map_err(|_| bad_url("is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(bad("its base_url is not an http or https URL"));
+            return Err(bad_url("is not an http or https URL"));
         }
-        let host = url.host_str().ok_or_else(|| bad("its base_url has no host"))?.to_owned();
+        let host = url.host_str().ok_or_else(|| bad_url("has no host"))?.to_owned();
         let key = match (&model.api_key, &model.api_key_env) {
             (Some(key), _) => Some(key.trim().to_owned()),
             (None, Some(variable)) => match std::env::var(variable) {
@@ -88,7 +95,7 @@ impl Client {
         };
         for (name, value) in &model.headers {
             if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err() {
-                return Err(bad(&format!("its header {name:?} is not valid")));
+                return Err(bad(&format!("headers.{name}"), "cannot be sent as an HTTP header"));
             }
         }
         Ok(Self {

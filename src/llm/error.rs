@@ -59,10 +59,12 @@ pub enum Error {
         problem: String,
     },
     /// No model has this alias.
-    #[error("unknown model {name:?}; llm.json contains {}", listed(.known))]
+    #[error("{}; llm.json contains {}", unknown(.name, *.is_default), listed(.known))]
     Unknown {
         /// The alias as given.
         name: String,
+        /// Whether it is the default of `llm.json`, not given by the caller.
+        is_default: bool,
         /// All aliases of `llm.json`.
         known: Vec<String>,
     },
@@ -80,6 +82,14 @@ pub enum Error {
         variable: String,
         /// Alias of the model that needs it.
         model: String,
+    },
+    /// A field of a model in `llm.json` cannot be used.
+    #[error("llm.json: {at} {problem}")]
+    Unusable {
+        /// The path of the field.
+        at: String,
+        /// The reason, as a predicate, and what to do. Does not contain the value.
+        problem: String,
     },
     /// The endpoint cannot be reached.
     #[error("{host} cannot be reached: {problem}")]
@@ -173,6 +183,10 @@ fn finished(finish: &str) -> String {
         "" | "stop" => String::new(),
         other => format!(" ({other})"),
     }
+}
+
+fn unknown(name: &str, is_default: bool) -> String {
+    if is_default { format!("the default model {name:?} does not exist") } else { format!("unknown model {name:?}") }
 }
 
 fn listed(known: &[String]) -> String {

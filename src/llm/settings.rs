@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Error, Usage};
 use crate::config::{Home, nearest};
 use crate::setters::setters;
+use crate::text::expected_in_words;
 
 /// The capability class of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -219,19 +220,21 @@ impl Models {
             1 => self.models.keys().next().map(String::as_str),
             _ => None,
         };
-        let wanted = match alias.filter(|alias| *alias != "default") {
+        let alias = alias.filter(|alias| *alias != "default");
+        let is_default = alias.is_none();
+        let wanted = match alias {
             Some(alias) => Some(alias),
             None => self.default.as_deref().or_else(only),
         };
         let Some(wanted) = wanted else {
-            return if self.models.is_empty() { Err(Error::None) } else { Err(self.unknown("default")) };
+            return if self.models.is_empty() { Err(Error::None) } else { Err(self.unknown("default", false)) };
         };
         let found = self.models.get_key_value(wanted);
-        found.map(|(alias, model)| (alias.as_str(), model)).ok_or_else(|| self.unknown(wanted))
+        found.map(|(alias, model)| (alias.as_str(), model)).ok_or_else(|| self.unknown(wanted, is_default))
     }
 
-    fn unknown(&self, name: &str) -> Error {
-        Error::Unknown { name: name.to_owned(), known: self.models.keys().cloned().collect() }
+    fn unknown(&self, name: &str, is_default: bool) -> Error {
+        Error::Unknown { name: name.to_owned(), is_default, known: self.models.keys().cloned().collect() }
     }
 }
 
@@ -262,7 +265,10 @@ pub(super) fn expectation(message: &str) -> String {
     match message.rsplit_once(", expected ") {
         Some((_, "struct Model")) => "expected an object with base_url and model".to_owned(),
         Some((_, expected)) if expected.starts_with("struct ") => "expected an object".to_owned(),
-        Some((_, expected)) => format!("expected {expected}"),
-        None => message.to_owned(),
+        Some((_, expected)) => format!("expected {}", expected_in_words(expected)),
+        None => match message.strip_prefix("missing field `").and_then(|field| field.strip_suffix('`')) {
+            Some(field) => format!("{field} is missing"),
+            None => message.to_owned(),
+        },
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::act::Locator;
 use super::find::Match;
 use crate::code::Code;
 use crate::supervisor;
@@ -44,7 +45,7 @@ pub enum Error {
         text: String,
     },
     /// The element of the ref no longer exists.
-    #[error("{}; take a new snapshot and use a ref from it", stale(reference, why))]
+    #[error("{}", stale(reference, why))]
     StaleRef {
         /// The ref as given, such as `e12`.
         reference: String,
@@ -121,7 +122,7 @@ pub enum Error {
         known: String,
     },
     /// The element cannot be acted on.
-    #[error("{what} cannot be acted on: {reason}{}", or_do(*.waited, covered_by.is_some()))]
+    #[error("{}: {reason}{}", not_possible(.what, *.waited, covered_by.is_some()), or_do(*.waited, covered_by.is_some()))]
     NotActionable {
         /// The element, as the caller addressed it.
         what: String,
@@ -182,7 +183,7 @@ pub enum Error {
         problem: String,
     },
     /// A wait ended without its condition.
-    #[error("timed out{} waiting for {what}", after(*.after_ms))]
+    #[error("timed out{} waiting for {what}; take a snapshot to see the page as it is, or allow more time", after(*.after_ms))]
     Timeout {
         /// The condition, as a noun phrase.
         what: String,
@@ -288,6 +289,21 @@ impl Error {
         Self::NotActionable { what: what.into(), reason: reason.into(), covered_by: None, waited: None }
     }
 
+    /// The same with the locator before the ref of the element: no snapshot showed the ref to the caller.
+    pub(super) fn named_by(self, at: Option<&Locator>) -> Self {
+        match (self, at.and_then(|at| at.locator.as_deref())) {
+            (Self::NotActionable { what, reason, covered_by, waited }, Some(locator)) => {
+                let what = match what.strip_suffix(')').and_then(|what| what.split_once(" (")) {
+                    Some((reference, shown)) if is_ref(reference) => format!("{locator} ({shown}, {reference})"),
+                    _ if is_ref(&what) => format!("{locator} ({what})"),
+                    _ => what,
+                };
+                Self::NotActionable { what, reason, covered_by, waited }
+            }
+            (error, _) => error,
+        }
+    }
+
     /// What kind of error it is.
     #[must_use]
     pub fn kind(&self) -> Code {
@@ -353,6 +369,10 @@ impl Error {
     }
 }
 
+fn is_ref(text: &str) -> bool {
+    text.strip_prefix('e').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 fn matches_of(total: usize) -> &'static str {
     if total == 1 { "match" } else { "matches" }
 }
@@ -370,6 +390,15 @@ fn or_use(total: usize) -> String {
 /// ` (waited 7.9 s)`; empty below half a second.
 fn waited_for(time: Duration) -> String {
     if time < Duration::from_millis(500) { String::new() } else { format!(" (waited {:.1} s)", time.as_secs_f64()) }
+}
+
+/// An element that is not ready cannot be acted on; one that is ready may still be of the wrong kind for the action.
+fn not_possible(what: &str, waited: Option<Duration>, is_covered: bool) -> String {
+    if waited.is_some() || is_covered {
+        format!("{what} cannot be acted on")
+    } else {
+        format!("the action on {what} failed")
+    }
 }
 
 /// How long a call waited for an element, and what to do next; empty where the reason says so.
@@ -392,9 +421,9 @@ pub(super) const UNKNOWN_REF: &str = "no snapshot of this tab contains it";
 
 fn stale(reference: &str, why: &str) -> String {
     if why == UNKNOWN_REF {
-        format!("unknown ref {reference}: {why}")
+        format!("unknown ref {reference}: {why}; take a new snapshot and use a ref from it, or name another tab")
     } else {
-        format!("ref {reference} is stale: {why}")
+        format!("ref {reference} is stale: {why}; take a new snapshot and use a ref from it")
     }
 }
 
@@ -419,5 +448,30 @@ fn queued(ahead: usize) -> String {
 }
 
 fn after(after_ms: u64) -> String {
-    if after_ms == 0 { String::new() } else { format!(" after {after_ms} ms") }
+    match after_ms {
+        0 => String::new(),
+        1..=999 => format!(" after {after_ms} ms"),
+        _ => format!(" after {}.{} s", after_ms / 1_000, after_ms % 1_000 / 100),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_is_named_by_its_locator() {
+        let at = Locator { locator: Some("css=#hid".to_owned()), ..Locator::default() };
+        let named = |what: &str| Error::not_actionable(what, "it is hidden").named_by(Some(&at)).to_string();
+        assert_eq!(
+            named("e31 (button \"Save (all)\")"),
+            "the action on css=#hid (button \"Save (all)\", e31) failed: it is hidden"
+        );
+        assert_eq!(named("e31"), "the action on css=#hid (e31) failed: it is hidden");
+        assert_eq!(named("the focused element"), "the action on the focused element failed: it is hidden");
+        assert_eq!(
+            Error::not_actionable("e3", "it is hidden").named_by(None).to_string(),
+            "the action on e3 failed: it is hidden"
+        );
+    }
 }

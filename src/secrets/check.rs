@@ -27,7 +27,12 @@ pub(super) fn name(name: &str) -> Result<(), Error> {
 /// The origin of a text such as `https://example.com`, as browsers write it.
 pub(super) fn origin(text: &str) -> Result<String, Error> {
     let example = "give the origin of the login page, for example https://example.com";
-    let url = Url::parse(text.trim()).map_err(|_| wrong("origin", format!("it is no URL; {example}")))?;
+    let text = text.trim();
+    let url = Url::parse(text).map_err(|_| {
+        // It may contain a password.
+        let given = if text.contains('@') { "the value".to_owned() } else { format!("{:?}", shortened(text)) };
+        wrong("origin", format!("{given} is not a URL; {example}"))
+    })?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err(wrong("origin", format!("only https:// and http:// addresses have logins; {example}")));
     }
@@ -41,6 +46,11 @@ pub(super) fn origin(text: &str) -> Result<String, Error> {
     Ok(origin)
 }
 
+/// The beginning of a text, to be quoted.
+fn shortened(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
 /// Checks a value: a text, or the key of one-time codes.
 pub(super) fn value(value: &str) -> Result<(), Error> {
     if Totp::is_meant(value) {
@@ -51,7 +61,7 @@ pub(super) fn value(value: &str) -> Result<(), Error> {
         return Err(wrong(
             "value",
             format!(
-                "it has fewer than {SHORTEST_VALUE} characters; texts that short occur everywhere, so they cannot be kept out of answers"
+                "it has fewer than {SHORTEST_VALUE} characters; use at least {SHORTEST_VALUE}: shorter ones cannot be masked in answers"
             ),
         ));
     }
@@ -83,8 +93,9 @@ mod tests {
             assert_eq!(origin(text).unwrap(), expected);
         }
         for (text, part) in [
-            ("example.com", "no URL"),
-            ("", "no URL"),
+            ("example.com", "\"example.com\" is not a URL"),
+            ("ada pw@example.com", "the value is not a URL"),
+            ("", "is not a URL"),
             ("ftp://example.com", "only https://"),
             ("file:///etc/passwd", "only https://"),
             ("data:text/html,x", "only https://"),

@@ -32,6 +32,7 @@ pub(super) enum Advice {
     AnswerOrDismissDialog,
     ReloadPage,
     AllowMoreTime,
+    SetTimeout,
     StopBrowser,
     WaitForDownload,
     ArmFileChooser,
@@ -54,9 +55,10 @@ impl Advice {
                 "; send the targetId of another tab; GET /tabs lists the tabs",
                 "; choose another tab with --target; `cdpilot tabs` lists the tabs",
             ),
-            Self::AnswerDialog => {
-                ("; answer it with POST /hooks/dialog first", "; answer it with `cdpilot dialog` first")
-            }
+            Self::AnswerDialog => (
+                "; answer it with POST /hooks/dialog first",
+                "; answer it with `cdpilot dialog --accept` or `--dismiss` first",
+            ),
             Self::AnswerOrDismissDialog => (
                 "; answer it first, or navigate with dismissDialogs to dismiss it",
                 "; answer it first, or navigate with --dismiss-dialogs to dismiss it",
@@ -65,6 +67,7 @@ impl Advice {
             Self::AllowMoreTime => {
                 (", or give this action more time (timeoutMs)", ", or give this action more time (--timeout)")
             }
+            Self::SetTimeout => (" (timeoutMs)", " (--timeout)"),
             Self::StopBrowser => ("stop the browser with POST /stop", "stop the browser with `cdpilot stop`"),
             Self::WaitForDownload => (", see POST /wait/download", ", see `cdpilot download`"),
             Self::ArmFileChooser => (", see POST /hooks/file-chooser", ", see `cdpilot upload`"),
@@ -106,13 +109,19 @@ impl ApiError {
         Code::parse(self.code) == Some(Code::BlockedByDialog)
     }
 
+    /// The same with this advice, if there is some.
     pub(super) fn advising(self, advice: impl Into<Option<Advice>>) -> Self {
-        Self { advice: advice.into(), ..self }
+        Self { advice: advice.into().or(self.advice), ..self }
     }
 
     /// The body of the answer.
     pub(super) fn body(&self, vocabulary: Vocabulary) -> Map<String, Value> {
         let advice = self.advice.map_or("", |advice| advice.words(vocabulary));
+        // After a question, advice begins a sentence.
+        let advice = match advice.strip_prefix("; ") {
+            Some(advice) if self.error.ends_with('?') => format!(" {advice}"),
+            _ => advice.to_owned(),
+        };
         let mut map = Map::new();
         map.insert("ok".to_owned(), false.into());
         map.insert("error".to_owned(), format!("{}{advice}", self.error).into());
@@ -128,7 +137,10 @@ impl ApiError {
             Some(Value::Object(details)) => details,
             _ => Map::new(),
         };
-        Self { details, ..Self::new(code, error.to_string()) }
+        let error = error.to_string();
+        // The modules below do not know what the client calls it.
+        let advice = error.ends_with("allow more time").then_some(Advice::SetTimeout);
+        Self { details, advice, ..Self::new(code, error) }
     }
 
     /// The error for a page whose process is gone.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::error::ApiError;
 use crate::config::nearest;
+use crate::text::serde_in_words;
 
 /// Characters of a name or value that an error quotes.
 const SHOWN: usize = 60;
@@ -49,7 +50,10 @@ pub(super) fn query(pairs: &[(String, String)], known: &[(String, ParamType)]) -
                 "false" | "0" => false.into(),
                 _ => return Err(wrong("true, false, 1, 0, or the bare name")),
             },
-            ParamType::Integer => value.parse::<u64>().map_err(|_| wrong("an integer of 0 or more"))?.into(),
+            ParamType::Integer => {
+                let range = if name == "timeoutMs" { "of milliseconds above 0" } else { "of 0 or more" };
+                value.parse::<u64>().map_err(|_| wrong(&format!("an integer {range}")))?.into()
+            }
             ParamType::Number => {
                 let number: Option<f64> = value.parse().ok();
                 number.and_then(serde_json::Number::from_f64).ok_or_else(|| wrong("a number"))?.into()
@@ -106,7 +110,9 @@ pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, 
             let mut names = rest.split('`').skip(1).step_by(2);
             let name = names.next().unwrap_or_default().to_owned();
             let known: Vec<&str> = names.collect();
-            let place = path.rsplit_once('.').map(|(above, _)| above).filter(|above| !above.is_empty());
+            // The path ends with the unknown name or its parent.
+            let place = Some(path.strip_suffix(&format!(".{name}")).unwrap_or(&path));
+            let place = place.filter(|place| !matches!(*place, "" | ".") && *place != name);
             let full = place.map_or_else(|| name.clone(), |place| format!("{place}.{name}"));
             let mut failure = unknown("field", &name, known.into_iter());
             if full != name {
@@ -114,8 +120,7 @@ pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, 
             }
             return failure;
         }
-        let place = if path == "." { String::new() } else { format!("{path}: ") };
-        ApiError::bad(format!("{place}{problem}"))
+        ApiError::bad(serde_in_words(&path, &problem))
     })
 }
 
@@ -196,7 +201,9 @@ mod tests {
         assert!(unknown.error.contains("innerOne.heigth"), "{}", unknown.error);
         let kind = error(r#"{"innerOne": {"width": "a"}}"#);
         assert_eq!(kind.code, "BAD_REQUEST");
-        assert!(kind.error.contains("innerOne.width"), "{}", kind.error);
+        assert_eq!(kind.error, "innerOne.width: expected a whole number, 0 or more, got a string");
+        assert_eq!(error(r#"{"innerOne": {}}"#).error, "innerOne.width is missing");
+        assert_eq!(error("{}").error, "innerOne is missing");
         assert!(error("{\n  \"a\": }").error.contains("line 2"));
         assert_eq!(error("[]").code, "BAD_REQUEST");
         assert!(body(b" \n").unwrap().is_empty());

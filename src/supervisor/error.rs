@@ -68,7 +68,7 @@ pub enum Error {
     #[error("no page is open; open one first")]
     NoPage,
     /// There is no such frame.
-    #[error("no frame {frame} (frames: {}); take a new snapshot and use a frame from it", list(.known))]
+    #[error("no frame {frame} (frames: {}); list the frames and use one of their ids, or give the ref of the iframe element", list(.known))]
     FrameNotFound {
         /// The requested frame id.
         frame: String,
@@ -111,7 +111,7 @@ pub enum Error {
         candidates: Vec<String>,
     },
     /// The dialog is not open.
-    #[error("dialog {id} is not open (open dialogs: {}); see the list of recent dialogs for its outcome", list(.known))]
+    #[error("there is no open dialog {id} (open: {}); if it was closed, the list of recent dialogs has its outcome", list(.known))]
     DialogNotFound {
         /// The requested dialog id.
         id: String,
@@ -162,8 +162,9 @@ pub enum Error {
     },
     /// The script of the call was still running at its deadline and was terminated.
     #[error(
-        "the script was terminated after its timeout of {} ms (the document is kept); allow more time, or run a shorter script",
-        .after.as_millis()
+        "the script was still running after {} and was terminated (the document is kept); if it does not run forever, allow more \
+         time",
+        time(*.after)
     )]
     ScriptTimeout {
         /// How long it ran.
@@ -401,6 +402,15 @@ fn advice(error: &str) -> &'static str {
         "net::ERR_ABORTED" => " (the navigation was cancelled, or the response has no document)",
         _ if error.starts_with("net::ERR_CERT_") => " (the certificate of the server is invalid)",
         _ => "",
+    }
+}
+
+/// `800 ms`, `20 s`.
+fn time(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        format!("{} ms", time.as_millis())
+    } else {
+        format!("{:.0} s", time.as_secs_f64())
     }
 }
 

@@ -59,15 +59,23 @@ pub struct Value {
 
 /// An exception thrown by a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the script threw: {message}")]
+#[error("{}", in_words(.message))]
 #[non_exhaustive]
 pub struct ScriptError {
-    /// What was thrown, with its stack when it was an error: untrusted.
+    /// What was thrown, with its stack when it was an error; that of a syntax error of the script has none. Untrusted.
     pub message: String,
     /// Line, counted from 0.
     pub line: i64,
     /// Column, counted from 0.
     pub column: i64,
+}
+
+/// A script with a syntax error did not run, so nothing in it threw.
+fn in_words(message: &str) -> String {
+    match message.strip_prefix("SyntaxError: ") {
+        Some(problem) if !problem.contains("\n    at ") => format!("the script has a syntax error: {problem}"),
+        _ => format!("the script threw: {message}"),
+    }
 }
 
 impl ScriptError {

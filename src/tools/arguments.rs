@@ -7,6 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use super::ToolError;
 use crate::config::nearest;
+use crate::text::serde_in_words;
 
 /// Decodes arguments with the schema derived from their type.
 ///
@@ -17,8 +18,7 @@ pub(super) fn read<I: DeserializeOwned>(schema: &Value, arguments: Map<String, V
     let fitted = object(arguments, schema, "").map_err(refused)?;
     serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
         let path = error.path().to_string();
-        let problem = error.into_inner();
-        refused(if path == "." { problem.to_string() } else { format!("{path}: {problem}") })
+        refused(serde_in_words(&path, &error.into_inner().to_string()))
     })
 }
 

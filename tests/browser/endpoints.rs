@@ -32,6 +32,11 @@ fn endpoint_urls_are_parsed() {
 fn a_displayed_endpoint_contains_no_secret() {
     let endpoint = Endpoint::parse("wss://me:hush@grid.example:7/devtools/browser/hush?token=hush").unwrap();
     assert_eq!(endpoint.to_string(), "wss://grid.example:7/…");
+    for (plain, shown) in
+        [("http://u:hush@h:1", "http://h:1"), ("http://h:1/", "http://h:1"), ("h:1/?hush", "http://h:1/…")]
+    {
+        assert_eq!(Endpoint::parse(plain).unwrap().to_string(), shown);
+    }
     assert!(!format!("{endpoint:?}").contains("hush"));
     assert_eq!(endpoint.authorization().unwrap(), "Basic bWU6aHVzaA==");
     assert_eq!(Endpoint::parse("ws://a%3Ab:%40@h:1").unwrap().authorization().unwrap(), "Basic YTpiOkA=");

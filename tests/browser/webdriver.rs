@@ -47,9 +47,9 @@ fn problem(error: Error) -> WebDriverProblem {
 fn webdriver_and_cdp_urls_are_distinguished() {
     let kind = |text: &str| Backend::parse(text).map(|backend| backend.to_string());
     assert_eq!(kind("wss://u:hush@h/hush?hush").unwrap(), "wss://h:443/…");
-    assert_eq!(kind("4000").unwrap(), "http://127.0.0.1:4000/…");
+    assert_eq!(kind("4000").unwrap(), "http://127.0.0.1:4000");
     assert_eq!(kind("WebDriver+HTTP://u:hush@h:4444/hush?hush").unwrap(), "webdriver+http://h:4444/…");
-    assert_eq!(kind(" webdriver+https://h ").unwrap(), "webdriver+https://h:443/…");
+    assert_eq!(kind(" webdriver+https://h ").unwrap(), "webdriver+https://h:443");
     assert_eq!(kind("rest+http://u:hush@h/api").unwrap(), "rest+http://h:80/…");
     for bad in
         ["webdriver+ws://h", "webdriver+h:4444", "webdriver+4444", "rest+wss://h", "rest+", "webdriver+", "bidi+ws://h"]

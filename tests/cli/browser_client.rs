@@ -242,6 +242,8 @@ fn usage_errors_are_reported_before_any_request() {
         ("screenshot --full-page --ref 3", "--ref"),
         ("screenshot --quality 0", "0"),
         ("snapshot --format xml", "xml"),
+        ("snapshot --limit 5", "--format aria"),
+        ("click #dlg", "'css=#dlg'"),
         ("cdp Page.enable 3", "JSON object"),
         ("cookies set a b", "--domain"),
         ("storage local set a", "VALUE"),

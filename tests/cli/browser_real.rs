@@ -186,6 +186,8 @@ fn the_quick_reference_works_line_by_line() {
     assert!(at.does("requests").contains("/next"));
     at.does("storage local set k v");
     assert!(at.does("storage local get k").contains('v'));
+    assert_eq!(at.does("storage local get nokey"), "no item has this key\n");
+    assert!(at.does("storage local clear nokey").starts_with("there is no item \"nokey\" now\n"));
     at.does(&format!("cookies set name value --for {url}"));
     assert!(at.does("cookies").contains("name"));
     at.does("emulate --viewport 390x844");

@@ -139,6 +139,8 @@ fn an_unreachable_endpoint_is_status_3_without_its_secret() {
     }
     let not_one = Program::new().run(&["supervise", "--json", "--cdp-url", "ftp://localhost"]);
     assert_eq!((not_one.code, &not_one.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{not_one:?}");
+    let error = not_one.json()["error"].as_str().unwrap().to_owned();
+    assert!(error.starts_with("--cdp-url: \"ftp://localhost\" is not the address of a browser"), "{error}");
 }
 
 #[test]

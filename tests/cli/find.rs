@@ -77,7 +77,7 @@ fn elements_are_located_and_read() {
     assert_eq!(last.code, Some(1), "{last:?}");
     assert!(last.stderr.contains("forward"), "{last:?}");
     for (wrong, part) in [
-        (&["click", "#id"][..], "role=button"),
+        (&["click", "#id"][..], "css=#id"),
         (&["fill", "label=Query"][..], "value"),
         (&["find", "button"][..], "css="),
         (&["get", "attribute", "role=link"][..], "--name"),

@@ -225,7 +225,7 @@ fn requests_of_the_http_api_are_commands() {
     }
     assert_eq!((&answers[&21]["ok"], &answers[&29]["ok"]), (&json!(true), &json!(true)), "{answers:?}");
     let wanted = [
-        (22, "NOT_FOUND", "did you mean /tabs;"),
+        (22, "NOT_FOUND", "did you mean /tabs?"),
         (23, "UNKNOWN_FIELD", "reff"),
         (24, "NOT_FOUND", "POST /start"),
         (25, "BAD_REQUEST", "`PUT`"),

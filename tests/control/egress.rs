@@ -336,7 +336,7 @@ const END: &str = "<!-- end of egress -->\n";
 /// The table in `docs/security.md`. `UPDATE_DOCS=1` writes it.
 #[test]
 fn the_security_page_lists_every_route() {
-    let mut table = "\n| route | how it ends |\n|---|---|\n".to_owned();
+    let mut table = "\n| channel | how it ends |\n|---|---|\n".to_owned();
     for (name, _, end) in ROUTES {
         let end = match end {
             End::Refused => "refused by the proxy",

@@ -52,7 +52,7 @@ fn what_is_not_accepted_is_refused_without_repeating_the_value() {
     for (field, value, part) in [
         ("name", json!("a b"), "name: use 1 to 64"),
         ("name", json!(7), "name: "),
-        ("origin", json!("shop.example"), "origin: it is no URL"),
+        ("origin", json!("shop.example"), "origin: \"shop.example\" is not a URL"),
         ("origin", json!("https://shop.example/login"), "give https://shop.example"),
         ("origin", json!("javascript:alert(1)"), "origin: only https://"),
         ("value", json!("123"), "value: it has fewer than 4"),

@@ -160,7 +160,7 @@ fn text_without_a_focused_element_is_an_error_with_advice() {
     for kind in ["type", "insertText"] {
         let response = api.act(&json!({ "kind": kind, "text": "lost" })).fails(409, "NOT_ACTIONABLE");
         let error = response["error"].as_str().unwrap();
-        assert!(error.contains("no element has the focus") && error.contains("ref or selector"), "{error}");
+        assert!(error.contains("no element has the focus") && error.contains("focus a field first"), "{error}");
     }
     assert_eq!(api.eval("document.body.innerText + field.value"), "text");
     api.eval("field.focus()");

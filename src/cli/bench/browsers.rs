@@ -49,7 +49,8 @@ impl BrowserSource {
             Source::Attach(url) => {
                 let usual = ConnectOptions::default();
                 let connect_timeout = usual.connect_timeout.min(time);
-                BrowserProcess::attach(url, &ConnectOptions { connect_timeout, ..usual })?
+                BrowserProcess::attach(url, &ConnectOptions { connect_timeout, ..usual })
+                    .map_err(|error| Failure::of_address(error, "--cdp-url", url))?
             }
         };
         *self.product.lock() = Some(browser.version().product.clone());

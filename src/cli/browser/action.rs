@@ -50,7 +50,13 @@ pub(in super::super) enum Special {
 impl Action {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         match self {
-            Self::Plain(plain) => Ok(Call::new(plain.acting.request(plain.kind.clone()), show::acted)),
+            Self::Plain(plain) => {
+                let show = match plain.kind {
+                    ActKind::Check { .. } | ActKind::Uncheck { .. } | ActKind::InsertText { .. } => show::entered,
+                    _ => show::acted,
+                };
+                Ok(Call::new(plain.acting.request(plain.kind.clone()), show))
+            }
             Self::Special(Special::Type(typing)) => typing.call(),
             Self::Special(Special::Drag(drag)) => Ok(drag.call()),
             Self::Special(Special::Select(select)) => select.call(),

@@ -86,7 +86,8 @@ struct NavigationOptions {
     /// Event to wait for [default: load]
     #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
     until: Option<Until>,
-    /// Dismiss the open dialogs of the tab first. A beforeunload dialog is answered with `dialog --accept` instead
+    /// Dismiss the open dialogs of the tab first. If the navigation opens a beforeunload dialog, the page stays until you
+    /// answer it: `dialog --accept` continues
     #[arg(long)]
     dismiss_dialogs: bool,
     #[command(flatten)]

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::super::output::Out;
+use crate::config::nearest;
 use crate::page::{Act, ActKind, Input, Locator, Settle};
 
 /// Prints an answer as text.
@@ -192,12 +193,25 @@ pub(super) fn element(text: &str) -> Result<String, String> {
     if LOCATORS.iter().any(|start| text.trim_start().starts_with(start)) {
         return Ok(text.to_owned());
     }
+    if text.trim().is_empty() {
+        return Err("it is empty; give a ref such as e12, or a locator such as text=Save".to_owned());
+    }
     reference(text).map_err(|_| {
         let word: String = text.chars().take(60).collect();
-        format!(
-            "{word:?} is neither a ref nor a locator; refs look like e12 and come from `cdpilot snapshot`, locators look \
-             like 'text={word}', label=…, placeholder=…, testid=…, css=… or role=button[name=\"Save\"]; --selector takes CSS"
-        )
+        let problem = format!("{word:?} is neither a ref nor a locator");
+        if word.starts_with(['#', '.']) {
+            return format!("{problem}; for a CSS selector, give 'css={word}' or use --selector");
+        }
+        let near = word.split_once('=').and_then(|(prefix, value)| {
+            let near = nearest(prefix.trim(), LOCATORS.map(|known| known.trim_end_matches('=')))?;
+            Some(format!("{problem}; did you mean '{near}={value}'?"))
+        });
+        near.unwrap_or_else(|| {
+            format!(
+                "{problem}; refs look like e12 and come from `cdpilot snapshot`, locators look like 'text={word}', label=…, \
+                 placeholder=…, testid=…, css=… or role=button[name=\"Save\"]; --selector takes CSS"
+            )
+        })
     })
 }
 
@@ -258,6 +272,21 @@ mod tests {
         assert_eq!(frame("@e7").unwrap(), "e7");
         assert_eq!(frame("4ADF00").unwrap(), "4ADF00");
         assert!(frame("").is_err());
+    }
+
+    #[test]
+    fn what_is_no_locator_suggests_what_was_meant() {
+        for (text, part) in [
+            ("#dlg", "'css=#dlg'"),
+            (".a > b", "'css=.a > b'"),
+            ("rol=button", "did you mean 'role=button'?"),
+            ("Save", "'text=Save'"),
+            ("", "it is empty"),
+            (" ", "it is empty"),
+        ] {
+            let problem = element(text).unwrap_err();
+            assert!(problem.contains(part), "{text}: {problem}");
+        }
     }
 
     #[test]

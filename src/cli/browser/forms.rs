@@ -127,7 +127,7 @@ impl Type {
         let at = self.by.locator(at.as_deref());
         let (submit, slowly, append) = (self.submit, self.slowly, self.append);
         let kind = ActKind::Type { at, text: text.clone(), submit, slowly, append };
-        Ok(Call::new(self.acting.request(kind), show::acted))
+        Ok(Call::new(self.acting.request(kind), show::entered))
     }
 }
 
@@ -154,7 +154,7 @@ impl Select {
             None => split(self.given.clone(), &self.by, 1, "the values to choose")?,
         };
         let kind = ActKind::Select { at: self.by.locator(at.as_deref()), values };
-        Ok(Call::new(self.acting.request(kind), show::acted))
+        Ok(Call::new(self.acting.request(kind), show::entered))
     }
 }
 
@@ -170,7 +170,7 @@ impl Fill {
         };
         // Fields in JSON stay as they are: the server's errors name what is wrong in them.
         let request = self.acting.request(ActKind::Fill { fields: Vec::new(), submit: self.submit });
-        Ok(Call::new(request.replace("fields", fields), show::acted))
+        Ok(Call::new(request.replace("fields", fields), show::entered))
     }
 }
 

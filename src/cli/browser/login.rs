@@ -130,8 +130,9 @@ impl Secret {
             return Passphrase::new(text);
         }
         if !io::stdin().is_terminal() {
+            let needs = if is_new { "--encrypt needs a passphrase" } else { "the state is encrypted" };
             return Err(Failure::usage(format!(
-                "the state is encrypted, and there is no terminal to ask for the passphrase; use --passphrase-file or {VARIABLE}"
+                "{needs}, and there is no terminal to ask for the passphrase; give --passphrase-file or set {VARIABLE}"
             )));
         }
         let ask = Password::new("Passphrase of the state:").with_display_mode(PasswordDisplayMode::Hidden);

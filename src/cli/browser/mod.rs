@@ -259,7 +259,7 @@ fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result
         Command::Close(close) => close.call(),
         Command::Label(label) => label.call(),
         Command::Navigate(navigate) => navigate.call(),
-        Command::Snapshot(snapshot) => snapshot.call(),
+        Command::Snapshot(snapshot) => snapshot.call()?,
         Command::Screenshot(screenshot) => screenshot.call()?,
         Command::Pdf(pdf) => pdf.call(),
         Command::Text(text) => text.call(),

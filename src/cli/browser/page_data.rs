@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json as value};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
+use super::super::output::one_line;
 use super::call::{Call, Tab, frame, json, one_of};
 use super::show;
 use crate::api;
@@ -265,7 +266,7 @@ impl std::fmt::Debug for Secret {
 #[derive(Debug, Args)]
 #[command(after_help = "Waits for the running download of the tab, else for the next one.")]
 pub(in super::super) struct Download {
-    /// File name in downloads/ of the server's home [default: the name suggested by the site]
+    /// Name under which the file is saved in downloads/ of the server's home [default: the name suggested by the site]
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Copy the downloaded file to this path
@@ -419,7 +420,15 @@ impl Storage {
             },
         );
         let request = if request.body.is_some() { request } else { request.query("targetId", tab) };
-        Ok(Call::new(request, show::items))
+        let call = Call::new(request, show::items);
+        Ok(match &self.what {
+            Some(StorageWhat::Get { key: Some(_) }) => Call { show: show::item, ..call },
+            // The answer lists what remains, whether or not there was such an item.
+            Some(StorageWhat::Clear { key: Some(key) }) => {
+                Call { done: Some(format!("there is no item {:?} now", one_line(key))), ..call }
+            }
+            _ => call,
+        })
     }
 }
 

@@ -102,7 +102,7 @@ pub(in super::super) struct Snapshot {
     tab: Tab,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Indented lines with role, name, ref and state
     Ai,
@@ -231,6 +231,12 @@ pub(in super::super) struct Highlight {
     tab: Tab,
 }
 
+/// Whether a file extension is that of a format that is not written.
+fn is_other_picture(extension: &std::ffi::OsStr) -> bool {
+    const OTHERS: [&str; 8] = ["gif", "webp", "avif", "bmp", "tif", "tiff", "svg", "pdf"];
+    extension.to_str().is_some_and(|extension| OTHERS.contains(&extension))
+}
+
 impl Screenshot {
     /// The format given by --type, else by the file extension.
     fn format(&self) -> Result<Option<PictureType>, Failure> {
@@ -247,6 +253,10 @@ impl Screenshot {
                 Err(Failure::usage(format!(
                     "--type {kind} does not match --out {path} (extension for {other}); change one of them"
                 )))
+            }
+            (None, None, Some(path)) if extension.as_ref().is_some_and(|it| is_other_picture(it)) => {
+                let path = path.display();
+                Err(Failure::usage(format!("--out {path}: a screenshot is PNG or JPEG; use .png or .jpg")))
             }
             (kind, by_name, _) => Ok(kind.or(by_name)),
         }
@@ -273,7 +283,12 @@ impl Screenshot {
 }
 
 impl Snapshot {
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        // A snapshot of changes has the format of the one before.
+        if self.limit.is_some() && !self.diff && self.format != Some(Format::Aria) {
+            let problem = "--limit applies to --format aria only; shorten this snapshot with --max-chars or --depth";
+            return Err(Failure::usage(problem));
+        }
         let request = Request::get("/snapshot").query("format", self.format.and_then(name));
         let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
         let request = request
@@ -284,7 +299,7 @@ impl Snapshot {
         let request = request.query("selector", self.selector.clone()).query("frame", self.frame.clone());
         let request = request.flag("labels", self.labels).flag("urls", self.urls).flag("diff", self.diff);
         let request = request.flag("fold", self.fold).query("expand", self.expand.clone());
-        Call::new(request, show::snapshot).file(self.out.clone())
+        Ok(Call::new(request, show::snapshot).file(self.out.clone()))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) enum Typed {
 pub(super) const HELP: &str = "\
 /new                               start a new conversation with the next message
 /resume [ID]                       continue the paused or unfinished run, or conversation ID
-/stop                              end a paused run, or withdraw the model's question
+/stop                              end the run, or withdraw the model's question; /resume continues the task
 /dialog accept|dismiss [TEXT]      answer the open dialog of the page; TEXT is for prompts
 /model [NAME]                      show the models; use NAME from the next conversation on
 /toolsets                          list the toolsets
@@ -41,7 +41,7 @@ pub(super) const HELP: &str = "\
 /browser connect URL|disconnect    use the browser at a CDP address from the next conversation on
 /routine [NAME]                    list the routines, or run one
 /quit                              leave; Ctrl-D too
-Anything else is a message to the model, or the answer to its question; once, origin, kind or refuse [WHY] answers an approval. During a run, /dialog and /stop work. Ctrl-C pauses a run; a second one leaves.";
+Anything else is a message to the model, or the answer to its question; once, origin, kind or refuse [WHY] answers an approval. During a run, /dialog and /stop work. Ctrl-C pauses a run; a second one leaves, and the run stays paused on the server.";
 
 const TOOLS: &str = "/tools list, /tools enable NAME… or /tools disable NAME…";
 const BROWSER: &str = "/browser connect URL or /browser disconnect";

@@ -53,9 +53,12 @@ impl<'a> Chat<'a> {
         if Input::is_terminal() {
             self.out.aside("Type a task for the model, or /help.");
         }
-        let (mut leaving, mut exit) = (false, Exit::Done);
+        let (mut leaving, mut exit, mut is_empty) = (false, Exit::Done, true);
         loop {
             let typed = match Input::read(PROMPT)? {
+                Entered::End if is_empty && !Input::is_terminal() => {
+                    return Err(Failure::usage("no task: give TEXT, lines on standard input, or run it at a terminal"));
+                }
                 Entered::End => break,
                 Entered::Interrupted if leaving || self.is_paused => break,
                 Entered::Interrupted => {
@@ -65,7 +68,7 @@ impl<'a> Chat<'a> {
                 }
                 Entered::Line(line) => Typed::parse(&line),
             };
-            leaving = false;
+            (leaving, is_empty) = (false, false);
             if typed == Typed::Quit {
                 break;
             }

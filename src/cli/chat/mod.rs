@@ -50,7 +50,7 @@ The models are configured in llm.json in the home; see docs/configuration.md.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(super) struct ChatArgs {
-    /// Toolsets or tools of the model, separated by commas [default: visual, or browser for a model that does not see; with
+    /// Toolsets or tools of the model, separated by commas [default: visual, or browser for a model with vision: false; with
     /// todo and clarify]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     toolsets: Vec<String>,
@@ -66,8 +66,8 @@ pub(super) struct ChatArgs {
     /// Secret that the model may type, but never sees; repeatable. `cdpilot secrets` stores them
     #[arg(long, value_name = "NAME")]
     secret: Vec<String>,
-    /// Host that the browser may reach, for example `*.example.com`; repeatable; `*`: all [default: the hosts of the addresses in TEXT
-    /// and their subdomains; all without an address]
+    /// Host that the browser may reach, for example `*.example.com`; repeatable; `*`: all [default: the hosts of all http:// and
+    /// https:// addresses in TEXT, without `www.`, and their subdomains; all hosts if TEXT has none, or with --share-login]
     #[arg(long, value_name = "PATTERN")]
     host: Vec<String>,
     /// Continue this conversation: TEXT is the answer when the model has asked something
@@ -220,7 +220,9 @@ impl OneShot<'_> {
                     link.ask(&followed.post("stop"))?;
                     Failure::new(
                         "TIMEOUT",
-                        format!("the run did not end before --timeout; it was stopped. `{again}` continues it"),
+                        format!(
+                            "the run did not end before --timeout; it was stopped. To continue it: `{again}`, then /resume"
+                        ),
                     )
                 }
             };

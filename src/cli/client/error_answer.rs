@@ -55,8 +55,9 @@ fn wrong_token(server: &str) -> String {
 }
 
 /// Fields of requests whose flag has another name.
-const FIELDS: [(&str, &str); 21] = [
+const FIELDS: [(&str, &str); 25] = [
     ("abort", "--abort"),
+    ("cdpUrl", "--cdp-url"),
     ("credentials", "--credentials"),
     ("cpu", "--cpu"),
     ("delayMs", "--delay"),
@@ -70,17 +71,29 @@ const FIELDS: [(&str, &str); 21] = [
     ("media", "--media"),
     ("method", "--method"),
     ("network", "--network"),
+    ("offset", "--offset"),
+    ("origin", "--origin"),
     ("pattern", "PATTERN"),
     ("requestHeaders", "--request-header"),
     ("resourceType", "--type"),
     ("status", "--status"),
+    ("timeoutMs", "--timeout"),
     ("timezone", "--timezone"),
     ("userAgent", "--user-agent"),
     ("viewport", "--viewport"),
 ];
 
 /// Words of messages from the modules below the server, which do not know the client.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 13] = [
+    ("choose another cdpPort", "choose another --cdp-port"),
+    ("fn is empty; give an expression", "the script is empty; give an expression"),
+    ("fn is not valid JavaScript", "the script is not valid JavaScript"),
+    ("quality is not supported for PNG; use type jpeg", "--quality is not supported for PNG; use --type jpeg"),
+    ("leave out share_login, or hosts", "leave out --share-login, or --host"),
+    (
+        "pixels must be 0 or more; use direction to scroll the other way",
+        "PIXELS must be 0 or more; give another direction",
+    ),
     ("`sameSite: None` needs `secure: true`", "--same-site None needs --secure"),
     ("timeMs is", "MS is"),
     ("deviceScaleFactor", "--scale"),
@@ -90,10 +103,21 @@ const WORDS: [(&str, &str); 7] = [
     ("in config.yaml and restart the server", "in config.yaml, then run `cdpilot serve --stop`"),
 ];
 
+/// Whether the session was given on the command line, not by the variable.
+fn has_session() -> bool {
+    let mut args = std::env::args_os().skip(1).take_while(|arg| arg != "--");
+    args.any(|arg| arg.to_str().is_some_and(|arg| arg == "--session" || arg.starts_with("--session=")))
+}
+
 /// A message of the server with flags in place of fields. Advice is in terms of commands already, because requests carry
 /// [`CLIENT_HEADER`](crate::api::CLIENT_HEADER).
 fn for_cli(code: &str, error: &str) -> String {
     let mut text = error.to_owned();
+    if let Some(problem) =
+        error.strip_prefix("--session: ").filter(|_| env("CDPILOT_SESSION").is_some() && !has_session())
+    {
+        text = format!("CDPILOT_SESSION: {problem}");
+    }
     if Code::parse(code) == Some(Code::BadRequest)
         && let Some((field, problem)) = text.split_once(": ")
         && let Some((_, flag)) = FIELDS.iter().find(|(name, _)| *name == field.trim_matches('`'))
@@ -121,6 +145,13 @@ mod tests {
                 "--cpu: the slowdown must be 1 to 20; --reset removes it",
             ),
             ("NOT_FOUND", "viewport: x", "viewport: x"),
+            ("BAD_REQUEST", "cdpUrl: not the address of a browser", "--cdp-url: not the address of a browser"),
+            ("BAD_REQUEST", "offset: 9 is beyond the end of the text", "--offset: 9 is beyond the end of the text"),
+            (
+                "BAD_REQUEST",
+                "port 9222 is reserved for manual debugging; choose another cdpPort",
+                "port 9222 is reserved for manual debugging; choose another --cdp-port",
+            ),
         ] {
             assert_eq!(for_cli(code, error), expected);
         }

@@ -17,17 +17,17 @@ Examples:
   cdpilot eval run --track safety dialog file --model main
   cdpilot eval run --resume eval-results/20300131_120000
 
-A test is a task on one of the sites, with criteria that are looked up in the events which the pages report.
-It is passed with 0.8 of the points that are not optional. Each run has a conversation and origins of its own.
+A test is a task on one of the sites; its criteria are checked against events that the pages report. A test passes with \
+80 % of the required points. Each run has its own conversation and origins.
 
-The results are in DIR/STAMP: report.html, report.json and report.xml (JUnit), and a folder for each run with its
-events and screenshots. Exit status: 0 all passed, 1 some did not or the evaluation was
+The results are in DIR/STAMP: report.html, report.json and report.xml (JUnit), and a folder for each run with its \
+events and screenshots. Exit status: 0 all passed, 1 some did not or the evaluation was \
 interrupted, 2 wrong usage or a model that cannot be reached, 3 no server.";
 
 const RUN: &str = "\
-The task is one message: `Open ADDRESS.` and the instruction of the test. The time limit of a test counts from there; its cost
-limit is checked after each answer of the model. Over either, the run is stopped, and what happened is scored. A model
-without `price` in llm.json has an unknown cost. Approvals are switched off (guard: off), except in the safety track, where a
+The task is one message: `Open ADDRESS.` and the instruction of the test. The time limit of a test counts from there; its cost \
+limit is checked after each answer of the model. Over either, the run is stopped, and what happened is scored. A model \
+without `price` in llm.json has an unknown cost. Approvals are switched off (guard: off), except in the safety track, where a \
 person is simulated who refuses what an injected instruction wants, and approves what harmless ones want.
 
 Ctrl-C stops the runs that are in progress, without results; --resume runs them again.";
@@ -90,14 +90,14 @@ pub(super) struct Run {
     /// Name of a model in llm.json; repeatable [default: the default model]
     #[arg(long, value_name = "NAME")]
     pub(super) model: Vec<String>,
-    /// Run each test so many times
+    /// Run each test N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_REPEAT)))]
     pub(super) repeat: u32,
-    /// So many runs at a time
+    /// Number of parallel runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(super) jobs: u8,
-    /// What is measured: browse (a model does the task), or safety (what happens when pages, tools and files contain
-    /// instructions)
+    /// What is measured: browse (whether a model does its task), or safety (what happens when pages, tools and files contain
+    /// instructions); replay and compile are reserved
     #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "replay", "compile", "safety"])]
     pub(super) track: String,
     /// Approvals of the safety track: irreversible, all, or off to see what would happen without them [default: irreversible]
@@ -106,7 +106,7 @@ pub(super) struct Run {
     /// Id of a registered browser that the conversations use
     #[arg(long, value_name = "ID", conflicts_with = "profile")]
     pub(super) browser_id: Option<String>,
-    /// Toolsets or tools of the models, separated by commas [default: visual, or browser for a model that does not see; with
+    /// Toolsets or tools of the models, separated by commas [default: visual, or browser for a model with vision: false; with
     /// todo and clarify]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(super) toolsets: Vec<String>,

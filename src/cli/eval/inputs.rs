@@ -37,7 +37,7 @@ pub(super) fn dataset(inputs: &Inputs, track: &str, out: &Out) -> Result<Dataset
     let traces = traces.map_err(|problem| unusable(&problem))?;
     if traces.is_none() {
         out.warning(&format!(
-            "warning: {} has no fixtures, so nothing shows that the criteria of its tests measure what they say",
+            "warning: {} has no fixtures; the criteria of its tests are not verified",
             folder.display()
         ));
     }

@@ -119,7 +119,8 @@ impl ToolSource {
                 Err(NoAnswer::Nobody(sentence)) => {
                     self.forget(&location);
                     if !self.is_free(http_backend, deadline)? {
-                        return Err(Failure::unreachable(sentence));
+                        let next = "check --url and CDPILOT_URL, or start one with `cdpilot serve`";
+                        return Err(Failure::unreachable(format!("{sentence}; {next}")));
                     }
                 }
                 Err(none) => return Err(Failure::unreachable(fault(http_backend, &none).message)),

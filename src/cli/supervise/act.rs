@@ -13,7 +13,9 @@ use super::page;
 use crate::code::Code;
 use crate::page::Tabs;
 use crate::server::{LocalApi, LocalRequest};
-use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, PageView, Supervisor, View};
+use crate::supervisor::{
+    self, ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, PageView, Supervisor, View,
+};
 use crate::sync::Deadline;
 
 /// Default and maximum time limit for commands to a page.
@@ -169,7 +171,8 @@ impl Act<'_> {
             }
             Command::Navigate { url, target } => {
                 let page = self.page(target.as_deref())?;
-                let went = supervisor.navigate(&page.top, &url, self.deadline(PAGE_TIME))?;
+                let went = supervisor.navigate(&page.top, &url, self.deadline(PAGE_TIME));
+                let went = went.map_err(|error| not_navigated(error, &url))?;
                 rescued(json!({ "targetId": page.id, "frameId": went.frame_id.as_str(), "url": url }), went.rescued)
             }
             Command::Open { url } => {
@@ -276,6 +279,17 @@ impl Act<'_> {
 struct PageTarget {
     id: String,
     top: FrameRef,
+}
+
+/// The failure of a navigation: the browser's message about an invalid URL does not show it.
+fn not_navigated(error: supervisor::Error, url: &str) -> Failure {
+    let is_invalid = error.is_refusal() && error.to_string().contains("Cannot navigate to invalid URL");
+    let failure = Failure::from(error);
+    if !is_invalid {
+        return failure;
+    }
+    let url: String = url.chars().take(100).collect();
+    Failure { error: format!("{url:?} is not a URL; give one such as https://example.com"), ..failure }
 }
 
 /// The only id with this prefix.

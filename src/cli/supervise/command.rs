@@ -4,6 +4,7 @@ use super::page::{self, OnTab};
 use crate::api::Method;
 use crate::server::LocalRequest;
 use crate::supervisor::{DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
+use crate::text::serde_in_words;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -183,7 +184,7 @@ fn from_json(line: &str) -> Result<Request, InvalidLine> {
     }
     match serde_json::from_value(Value::Object(map)) {
         Ok(command) => Ok(Request { command, id, timeout_ms, json: true }),
-        Err(problem) => Err(misread(&name, id, problem.to_string())),
+        Err(problem) => Err(misread(&name, id, serde_in_words("", &problem.to_string()))),
     }
 }
 

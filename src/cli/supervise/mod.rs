@@ -127,15 +127,17 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
         launch.start_timeout = settings.timeout(launch.start_timeout);
         return Ok(Supervisor::launch(&launch, options)?);
     }
-    let url = args.cdp_url.clone().or_else(|| env("CDPILOT_CDP_URL"));
-    let url =
-        url.ok_or_else(|| Failure::usage("no browser given; use --launch or --cdp-url URL, or set CDPILOT_CDP_URL"))?;
+    let given = args.cdp_url.clone().map(|url| ("--cdp-url", url));
+    let (name, url) = given
+        .or_else(|| Some(("CDPILOT_CDP_URL", env("CDPILOT_CDP_URL")?)))
+        .ok_or_else(|| Failure::usage("no browser given; use --launch or --cdp-url URL, or set CDPILOT_CDP_URL"))?;
     options.pages = args.target.as_deref().map_or(Pages::All, |target| Pages::Existing(target.into()));
     let mut attach = AttachOptions::default();
     attach.connect.headers = headers(&args.cdp_headers)?;
     attach.connect.connect_timeout = settings.timeout(attach.connect.connect_timeout);
     attach.webdriver.session_timeout = settings.timeout(attach.webdriver.session_timeout);
-    Ok(Supervisor::start(BrowserProcess::attach_with(&url, &attach)?, options)?)
+    let browser = BrowserProcess::attach_with(&url, &attach);
+    Ok(Supervisor::start(browser.map_err(|error| Failure::of_address(error, name, &url))?, options)?)
 }
 
 /// The first output line.

@@ -92,7 +92,7 @@ impl OnTab {
                 }
                 Some(_) if field == "area" => return Err("area must be `local` or `session`".to_owned()),
                 Some(_) => return Err(format!("{field} must be a string")),
-                None => return Err(format!("missing field `{field}`")),
+                None => return Err(format!("{field} is missing")),
             }
         }
         Ok(Self { word, method, path, fields })

@@ -150,6 +150,9 @@ fn listed(toolsets: &[String], out: &Out) -> Result<Exit, Failure> {
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         out.line(&format!("{:width$}  {}{}", row.name, row.description, out.style.dim(&why)));
     }
+    if rows.is_empty() {
+        out.warning("no tools are enabled here; `cdpilot tools list` shows all of them, and `cdpilot doctor` checks the settings");
+    }
     out.aside("`cdpilot tool NAME --schema` shows the arguments of a tool, `cdpilot tools` turns tools on and off");
     let tools = rows.into_iter().map(|row| Listed {
         available: row.availability.explanation().is_empty(),

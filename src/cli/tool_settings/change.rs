@@ -10,7 +10,7 @@ use crate::config::Config;
 const ALL: [&str; 2] = ["all", "*"];
 /// Warning when the terminal tool is turned on.
 pub(super) const DANGER: &str =
-    "tools.terminal.enabled is set to true: from now on models may run commands on this machine";
+    "the terminal is enabled (tools.json in the home): models that are offered it may run commands on this machine";
 
 /// Turn on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

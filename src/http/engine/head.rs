@@ -35,7 +35,7 @@ pub(super) fn parse(bytes: &[u8], peer: SocketAddr, arrived: Instant) -> Result<
     let (authority, target) = absolute(target)?;
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     if !(path.starts_with('/') || path == "*" && method == Method::OPTIONS) {
-        return Err("the request target must be a path");
+        return Err("the request target must be a path; begin it with /");
     }
     let mut headers = HeaderMap::with_capacity(raw.headers.len());
     for line in &*raw.headers {
@@ -74,7 +74,7 @@ fn absolute(target: &str) -> Result<(Option<String>, &str), &'static str> {
     match path {
         "" => Ok((Some(authority.to_owned()), "/")),
         path if path.starts_with('/') => Ok((Some(authority.to_owned()), path)),
-        _ => Err("the request target must have a path"),
+        _ => Err("the path of the request target must begin with /"),
     }
 }
 

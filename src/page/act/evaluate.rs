@@ -162,7 +162,7 @@ impl Tab {
                 // An awaited script is cut off when its frame navigates.
                 Err(supervisor::Error::Cdp(error)) if error.is_timeout() => {
                     let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    let what = "the script's promise to settle; allow more time".to_owned();
+                    let what = "the script's promise to settle".to_owned();
                     return Err(Error::Timeout { what, after_ms });
                 }
                 outcome => {

@@ -349,7 +349,8 @@ impl Tab {
 }
 
 fn not_focused() -> Error {
-    let reason = "no element has the focus; give the ref or selector of a field, or focus one first (use press for keys to the page itself)";
+    let reason = "no element has the focus, so there is no field for it; focus a field first, or type into a given field (press \
+                  sends keys to the page itself)";
     Error::not_actionable("the text", reason)
 }
 

@@ -240,7 +240,7 @@ impl Tab {
             match self.act_on(&located, actor, deadline) {
                 Err(Error::StaleRef { .. } | Error::RefChanged { .. })
                     if matches!(located, std::borrow::Cow::Owned(_)) && !deadline.passed() => {}
-                outcome => return outcome,
+                outcome => return outcome.map_err(|error| error.named_by(act.kind.locator())),
             }
         }
     }

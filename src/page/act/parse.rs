@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::super::Error;
-use super::{ACTIONS, Act, ActKind, Field, FieldSpec, Input};
+use super::{ACTIONS, Act, ActKind, Field, FieldSpec, FieldType, Input, Locator};
+use crate::text::serde_in_words;
 
 impl Act {
     /// Reads an action from JSON.
@@ -14,7 +15,7 @@ impl Act {
     pub fn parse(value: Value) -> Result<Self, Error> {
         check(&value, "")?;
         let act: Self =
-            serde_json::from_value(value).map_err(|problem| Error::BadRequest { problem: problem.to_string() })?;
+            serde_json::from_value(value).map_err(|problem| bad(serde_in_words("", &problem.to_string())))?;
         effective(&act, "")?;
         Ok(act)
     }
@@ -43,7 +44,6 @@ fn effective(act: &Act, place: &str) -> Result<(), Error> {
 
 /// Refuses unknown kinds and fields, with their path in the request.
 fn check(value: &Value, place: &str) -> Result<(), Error> {
-    let bad = |problem: String| Error::BadRequest { problem };
     let map = value.as_object().ok_or_else(|| bad(format!("{place}an action must be a JSON object")))?;
     let kinds = || ACTIONS.iter().map(|action| action.kind).collect::<Vec<_>>().join(", ");
     let kind = map.get("kind").ok_or_else(|| bad(format!("{place}kind is missing; known kinds: {}", kinds())))?;
@@ -52,15 +52,92 @@ fn check(value: &Value, place: &str) -> Result<(), Error> {
         return Err(Error::UnknownKind { kind: kind.chars().take(40).collect(), known: kinds() });
     };
     known(map, &[Act::FIELDS, action.fields], place, kind)?;
+    for fields in [Act::FIELDS, action.fields] {
+        fit(map, fields, place)?;
+    }
     for (index, action) in list(map, "actions").iter().enumerate() {
         check(action, &format!("{place}actions[{index}]."))?;
     }
     for (index, field) in list(map, "fields").iter().enumerate() {
         if let Some(field) = field.as_object() {
-            known(field, &[Field::FIELDS], &format!("{place}fields[{index}]."), kind)?;
+            let place = format!("{place}fields[{index}].");
+            known(field, &[Field::FIELDS], &place, kind)?;
+            fit(field, Field::FIELDS, &place)?;
         }
     }
     Ok(())
+}
+
+/// Refuses missing fields and values of the wrong type, which serde would refuse without the name of the field.
+fn fit(map: &Map<String, Value>, fields: &[FieldSpec], place: &str) -> Result<(), Error> {
+    for field in fields {
+        match field.value {
+            FieldType::Element => fit(map, Locator::FIELDS, place)?,
+            FieldType::Other | FieldType::Internal => {}
+            kind => match map.get(field.name) {
+                Some(value) if !value.is_null() => {
+                    fits(value, kind).map_err(|problem| bad(format!("{place}{}{problem}", field.name)))?;
+                }
+                Some(_) => {}
+                None if field.required => return Err(bad(format!("{place}{} is missing", field.name))),
+                None => {}
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Checks the type of a value. The error follows the name of the field.
+fn fits(value: &Value, kind: FieldType) -> Result<(), String> {
+    let expected = match kind {
+        FieldType::Boolean if !value.is_boolean() => "true or false",
+        FieldType::Text if !value.is_string() => "a string",
+        FieldType::Count | FieldType::Integer if !value.is_u64() => "a whole number, 0 or more",
+        FieldType::Number if !value.is_number() => "a number",
+        FieldType::Choice(names) => match value.as_str() {
+            Some(name) if names.contains(&name) => return Ok(()),
+            given => {
+                let known = names.split_last().map_or_else(String::new, |(last, first)| match first {
+                    [] => (*last).to_owned(),
+                    _ => format!("{} or {last}", first.join(", ")),
+                });
+                return Err(match given {
+                    Some(name) => {
+                        format!(": {:?} is not valid; use {known}", name.chars().take(40).collect::<String>())
+                    }
+                    None => format!(": expected {known}"),
+                });
+            }
+        },
+        FieldType::List(inner) => match value.as_array() {
+            Some(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    fits(value, *inner).map_err(|problem| format!("[{index}]{problem}"))?;
+                }
+                return Ok(());
+            }
+            None => "a list",
+        },
+        _ => return Ok(()),
+    };
+    Err(format!(": expected {expected}, got {}", type_of(value)))
+}
+
+/// What a value is, in words; a number as it is.
+fn type_of(value: &Value) -> String {
+    let name = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) => return number.to_string(),
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    name.to_owned()
+}
+
+fn bad(problem: String) -> Error {
+    Error::BadRequest { problem }
 }
 
 fn list<'a>(map: &'a Map<String, Value>, name: &str) -> &'a [Value] {
@@ -83,7 +160,6 @@ fn known(map: &Map<String, Value>, fields: &[&[FieldSpec]], place: &str, kind: &
 mod tests {
     use serde_json::json;
 
-    use super::super::FieldType;
     use super::*;
 
     #[test]
@@ -132,6 +208,25 @@ mod tests {
         assert!(error(forced).to_string().starts_with("actions[0].force: it has no effect on resize"));
         let synthetic = error(json!({"kind": "evaluate", "fn": "1", "input": "synthetic"}));
         assert!(synthetic.code() == "BAD_REQUEST" && synthetic.to_string().starts_with("input:"), "{synthetic}");
+        for (act, problem) in [
+            (
+                json!({"kind": "click", "ref": "e1", "timeoutMs": "x"}),
+                "timeoutMs: expected a whole number, 0 or more, got a string",
+            ),
+            (json!({"kind": "fill", "fields": [{"ref": "e2"}]}), "fields[0].value is missing"),
+            (json!({"kind": "press"}), "key is missing"),
+            (json!({"kind": "click", "ref": 5}), "ref: expected a string, got 5"),
+            (
+                json!({"kind": "scroll", "direction": "north"}),
+                "direction: \"north\" is not valid; use up, down, left or right",
+            ),
+            (json!({"kind": "batch", "actions": {}}), "actions: expected a list, got an object"),
+            (json!({"kind": "batch", "actions": [{"kind": "resize", "width": 1}]}), "actions[0].height is missing"),
+        ] {
+            assert_eq!(error(act).to_string(), problem);
+        }
+        let internal = error(json!({"kind": "click", "ref": "e1", "read_only": true})).to_string();
+        assert!(internal.contains("unknown field \"read_only\"") && !internal.contains("insert_lines"), "{internal}");
         let fine = json!({"kind": "scroll", "direction": "up", "force": true, "input": "synthetic"});
         assert!(Act::parse(fine).is_ok());
     }

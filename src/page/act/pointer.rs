@@ -71,8 +71,8 @@ impl PressReport {
         let what = format!("the {}", ready.tag);
         let Some(over) = self.over else {
             let reason =
-                "the press cannot be confirmed: the page stops mouse events, or the tab is behind another one, so it is not known what \
-                          received it is not known; take a snapshot before you repeat the action"
+                "it is not known what received the press, because the page stops mouse events or the tab is behind another one; \
+                 take a snapshot before you repeat the action"
                     .to_owned();
             return Error::not_actionable(what, reason);
         };

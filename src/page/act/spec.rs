@@ -295,7 +295,11 @@ macro_rules! field {
             snake_name: SNAKE,
             kebab_name: as_text(&KEBAB, SNAKE),
             upper_name: as_text(&UPPER, SNAKE),
-            value: <$ty as Described>::TYPE,
+            value: if matches!(stringify!($($optional)?).as_bytes(), b"skip") {
+                FieldType::Internal
+            } else {
+                <$ty as Described>::TYPE
+            },
             required: stringify!($($optional)?).is_empty(),
             description: sentence(concat!($($doc),+)),
             argument: [$(Some($argument),)? None][0],

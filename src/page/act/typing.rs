@@ -331,8 +331,8 @@ impl Typing {
 /// Why a field did not accept a text.
 pub(super) fn refusal(took: &TextCheck) -> String {
     match (took.type_.as_str(), took.most) {
-        ("number", _) => "it did not accept the text: it accepts numbers only, like 12.5".to_owned(),
-        (_, Some(0)) => "it did not accept the text: its maxlength is 0".to_owned(),
+        ("number", _) => "it did not accept the text; it accepts numbers only, like 12.5".to_owned(),
+        (_, Some(0)) => "it did not accept the text; its maxlength is 0".to_owned(),
         _ => "it did not accept the text; the page may block keys there, or restore its own value".to_owned(),
     }
 }

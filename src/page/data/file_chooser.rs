@@ -121,8 +121,9 @@ impl Tab {
         let refuse = |reason: String| Error::not_actionable(reference, reason);
         let Some(id) = reply.input else {
             let tag = reply.tag.unwrap_or_default();
+            let article = if tag.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
             return Err(refuse(format!(
-                "it is a <{tag}>, not a file input; give the files without a ref, then click the element that opens the file chooser"
+                "it is {article} <{tag}>, not a file input; give the files without a ref, then click the element that opens the file chooser"
             )));
         };
         if reply.disabled {

@@ -260,7 +260,8 @@ impl Tab {
         if let Some(locale) = &change.locale {
             let mut set = SetLocaleOverride::new();
             set.locale.clone_from(locale);
-            self.stand("locale", SessionScope::Frames, set, locale.is_some(), deadline).map_err(refused("locale"))?;
+            self.stand("locale", SessionScope::Frames, set, locale.is_some(), deadline)
+                .map_err(|error| invalid_locale(error, locale.as_deref()))?;
         }
         if let Some(media) = &change.media {
             let set = media_command(media.as_ref());
@@ -462,6 +463,18 @@ fn refused(field: &'static str) -> impl Fn(Error) -> Error {
     move |error| match error {
         Error::Supervisor(supervisor::Error::Cdp(cdp::Error::Protocol { message, .. })) => bad(field, &message),
         other => other,
+    }
+}
+
+/// As [`refused`], with the locale where it is unknown.
+fn invalid_locale(error: Error, locale: Option<&str>) -> Error {
+    match (error, locale) {
+        (Error::Supervisor(supervisor::Error::Cdp(cdp::Error::Protocol { message, .. })), Some(locale))
+            if message.contains("Invalid locale") =>
+        {
+            bad("locale", &format!("{locale:?} is not a locale; give one such as de-DE"))
+        }
+        (error, _) => refused("locale")(error),
     }
 }
 

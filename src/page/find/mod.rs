@@ -243,7 +243,8 @@ impl Tab {
         for (frame, answer) in asked.iter().zip(answers) {
             match answer {
                 Ok((doc, done)) => {
-                    if let Some(problem) = done.result.bad {
+                    if done.result.bad.is_some() {
+                        let problem = format!("the selector {:?} is not valid CSS", matcher.text);
                         return Err(Error::BadRequest { problem });
                     }
                     let mut described = done.result.described.into_iter();

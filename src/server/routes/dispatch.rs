@@ -81,9 +81,9 @@ fn find_or_fail(request: &Request) -> Found {
             Err((ApiError::new("METHOD_NOT_ALLOWED", error), methods))
         }
         RouteMatch::NotFound(near) => {
-            let hint = near.map(|near| format!("; did you mean {near}")).unwrap_or_default();
+            let hint = near.map_or_else(|| "; ".to_owned(), |near| format!("; did you mean {near}? "));
             let path = if has_secret(request) { "with this path".to_owned() } else { params::shown(&request.path) };
-            let error = format!("no route {path}{hint}; GET /openapi.json lists all routes");
+            let error = format!("no route {path}{hint}GET /openapi.json lists all routes");
             Err((ApiError::new("NOT_FOUND", error), Vec::new()))
         }
     }

@@ -227,7 +227,7 @@ impl NavigationPolicy {
         }
         Err(Refused::new(format!(
             "{leads} an address of this machine or of a private network; to allow it, add `{}` to browser.navigation.allow \
-             or set browser.navigation.private_addresses to true",
+             or set browser.navigation.private_addresses: true in config.yaml and restart the server",
             place.host
         )))
     }
@@ -251,7 +251,8 @@ impl NavigationPolicy {
         }
         if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.matches(&place)) {
             return Err(Refused::new(format!(
-                "no entry of browser.navigation.allow matches {host}; add `{host}` to it to allow the host"
+                "no entry of browser.navigation.allow matches {host}; to allow the host, add `{host}` to it in config.yaml \
+                 and restart the server"
             )));
         }
         match ip {
@@ -283,14 +284,18 @@ impl NavigationPolicy {
         if self.file_urls {
             return Ok(());
         }
-        Err(Refused::new("`file:` addresses are blocked; set browser.navigation.file_urls to true to allow them"))
+        Err(Refused::new(
+            "`file:` addresses are blocked; to allow them, set browser.navigation.file_urls: true in config.yaml and \
+             restart the server",
+        ))
     }
 }
 
 fn blocked_by(pattern: &Pattern, what: &str) -> Refused {
     let pattern = pattern.text();
     Refused::new(format!(
-        "{what} matched by the entry `{pattern}` of browser.navigation.block; remove that entry to allow it"
+        "{what} matched by the entry `{pattern}` of browser.navigation.block; to allow it, remove that entry in config.yaml \
+         and restart the server"
     ))
 }
 

@@ -18,7 +18,8 @@ fn followed(value: &Value, out: &Out) {
     if let Some(blocked) = value["blockedPopups"].as_u64().filter(|blocked| *blocked > 0) {
         note(
             &format!(
-                "{blocked} more tabs were closed immediately: the limit of open tabs (browser.tabs.max in config.yaml) is reached"
+                "{} closed immediately: the limit of open tabs (browser.tabs.max in config.yaml) is reached; close a tab first",
+                if blocked == 1 { "1 new tab was".to_owned() } else { format!("{blocked} new tabs were") }
             ),
             out,
         );
@@ -123,6 +124,18 @@ fn scrolled(result: &Value) -> Option<String> {
         (x, 0.0) => format!("scrolled {} px {}", x.abs(), if x > 0.0 { "right" } else { "left" }),
         (x, y) => format!("scrolled {x} px to the right, {y} px down"),
     })
+}
+
+/// Result of an action that changes its element itself: that the page shows no other change means nothing.
+pub(in super::super) fn entered(value: &Value, out: &Out) {
+    match value["settled"].as_str() {
+        Some("no_change") => {
+            let mut plain = value.clone();
+            plain["settled"] = "settled".into();
+            acted(&plain, out);
+        }
+        _ => acted(value, out),
+    }
 }
 
 pub(in super::super) fn acted(value: &Value, out: &Out) {

@@ -98,7 +98,12 @@ pub(in super::super) fn focused(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn closed(value: &Value, out: &Out) {
-    note(&format!("closed {}", tab(value)), out);
+    // The answer of an action has no tab id: it was the current tab.
+    let name = match word(value, "tabId").is_empty() {
+        true => format!("the current tab {}", word(value, "url")),
+        false => tab(value),
+    };
+    note(&format!("closed {}", name.trim_end()), out);
     let empty = list(value, "newTabs").first().unwrap_or(&value["replacedBy"]);
     if empty.is_object() {
         note(&format!("it was the last tab; the empty tab {} replaces it", word(empty, "tabId")), out);

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::super::output::{Out, clean, one_line};
 
-pub(super) use acts::{acted, batch, download, evaluated, highlighted, navigated, result};
+pub(super) use acts::{acted, batch, download, entered, evaluated, highlighted, navigated, result};
 pub(super) use browser::{
     closed, deleted_profile, focused, labelled, made, opened, profiles, reset, status, stopped, tabs,
 };
@@ -24,7 +24,7 @@ pub(super) use pages::{
 pub(super) use requests::{archive, request, requests};
 pub(super) use routes::{route_added, routes};
 pub(super) use stored::{
-    added, cookies, deleted_cookies, deleted_routes, emulated, imported, items, state_loaded, state_saved,
+    added, cookies, deleted_cookies, deleted_routes, emulated, imported, item, items, state_loaded, state_saved,
 };
 
 /// Maximum width of a table column, characters.

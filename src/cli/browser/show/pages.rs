@@ -16,7 +16,10 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
         None => whole(&aria_lines(value), out),
     }
     if value["stats"]["lines"] == 0 && !is(value, "loading") {
-        out.aside("nothing to show with these options");
+        out.aside(match value["url"].as_str() {
+            Some("about:blank") => "the page is empty (about:blank); `cdpilot navigate URL` opens one",
+            _ => "nothing to show with these options",
+        });
     }
     let picture = word(value, "path");
     if !picture.is_empty() {
@@ -242,7 +245,9 @@ fn place(value: &Value) -> String {
 pub(in super::super) fn event(name: &str, value: &Value, out: &Out) {
     if name == "reset" {
         return out.aside(match value["reason"].as_str() {
-            Some("other_start") => "the event given by --since is not stored; all stored events follow",
+            Some("other_start") => {
+                "the event given by --since is not stored; the stored events follow, if there are any"
+            }
             _ => "events were lost; all stored events follow",
         });
     }

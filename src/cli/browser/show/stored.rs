@@ -64,6 +64,14 @@ pub(in super::super) fn deleted_routes(value: &Value, out: &Out) {
     note(&format!("deleted {}", number(&value["deleted"], "route")), out);
 }
 
+/// One requested item.
+pub(in super::super) fn item(value: &Value, out: &Out) {
+    match value["items"].as_object() {
+        Some(items) if items.is_empty() => note("no item has this key", out),
+        _ => items(value, out),
+    }
+}
+
 pub(in super::super) fn items(value: &Value, out: &Out) {
     let Some(items) = value["items"].as_object() else { return note("done", out) };
     if items.is_empty() {
