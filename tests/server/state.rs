@@ -39,7 +39,10 @@ fn login_state_secrets_appear_only_in_the_state_file() {
         "origin": origin, "localStorage": 1, "sessionStorage": 1, "sessionRestore": "now", "databases": 0, "skipped": [],
     });
     assert_eq!((&loaded["cookies"], report), (&saved["cookies"], &wanted));
-    assert_eq!(api.eval("localStorage.token + sessionStorage.step"), "s3cret-tokens3cret-step");
+    // Chromium tells open pages of a change of their local storage a moment later.
+    let shown = "new Promise(done => { const look = () => localStorage.token ? done(localStorage.token + sessionStorage.step) \
+                 : setTimeout(look, 20); look(); })";
+    assert_eq!(api.eval(shown), "s3cret-tokens3cret-step");
     api.post("/navigate", &json!({ "url": site.url("a", "/") })).ok();
     assert!(site.heads("a.localhost/").last().unwrap().contains("sid=s3cret-cookie"));
 
