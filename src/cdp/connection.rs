@@ -104,9 +104,10 @@ impl Inner {
             let _ = self.writer.post(ws::close(), &self.poller);
         }
         self.closed.store(true, Ordering::Release);
+        // Before the browser can notice the end and report that its targets go.
+        self.subscribers.close();
         self.writer.close();
         self.stream.shutdown();
-        self.subscribers.close();
         self.lead_wake.wake();
         self.poller.wake();
     }
