@@ -49,8 +49,8 @@ impl Scheme {
 
 /// A parsed CDP address.
 ///
-/// `Display` and `Debug` show `scheme://host:port` only, with `/…` for a path or query: user, password, path and query may each be secret (the path
-/// after `/devtools/browser/` is). [`Endpoint::url`] returns the whole address.
+/// `Display` and `Debug` show `scheme://host:port` only, with `/…` for a path or query: user, password, path and query may
+/// each be secret (the path after `/devtools/browser/` is). [`Endpoint::url`] returns the whole address.
 ///
 /// ```
 /// use cdpilot::browser::Endpoint;

@@ -83,6 +83,9 @@ fn went(value: &Value) -> String {
     format!("navigated to {}{status}", word(value, "url"))
 }
 
+/// The result line of an action after which the page shows nothing else.
+const UNCHANGED: &str = "done (no visible change)";
+
 /// The result line of an action, from the answer's `settled`.
 fn ended(value: &Value) -> String {
     let failed = &value["failedLoad"];
@@ -100,7 +103,7 @@ fn ended(value: &Value) -> String {
         _ if is(value, "navigated") => return format!("done: {}", went(value)),
         "no_change" if !list(value, "newTabs").is_empty() => "a new tab opened",
         "no_change" if !word(value, "changes").is_empty() => return "done".to_owned(),
-        "no_change" => "no visible change",
+        "no_change" => return UNCHANGED.to_owned(),
         "page_changing" => "the page is still changing",
         "requests_pending" => "requests are still pending",
         "navigation_pending" => "a navigation is still pending",
@@ -126,20 +129,19 @@ fn scrolled(result: &Value) -> Option<String> {
     })
 }
 
-/// Result of an action that changes its element itself: that the page shows no other change means nothing.
+/// Result of an action that changes its element itself: that nothing else changed needs no mention.
 pub(in super::super) fn entered(value: &Value, out: &Out) {
-    match value["settled"].as_str() {
-        Some("no_change") => {
-            let mut plain = value.clone();
-            plain["settled"] = "settled".into();
-            acted(&plain, out);
-        }
-        _ => acted(value, out),
-    }
+    let line = ended(value);
+    after(if line == UNCHANGED { "done" } else { &line }, value, out);
 }
 
 pub(in super::super) fn acted(value: &Value, out: &Out) {
-    note(&ended(value), out);
+    after(&ended(value), value, out);
+}
+
+/// Prints the result line, then the value and the effects.
+fn after(line: &str, value: &Value, out: &Out) {
+    note(line, out);
     if let Some(line) = scrolled(&value["result"]) {
         note(&line, out);
     } else if !value["result"].is_null() {
