@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use cdpilot::browser::TransportKind;
 use cdpilot::page::{Fit, PictureType, ScreenshotOptions};
 use cdpilot::supervisor::{DialogAnswer, DialogPolicy, Pages};
 use cdpilot::sync::{Cancel, Deadline, spawn};
@@ -9,7 +10,7 @@ use cdpilot::{Act, Browser, BrowserOptions, Error, ErrorKind, LaunchOptions, Loc
 use serde_json::json;
 
 use crate::support::browser_path;
-use crate::support::chrome::{options, shared, soon};
+use crate::support::chrome::{launch, options, shared, soon};
 use crate::support::leaks::{Baseline, alone};
 use crate::support::site::Site;
 
@@ -32,7 +33,7 @@ fn attached(options: BrowserOptions) -> Option<Browser> {
 
 #[test]
 fn the_example_of_the_library_works() {
-    if options(cdpilot::browser::TransportKind::Pipe).is_none() {
+    if options(TransportKind::Pipe).is_none() {
         return;
     }
     let (site, browser) = (Site::start(), launched().unwrap());
@@ -160,15 +161,17 @@ fn dialogs_can_be_awaited_and_answered() {
 
 #[test]
 fn attaching_leaves_other_pages_alone() {
-    let Some(owner) = attached(BrowserOptions::new()) else { return };
+    // Not the shared browser: dialogs of all pages are dismissed.
+    let Some(process) = launch(TransportKind::Port(0)) else { return };
+    let address = process.endpoint().unwrap().url();
+    let attached = |options| Browser::attach_with(&address, options).unwrap();
+    let owner = attached(BrowserOptions::new());
     let theirs = owner.new_page().unwrap();
-    let Some(guest) = attached(BrowserOptions::new()) else { return };
+    let guest = attached(BrowserOptions::new());
     assert!(guest.pages().is_empty());
     let ours = guest.page().unwrap();
     assert_ne!(ours.id(), theirs.id());
-    let Some(all) = attached(BrowserOptions::new().pages(Pages::All).dialogs(DialogPolicy::AutoDismiss)) else {
-        return;
-    };
+    let all = attached(BrowserOptions::new().pages(Pages::All).dialogs(DialogPolicy::AutoDismiss));
     assert!(all.pages().iter().any(|page| page.id() == theirs.id()));
     drop(all);
     drop(guest);
@@ -187,7 +190,7 @@ fn popups_are_pages() {
 
 #[test]
 fn dropping_the_browser_ends_it_and_its_threads() {
-    if options(cdpilot::browser::TransportKind::Pipe).is_none() {
+    if options(TransportKind::Pipe).is_none() {
         return;
     }
     alone(module_path!(), "dropping_the_browser_ends_it_and_its_threads", || {
