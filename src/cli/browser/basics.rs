@@ -147,12 +147,12 @@ enum ProfilesWhat {
         )]
         headless: Option<When>,
     },
-    /// Delete a profile and all its data
+    /// Stop the browser of a profile, and delete the profile and all its data
     Delete {
         /// Profile name
         name: String,
     },
-    /// Delete the browsing data of a profile; the profile stays
+    /// Stop the browser of a profile and delete its browsing data; the profile stays
     Reset {
         /// Profile name
         name: String,

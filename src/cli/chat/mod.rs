@@ -40,10 +40,10 @@ use show::Show;
 use watch::{Followed, Interrupts, Stop};
 
 const AFTER: &str = "\
-With TEXT, runs that task and prints the final text of the model; progress goes to stderr. The exit status
-is 1 when the run fails or is stopped, or when the model asks something or an action needs approval
-and nobody is at the terminal; --conversation ID with the answer (once, origin, kind, refuse) continues it.
---timeout limits the run. Without TEXT, messages and commands are typed; /help lists the commands.
+With TEXT, runs that task and prints the final text of the model; progress goes to stderr. The exit status is 1 when the \
+run fails or is stopped, or when the model asks something or an action needs approval and nobody is at the terminal; \
+--conversation ID with the answer (once, origin, kind, refuse) continues it. --timeout limits the run. Without TEXT, \
+messages and commands are typed; /help lists the commands.
 
 The models are configured in llm.json in the home; see docs/configuration.md.";
 

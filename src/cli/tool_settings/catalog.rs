@@ -276,6 +276,7 @@ impl Catalog {
             (Some(tool), "browser_vision" | "vision_analyze") => {
                 Availability::Conditional(format!("needs {}", tool.needs().unwrap_or("a model in llm.json")).into())
             }
+            (_, "please_help_me") => Availability::Conditional("in conversations only".into()),
             (_, "clarify") => Availability::Conditional("needs a user to ask".into()),
             (_, "web_search") if config.tools.search.url.is_none() => {
                 Availability::Conditional("needs tools.search.url".into())

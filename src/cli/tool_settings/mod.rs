@@ -30,9 +30,8 @@ use change::Toggle;
 const LOADING: Duration = Duration::from_secs(30);
 
 const AFTER: &str = "\
-Without a command, choose interactively in the terminal. A platform is an entry point for models,
-with its own choice of tools: cli or mcp; acp, api-server, telegram, … are reserved. The toolset `all`
-contains every tool.";
+Without a command, choose interactively in the terminal. A platform is an entry point for models, with its own choice of \
+tools: cli or mcp; acp, api-server, telegram, … are reserved. The toolset `all` contains every tool.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
