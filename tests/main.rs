@@ -562,6 +562,9 @@ mod supervisor_closing;
 mod supervisor_crash;
 #[path = "supervisor/dialogs.rs"]
 mod supervisor_dialogs;
+#[cfg(feature = "server")]
+#[path = "supervisor/early_popups.rs"]
+mod supervisor_early_popups;
 #[path = "supervisor/evaluate.rs"]
 mod supervisor_evaluate;
 #[path = "supervisor/fake.rs"]

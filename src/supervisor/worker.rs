@@ -131,6 +131,14 @@ impl Worker {
         }
     }
 
+    /// Processes all messages that are there.
+    fn fold_all_messages(&mut self) {
+        let waiting = self.inputs.waiting();
+        for _ in 0..=waiting / BATCH {
+            self.fold_messages();
+        }
+    }
+
     /// The connection was lost: reconnects if possible.
     fn disconnected(&mut self) {
         self.hand_on_followed(FOLLOWED);
@@ -181,7 +189,7 @@ impl Worker {
 
     /// Processes calls of the dialog bridge, after all other events, so that their frames are known.
     fn fold_calls(&mut self) {
-        self.fold_messages();
+        self.fold_all_messages();
         if self.inputs.lost_calls() > 0 {
             self.state.calls_lost(now());
         }
@@ -293,9 +301,9 @@ impl Worker {
                             self.state.on_answer(tag, Err(error), now());
                         }
                     }
-                    Effect::Release { session, opener } => {
+                    Effect::Release { session, opener, waits } => {
                         let is_of_another = opener.is_some_and(|opener| self.claim.is_of_another(&opener));
-                        if !is_of_another {
+                        if waits && !is_of_another {
                             let _ = self.send(Some(&session), 0, &resume().into());
                         }
                         let _ = self.send(None, 0, &detach(&session).into());

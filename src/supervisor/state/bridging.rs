@@ -241,14 +241,16 @@ impl State {
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
-    /// A request whose body exceeds the read limit was intercepted: it is failed, since its URL is unknown.
-    pub(super) fn oversized_caught(&mut self, session: &SessionKey, params: &[u8]) {
+    /// A request whose body exceeds the read limit was intercepted: it is failed, since its URL is unknown. `session`: that of a page
+    /// or frame; `None`: that of the browser.
+    pub(super) fn oversized_caught(&mut self, session: Option<&SessionKey>, params: &[u8]) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Begun {
             request_id: Arc<str>,
         }
         let Ok(Begun { request_id }) = serde_json::from_slice(params) else { return };
+        let Some(session) = session else { return self.oversized_first_document(&request_id) };
         if self.page_of(session).is_some() {
             let reason = AbortReason::BlockedByClient;
             self.send(Some(session), 0, routing::fail(&request_id, reason));
@@ -321,6 +323,7 @@ impl State {
         for session in sessions {
             self.renew_fetch(&session);
         }
+        self.renew_first_documents();
     }
 }
 

@@ -13,8 +13,9 @@ pub(in crate::supervisor) type SessionKey = Arc<str>;
 pub(in crate::supervisor) enum Effect {
     /// Send a command; its answer comes back with the tag. Tag 0: the answer does not matter.
     Send { session: Option<SessionKey>, tag: u64, command: Outgoing },
-    /// Detach from a target of another task. It is resumed, unless its opener belongs to another supervisor, which does that.
-    Release { session: SessionKey, opener: Option<TargetId> },
+    /// Detach from a target of another task. If it waits, it is resumed, unless its opener belongs to another supervisor, which does
+    /// that.
+    Release { session: SessionKey, opener: Option<TargetId>, waits: bool },
     /// Listen to the events of `Network`: sessions are about to send them.
     HearNetwork,
     /// End the waits of calls on this session: a dialog opened in its frame.

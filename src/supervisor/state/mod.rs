@@ -13,6 +13,7 @@ mod console_text;
 mod dialogs;
 mod downloads;
 mod effect;
+mod first_documents;
 mod frames;
 #[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
 mod interception;
@@ -176,6 +177,7 @@ impl State {
     pub(super) fn begin(&mut self, now: Now) {
         self.begin_bridge(now);
         self.watch_network(self.options.network);
+        self.intercept_first_documents();
         let tag = self.expect(Waiting::Started);
         self.send(None, tag, self.attach_pages());
         if let Pages::New { url, context } = self.options.pages.clone() {
@@ -246,6 +248,7 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, event.decode()?, now),
+            (CALL, None) => self.first_document_caught(event.decode()?, now),
             (AUTH_REQUIRED, Some(session)) => self.login_requested(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_WILL_BEGIN, None) => self.download_begins(event.decode()?, now),
@@ -324,7 +327,7 @@ impl State {
     /// are dropped.
     fn cut_event(&mut self, event: &Event, now: Now) {
         match (event.method(), event.session_arc()) {
-            (CALL, Some(session)) => self.oversized_caught(session, event.params()),
+            (CALL, session) => self.oversized_caught(session, event.params()),
             (method, _) if super::inputs::carries_state(method) => self.on_lag(1, now),
             _ => {}
         }

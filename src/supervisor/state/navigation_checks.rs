@@ -20,7 +20,7 @@ use super::effect::Effect;
 use super::network_events::Response as ResponseReceived;
 use super::pending_response::PendingResponse;
 use super::requests::{BLANK, Response};
-use super::routing::MatchedRoute;
+use super::routing::{MatchedRoute, go_on};
 use super::sessions::{SessionKind, SessionRec};
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
@@ -42,6 +42,8 @@ const MAX_WAITING: usize = 1024;
 pub(super) enum CheckRequester {
     /// A held document request.
     Document { session: SessionKey, caught: Arc<Caught>, frame: FrameId, met: Option<MatchedRoute> },
+    /// A document request held by the session of the browser; the session is that of its page.
+    FirstDocument { session: SessionKey, caught: Arc<Caught>, frame: FrameId },
     /// Another held request of a page.
     Request { session: SessionKey, caught: Arc<Caught>, met: Option<MatchedRoute> },
     /// A call.
@@ -89,7 +91,9 @@ impl CheckRequester {
     fn check(&self, policy: &NavigationPolicy, place: &Place, addresses: &[IpAddr]) -> Result<(), Refused> {
         match self {
             Self::Request { .. } => policy.check_request_addresses(place, addresses),
-            Self::Document { .. } | Self::Caller(_) => policy.check_addresses(place, addresses),
+            Self::Document { .. } | Self::FirstDocument { .. } | Self::Caller(_) => {
+                policy.check_addresses(place, addresses)
+            }
         }
     }
 }
@@ -259,6 +263,12 @@ impl State {
             (CheckRequester::Request { session, caught, met }, Ok(())) => {
                 self.passed(&session, &caught, None, met, now)
             }
+            // The session of the page may hold it too, and applies routes.
+            (CheckRequester::FirstDocument { caught, .. }, Ok(())) => self.send(None, 0, go_on(&caught.request())),
+            (CheckRequester::FirstDocument { session, caught, frame }, Err(refused)) => {
+                self.send(None, 0, refuse(&caught, true));
+                self.blocked(&session, &frame, url, &refused, now);
+            }
             (CheckRequester::Document { session, caught, frame, .. }, Err(refused)) => {
                 let main = self.is_top(&session, &frame);
                 self.send(Some(&session), 0, refuse(&caught, main));
@@ -329,10 +339,17 @@ impl State {
     pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
         let gone = &gone;
         let held = |waits: &WaitingCheck| match &waits.asker {
-            CheckRequester::Document { session, .. } | CheckRequester::Request { session, .. } => gone(session),
+            CheckRequester::Document { session, .. }
+            | CheckRequester::FirstDocument { session, .. }
+            | CheckRequester::Request { session, .. } => gone(session),
             CheckRequester::Caller(_) => false,
         };
-        drop(self.navigation_checks.take(held));
+        for waits in self.navigation_checks.take(held) {
+            // The session of the browser goes on holding it.
+            if let CheckRequester::FirstDocument { caught, .. } = waits.asker {
+                self.send(None, 0, refuse(&caught, true));
+            }
+        }
         self.routing.drop_held(gone);
         self.interception.drop_of(gone);
     }

@@ -191,12 +191,13 @@ fn requests_that_were_lost_get_nowhere() {
     let (mut state, session, began) = attached();
     ask(&mut state, &session, "1", "http://a.test/", at(began, 0));
     state.calls_lost(at(began, 0));
-    assert_eq!(done(&mut state), ["look up a.test", "stop"]);
+    // What the session of the browser holds continues, which cancels nothing of pages of others.
+    assert_eq!(done(&mut state), ["look up a.test", "stop", "release", "catch"]);
     // With a login, requests are intercepted again and held ones continue; documents are cancelled before.
     state.set_login(&PAGE.into(), Some(Login::new("ann", "sesame"))).unwrap();
     assert_eq!(done(&mut state), ["catch"]);
     state.calls_lost(at(began, 0));
-    assert_eq!(done(&mut state), ["stop", "release", "catch"]);
+    assert_eq!(done(&mut state), ["stop", "release", "catch", "release", "catch"]);
     state.found(found("a.test", "8.8.8.8"), at(began, 1));
     assert!(done(&mut state).is_empty());
 }
@@ -211,4 +212,70 @@ fn nobody_is_left_waiting_at_the_end() {
         answer.send();
     }
     assert!(matches!(outcome.try_recv().unwrap(), Err(Error::NotActive { .. })));
+}
+
+/// A new page of the task, on session `N`.
+fn arriving(state: &mut State, target: &str, began: Instant) {
+    let info: TargetInfo = serde_json::from_value(serde_json::json!({
+        "targetId": target, "type": "page", "title": "", "url": "", "attached": true, "openerId": PAGE, "canAccessOpener": true
+    }))
+    .unwrap();
+    state.requests.listed = true;
+    state.adopt_page(&format!("session of {target}").into(), &info, at(began, 0));
+    state.take_effects();
+}
+
+/// The session of the browser holds a document request.
+fn first(state: &mut State, frame: &str, request: &str, url: &str, now: Now) {
+    let caught = serde_json::json!({
+        "requestId": request, "frameId": frame, "resourceType": "Document", "request": {"url": url, "method": "GET"}
+    });
+    state.on_event(&crate::cdp::Event::made_up("Fetch.requestPaused", None, &caught), now);
+}
+
+#[test]
+fn documents_are_intercepted_by_the_browser_before_pages_are_attached() {
+    let (state, _, began) = attached();
+    let mut state = State::new(state.options.clone());
+    state.begin(at(began, 0));
+    let sent = state.take_effects().into_iter().filter_map(|effect| match effect {
+        Effect::Send { session: None, command, .. } => Some(command.method().to_owned()),
+        _ => None,
+    });
+    assert_eq!(sent.collect::<Vec<_>>(), ["Fetch.enable", "Target.setAutoAttach"]);
+    let mut without = State::new(SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("free") });
+    without.begin(at(began, 0));
+    assert_eq!(done(&mut without), [""; 0], "without a policy nothing is intercepted");
+}
+
+#[test]
+fn first_documents_of_new_pages_wait_for_the_policy() {
+    let (mut state, _, began) = attached();
+    arriving(&mut state, "N", began);
+    first(&mut state, "N", "1", "http://a.test/", at(began, 0));
+    first(&mut state, "N", "2", "http://127.0.0.1/", at(began, 0));
+    // Their own sessions decide about these, or they belong to others.
+    first(&mut state, PAGE, "3", "http://127.0.0.1/", at(began, 0));
+    first(&mut state, "unknown", "4", "http://127.0.0.1/", at(began, 0));
+    assert_eq!(done(&mut state), ["look up a.test", "2 is refused", "3 goes on", "4 goes on"]);
+    state.found(found("a.test", "10.0.0.1"), at(began, 1));
+    assert_eq!(done(&mut state), ["1 is refused"]);
+
+    first(&mut state, "N", "5", "http://b.test/", at(began, 2));
+    assert_eq!(done(&mut state), ["look up b.test"]);
+    state.detached("session of N", at(began, 2));
+    assert_eq!(done(&mut state), ["5 is refused"], "a page that is gone");
+    state.calls_lost(at(began, 3));
+    let all = done(&mut state);
+    assert_eq!(all[all.len() - 2..], ["release", "catch"]);
+}
+
+#[test]
+fn a_first_document_that_cannot_be_read_is_refused() {
+    let (mut state, _, began) = attached();
+    state.oversized_first_document("1");
+    assert_eq!(done(&mut state), ["1 goes on"], "no page is new");
+    arriving(&mut state, "N", began);
+    state.oversized_first_document("2");
+    assert_eq!(done(&mut state), ["2 is refused"]);
 }

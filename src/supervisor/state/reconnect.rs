@@ -56,6 +56,7 @@ impl State {
         self.generation += 1;
         self.dirty.phase = true;
         self.follow_again();
+        self.intercept_first_documents();
         let tag = self.expect(Waiting::Started);
         self.send(None, tag, self.attach_pages());
     }

@@ -180,6 +180,8 @@ const BLANK_LIMIT: Duration = Duration::from_secs(1);
 struct Held {
     session: SessionKey,
     info: TargetInfo,
+    /// It waits to be resumed.
+    waits: bool,
     since: Instant,
 }
 
@@ -248,20 +250,20 @@ impl Requests {
         self.reserved.contains(target)
     }
 
-    pub(super) fn hold(&mut self, session: SessionKey, info: TargetInfo, now: Now) {
-        self.held.push(Held { session, info, since: now.instant });
+    pub(super) fn hold(&mut self, session: SessionKey, info: TargetInfo, waits: bool, now: Now) {
+        self.held.push(Held { session, info, waits, since: now.instant });
     }
 
     pub(super) fn unhold(&mut self, session: &str) {
         self.held.retain(|held| *held.session != *session);
     }
 
-    pub(super) fn held_too_long(&mut self, now: Now) -> Vec<(SessionKey, Option<TargetId>)> {
+    pub(super) fn held_too_long(&mut self, now: Now) -> Vec<(SessionKey, Option<TargetId>, bool)> {
         let late = |held: &Held| now.instant.duration_since(held.since) >= HOLD_LIMIT;
         let (late, held) = std::mem::take(&mut self.held).into_iter().partition(late);
         self.held = held;
         let late: Vec<Held> = late;
-        late.into_iter().map(|held| (held.session, super::sessions::waiting_opener(&held.info))).collect()
+        late.into_iter().map(|held| (held.session, super::sessions::waiting_opener(&held.info), held.waits)).collect()
     }
 
     /// Time of the next check. A time that has passed is not returned: the next step then follows the end of a dialog.
@@ -557,7 +559,9 @@ impl State {
         for held in std::mem::take(&mut self.requests.held) {
             match self.belongs(&held.info) {
                 super::pages::Ownership::Yes => self.adopt_page(&held.session, &held.info, now),
-                super::pages::Ownership::No => self.let_go(held.session, super::sessions::waiting_opener(&held.info)),
+                super::pages::Ownership::No => {
+                    self.let_go(held.session, super::sessions::waiting_opener(&held.info), held.waits);
+                }
                 super::pages::Ownership::NotYetKnown => self.requests.held.push(held),
             }
         }

@@ -648,7 +648,7 @@ fn entry((name, value): (String, String)) -> fetch::HeaderEntry {
 }
 
 /// A caught request goes on.
-fn go_on(request: &str) -> fetch::ContinueRequest {
+pub(super) fn go_on(request: &str) -> fetch::ContinueRequest {
     fetch::ContinueRequest::new(fetch::RequestId::from(request))
 }
 

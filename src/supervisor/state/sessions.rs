@@ -82,22 +82,22 @@ pub(super) enum Step {
 impl State {
     pub(super) fn attached(&mut self, event: &AttachedToTargetEvent, parent: Option<&SessionKey>, now: Now) {
         let session: SessionKey = event.session_id.as_str().into();
-        let info = &event.target_info;
+        let (info, waits) = (&event.target_info, event.waiting_for_debugger);
         match parent {
             Some(parent) => match self.page_of(parent) {
                 Some(page) => self.adopt_child(&session, info, parent, page, now),
-                None => self.let_go(session, None),
+                None => self.let_go(session, None, waits),
             },
             None if info.r#type == "shared_worker" && self.watches_shared_workers() => {
                 self.adopt_shared_worker(&session, info, now);
             }
             // Its session belongs to the caller that opened it.
             None if self.requests.is_reserved(&info.target_id) => {}
-            None if info.r#type != "page" => self.let_go(session, None),
+            None if info.r#type != "page" => self.let_go(session, None, waits),
             None => match self.belongs(info) {
                 Ownership::Yes => self.adopt_page(&session, info, now),
-                Ownership::No => self.let_go(session, waiting_opener(info)),
-                Ownership::NotYetKnown => self.requests.hold(session, info.clone(), now),
+                Ownership::No => self.let_go(session, waiting_opener(info), waits),
+                Ownership::NotYetKnown => self.requests.hold(session, info.clone(), waits, now),
             },
         }
     }
@@ -112,9 +112,10 @@ impl State {
         attach
     }
 
-    /// Detaches from a target of another task.
-    pub(super) fn let_go(&mut self, session: SessionKey, opener: Option<TargetId>) {
-        self.effects.push(Effect::Release { session, opener });
+    /// Detaches from a target of another task, which waits or not. One that does not wait is not resumed: that would resume a popup
+    /// that it opens just then (Chromium 156), whatever its owner has set up.
+    pub(super) fn let_go(&mut self, session: SessionKey, opener: Option<TargetId>, waits: bool) {
+        self.effects.push(Effect::Release { session, opener, waits });
     }
 
     pub(super) fn adopt_page(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
@@ -319,8 +320,8 @@ impl State {
         for page in stuck {
             self.set_page_state(&page, PageState::Unresponsive, now);
         }
-        for (session, opener) in self.requests.held_too_long(now) {
-            self.let_go(session, opener);
+        for (session, opener, waits) in self.requests.held_too_long(now) {
+            self.let_go(session, opener, waits);
         }
     }
 

@@ -49,7 +49,9 @@ fn attach(options: SupervisorOptions) -> (State, Vec<String>) {
 fn shown(effects: Vec<Effect>) -> Vec<String> {
     let one = |effect| match effect {
         Effect::Interrupt { session, dialog } => format!("{session} interrupted by {dialog}"),
-        Effect::Release { session, opener } => format!("{session} is released, opened by {opener:?}"),
+        Effect::Release { session, opener, waits } => {
+            format!("{session} is {}, opened by {opener:?}", if waits { "released" } else { "left" })
+        }
         Effect::HearNetwork => "hear the network".to_owned(),
         Effect::LookUp { host } => format!("look up {host}"),
         Effect::Follow { number, .. } => format!("subscriber {number} listens"),
