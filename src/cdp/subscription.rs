@@ -62,6 +62,7 @@ enum Scope {
     #[default]
     Everything,
     Browser,
+    Sessions,
     Session(Arc<str>),
 }
 
@@ -76,6 +77,12 @@ impl Watch {
     #[must_use]
     pub fn browser() -> Self {
         Self { session: Scope::Browser, methods: None }
+    }
+
+    /// Events of all sessions, without those of the browser itself.
+    #[must_use]
+    pub fn sessions() -> Self {
+        Self { session: Scope::Sessions, methods: None }
     }
 
     /// Events of one session.
@@ -95,6 +102,7 @@ impl Watch {
         let scope = match &self.session {
             Scope::Everything => true,
             Scope::Browser => session.is_none(),
+            Scope::Sessions => session.is_some(),
             Scope::Session(id) => session == Some(id),
         };
         scope && self.methods.as_ref().is_none_or(|methods| methods.contains(&method))

@@ -62,9 +62,11 @@ pub(super) struct Inputs {
 /// Subscriptions and answers of one connection.
 struct FromBrowser {
     lifecycle: Subscription,
-    /// Calls of the dialog bridge, and forged ones. They have their own queue, so that a flood of forged calls does not
-    /// displace other events.
+    /// Requests that sessions of pages intercept: calls of the dialog bridge, forged ones, and others. They have their own queue, so
+    /// that a flood of forged calls does not displace other events.
     calls: Subscription,
+    /// Documents that the session of the browser intercepts, of all its pages.
+    documents: Subscription,
     console: Subscription,
     /// Network events, once enabled; in a separate queue too.
     network: Option<Subscription>,
@@ -80,7 +82,8 @@ impl FromBrowser {
         let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
         Self {
             lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
-            calls: connection.subscribe(Watch::everything().only(&[CALL, AUTH_REQUIRED]), Capacity::of(1024)),
+            calls: connection.subscribe(Watch::sessions().only(&[CALL, AUTH_REQUIRED]), Capacity::of(1024)),
+            documents: connection.subscribe(Watch::browser().only(&[CALL]), Capacity::of(1024)),
             console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
             network: None,
             followed: Vec::new(),
@@ -99,6 +102,7 @@ pub(super) fn carries_state(method: &str) -> bool {
 pub(super) enum WakeReason {
     /// An event that changes the state, or an answer.
     BrowserMessage,
+    Document,
     Call,
     Console,
     Network,
@@ -172,6 +176,7 @@ impl Inputs {
         sources.push((select.recv(&self.found), WakeReason::NameResolved));
         sources.push((select.recv(&self.requests), WakeReason::Request));
         if let Some(browser) = &self.browser {
+            sources.push((select.recv(browser.documents.channel()), WakeReason::Document));
             sources.push((select.recv(browser.calls.channel()), WakeReason::Call));
             sources.push((select.recv(browser.console.channel()), WakeReason::Console));
             if let Some(network) = &browser.network {
@@ -233,6 +238,25 @@ impl Inputs {
         let event = calls.channel().try_recv().ok()?;
         calls.taken(&event);
         Some(event)
+    }
+
+    /// The next document that the session of the browser intercepted.
+    pub(super) fn next_document(&mut self) -> Option<Event> {
+        let documents = &self.browser.as_ref()?.documents;
+        let event = documents.channel().try_recv().ok()?;
+        documents.taken(&event);
+        Some(event)
+    }
+
+    /// Number of such documents lost since the last call.
+    pub(super) fn lost_documents(&self) -> u64 {
+        self.browser.as_ref().map_or(0, |browser| browser.documents.lag())
+    }
+
+    /// Number of events and answers that [`next`](Self::next) has not returned yet.
+    pub(super) fn pending(&self) -> usize {
+        let read = usize::from(self.next_event.is_some()) + usize::from(self.next_answer.is_some());
+        read + self.browser.as_ref().map_or(0, |browser| browser.lifecycle.channel().len() + browser.answers.len())
     }
 
     /// Number of intercepted requests lost since the last call.

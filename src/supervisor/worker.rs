@@ -24,7 +24,7 @@ use crate::browser::BrowserProcess;
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published, fault_point};
 
-/// Maximum number of events processed before the view is published.
+/// Maximum number of events processed at once.
 const BATCH: usize = 256;
 /// Maximum sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
@@ -75,6 +75,7 @@ impl Worker {
             match woken {
                 WakeReason::BrowserMessage => self.fold_messages(),
                 WakeReason::Console => self.fold_console(),
+                WakeReason::Document => self.fold_documents(),
                 WakeReason::Call => self.fold_calls(),
                 WakeReason::Network => self.fold_network(),
                 WakeReason::Followed => self.fold_followed(),
@@ -131,10 +132,9 @@ impl Worker {
         }
     }
 
-    /// Processes all messages that are there.
-    fn fold_all_messages(&mut self) {
-        let waiting = self.inputs.waiting();
-        for _ in 0..=waiting / BATCH {
+    /// Processes everything that has come so far.
+    fn fold_pending(&mut self) {
+        for _ in 0..=self.inputs.pending() / BATCH {
             self.fold_messages();
         }
     }
@@ -187,14 +187,27 @@ impl Worker {
         }
     }
 
-    /// Processes calls of the dialog bridge, after all other events, so that their frames are known.
+    /// Processes intercepted requests, each after the events before it, so that its page and frame are known.
     fn fold_calls(&mut self) {
-        self.fold_all_messages();
         if self.inputs.lost_calls() > 0 {
             self.state.calls_lost(now());
         }
         for _ in 0..BATCH {
             let Some(event) = self.inputs.next_call() else { return };
+            self.fold_pending();
+            self.state.on_event(&event, now());
+        }
+    }
+
+    /// Processes documents that the session of the browser intercepted.
+    fn fold_documents(&mut self) {
+        if self.inputs.lost_documents() > 0 {
+            self.fold_pending();
+            self.state.first_documents_lost();
+        }
+        for _ in 0..BATCH {
+            let Some(event) = self.inputs.next_document() else { return };
+            self.fold_pending();
             self.state.on_event(&event, now());
         }
     }

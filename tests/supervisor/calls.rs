@@ -99,9 +99,11 @@ fn a_thrown_exception_is_reported_with_its_location() {
 fn a_call_ends_at_its_deadline() {
     let Some(task) = Task::shared("deadline") else { return };
     let began = Instant::now();
-    let error = task.evaluate(&FrameRef::Top, "new Promise(() => {})", Deadline::after_millis(300)).unwrap_err();
+    // Long enough for a page that answers late on a busy machine, which would be another error.
+    let limit = Duration::from_secs(2);
+    let error = task.evaluate(&FrameRef::Top, "new Promise(() => {})", Deadline::after(limit)).unwrap_err();
     assert!(matches!(&error, Error::Cdp(error) if error.is_timeout()), "{error:?}");
-    assert!(began.elapsed() >= Duration::from_millis(300) && began.elapsed() < Duration::from_secs(10));
+    assert!(began.elapsed() >= limit && began.elapsed() < Duration::from_secs(20));
     assert_eq!(task.eval("1"), 1);
 }
 
@@ -216,5 +218,10 @@ fn many_threads_may_call_concurrently() {
             });
         }
     });
-    assert_eq!(task.connection().counters().in_flight, 0);
+    // Commands of the supervisor itself, for the title after a load, may still be on their way.
+    let deadline = soon();
+    while task.connection().counters().in_flight > 0 {
+        assert!(!deadline.passed(), "{:?}", task.connection().counters());
+        task.eval("1");
+    }
 }

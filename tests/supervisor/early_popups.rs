@@ -7,7 +7,7 @@ use cdpilot::sync::{Deadline, spawn};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{Task, launch, soon};
-use crate::support::site::Site;
+use crate::support::site::{Answer, Held, Site};
 
 /// Another program that attaches to all pages, which wait for it.
 struct Other {
@@ -78,6 +78,14 @@ fn a_supervisor_resumes_no_popup_of_another_program() {
     }
 }
 
+/// Waits until this many navigations were blocked.
+fn blocked(task: &Task, times: usize) {
+    task.until("blocked popups", |_| {
+        let all = task.log().since(0, usize::MAX).entries;
+        all.iter().filter(|entry| entry.kind() == EventKind::NavigationBlocked).count() == times
+    });
+}
+
 #[test]
 fn the_policy_applies_to_popups_that_another_program_resumes() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
@@ -101,12 +109,23 @@ fn the_policy_applies_to_popups_that_another_program_resumes() {
     for round in 0..4 {
         let link = task.site.url("b", &format!("/early-{round}-"));
         task.eval(&format!("for (let n = 0; n < 8; n++) open('{link}' + n); 1"));
-        task.until("eight blocked popups", |_| {
-            let all = task.log().since(0, usize::MAX).entries;
-            all.iter().filter(|entry| entry.kind() == EventKind::NavigationBlocked).count() == 8 * (round + 1)
-        });
+        blocked(&task, 8 * (round + 1));
         assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
     }
+    // A redirect that comes late is checked too: the session of the page may not see it.
+    let held = Held::default();
+    let late = task.site.url("a", "/late-");
+    for n in 0..4 {
+        let to_b = Answer::html("").status("302 Found").header("Location", &task.site.url("b", "/late"));
+        task.site.put(&format!("/late-{n}"), to_b.held_by(&held));
+    }
+    task.eval(&format!("for (let n = 0; n < 4; n++) open('{late}' + n); 1"));
+    for n in 0..4 {
+        task.site.wait_requested(&format!("a.localhost/late-{n}"), 1);
+    }
+    held.release();
+    blocked(&task, 36);
+    assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
     // What the policy allows is shown.
     let good = task.site.url("a", "/good");
     task.eval(&format!("open('{good}'); 1"));

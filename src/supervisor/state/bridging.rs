@@ -55,6 +55,11 @@ impl Caught {
         &self.request.method
     }
 
+    /// Drops the request body, which would be kept for as long as the request is held.
+    pub(super) fn drop_body(&mut self) {
+        self.request.post_data = None;
+    }
+
     pub(super) fn frame(&self) -> Option<FrameId> {
         self.frame_id.clone()
     }
@@ -241,8 +246,7 @@ impl State {
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
-    /// A request whose body exceeds the read limit was intercepted: it is failed, since its URL is unknown. `session`: that of a page
-    /// or frame; `None`: that of the browser.
+    /// A request whose body exceeds the read limit was intercepted: its URL is unknown. One of a page or frame fails.
     pub(super) fn oversized_caught(&mut self, session: Option<&SessionKey>, params: &[u8]) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -323,7 +327,6 @@ impl State {
         for session in sessions {
             self.renew_fetch(&session);
         }
-        self.renew_first_documents();
     }
 }
 

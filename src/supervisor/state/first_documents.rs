@@ -1,65 +1,90 @@
-//! The first documents of popups that are resumed too early.
+//! Documents that the session of the browser intercepts: for popups that are resumed too early.
 //!
-//! A popup that can access its opener waits in the renderer process of the opener. Chromium 156 ends that wait when anything in this
-//! process is resumed: another page, a frame of any page that is in this process, and by any client. The first request of the popup may
-//! then precede `Fetch` of its own session. So the session of the browser intercepts documents too: those of new pages of the task are
-//! held until the policy has decided, all others continue at once.
+//! A popup that can access its opener waits in the renderer process of the opener. Chromium 156 ends that wait when any client resumes
+//! anything in this process: the opener, or a frame of another page. The first request of the popup, with its redirects, may then
+//! precede `Fetch` of its own session. So the session of the browser intercepts documents too. Those of top frames of the task are held
+//! until the policy has decided, usually for the second time; all others continue at once.
 
 use std::sync::Arc;
 
 use super::arrival::Arrival;
 use super::bridging::Caught;
 use super::effect::Catch;
-use super::navigation_checks::CheckRequester;
+use super::navigation_checks::{CheckRequester, refuse};
 use super::routing::{fail, go_on};
-use super::{Now, State};
+use super::{Now, SessionKey, State, Waiting};
+use crate::cdp;
 use crate::cdp::protocol::fetch;
+use crate::cdp::protocol::page::StopLoading;
 use crate::supervisor::network_route::AbortReason;
 
 impl State {
-    /// Intercepts the documents of all pages, ahead of the sessions of pages.
+    /// Intercepts the documents of all pages of the browser. Sent before the browser attaches to them.
     pub(super) fn intercept_first_documents(&mut self) {
         if self.has_navigation_policy() {
             let documents = Catch { documents: true, ..Catch::default() };
-            self.send(None, 0, documents.command());
+            let tag = self.expect(Waiting::FirstDocuments);
+            self.send(None, tag, documents.command());
+        }
+    }
+
+    /// Documents are intercepted, or the browser has no `Fetch` outside of pages.
+    pub(super) fn first_documents_intercepted(&self, error: Option<cdp::Error>) {
+        if let Some(error) = error.filter(|error| !error.is_closed()) {
+            tracing::warn!(%error, "popups may send their first request before it is checked: the browser does not intercept it");
         }
     }
 
     /// The session of the browser intercepted the request for a document.
-    pub(super) fn first_document_caught(&mut self, caught: Caught, now: Now) {
-        let caught = Arc::new(caught);
-        let frame = caught.frame();
-        // The top frame of a new page has the id of its target.
-        let arriving = self.pages.iter().find(|page| {
-            page.arrival != Arrival::Done && frame.as_ref().is_some_and(|frame| frame.as_str() == page.target.as_str())
-        });
-        let (Some(session), Some(frame)) = (arriving.map(|page| Arc::clone(&page.session)), frame) else {
-            self.send(None, 0, go_on(&caught.request()));
-            return;
-        };
-        if self.is_refused(&session) {
-            self.send(None, 0, fail(&caught.request(), AbortReason::Aborted));
-            return;
+    pub(super) fn first_document_caught(&mut self, mut caught: Caught, now: Now) {
+        if !self.has_navigation_policy() {
+            return; // intercepted by whoever shares the connection
         }
-        self.decide(caught.url().to_owned(), CheckRequester::FirstDocument { session, caught, frame }, now);
+        caught.drop_body();
+        let caught = Arc::new(caught);
+        // The top frame of a new page has the id of its target.
+        let page = caught.frame().and_then(|frame| {
+            let page = self.pages.iter().find(|page| page.target.as_str() == frame.as_str())?;
+            Some((Arc::clone(&page.session), frame))
+        });
+        match page {
+            None => self.send(None, 0, go_on(&caught.request())),
+            Some((session, _)) if self.is_refused(&session) => self.send(None, 0, refuse(&caught, true)),
+            Some((session, frame)) => {
+                let asker = CheckRequester::FirstDocument { session, caught: Arc::clone(&caught), frame };
+                self.decide(caught.url().to_owned(), asker, now);
+            }
+        }
     }
 
     /// The session of the browser intercepted a request whose description exceeds the read limit: only its id is known. If it may be
     /// for a new page of the task, it fails.
     pub(super) fn oversized_first_document(&mut self, request: &str) {
-        let arrives = self.pages.iter().any(|page| page.arrival != Arrival::Done);
-        if arrives {
-            self.send(None, 0, fail(request, AbortReason::BlockedByClient));
-        } else {
-            self.send(None, 0, go_on(request));
+        if !self.has_navigation_policy() {
+            return;
+        }
+        match self.arriving_pages().is_empty() {
+            true => self.send(None, 0, go_on(request)),
+            false => self.send(None, 0, fail(request, AbortReason::BlockedByClient)),
         }
     }
 
-    /// Too many requests at once: the ids of some are lost. They continue, unless the page of their session stopped loading.
-    pub(super) fn renew_first_documents(&mut self) {
-        if self.has_navigation_policy() {
-            self.send(None, 0, fetch::Disable::new());
-            self.intercept_first_documents();
+    /// Too many documents at once: the ids of some are lost. They continue; those of new pages of the task are cancelled before. Those of
+    /// its other pages have passed the policy at the sessions of these pages.
+    pub(in crate::supervisor) fn first_documents_lost(&mut self) {
+        if !self.has_navigation_policy() {
+            return;
         }
+        self.refuse_first_documents(|_| true);
+        for session in self.arriving_pages() {
+            self.send(Some(&session), 0, StopLoading::new());
+        }
+        self.send(None, 0, fetch::Disable::new());
+        self.intercept_first_documents();
+    }
+
+    fn arriving_pages(&self) -> Vec<SessionKey> {
+        let arriving = self.pages.iter().filter(|page| page.arrival != Arrival::Done);
+        arriving.map(|page| Arc::clone(&page.session)).collect()
     }
 }

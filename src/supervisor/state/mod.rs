@@ -130,6 +130,8 @@ enum Waiting {
     Dialog { id: Arc<str> },
     /// A step of setting up the bridge in a session.
     Bridge { session: SessionKey, last: bool },
+    /// The browser intercepts first documents.
+    FirstDocuments,
     /// A requested page was created.
     Created { request: u64 },
     /// A page that is about to be closed navigates to a blank document.
@@ -297,6 +299,7 @@ impl State {
                 Err(error) => self.end(&error.to_string(), now),
             },
             Some(Waiting::Prepared { session }) => self.shared_worker_ready(&session),
+            Some(Waiting::FirstDocuments) => self.first_documents_intercepted(result.err()),
             Some(Waiting::Caught { session }) => self.send(Some(&session), 0, sessions::resume()),
             Some(Waiting::Routed { change, page }) => self.route_confirmed(change, result.err().filter(|_| page)),
             Some(Waiting::Answered { session, request, bytes }) => {
@@ -323,7 +326,7 @@ impl State {
         self.settle(now);
     }
 
-    /// An event was too large to read. An intercepted request is failed, events that carry state cause a resync, others
+    /// An event was too large to read. An intercepted request of a page fails, events that carry state cause a resync, others
     /// are dropped.
     fn cut_event(&mut self, event: &Event, now: Now) {
         match (event.method(), event.session_arc()) {

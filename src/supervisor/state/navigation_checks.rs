@@ -30,6 +30,8 @@ use crate::cdp::rt::Command as _;
 
 /// How long a resolved name is cached.
 const NAME_TTL: Duration = Duration::from_secs(30);
+/// How long a name that could not be resolved is remembered for the session of the browser.
+const UNKNOWN_TTL: Duration = Duration::from_secs(5);
 /// Maximum number of cached names.
 const MAX_NAMES: usize = 512;
 /// How long a document request waits for a name.
@@ -62,6 +64,8 @@ struct WaitingCheck {
 #[derive(Debug, Default)]
 pub(super) struct NavigationChecks {
     known: HashMap<Arc<str>, (Vec<IpAddr>, Instant)>,
+    /// Names that could not be resolved, until when: the session of the browser asks for the same name again at once.
+    unknown: HashMap<Arc<str>, Instant>,
     waiting: Vec<WaitingCheck>,
     /// Number of blocked navigations.
     blocked: u64,
@@ -211,6 +215,11 @@ impl State {
             self.decided(&url, asker, outcome, now);
             return;
         }
+        let is_first = matches!(asker, CheckRequester::FirstDocument { .. });
+        if is_first && self.navigation_checks.unknown.get(&place.host).is_some_and(|until| *until > now.instant) {
+            self.decided(&url, asker, Ok(()), now);
+            return;
+        }
         if self.navigation_checks.waiting.len() >= MAX_WAITING {
             let refused = Refused::new("too many host names are being resolved; retry in a moment");
             self.decided(&url, asker, Err(refused), now);
@@ -236,9 +245,13 @@ impl State {
             let outcome = policy.map_or(Ok(()), |policy| waits.asker.check(policy, &waits.place, &found.addresses));
             self.decided(&waits.url, waits.asker, outcome, now);
         }
-        // A failed lookup is not cached: it may be temporary.
+        let NavigationChecks { known, unknown, .. } = &mut self.navigation_checks;
+        unknown.retain(|_, until| *until > now.instant);
+        // A failed lookup is not cached for others: it may be temporary.
         if !found.addresses.is_empty() {
-            self.navigation_checks.known.insert(found.host, (found.addresses, now.instant + NAME_TTL));
+            known.insert(found.host, (found.addresses, now.instant + NAME_TTL));
+        } else if unknown.len() < MAX_NAMES {
+            unknown.insert(found.host, now.instant + UNKNOWN_TTL);
         }
     }
 
@@ -335,31 +348,43 @@ impl State {
         }
     }
 
-    /// Sessions are gone: drops their held requests.
-    pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
-        let gone = &gone;
-        let held = |waits: &WaitingCheck| match &waits.asker {
-            CheckRequester::Document { session, .. }
-            | CheckRequester::FirstDocument { session, .. }
-            | CheckRequester::Request { session, .. } => gone(session),
-            CheckRequester::Caller(_) => false,
-        };
+    /// Refuses documents that the session of the browser holds for pages.
+    pub(super) fn refuse_first_documents(&mut self, of: impl Fn(&str) -> bool) {
+        let held =
+            |waits: &WaitingCheck| matches!(&waits.asker, CheckRequester::FirstDocument { session, .. } if of(session));
         for waits in self.navigation_checks.take(held) {
-            // The session of the browser goes on holding it.
             if let CheckRequester::FirstDocument { caught, .. } = waits.asker {
                 self.send(None, 0, refuse(&caught, true));
             }
         }
+    }
+
+    /// Sessions are gone: drops their held requests. What the session of the browser holds for them is refused.
+    pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
+        let gone = &gone;
+        self.refuse_first_documents(gone);
+        let held = |waits: &WaitingCheck| match &waits.asker {
+            CheckRequester::Document { session, .. } | CheckRequester::Request { session, .. } => gone(session),
+            CheckRequester::FirstDocument { .. } | CheckRequester::Caller(_) => false,
+        };
+        drop(self.navigation_checks.take(held));
         self.routing.drop_held(gone);
         self.interception.drop_of(gone);
     }
 
-    /// The supervisor ends: no more answers will be sent.
+    /// The supervisor ends. Requests that wait for a name are refused: the browser would send them when the connection ends.
     pub(super) fn stop_navigation_checks(&mut self, reason: &str) {
+        self.refuse_first_documents(|_| true);
         for waits in self.navigation_checks.take(|_| true) {
-            if let CheckRequester::Caller(reply) = waits.asker {
-                let ended = Error::NotActive { reason: reason.to_owned() };
-                self.requests.respond_later(PendingResponse::Done(reply, Err(ended)));
+            match waits.asker {
+                CheckRequester::Caller(reply) => {
+                    let ended = Error::NotActive { reason: reason.to_owned() };
+                    self.requests.respond_later(PendingResponse::Done(reply, Err(ended)));
+                }
+                CheckRequester::Document { session, caught, .. } | CheckRequester::Request { session, caught, .. } => {
+                    self.send(Some(&session), 0, refuse(&caught, false));
+                }
+                CheckRequester::FirstDocument { .. } => {}
             }
         }
     }
@@ -394,7 +419,7 @@ impl Refused {
 }
 
 /// Fails a request that may not be sent: for the document of the main frame, or another one.
-fn refuse(caught: &Caught, main: bool) -> fetch::FailRequest {
+pub(super) fn refuse(caught: &Caught, main: bool) -> fetch::FailRequest {
     // A page stays where it is; a frame says that something is missing.
     let reason = if main { network::ErrorReason::Aborted } else { network::ErrorReason::BlockedByClient };
     fetch::FailRequest::new(fetch::RequestId::from(&*caught.request()), reason)

@@ -112,8 +112,8 @@ impl State {
         attach
     }
 
-    /// Detaches from a target of another task, which waits or not. One that does not wait is not resumed: that would resume a popup
-    /// that it opens just then (Chromium 156), whatever its owner has set up.
+    /// Detaches from a target of another task. It is resumed only if it waits: otherwise a popup that it opens at that moment would be
+    /// resumed before its owner is ready (Chromium 156).
     pub(super) fn let_go(&mut self, session: SessionKey, opener: Option<TargetId>, waits: bool) {
         self.effects.push(Effect::Release { session, opener, waits });
     }

@@ -44,7 +44,7 @@ pub(in super::super) fn imported(value: &Value, out: &Out) {
         ));
     }
     for faulty in list(value, "rejected") {
-        note(&format!("line {}: {}", count(&faulty["line"]), word(faulty, "reason")), out);
+        note(&format!("skipped line {}: {}", count(&faulty["line"]), word(faulty, "reason")), out);
     }
     let listed = list(value, "rejected").len();
     let left = match value["rejectedCount"].as_u64().unwrap_or(listed as u64) {
