@@ -133,7 +133,8 @@ pub struct SupervisorOptions {
     /// Whether network requests are recorded from the start, see [`watch_network`](super::Supervisor::watch_network).
     /// Default false: it costs four or five messages per request. The module `page` enables it for its callers.
     pub network: bool,
-    /// The navigation policy. Default none: no request is held or blocked.
+    /// The navigation policy. Default none: no request is held or blocked. With one, `Fetch` of the session of the browser belongs to
+    /// the supervisor, as does `Fetch` of its pages: navigations of all tabs of the browser wait for it.
     #[cfg(feature = "navigation")]
     pub navigation: Option<NavigationPolicy>,
     /// Ports that the browser itself cannot connect to, because of its command line. WebSockets to other protected
