@@ -1,12 +1,13 @@
 //! Popups that are resumed before their supervisor has prepared them.
 
-use cdpilot::browser::TransportKind;
+use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::{Capacity, ConnectOptions, Connection, Item, Session, Subscription, Watch};
 use cdpilot::supervisor::{EventKind, NavigationPolicy, Supervisor, SupervisorOptions};
-use cdpilot::sync::{Deadline, spawn};
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{Task, launch, soon};
+use crate::support::proxy::Proxy;
 use crate::support::site::{Answer, Held, Site};
 
 /// Another program that attaches to all pages, which wait for it.
@@ -78,58 +79,78 @@ fn a_supervisor_resumes_no_popup_of_another_program() {
     }
 }
 
-/// Waits until this many navigations were blocked.
-fn blocked(task: &Task, times: usize) {
-    task.until("blocked popups", |_| {
-        let all = task.log().since(0, usize::MAX).entries;
-        all.iter().filter(|entry| entry.kind() == EventKind::NavigationBlocked).count() == times
-    });
+/// A supervisor that is slower than another program: what it sends and receives can be held back.
+struct Slow {
+    task: Task,
+    proxy: Proxy,
+    other: Other,
+    /// The session of the other program with the page of the task.
+    page: Session,
+    _browser: BrowserProcess,
+}
+
+impl Slow {
+    fn start() -> Option<Self> {
+        let browser = launch(TransportKind::Port(0))?;
+        let url = browser.endpoint().unwrap().url();
+        let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
+        let proxy = Proxy::of(&url);
+        let task = Task::attach(&proxy.url(), SupervisorOptions::task("early").navigation(policy)).unwrap();
+        task.site.page("/", "start");
+        task.site.page("/good", "good");
+        task.go(&task.site.url("a", "/"));
+        let other = Other::start(&url);
+        let attach = json!({ "targetId": task.target(), "flatten": true });
+        let attached = other.connection.call_raw("Target.attachToTarget", &attach, soon()).unwrap().value().unwrap();
+        let page = other.connection.session(attached["sessionId"].as_str().unwrap());
+        Some(Self { task, proxy, other, page, _browser: browser })
+    }
+
+    /// Opens a popup, which the other program resumes before the supervisor has heard of it. Returns when it navigates.
+    fn open(&self, url: &str) {
+        let watch = Watch::everything().only(&["Page.frameStartedNavigating"]);
+        let navigating = self.other.connection.subscribe(watch, Capacity::of(100));
+        self.proxy.silence(true);
+        self.page.send_raw("Runtime.evaluate", &json!({ "expression": format!("open('{url}'); 1") })).unwrap();
+        let (popup, _) = self.other.waiting(soon()).unwrap();
+        popup.send_raw("Page.enable", &json!({})).unwrap();
+        resume(&popup);
+        let begun = navigating.next(soon()).unwrap();
+        assert!(matches!(&begun, Item::Event(event) if event.session() == Some(popup.id())), "{begun:?}");
+        self.proxy.silence(false);
+    }
+
+    /// Waits until this many navigations were blocked.
+    fn blocked(&self, times: usize) {
+        self.task.until("blocked popups", |_| {
+            let all = self.task.log().since(0, usize::MAX).entries;
+            all.iter().filter(|entry| entry.kind() == EventKind::NavigationBlocked).count() == times
+        });
+        assert_eq!(self.task.site.requested_from("b.localhost"), [""; 0]);
+    }
 }
 
 #[test]
 fn the_policy_applies_to_popups_that_another_program_resumes() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
-    let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
-    let task = Task::attach(&url, SupervisorOptions::task("early").navigation(policy)).unwrap();
-    task.site.page("/", "start");
-    task.site.page("/good", "good");
-    task.go(&task.site.url("a", "/"));
-    let other = Other::start(&url);
-    let (end, end_seen) = crossbeam_channel::bounded::<()>(0);
-    let hasty = spawn("hasty-client", move || {
-        while end_seen.try_recv() != Err(crossbeam_channel::TryRecvError::Disconnected) {
-            if let Some((popup, _)) = other.waiting(Deadline::after_millis(100)) {
-                resume(&popup);
-            }
-        }
-    })
-    .unwrap();
-    let end = end; // dropped before the thread, which it ends
-    for round in 0..4 {
-        let link = task.site.url("b", &format!("/early-{round}-"));
-        task.eval(&format!("for (let n = 0; n < 8; n++) open('{link}' + n); 1"));
-        blocked(&task, 8 * (round + 1));
-        assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
+    let Some(slow) = Slow::start() else { return };
+    for n in 1..=3 {
+        slow.open(&slow.task.site.url("b", &format!("/early-{n}")));
+        slow.blocked(n);
     }
-    // A redirect that comes late is checked too: the session of the page may not see it.
-    let held = Held::default();
-    let late = task.site.url("a", "/late-");
-    for n in 0..4 {
-        let to_b = Answer::html("").status("302 Found").header("Location", &task.site.url("b", "/late"));
-        task.site.put(&format!("/late-{n}"), to_b.held_by(&held));
-    }
-    task.eval(&format!("for (let n = 0; n < 4; n++) open('{late}' + n); 1"));
-    for n in 0..4 {
-        task.site.wait_requested(&format!("a.localhost/late-{n}"), 1);
-    }
+    // What it allows is shown.
+    let good = slow.task.site.url("a", "/good");
+    slow.open(&good);
+    slow.task.until(&good, |now| now.pages.iter().any(|page| *page.url == good));
+}
+
+#[test]
+fn redirects_of_such_popups_are_checked() {
+    let Some(slow) = Slow::start() else { return };
+    let (site, held) = (&slow.task.site, Held::default());
+    let to_b = Answer::html("").status("302 Found").header("Location", &site.url("b", "/secret"));
+    site.put("/late", to_b.held_by(&held));
+    slow.open(&site.url("a", "/late"));
+    site.wait_requested("a.localhost/late", 1);
     held.release();
-    blocked(&task, 36);
-    assert_eq!(task.site.requested_from("b.localhost"), [""; 0]);
-    // What the policy allows is shown.
-    let good = task.site.url("a", "/good");
-    task.eval(&format!("open('{good}'); 1"));
-    task.until(&good, |now| now.pages.iter().any(|page| *page.url == good));
-    drop(end);
-    hasty.join();
+    slow.blocked(1);
 }
