@@ -1,7 +1,8 @@
 //! Persistent commands of a page, for all of its sessions.
 //!
 //! `Fetch.enable` is one setting per session, shared by the dialog bridge, the navigation policy, logins and routes;
-//! this module computes it (that of the browser session: `first_documents`). Logins require that all requests are intercepted and each one is continued.
+//! this module computes it (that of the browser session: `first_documents`). Logins require that all requests are
+//! intercepted and each one is continued.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
