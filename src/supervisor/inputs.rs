@@ -93,6 +93,13 @@ impl FromBrowser {
     }
 }
 
+/// The next event of a queue, if there is one.
+fn taken_from(queue: &Subscription) -> Option<Event> {
+    let event = queue.channel().try_recv().ok()?;
+    queue.taken(&event);
+    Some(event)
+}
+
 /// Whether an event changes the state.
 pub(super) fn carries_state(method: &str) -> bool {
     LIFECYCLE.contains(&method)
@@ -234,18 +241,12 @@ impl Inputs {
 
     /// The next intercepted request.
     pub(super) fn next_call(&mut self) -> Option<Event> {
-        let calls = &self.browser.as_ref()?.calls;
-        let event = calls.channel().try_recv().ok()?;
-        calls.taken(&event);
-        Some(event)
+        taken_from(&self.browser.as_ref()?.calls)
     }
 
     /// The next document that the session of the browser intercepted.
     pub(super) fn next_document(&mut self) -> Option<Event> {
-        let documents = &self.browser.as_ref()?.documents;
-        let event = documents.channel().try_recv().ok()?;
-        documents.taken(&event);
-        Some(event)
+        taken_from(&self.browser.as_ref()?.documents)
     }
 
     /// Number of such documents lost since the last call.
@@ -274,10 +275,7 @@ impl Inputs {
 
     /// The next event of a network request.
     pub(super) fn next_network(&mut self) -> Option<Event> {
-        let network = self.browser.as_ref()?.network.as_ref()?;
-        let event = network.channel().try_recv().ok()?;
-        network.taken(&event);
-        Some(event)
+        taken_from(self.browser.as_ref()?.network.as_ref()?)
     }
 
     /// Number of network events lost since the last call.
@@ -309,9 +307,7 @@ impl Inputs {
     pub(super) fn next_followed(&mut self, number: u64) -> Option<(u64, Event)> {
         let (_, events) = self.browser.as_ref()?.followed.iter().find(|(other, _)| *other == number)?;
         let lost = events.lag();
-        let event = events.channel().try_recv().ok()?;
-        events.taken(&event);
-        Some((lost, event))
+        Some((lost, taken_from(events)?))
     }
 
     /// The length of the longest queue.
@@ -323,10 +319,7 @@ impl Inputs {
 
     /// The next console message or exception.
     pub(super) fn next_console(&mut self) -> Option<Event> {
-        let console = &self.browser.as_ref()?.console;
-        let event = console.channel().try_recv().ok()?;
-        console.taken(&event);
-        Some(event)
+        taken_from(&self.browser.as_ref()?.console)
     }
 
     /// Number of state events lost since the last call.

@@ -36,7 +36,8 @@ Examples:
   cdpilot tool browser_navigate '{\"url\": \"https://example.com\"}'
   cdpilot tool browser_click '{\"ref\": \"e3\"}'
 
-Without NAME, lists the tools that can be called. Images in results are saved to media/ in the home. With --json, prints the tool's result object {success, …} on one line.";
+Without NAME, lists the tools that can be called. Images in results are saved to media/ in the home. With \
+--json, prints the tool's result object {success, …} on one line.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
