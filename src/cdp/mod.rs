@@ -55,7 +55,7 @@ pub use subscription::{Capacity, Item, RecvError, Subscription, Watch};
 /// (measured on Chromium 156). Other commands are not answered then.
 #[must_use]
 pub fn answered_by_browser(method: &str) -> bool {
-    const PREFIXES: [&str; 4] = ["Target.", "Browser.", "Storage.", "Inspector."];
+    const PREFIXES: [&str; 5] = ["Target.", "Browser.", "Storage.", "Inspector.", "Fetch."];
     const METHODS: [&str; 10] = [
         "Page.navigate",
         "Page.reload",

@@ -100,6 +100,12 @@ fn taken_from(queue: &Subscription) -> Option<Event> {
     Some(event)
 }
 
+/// The number of events that a queue lost, read after its next event was taken, and that event.
+fn with_losses(queue: &Subscription) -> (u64, Option<Event>) {
+    let event = taken_from(queue);
+    (queue.lag(), event)
+}
+
 /// Whether an event changes the state.
 pub(super) fn carries_state(method: &str) -> bool {
     LIFECYCLE.contains(&method)
@@ -176,11 +182,11 @@ impl Inputs {
         // In order of priority: console messages come last.
         let mut sources =
             vec![(select.recv(&self.close), WakeReason::Close), (select.recv(&self.dialed), WakeReason::Redialed)];
+        sources.push((select.recv(&self.found), WakeReason::NameResolved));
         if let Some(browser) = &self.browser {
             sources.push((select.recv(browser.lifecycle.channel()), WakeReason::BrowserMessage));
             sources.push((select.recv(&browser.answers), WakeReason::BrowserMessage));
         }
-        sources.push((select.recv(&self.found), WakeReason::NameResolved));
         sources.push((select.recv(&self.requests), WakeReason::Request));
         if let Some(browser) = &self.browser {
             sources.push((select.recv(browser.documents.channel()), WakeReason::Document));
@@ -239,30 +245,21 @@ impl Inputs {
         }
     }
 
-    /// The next intercepted request.
-    pub(super) fn next_call(&mut self) -> Option<Event> {
-        taken_from(&self.browser.as_ref()?.calls)
+    /// The next intercepted request, and the number of those lost since the last call. Losses are reported even if no request is
+    /// left: a lost one is paused, and must not wait until another one comes.
+    pub(super) fn next_call(&mut self) -> (u64, Option<Event>) {
+        self.browser.as_ref().map_or((0, None), |browser| with_losses(&browser.calls))
     }
 
-    /// The next document that the session of the browser intercepted.
-    pub(super) fn next_document(&mut self) -> Option<Event> {
-        taken_from(&self.browser.as_ref()?.documents)
-    }
-
-    /// Number of such documents lost since the last call.
-    pub(super) fn lost_documents(&self) -> u64 {
-        self.browser.as_ref().map_or(0, |browser| browser.documents.lag())
+    /// The next document that the session of the browser intercepted; like [`next_call`](Self::next_call).
+    pub(super) fn next_document(&mut self) -> (u64, Option<Event>) {
+        self.browser.as_ref().map_or((0, None), |browser| with_losses(&browser.documents))
     }
 
     /// Number of events and answers that [`next`](Self::next) has not returned yet.
     pub(super) fn pending(&self) -> usize {
         let read = usize::from(self.next_event.is_some()) + usize::from(self.next_answer.is_some());
         read + self.browser.as_ref().map_or(0, |browser| browser.lifecycle.channel().len() + browser.answers.len())
-    }
-
-    /// Number of intercepted requests lost since the last call.
-    pub(super) fn lost_calls(&self) -> u64 {
-        self.browser.as_ref().map_or(0, |browser| browser.calls.lag())
     }
 
     /// Subscribes to network events.
@@ -327,5 +324,47 @@ impl Inputs {
         let Some(browser) = &self.browser else { return 0 };
         let _ = browser.console.lag(); // lost console messages do not matter
         browser.lifecycle.lag()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::cdp::ConnectOptions;
+
+    #[test]
+    fn a_document_that_is_lost_while_another_one_is_read_is_reported_with_the_last() {
+        let (_commands, to_browser) = rustix::pipe::pipe().unwrap();
+        let (from_browser, events) = rustix::pipe::pipe().unwrap();
+        let connection = Connection::over_pipe(from_browser, to_browser, &ConnectOptions::default()).unwrap();
+        let (_requests, requests) = crossbeam_channel::bounded(1);
+        let (_found, found) = crossbeam_channel::bounded(1);
+        let (_close, close) = crossbeam_channel::bounded(1);
+        let mut inputs = Inputs::new(&connection, requests, found, close);
+        let marks = connection.subscribe(Watch::everything().only(&["Test.mark"]), Capacity::of(8));
+        let mut events = std::fs::File::from(events);
+        let mut send = |sizes: &[usize]| {
+            for size in sizes {
+                let body = "x".repeat(*size);
+                write!(
+                    events,
+                    "{{\"method\":\"{CALL}\",\"params\":{{\"requestId\":\"{size}\",\"body\":\"{body}\"}}}}\0"
+                )
+                .unwrap();
+            }
+            write!(events, "{{\"method\":\"Test.mark\",\"params\":{{}}}}\0").unwrap();
+            marks.next(Deadline::after_secs(30)).unwrap();
+        };
+        send(&[1]);
+        let (lost, first) = inputs.next_document();
+        assert_eq!((lost, first.is_some()), (0, true));
+        // Together they exceed the queue.
+        send(&[17 << 20, (17 << 20) + 1]);
+        let (lost, last) = inputs.next_document();
+        assert!(lost == 1 && last.is_some_and(|event| event.params().starts_with(b"{\"requestId\":\"17825793\"")));
+        let (lost, none) = inputs.next_document();
+        assert!(lost == 0 && none.is_none());
     }
 }

@@ -26,6 +26,8 @@ use crate::sync::{Deadline, Published, fault_point};
 
 /// Maximum number of events processed at once.
 const BATCH: usize = 256;
+/// Maximum number of intercepted documents processed before they are answered.
+const DOCUMENTS: usize = 16;
 /// Maximum sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -73,7 +75,10 @@ impl Worker {
             let woken = self.wait();
             fault_point(format_args!("sup-{}", self.task));
             match woken {
-                WakeReason::BrowserMessage => self.fold_messages(),
+                WakeReason::BrowserMessage => {
+                    self.fold_messages();
+                    self.fold_documents(); // a page with a flood of events delays no other tab
+                }
                 WakeReason::Console => self.fold_console(),
                 WakeReason::Document => self.fold_documents(),
                 WakeReason::Call => self.fold_calls(),
@@ -87,7 +92,12 @@ impl Worker {
                 }
                 WakeReason::NameResolved => self.found(),
                 WakeReason::Redialed => self.dialed(),
-                WakeReason::Close => self.state.end("stopped", now()),
+                WakeReason::Close => {
+                    // The browser sends requests that are still held when the connection ends.
+                    self.fold_documents();
+                    self.fold_calls();
+                    self.state.end("stopped", now());
+                }
                 WakeReason::Time => {}
             }
             self.state.on_tick(now());
@@ -189,11 +199,12 @@ impl Worker {
 
     /// Processes intercepted requests, each after the events before it, so that its page and frame are known.
     fn fold_calls(&mut self) {
-        if self.inputs.lost_calls() > 0 {
-            self.state.calls_lost(now());
-        }
         for _ in 0..BATCH {
-            let Some(event) = self.inputs.next_call() else { return };
+            let (lost, event) = self.inputs.next_call();
+            if lost > 0 {
+                self.state.calls_lost(now());
+            }
+            let Some(event) = event else { return };
             self.fold_pending();
             self.state.on_event(&event, now());
         }
@@ -201,13 +212,15 @@ impl Worker {
 
     /// Processes documents that the session of the browser intercepted.
     fn fold_documents(&mut self) {
-        if self.inputs.lost_documents() > 0 {
-            self.fold_pending();
-            self.state.first_documents_lost();
-        }
-        for _ in 0..BATCH {
-            let Some(event) = self.inputs.next_document() else { return };
-            self.fold_pending();
+        for _ in 0..DOCUMENTS {
+            let (lost, event) = self.inputs.next_document();
+            if lost > 0 || event.is_some() {
+                self.fold_pending();
+            }
+            if lost > 0 {
+                self.state.first_documents_lost();
+            }
+            let Some(event) = event else { return };
             self.state.on_event(&event, now());
         }
     }

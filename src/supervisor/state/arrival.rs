@@ -75,6 +75,10 @@ impl State {
 
     /// A frame stopped loading: the response contained no document, or the navigation was refused.
     pub(super) fn loading_stopped(&mut self, session: &SessionKey, frame: &FrameId) {
+        let first = self.pages.iter_mut().find(|page| page.session == *session && page.is_first);
+        if let Some(page) = first.filter(|page| is_top(page, frame)) {
+            page.is_first = false;
+        }
         let shown = self.frames.url(frame).unwrap_or_default();
         let Some(page) = self.arriving(session, frame).filter(|page| page.arrival == Arrival::UnderWay) else { return };
         page.arrival = Arrival::Done;

@@ -45,12 +45,12 @@ impl State {
         // The top frame of a new page has the id of its target.
         let page = caught.frame().and_then(|frame| {
             let page = self.pages.iter().find(|page| page.target.as_str() == frame.as_str())?;
-            Some((Arc::clone(&page.session), frame))
+            Some((Arc::clone(&page.session), page.refused.is_some(), frame))
         });
         match page {
             None => self.send(None, 0, go_on(&caught.request())),
-            Some((session, _)) if self.is_refused(&session) => self.send(None, 0, refuse(&caught, true)),
-            Some((session, frame)) => {
+            Some((_, true, _)) => self.send(None, 0, refuse(&caught, true)),
+            Some((session, false, frame)) => {
                 let asker = CheckRequester::FirstDocument { session, caught: Arc::clone(&caught), frame };
                 self.decide(caught.url().to_owned(), asker, now);
             }
@@ -63,7 +63,7 @@ impl State {
         if !self.has_navigation_policy() {
             return;
         }
-        match self.arriving_pages().is_empty() {
+        match self.new_pages().is_empty() {
             true => self.send(None, 0, go_on(request)),
             false => self.send(None, 0, fail(request, AbortReason::BlockedByClient)),
         }
@@ -76,15 +76,16 @@ impl State {
             return;
         }
         self.refuse_first_documents(|_| true);
-        for session in self.arriving_pages() {
+        for session in self.new_pages() {
             self.send(Some(&session), 0, StopLoading::new());
         }
         self.send(None, 0, fetch::Disable::new());
         self.intercept_first_documents();
     }
 
-    fn arriving_pages(&self) -> Vec<SessionKey> {
-        let arriving = self.pages.iter().filter(|page| page.arrival != Arrival::Done);
-        arriving.map(|page| Arc::clone(&page.session)).collect()
+    /// The pages of the task whose first request may not have passed the policy at their own sessions.
+    fn new_pages(&self) -> Vec<SessionKey> {
+        let new = self.pages.iter().filter(|page| page.is_first || page.arrival != Arrival::Done);
+        new.map(|page| Arc::clone(&page.session)).collect()
     }
 }

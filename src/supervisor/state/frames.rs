@@ -249,6 +249,7 @@ impl State {
         }
         if let Some(index) = self.page_index(&page).filter(|_| frame.parent_id.is_none()) {
             self.pages[index].was_there = false;
+            self.pages[index].is_first = false;
         }
         self.guard_frame(session, &frame.id, &frame.url, now);
         if frame.parent_id.is_none() && frame.url == "about:blank" {

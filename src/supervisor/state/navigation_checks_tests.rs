@@ -292,6 +292,19 @@ fn documents_of_the_browser_that_were_lost_get_nowhere() {
     assert_eq!(done(&mut state), ["look up a.test", "1 is refused", "stop", "release", "catch"]);
     state.oversized_first_document("2");
     assert_eq!(done(&mut state), ["2 is refused"]);
+    // A late server: the page is no longer expected to begin its navigation, but may be redirected.
+    state.stop_expecting(&"N".into());
+    state.first_documents_lost();
+    assert_eq!(done(&mut state), ["stop", "release", "catch"]);
+    let shown = serde_json::json!({ "type": "Navigation", "frame": {
+        "id": "N", "loaderId": "L", "url": "http://a.test/", "domainAndRegistry": "", "securityOrigin": "http://a.test",
+        "mimeType": "text/html", "secureContextType": "InsecureScheme", "crossOriginIsolatedContextType": "NotIsolated",
+        "gatedAPIFeatures": []
+    } });
+    state.on_event(&crate::cdp::Event::made_up("Page.frameNavigated", Some("session of N"), &shown), at(began, 1));
+    state.take_effects();
+    state.first_documents_lost();
+    assert_eq!(done(&mut state), ["release", "catch"], "it shows a document");
     state.detached("session of N", at(began, 1));
     state.oversized_first_document("3");
     assert_eq!(done(&mut state), ["3 goes on"], "no page is new");

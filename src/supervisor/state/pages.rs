@@ -41,6 +41,8 @@ pub(super) struct PageRec {
     pub(super) closing: bool,
     /// Progress towards its first document.
     pub(super) arrival: Arrival,
+    /// It was opened by another page and has shown no document since: its first request may precede `Fetch` of its session.
+    pub(super) is_first: bool,
     /// When it was opened beyond the page limit. It is closed and never published.
     pub(super) refused: Option<Instant>,
 }
@@ -135,6 +137,7 @@ impl State {
             closing: refused.is_some(),
             refused,
             arrival: Arrival::of(info, was_there),
+            is_first: !was_there && info.opener_id.is_some(),
         });
         self.dirty.pages = true;
         if refused.is_some() {
@@ -170,6 +173,9 @@ impl State {
     /// Closes refused pages that hold no more requests: Chromium 156 continues a held request when its page is closed,
     /// and never resumes the opener of a page that is closed before it was resumed.
     pub(super) fn close_refused(&mut self, now: Now) {
+        if !self.is_active() {
+            return; // those that are attached again are closed then
+        }
         let guards = self.has_navigation_policy();
         let is_ready = |page: &&PageRec| {
             let is_over = page.refused.is_some_and(|since| since + REFUSING <= now.instant);
@@ -185,6 +191,9 @@ impl State {
 
     /// Time of the next [`close_refused`](Self::close_refused).
     pub(super) fn next_refused_check(&self) -> Option<Instant> {
+        if !self.is_active() {
+            return None;
+        }
         let waiting = self.pages.iter().filter(|page| !self.requests.is_closing(&page.target));
         waiting.filter_map(|page| page.refused).map(|since| since + REFUSING).min()
     }
