@@ -341,16 +341,22 @@ impl<'a> CallWatchdog<'a> {
     ///
     /// # Errors
     /// Always, unless a script of the page kept the call's own script from running.
-    pub(super) fn timed_out(&self, reply: Reply<RawReply>, deadline: Deadline<'_>) -> Result<Done<RawReply>, Error> {
+    pub(super) fn timed_out(
+        &mut self,
+        reply: Reply<RawReply>,
+        deadline: Deadline<'_>,
+    ) -> Result<Done<RawReply>, Error> {
         let after = self.began.elapsed();
-        let is_blocked = !self.probes.is_empty();
         let may_run = self.is_script && (self.own_runs || self.presumed_own);
         if deadline.is_cancelled() {
-            if may_run && is_blocked {
+            if may_run && !self.probes.is_empty() {
                 self.end_script(&self.route.session);
             }
             return Err(Error::Cancelled);
         }
+        // A probe that was sent just before the deadline shows nothing yet.
+        let grace = self.probes.iter().map(|probe| probe.sent + END_SCRIPT_GRACE).max();
+        let is_blocked = grace.is_some_and(|grace| !self.are_answered(Deadline::at(grace)));
         let now = self.supervisor.view();
         if is_blocked && now.is_navigating(&self.route.session) {
             return Err(Error::Navigating { page: self.route.target.to_string(), after });
@@ -364,6 +370,8 @@ impl<'a> CallWatchdog<'a> {
             return match reply.poll_raw(Deadline::after(END_SCRIPT_GRACE)) {
                 Ok(Ok(result)) if !self.own_runs => Ok(Done { result, rescued: true }),
                 Ok(_) => Err(Error::ScriptTimeout { after }),
+                // It ran after an `await`: the page responds again, but its promise is never settled.
+                Err(_) if self.are_answered(Deadline::after(Duration::ZERO)) => Err(Error::ScriptTimeout { after }),
                 Err(_) => Err(self.unresponsive(after, true)),
             };
         }
@@ -374,6 +382,17 @@ impl<'a> CallWatchdog<'a> {
             Err(error) => Err(error.into()), // it contains the time waited
             Ok(_) => Err(Error::Timeout { what: "the call", after }),
         }
+    }
+
+    /// Whether all probes are answered by then.
+    fn are_answered(&mut self, by: Deadline<'_>) -> bool {
+        let probes = std::mem::take(&mut self.probes);
+        let silent = probes.into_iter().filter_map(|probe| {
+            let reply = probe.reply.poll_raw(by).err()?;
+            Some(Probe { reply, ..probe })
+        });
+        self.probes = silent.collect();
+        self.probes.is_empty()
     }
 
     fn unresponsive(&self, after: Duration, tried: bool) -> Error {
