@@ -316,6 +316,9 @@ mod page_labels;
 #[path = "page/limits.rs"]
 mod page_limits;
 #[cfg(feature = "page")]
+#[path = "page/live.rs"]
+mod page_live;
+#[cfg(feature = "page")]
 #[path = "page/look.rs"]
 mod page_look;
 #[cfg(feature = "page")]

@@ -31,6 +31,11 @@ const WAITING: Capacity = Capacity { events: 4, bytes: 16 << 20 };
 const WATCHED: Duration = Duration::from_secs(10);
 /// How often a watcher that waits for another one looks for its deadline.
 const CHECK: Duration = Duration::from_millis(200);
+/// How long a frame may take before the screencast is started again. Each start drops a frame that is in progress, so this
+/// is doubled each time until one arrives.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest it becomes.
+const MOST_PATIENCE: Duration = Duration::from_secs(8);
 /// Shortest time between two screenshots in place of frames.
 const SCREENSHOT_PACE: Duration = Duration::from_millis(150);
 
@@ -70,6 +75,10 @@ struct State {
     /// Number of the last frame.
     number: u64,
     watched: Option<Instant>,
+    /// When the last frame came, or the screencast was started after it.
+    since: Option<Instant>,
+    /// How often it was started since, because no frame came.
+    restarts: u32,
     /// When the last screenshot was taken in place of a frame.
     shot: Option<Instant>,
 }
@@ -77,6 +86,12 @@ struct State {
 impl State {
     fn is_watched(&self) -> bool {
         self.is_begun && self.watched.is_some_and(|at| at.elapsed() < WATCHED)
+    }
+
+    /// How long a frame may still take.
+    fn patience(&self) -> Duration {
+        let patience = PATIENCE.saturating_mul(1 << self.restarts.min(8)).min(MOST_PATIENCE);
+        self.since.map_or(Duration::ZERO, |at| patience.saturating_sub(at.elapsed()))
     }
 
     /// Numbers a new frame.
@@ -89,6 +104,7 @@ impl State {
     fn end(&mut self) -> Option<PageEvents> {
         self.is_begun = false;
         self.latest = None;
+        self.restarts = 0;
         self.frames.take()
     }
 }
@@ -159,7 +175,6 @@ impl Tab {
     /// [`Error::Supervisor`]: the page is closed, the connection is lost, cancelled. While secrets are hidden, those of
     /// [`screenshot`](Self::screenshot).
     pub fn live_frame(&self, after: u64, deadline: Deadline<'_>) -> Result<Option<LiveFrame>, Error> {
-        let mut is_late = false;
         loop {
             // Each time: a secret may be stored while a frame is waited for.
             if self.has_hidden() {
@@ -183,11 +198,12 @@ impl Tab {
                 }
                 Turn::Receive(frames) => {
                     let receiving = Receiving { live: &self.live, frames: Some(frames) };
+                    let patience = self.live.state.lock().patience();
+                    let is_late = !self.receive(&receiving, deadline.within(patience))?;
                     // A lost connection or another process of the page ends a screencast without a word.
-                    if std::mem::take(&mut is_late) {
+                    if is_late && self.live.is_overdue() {
                         self.cast_live();
                     }
-                    is_late = !self.receive(&receiving, deadline.within(Duration::from_secs(1)))?;
                 }
             }
         }
@@ -219,6 +235,7 @@ impl Tab {
         let Some(Frame { data, metadata, .. }) = newest else { return Ok(false) };
         let mut state = self.live.state.lock();
         state.count();
+        (state.since, state.restarts) = (Some(Instant::now()), 0);
         let (width, height) = (metadata.device_width, metadata.device_height);
         state.latest = Some(LiveFrame { number: state.number, jpeg: data, width, height });
         Ok(true)
@@ -257,6 +274,7 @@ impl Tab {
     }
 
     fn cast_live(&self) {
+        self.live.state.lock().since = Some(Instant::now());
         self.cast(LARGEST, QUALITY);
     }
 
@@ -269,6 +287,14 @@ impl Tab {
 }
 
 impl Live {
+    /// Whether the screencast must be started again, because no frame came in time. Counts that start.
+    fn is_overdue(&self) -> bool {
+        let mut state = self.state.lock();
+        let is_overdue = state.patience().is_zero();
+        state.restarts += u32::from(is_overdue);
+        is_overdue
+    }
+
     fn turn(&self, after: u64) -> Turn {
         let mut state = self.state.lock();
         state.watched = Some(Instant::now());
