@@ -669,6 +669,8 @@ fn a_long_timeline_keeps_the_page_small() {
            return [document.querySelectorAll('#timeline li').length, document.querySelectorAll('*').length]; })",
     );
     assert!(shown[0].as_u64().unwrap() <= 202 && shown[1].as_u64().unwrap() < 3_000, "{shown}");
+    // The newest line stays in view.
+    person.until("(list => list.scrollTop > 1000 && list.scrollHeight - list.scrollTop - list.clientHeight < 2)(document.getElementById('timeline'))");
     // Another width needs nothing from the server.
     person.eval("performance.clearResourceTimings(); window.asked = []; const send = fetch; window.fetch = (...all) => { window.asked.push(String(all[0])); return send(...all); }; 1");
     person.acts(Act::resize(600, 800));

@@ -18,6 +18,17 @@ let isAtEnd = true;
 
 const toEnd = () => { at("timeline").scrollTop = at("timeline").scrollHeight; };
 
+let isScheduled = false;
+/** Scrolls to the end with the next frame: once for all lines that were added before it, since scrolling needs a layout. */
+function toEndSoon() {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(() => {
+    toEnd();
+    isScheduled = false;
+  });
+}
+
 const isShown = event => event.name !== "usage_metrics" && (!kind || KINDS[kind](event));
 
 function words(event) {
@@ -118,7 +129,7 @@ export function append(events) {
     if (!list.querySelector(":scope > .more")) list.prepend(earlier());
     for (const old of [...list.querySelectorAll(":scope > li[data-id]")].slice(0, surplus)) old.remove();
   }
-  if (isAtEnd) toEnd();
+  if (isAtEnd) toEndSoon();
 }
 
 /** Shows the events of another conversation; `null`: of none. */
@@ -130,7 +141,8 @@ export function show(other) {
 export function begin() {
   const list = at("timeline");
   let height = 0;
-  list.onscroll = () => { if (list.clientHeight === height) isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40; };
+  // Before a scroll that is due, the list also moves because lines were added and removed.
+  list.onscroll = () => { if (!isScheduled && list.clientHeight === height) isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40; };
   new ResizeObserver(() => {
     height = list.clientHeight;
     if (isAtEnd) toEnd();
