@@ -148,7 +148,7 @@ pub fn flags(options: &LaunchOptions, facts: &Facts<'_>) -> Result<Vec<OsString>
                 let theirs = arg.split_once('=').map(|(_, rules)| rules.to_owned());
                 rules.extend(theirs.filter(|rules| !rules.is_empty()));
             }
-            None if arg == "--no-sandbox" && facts.no_sandbox => {}
+            None if flag_name(arg) == Some("no-sandbox") => {} // decided before
             None => add(arg),
         }
     }

@@ -264,6 +264,9 @@ fn decisions_and_options_appear_on_the_command_line() {
     let bare = flags(&LaunchOptions::default(), &facts).unwrap();
     assert!(bare.contains(&"--use-mock-keychain".into()));
     assert!(!bare.contains(&"--headless=new".into()) && !bare.contains(&"--no-sandbox".into()));
+    // What was decided and is reported prevails over an extra argument.
+    let kept = flags(&with_args(&["--no-sandbox", "-no-sandbox"]), &facts).unwrap();
+    assert!(!kept.iter().any(|flag| flag.to_string_lossy().contains("no-sandbox")), "{kept:?}");
 }
 
 #[test]
