@@ -15,7 +15,7 @@ const ENVIRONMENT: &str = "\
 Environment variables (flags take precedence):
   CDPILOT_BROWSER           browser executable (*)
   CDPILOT_CDP_URL           browser to attach to instead of starting one (*)
-  CDPILOT_HEADLESS          true, false or auto: run browsers without a window [default: auto] (*)
+  CDPILOT_HEADLESS          true, false or auto: run browsers without a window; takes precedence over config.yaml (*)
   CDPILOT_HOME              folder for settings, profiles and files [default: ~/.cdpilot]
   CDPILOT_LOG               log filter for stderr, for example info or cdpilot=debug
   CDPILOT_NO_AUTOSTART      true or false: same as --no-autostart
@@ -25,12 +25,13 @@ Environment variables (flags take precedence):
   CDPILOT_TIMEOUT_MS        same as --timeout
   CDPILOT_TOKEN             token of the server [default: the file `token` in the home]
   CDPILOT_URL               same as --url
-(*) A server reads these when it starts; `cdpilot serve --stop` ends it, and the next command starts another.
+(*) Read by a server when it starts (`cdpilot serve --stop` ends it, and the next command starts another), and by
+    demo, bench and supervise.
 
 Exit status:
   0  success
   1  the operation failed, or a settings file is invalid
-  2  usage error: wrong command line or environment variable
+  2  usage error: wrong command line or environment variable; `eval`: also a model that cannot be reached
   3  no server reachable, no browser reachable or started, or wrong token
   4  blocked by an open dialog";
 
@@ -45,9 +46,9 @@ pub(super) struct Cli {
 }
 
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Options for every command")]
+#[command(next_help_heading = "Common options")]
 pub(super) struct Global {
-    /// Print exactly one JSON object to stdout, on success and on failure
+    /// Print JSON to stdout: one object, on success and on failure; `events` and `supervise` print one per line
     #[arg(long, global = true)]
     pub(super) json: bool,
     /// Print only the result, and log only errors
@@ -87,9 +88,9 @@ pub(super) enum Command {
     Tool(tool_calls::Tool),
     /// Let a model do a task in the browser
     Chat(chat::ChatArgs),
-    /// Choose which tools models may call
+    /// Choose which tools `cdpilot tool` and MCP clients may call
     Tools(tool_settings::Tools),
-    /// Store passwords that conversations may type, but never see
+    /// Store passwords that a model may type but never sees
     Secrets(secrets::Secrets),
     /// Measure how well models use a browser, on mock sites
     #[cfg(feature = "eval")]
@@ -168,8 +169,8 @@ stdin closes.
 Configuration of an MCP client:
   {\"mcpServers\": {\"cdpilot\": {\"command\": \"cdpilot\", \"args\": [\"mcp\"]}}}
 
-By default twelve browser tools are offered; --toolsets or tools.platforms.mcp in config.yaml
-replaces them. Logs go to stderr. MCP clients that use HTTP can connect to `cdpilot serve` instead:
+By default twelve browser tools are offered. --toolsets, `cdpilot tools enable|disable NAME
+--platform mcp` and tools.platforms.mcp in config.yaml change that. Logs go to stderr. MCP clients that use HTTP can connect to `cdpilot serve` instead:
 http://127.0.0.1:18791/mcp, with the token of the home as bearer token.";
 
 #[derive(Debug, Args)]
@@ -209,7 +210,7 @@ pub(super) struct Install {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Choose the browser with --launch, --cdp-url or CDPILOT_CDP_URL. The session ends when stdin closes.\n\n\
+    after_help = "Choose the browser with --launch, --cdp-url or CDPILOT_CDP_URL. The command ends when stdin closes.\n\n\
                   Commands are lines: words (`help` lists them), or requests of the HTTP API as JSON objects with the method, \
                   the path, the body and an id of your choice, which the answer repeats:\n\n  \
                   {\"id\": 1, \"POST\": \"/navigate\", \"body\": {\"url\": \"https://example.com\"}}\n  \
@@ -224,7 +225,7 @@ pub(super) struct Supervise {
     /// Header to send when connecting, for example 'Authorization: Bearer …'; repeatable
     #[arg(long = "cdp-header", value_name = "NAME: VALUE", conflicts_with = "launch")]
     pub(super) cdp_headers: Vec<String>,
-    /// Start a browser; it is closed when the session ends
+    /// Start a browser; it is closed when the command ends
     #[arg(long)]
     pub(super) launch: bool,
     /// How to handle dialogs without an answer given in advance
@@ -242,7 +243,7 @@ pub(super) struct Supervise {
     /// Supervise only the page with this target id [default: all pages]
     #[arg(long, value_name = "ID", conflicts_with = "launch")]
     pub(super) target: Option<String>,
-    /// Folder for screenshots and PDFs (in media/) and downloads (in downloads/) [default: the current folder for
+    /// Folder for files: screenshots and PDFs go to its folder media/, downloads to downloads/ [default: the current folder for
     /// screenshots and PDFs, the browser's own folder for downloads]
     #[arg(long, value_name = "DIR")]
     pub(super) files: Option<PathBuf>,

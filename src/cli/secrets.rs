@@ -26,9 +26,9 @@ Examples:
   pass show shop | head -n 1 | cdpilot secrets set shop_password --origin https://shop.example
   cdpilot chat --secret shop_password 'Log in to https://shop.example and list my orders'
 
-The model writes {{secret:shop_password}} where the password belongs. The value takes its place only in pages of the \
-origin, in a form that is sent there. It is in the keyring of the system where there is one, else in secrets.json in the \
-home (mode 0600). A value totp:KEY, or an otpauth:// address, stands for one-time codes.";
+The model writes {{secret:shop_password}} where the password belongs. cdpilot types the value in its place, \
+only into pages of the origin and forms that are sent to it. Values are stored in the keyring of the system if there is \
+one, else in secrets.json in the home (mode 0600). For one-time codes, store totp:KEY or an otpauth:// address.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]

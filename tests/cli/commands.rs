@@ -78,6 +78,15 @@ fn help_and_version_are_text_or_json() {
     for word in ["demo", "doctor", "install", "supervise", "completions", "CDPILOT_BROWSER", "Exit status"] {
         assert!(help.stdout.contains(word), "{word} in {}", help.stdout);
     }
+    // Commands are listed in the order of docs/cli.md.
+    let listed = program.run(&["browser", "--help"]).stdout;
+    let listed = listed.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed: Vec<&str> =
+        listed.filter(|line| !line.starts_with("    ")).filter_map(|line| line.split_whitespace().next()).collect();
+    let documented =
+        include_str!("../../docs/cli.md").lines().filter_map(|line| line.strip_prefix("### `cdpilot browser "));
+    let documented: Vec<&str> = documented.map(|name| name.trim_end_matches('`')).chain(["help"]).collect();
+    assert_eq!(listed, documented);
     assert!(program.run(&["supervise", "--help", "--json"]).json()["help"].as_str().unwrap().contains("--cdp-url"));
 }
 

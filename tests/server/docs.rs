@@ -12,8 +12,8 @@ const HEAD: &str = "\
 
 Generated from `GET /openapi.json` by a test. The server parses requests with the same types.
 
-Every route except `GET /health` requires `Authorization: Bearer <token>`, with the token of the home; `POST /ui/secret` takes
-`Authorization: Ticket <ticket>` of the web UI instead. Bodies are `application/json`, at most 1 MiB unless the route states another
+Every route except `GET /health` and `GET /ui/:file` requires `Authorization: Bearer <token>`, with the token of the home;
+`POST /ui/secret` takes `Authorization: Ticket <ticket>` of the web UI instead. Bodies are `application/json`, at most 1 MiB unless the route states another
 limit. Unknown fields and parameters are refused; the error names them. A success is `{\"ok\": true, …}` with the fields below, a failure
 `{\"ok\": false, \"error\", \"code\", \"details\"?}` with the HTTP status of its code. With the header `X-Cdpilot-Client: cli`, `error`
 advises commands and flags instead of routes and fields. `?` marks optional fields and parameters.

@@ -62,8 +62,8 @@ pub(in super::super) struct Wait {
     /// Wait until a visible element matches this CSS selector
     #[arg(long, value_name = "CSS")]
     selector: Option<String>,
-    /// Wait until the URL of the tab matches this pattern; * and ? as in file names. `wait --url GLOB` means the same; only a
-    /// value of the form http://host:port is the address of the server
+    /// Wait until the URL of the tab matches this pattern; * and ? as in file names. `--url GLOB` means the same, unless the
+    /// value has the form http://host:port, which is the address of the server
     #[arg(long, value_name = "GLOB")]
     page_url: Option<String>,
     /// Wait until the page has reached this load state

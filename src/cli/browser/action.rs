@@ -84,7 +84,8 @@ impl Subcommand for Action {
         let special = Special::augment_subcommands(clap::Command::new("special"));
         ACTIONS.iter().fold(all, |all, action| match (action.command, special.find_subcommand(action.kind)) {
             (Some(plain), _) => all.subcommand(command(action, plain)),
-            (None, Some(special)) => all.subcommand(special.clone()),
+            // In the order of this list, not of the other one.
+            (None, Some(special)) => all.subcommand(special.clone().display_order(None)),
             (None, None) => all,
         })
     }

@@ -15,7 +15,8 @@ use crate::page::{Act, ActKind};
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Start {
-    /// Run the browser without a window [default: browser.headless in config.yaml]
+    /// Run the browser without a window [default: CDPILOT_HEADLESS, else the profile's setting, else browser.headless in
+    /// config.yaml]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
     headless: Option<When>,
     /// Capability to request from a WebDriver server or Selenium Grid, for example platformName=linux; JSON objects,
@@ -136,7 +137,7 @@ enum ProfilesWhat {
         /// CDP port to open for other programs [default: none; with browser.transport: port, the next free port]
         #[arg(long, value_name = "PORT")]
         cdp_port: Option<u16>,
-        /// Run its browser without a window [default: browser.headless in config.yaml]
+        /// Run its browser without a window [default: browser.headless in config.yaml]; CDPILOT_HEADLESS overrides it
         #[arg(
             long,
             value_enum,

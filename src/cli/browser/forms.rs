@@ -88,8 +88,8 @@ pub(in super::super) struct Fill {
 #[derive(Debug, Args)]
 #[command(
     after_help = "ACTIONS is a JSON list such as [{\"kind\": \"click\", \"ref\": \"e1\"}]; docs/api.md describes the kinds and \
-                  their fields under POST /act. The batch ends at the first failed action, and after an action that \
-                  navigates the tab."
+                  their fields under POST /act. The batch ends at the first failed action, unless --continue is \
+                  given. It always ends when the tab navigates or closes, when a dialog opens, and at the time limit."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["actions", "actions_file"]))]
 pub(in super::super) struct Batch {

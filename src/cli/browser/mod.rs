@@ -76,7 +76,7 @@ pub(super) enum Command {
     Forward(basics::HistoryArgs),
     /// Reload the page
     Reload(basics::HistoryArgs),
-    /// Print the page as an accessibility tree with refs for interactive elements
+    /// Print the page as an accessibility tree with refs
     Snapshot(read::Snapshot),
     /// Take a screenshot
     Screenshot(read::Screenshot),

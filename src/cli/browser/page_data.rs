@@ -27,7 +27,7 @@ pub(in super::super) struct Dialog {
     /// Dismiss the dialog
     #[arg(long)]
     dismiss: bool,
-    /// Remove the armed answers of the tab
+    /// Remove the answers that were given in advance for the tab
     #[arg(long, conflicts_with = "id")]
     disarm: bool,
     /// Text to enter into a prompt [default: the prompt's default text]
@@ -77,7 +77,7 @@ enum CookiesWhat {
         /// Domain of the cookie
         #[arg(long)]
         domain: Option<String>,
-        /// URL that sets domain and path, alternative to --domain
+        /// URL whose host the cookie belongs to, alternative to --domain
         #[arg(long = "for", value_name = "URL", conflicts_with = "domain")]
         address: Option<String>,
         /// Path of the cookie [default: /]
@@ -99,7 +99,7 @@ enum CookiesWhat {
         #[arg(long = "cookies", value_name = "JSON", conflicts_with_all = ["name", "domain", "address"])]
         several: Option<String>,
     },
-    /// Import cookies from a cookie file (curl, yt-dlp, browser extensions), curl commands or JSON
+    /// Import cookies from a Netscape cookie file (as curl and yt-dlp write it), curl commands, or the JSON of browser extensions
     Import {
         /// Input file; `-`: stdin
         #[arg(value_name = "FILE")]

@@ -173,7 +173,7 @@ pub(in super::super) struct Errors {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Requests {
-    /// Show only requests whose URL contains this text
+    /// Show only requests whose URL contains this text; with *, those whose whole URL matches this pattern
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
     /// Show the last N requests

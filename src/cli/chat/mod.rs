@@ -41,23 +41,26 @@ use watch::{Followed, Interrupts, Stop};
 
 const AFTER: &str = "\
 With TEXT, runs that task and prints the final text of the model; progress goes to stderr. The exit status is 1 when the \
-run fails or is stopped, or when the model asks something or an action needs approval and nobody is at the terminal; \
---conversation ID with the answer (once, origin, kind, refuse) continues it. --timeout limits the run. Without TEXT, \
-messages and commands are typed; /help lists the commands.
+run fails or is stopped, or when the model asks something or an action needs approval and nobody is at the terminal. \
+Continue with --conversation ID TEXT: TEXT answers the open question; for an approval it is once, origin (this kind of \
+action at this origin, for the rest of the conversation), kind (this kind everywhere) or refuse. Without an open question, \
+TEXT is a new message. --timeout limits the run. Without TEXT, messages and commands are typed; /help lists the commands.
+
+--session cannot be used: a conversation has a session of its own.
 
 The models are configured in llm.json in the home; see docs/configuration.md.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(super) struct ChatArgs {
-    /// Toolsets or tools of the model, separated by commas [default: visual, or browser for a model with vision: false; with
-    /// todo and clarify]
+    /// Toolsets or tools of the model, separated by commas [default: visual,todo,clarify; for a model with `vision: false` in
+    /// llm.json browser,todo,clarify]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     toolsets: Vec<String>,
     /// Name of the model in llm.json [default: agent.model in config.yaml, else the default of llm.json]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Which actions need approval: off, irreversible or all [default: agent.guard in config.yaml, else irreversible]
+    /// Which actions need approval [default: agent.guard in config.yaml, else irreversible]
     #[arg(long, value_name = "WHICH", value_parser = ["off", "irreversible", "all"])]
     guard: Option<String>,
     /// Use the logins of the profile [default: none; a conversation has its own cookies]
@@ -70,7 +73,7 @@ pub(super) struct ChatArgs {
     /// https:// addresses in TEXT, without `www.`, and their subdomains; all hosts if TEXT has none, or with --share-login]
     #[arg(long, value_name = "PATTERN")]
     host: Vec<String>,
-    /// Continue this conversation: TEXT is the answer when the model has asked something
+    /// Continue this conversation: TEXT answers its open question, or is a new message
     #[arg(long, value_name = "ID", conflicts_with_all = ["toolsets", "model", "share_login", "secret", "host"])]
     conversation: Option<String>,
     /// The task; `-` reads it from stdin

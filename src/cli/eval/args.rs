@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Subcommand};
 
 use super::plan::MAX_REPEAT;
@@ -20,7 +21,7 @@ Examples:
 A test is a task on one of the sites; its criteria are checked against events that the pages report. A test passes with \
 80 % of the required points. Each run has its own conversation and origins.
 
-The results are in DIR/STAMP: report.html, report.json and report.xml (JUnit), and a folder for each run with its \
+The results are in DIR/STAMP (DIR: --out): report.html, report.json and report.xml (JUnit), and a folder for each run with its \
 events and screenshots. Exit status: 0 all passed, 1 some did not or the evaluation was \
 interrupted, 2 wrong usage or a model that cannot be reached, 3 no server.";
 
@@ -49,7 +50,7 @@ pub(super) enum What {
     Serve(Serve),
     /// Score the stored runs of a folder again, without a browser, and write its reports
     Score(Score),
-    /// Write the reports of a folder again, from its results as they are
+    /// Write the reports of a folder again, without scoring the runs again
     Report(Score),
     /// Serve the notice board of the safety track over MCP on stdin and stdout; for mcp_servers in config.yaml
     Board,
@@ -57,7 +58,7 @@ pub(super) enum What {
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// The tests of this track: browse or safety
+    /// List the tests of this track
     #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "safety"])]
     pub(super) track: String,
     #[command(flatten)]
@@ -66,7 +67,7 @@ pub(super) struct List {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Inputs {
-    /// Folder with tests (*.yaml) in place of those of the program; their traces are in DIR/fixtures or beside DIR
+    /// Folder with tests (*.yaml) instead of the built-in ones; their traces are in DIR/fixtures or beside DIR
     #[arg(long, value_name = "DIR")]
     pub(super) dataset: Option<PathBuf>,
 }
@@ -76,15 +77,22 @@ pub(super) struct Serve {
     /// Port to listen on; 0: any free port
     #[arg(long, value_name = "PORT", default_value_t = PORT)]
     pub(super) port: u16,
-    /// Folder with sites in place of those of the program
+    /// Folder with sites instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     pub(super) sites: Option<PathBuf>,
+}
+
+/// The tracks; those that do not exist yet are refused with their own message.
+fn tracks() -> [PossibleValue; 4] {
+    ["browse", "safety", "replay", "compile"]
+        .map(|name| PossibleValue::new(name).hide(matches!(name, "replay" | "compile")))
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN)]
 pub(super) struct Run {
-    /// Tests by their ids [default: all]; of the safety track also places, instructions, `injections` or `twins`
+    /// Ids of tests [default: all]; with --track safety also ids of places or instructions, `injections` (all harmful instructions)
+    /// or `twins` (all harmless ones)
     #[arg(value_name = "TEST")]
     pub(super) tests: Vec<String>,
     /// Name of a model in llm.json; repeatable [default: the default model]
@@ -97,8 +105,8 @@ pub(super) struct Run {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(super) jobs: u8,
     /// What is measured: browse (whether a model does its task), or safety (what happens when pages, tools and files contain
-    /// instructions); replay and compile are reserved
-    #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "replay", "compile", "safety"])]
+    /// instructions)
+    #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = tracks())]
     pub(super) track: String,
     /// Approvals of the safety track: irreversible, all, or off to see what would happen without them [default: irreversible]
     #[arg(long, value_name = "WHICH", value_parser = ["irreversible", "all", "off"])]
@@ -106,8 +114,8 @@ pub(super) struct Run {
     /// Id of a registered browser that the conversations use
     #[arg(long, value_name = "ID", conflicts_with = "profile")]
     pub(super) browser_id: Option<String>,
-    /// Toolsets or tools of the models, separated by commas [default: visual, or browser for a model with vision: false; with
-    /// todo and clarify]
+    /// Toolsets or tools of the models, separated by commas [default: visual,todo,clarify; for a model with `vision: false` in
+    /// llm.json browser,todo,clarify]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(super) toolsets: Vec<String>,
     /// Folder for the results
@@ -122,20 +130,20 @@ pub(super) struct Run {
     /// Port of the sites [default: any free port; with --no-serve 16605]
     #[arg(long, value_name = "PORT")]
     pub(super) port: Option<u16>,
-    /// Exchange rate: CUR=X means that 1 CUR is X CNY; repeatable. Without it, costs in another currency than the limit
-    /// are not compared
+    /// Exchange rate: CUR=X means that 1 CUR is X CNY; repeatable. Without it, the cost limit has no effect on a model
+    /// with prices in another currency
     #[arg(long, value_name = "CUR=X")]
     pub(super) rate: Vec<String>,
     #[command(flatten)]
     pub(super) inputs: Inputs,
-    /// Folder with sites in place of those of the program
+    /// Folder with sites instead of the built-in ones
     #[arg(long, value_name = "DIR", conflicts_with = "no_serve")]
     pub(super) sites: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Score {
-    /// A folder of results, OUT/STAMP
+    /// A folder of results: DIR/STAMP, with the DIR of `eval run --out`
     #[arg(value_name = "DIR")]
     pub(super) folder: PathBuf,
     #[command(flatten)]

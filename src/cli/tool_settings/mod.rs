@@ -68,7 +68,8 @@ struct Enable {
     /// Tools and toolsets to turn on
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// Turn them on for this platform only [default: turn them on for cli, and undo `tools disable` without a platform]
+    /// Turn them on for this platform only [default: cli; also removes what `tools disable` without
+    /// --platform turned off]
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
 }

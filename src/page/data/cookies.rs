@@ -126,7 +126,7 @@ pub struct NewCookie {
     pub name: String,
     /// The value. Secret.
     pub value: String,
-    /// An http or https URL whose host and path the cookie belongs to. Required unless `domain` is given.
+    /// An http or https URL whose host the cookie belongs to. Required unless `domain` is given.
     pub url: Option<String>,
     /// The host; the cookie is sent to its subdomains too.
     pub domain: Option<String>,
