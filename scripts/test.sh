@@ -17,6 +17,11 @@ if [ -n "$filter" ]; then
     exec "$cargo" test --workspace --lib --bins --tests -- "$filter"
 fi
 
+# A first build takes a fifth less time if it is not prepared for incremental ones.
+if [ ! -d "${CARGO_TARGET_DIR:-target}/debug/incremental" ]; then
+    export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
+fi
+
 log=$(mktemp)
 peers_log=$(mktemp)
 again=$(mktemp)
