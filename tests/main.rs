@@ -275,6 +275,9 @@ mod never_block;
 #[path = "page/acting.rs"]
 mod page_acting;
 #[cfg(feature = "page")]
+#[path = "page/attaching.rs"]
+mod page_attaching;
+#[cfg(feature = "page")]
 #[path = "page/batch.rs"]
 mod page_batch;
 #[cfg(feature = "page")]

@@ -1,7 +1,7 @@
 //! Several actions in one request: their results, and early ends.
 
 use cdpilot::page::Outcome;
-use cdpilot::supervisor::DialogAnswer;
+use cdpilot::supervisor::{DialogAnswer, FrameRef};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -149,11 +149,17 @@ fn a_batch_stops_at_a_dialog_and_does_not_start_under_one() {
 #[test]
 fn a_batch_ends_with_its_tab() {
     let Some(page) = TestTab::showing("batch-closes", "<p>Here</p>") else { return };
-    let target = page.supervisor().open_page(&page.site.url("a", "/"), None, soon()).unwrap();
+    let url = page.site.url("a", "/");
+    let target = page.supervisor().open_page(&url, None, soon()).unwrap();
+    // It returns when the page is attached. The document would end the batch as a navigation.
+    until(page.supervisor(), "the document", |now| now.frames_of(target.as_str()).any(|frame| *frame.url == url));
+    let loaded =
+        "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(true)))";
+    page.supervisor().evaluate(&FrameRef::TopOf(target.clone()), loaded, soon()).unwrap();
     let tab = page.pages.tab(&target).unwrap();
     let act = going_on(&[eval_value("1"), json!({ "kind": "close" }), eval_value("2"), click("p")]);
     let outcome = tab.act(&serde_json::from_value(act).unwrap(), soon()).unwrap();
-    assert_eq!(results(&outcome), [json!(1), json!("ok")]);
+    assert_eq!(results(&outcome), [json!(1), json!("ok")], "{:?}", outcome.aborted);
     let aborted = outcome.aborted.unwrap();
     assert_eq!((&aborted["reason"], &aborted["afterAction"]), (&json!("closed"), &json!(1)));
 }
