@@ -96,7 +96,7 @@ pub use world::{Doc, Node};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::Evaluate;
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, FrameRef, PageState, Supervisor, View};
+use crate::supervisor::{self, FrameRef, Supervisor};
 use crate::sync::{Deadline, Turn, Turns};
 
 /// The tabs of a supervisor. Clones share all state.
@@ -108,8 +108,6 @@ pub struct Tabs {
     tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
 }
 
-/// Longest wait for the frame tree of a page that is being attached.
-const ATTACH_TIME: Duration = Duration::from_secs(1);
 /// How long the supervisor's thread may take to change a setting.
 const SETTING: Duration = Duration::from_secs(2);
 
@@ -326,17 +324,9 @@ impl Tab {
         Ok(self.supervisor.session_call(&FrameRef::Id(self.top()?), &nothing, deadline)?.rescued)
     }
 
-    /// The top frame. Waits briefly for the frame tree of a page that is being attached.
+    /// The top frame.
     fn top(&self) -> Result<FrameId, Error> {
-        let is_attaching = |now: &View| {
-            let page = now.page(self.target.as_str()).filter(|page| page.top_frame.is_none());
-            now.is_active() && page.is_some_and(|page| matches!(page.state, PageState::Attaching | PageState::Ready))
-        };
-        let mut now = self.supervisor.view();
-        if is_attaching(&now) {
-            let attached = self.supervisor.wait_until(Deadline::after(ATTACH_TIME), |now| !is_attaching(now));
-            now = attached.unwrap_or(now);
-        }
+        let now = self.supervisor.view();
         let missing = || supervisor::Error::PageNotFound { target: self.target.to_string() };
         let page = now.page(self.target.as_str()).ok_or_else(missing)?;
         let detached = || supervisor::Error::FrameDetached { frame: "top".to_owned() };
