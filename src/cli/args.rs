@@ -26,7 +26,7 @@ Environment variables (flags take precedence):
   CDPILOT_TOKEN             token of the server [default: the file `token` in the home]
   CDPILOT_URL               same as --url
 (*) Read by a server when it starts (`cdpilot serve --stop` ends it, and the next command starts another), and by
-    demo, bench and supervise.
+    supervise; CDPILOT_BROWSER and CDPILOT_HEADLESS also by demo and bench.
 
 Exit status:
   0  success

@@ -59,6 +59,9 @@ impl fmt::Debug for LiveFrame {
     }
 }
 
+/// The session of a page and the loader id of its document.
+type Shown = Option<(Arc<str>, Option<Arc<str>>)>;
+
 /// The screencast of a tab.
 #[derive(Default)]
 pub(super) struct Live {
@@ -79,6 +82,8 @@ struct State {
     since: Option<Instant>,
     /// How often it was started since, because no frame came.
     restarts: u32,
+    /// The session of the page, and the document that it showed then.
+    shown: Shown,
     /// When the last screenshot was taken in place of a frame.
     shot: Option<Instant>,
 }
@@ -198,8 +203,8 @@ impl Tab {
                 }
                 Turn::Receive(frames) => {
                     let receiving = Receiving { live: &self.live, frames: Some(frames) };
-                    let patience = self.live.state.lock().patience();
-                    let is_late = !self.receive(&receiving, deadline.within(patience))?;
+                    let patience = self.live.patience(self.document_shown());
+                    let is_late = !self.receive(&receiving, deadline.within(patience.min(PATIENCE)))?;
                     // A lost connection or another process of the page ends a screencast without a word.
                     if is_late && self.live.is_overdue() {
                         self.cast_live();
@@ -207,6 +212,13 @@ impl Tab {
                 }
             }
         }
+    }
+
+    fn document_shown(&self) -> Shown {
+        let now = self.supervisor.view();
+        let page = now.page(self.target.as_str())?;
+        let document = page.top_frame.as_ref().and_then(|top| now.document_of(top));
+        Some((Arc::clone(&page.session), document))
     }
 
     /// Receives all frames that have arrived, and waits for the first one. Whether there was one.
@@ -287,6 +299,16 @@ impl Tab {
 }
 
 impl Live {
+    /// How long a frame may still take. Another document, or another session after a reconnect, begins anew.
+    fn patience(&self, shown: Shown) -> Duration {
+        let mut state = self.state.lock();
+        if state.shown != shown {
+            state.shown = shown;
+            (state.since, state.restarts) = (Some(Instant::now()), 0);
+        }
+        state.patience()
+    }
+
     /// Whether the screencast must be started again, because no frame came in time. Counts that start.
     fn is_overdue(&self) -> bool {
         let mut state = self.state.lock();

@@ -329,8 +329,7 @@ impl Tab {
         let now = self.supervisor.view();
         let missing = || supervisor::Error::PageNotFound { target: self.target.to_string() };
         let page = now.page(self.target.as_str()).ok_or_else(missing)?;
-        let detached = || supervisor::Error::FrameDetached { frame: "top".to_owned() };
-        Ok(page.top_frame.clone().ok_or_else(detached)?)
+        Ok(page.top_frame.clone().ok_or_else(|| page.no_frame())?)
     }
 }
 

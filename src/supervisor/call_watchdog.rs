@@ -378,10 +378,8 @@ impl<'a> CallWatchdog<'a> {
         if is_blocked {
             return Err(self.unresponsive(after, self.rescues > 0));
         }
-        match reply.wait_raw(deadline) {
-            Err(error) => Err(error.into()), // it contains the time waited
-            Ok(_) => Err(Error::Timeout { what: "the call", after }),
-        }
+        // The answer may have come before that of a probe; the error contains the time waited.
+        Ok(self.answered(reply.wait_raw(deadline)?))
     }
 
     /// Whether all probes are answered by then.

@@ -7,11 +7,10 @@ use std::time::Instant;
 use super::call_watchdog::DIALOG_GRACE;
 use super::error::Error;
 use super::handle::Supervisor;
-use super::snapshot::{Frame, PageState, PageView, Phase, View};
+use super::snapshot::{Frame, Phase, View};
 use crate::cdp::Connection;
-use crate::cdp::protocol::page::{FrameId, GetFrameTree};
+use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::cdp::rt::Command as _;
 use crate::sync::Deadline;
 
 /// The frame of a call.
@@ -85,22 +84,19 @@ impl Supervisor {
     /// since the page waits for its answer.
     ///
     /// # Errors
-    /// At the deadline [`Error::Navigating`], or [`Error::Unresponsive`] for a page that is still being attached;
+    /// At the deadline [`Error::Navigating`], or [`Error::Unresponsive`] while it is still being attached;
     /// [`Error::Cancelled`].
     pub fn wait_arrived(&self, page: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
         let began = Instant::now();
-        // Without its frame tree, a page that is being attached has no frame for a call.
-        let is_attaching =
-            |page: &PageView| page.top_frame.is_none() && matches!(page.state, PageState::Attaching | PageState::Ready);
-        let arriving = |s: &View| s.page(page.as_str()).is_some_and(|page| page.is_arriving || is_attaching(page));
+        let arriving = |s: &View| s.page(page.as_str()).is_some_and(|page| page.is_arriving || page.is_attaching());
         let over = |s: &View| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
         if over(&self.view()) || self.wait_until(deadline, over).is_some() || !arriving(&self.view()) {
             return Ok(());
         }
-        let (after, target) = (began.elapsed(), page.to_string());
-        let error = match self.view().page(page.as_str()).is_some_and(|page| page.is_arriving) {
-            true => Error::Navigating { page: target, after },
-            false => Error::Unresponsive { page: target, method: GetFrameTree::METHOD.into(), after, tried: false },
+        let now = self.view();
+        let error = match now.page(page.as_str()).filter(|page| !page.is_arriving) {
+            Some(page) => page.not_attached(began.elapsed()),
+            None => Error::Navigating { page: page.to_string(), after: began.elapsed() },
         };
         Err(error.or_cancelled(deadline))
     }

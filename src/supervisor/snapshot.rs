@@ -2,14 +2,18 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::dialog_policy::DialogMatch;
+use super::error::Error;
+use super::state::ATTACH_LIMIT;
 use super::tree::{FrameTree, Limits};
 use crate::cdp::protocol::browser::BrowserContextId;
-use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::page::{FrameId, GetFrameTree};
 use crate::cdp::protocol::target::TargetId;
+use crate::cdp::rt::Command as _;
 
 /// The phase of a supervisor's life cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -186,6 +190,27 @@ pub struct PageView {
     pub(crate) is_arriving: bool,
     #[serde(skip)]
     pub(crate) session: Arc<str>,
+}
+
+impl PageView {
+    /// Whether its frame tree is about to be known: until then it has no frame for a call.
+    pub(super) fn is_attaching(&self) -> bool {
+        self.top_frame.is_none() && matches!(self.state, PageState::Attaching | PageState::Ready)
+    }
+
+    /// The error of a call on a page whose top frame is not known.
+    pub(crate) fn no_frame(&self) -> Error {
+        match self.state {
+            PageState::Unresponsive => self.not_attached(ATTACH_LIMIT),
+            _ => Error::FrameDetached { frame: "top".to_owned() },
+        }
+    }
+
+    /// The error for a page that did not answer its attach in this time.
+    pub(super) fn not_attached(&self, after: Duration) -> Error {
+        let method = GetFrameTree::METHOD.to_owned();
+        Error::Unresponsive { page: self.target_id.to_string(), method, after, tried: false }
+    }
 }
 
 /// Whether a page accepts calls.

@@ -26,8 +26,10 @@ use crate::sync::{Deadline, Published, fault_point};
 
 /// Maximum number of events processed at once.
 const BATCH: usize = 256;
-/// Maximum number of intercepted documents processed before they are answered.
-const DOCUMENTS: usize = 16;
+/// Maximum number of intercepted requests processed before they are answered, beside other events.
+const INTERCEPTED: usize = 16;
+/// Maximum number of batches of intercepted requests processed at the end: more than the queues hold.
+const MOST_AT_END: usize = 8;
 /// Maximum sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -77,11 +79,17 @@ impl Worker {
             match woken {
                 WakeReason::BrowserMessage => {
                     self.fold_messages();
-                    self.fold_documents(); // a page with a flood of events delays no other tab
+                    // A page with a flood of events delays no other tab.
+                    self.fold_documents(INTERCEPTED);
+                    self.fold_calls(INTERCEPTED);
                 }
                 WakeReason::Console => self.fold_console(),
-                WakeReason::Document => self.fold_documents(),
-                WakeReason::Call => self.fold_calls(),
+                WakeReason::Document => {
+                    self.fold_documents(INTERCEPTED);
+                }
+                WakeReason::Call => {
+                    self.fold_calls(BATCH);
+                }
                 WakeReason::Network => self.fold_network(),
                 WakeReason::Followed => self.fold_followed(),
                 WakeReason::Request => {
@@ -94,8 +102,11 @@ impl Worker {
                 WakeReason::Redialed => self.dialed(),
                 WakeReason::Close => {
                     // The browser sends requests that are still held when the connection ends.
-                    self.fold_documents();
-                    self.fold_calls();
+                    for _ in 0..MOST_AT_END {
+                        if !(self.fold_documents(BATCH) | self.fold_calls(BATCH)) {
+                            break;
+                        }
+                    }
                     self.state.end("stopped", now());
                 }
                 WakeReason::Time => {}
@@ -197,32 +208,45 @@ impl Worker {
         }
     }
 
-    /// Processes intercepted requests, each after the events before it, so that its page and frame are known.
-    fn fold_calls(&mut self) {
-        for _ in 0..BATCH {
+    /// Processes intercepted requests, each after the events before it, so that its page and frame are known; at most so many.
+    /// Ends after a loss, so that there is one reset at a time. Whether there may be more.
+    fn fold_calls(&mut self, most: usize) -> bool {
+        for _ in 0..most {
             let (lost, event) = self.inputs.next_call();
+            let is_last = event.is_none();
             if lost > 0 {
                 self.state.calls_lost(now());
             }
-            let Some(event) = event else { return };
-            self.fold_pending();
-            self.state.on_event(&event, now());
+            if let Some(event) = event {
+                self.fold_pending();
+                self.state.on_event(&event, now());
+            }
+            if lost > 0 || is_last {
+                return !is_last;
+            }
         }
+        true
     }
 
-    /// Processes documents that the session of the browser intercepted.
-    fn fold_documents(&mut self) {
-        for _ in 0..DOCUMENTS {
+    /// Processes documents that the session of the browser intercepted, like [`fold_calls`](Self::fold_calls).
+    fn fold_documents(&mut self, most: usize) -> bool {
+        for _ in 0..most {
             let (lost, event) = self.inputs.next_document();
-            if lost > 0 || event.is_some() {
+            let is_last = event.is_none();
+            if lost > 0 || !is_last {
                 self.fold_pending();
             }
             if lost > 0 {
                 self.state.first_documents_lost();
             }
-            let Some(event) = event else { return };
-            self.state.on_event(&event, now());
+            if let Some(event) = event {
+                self.state.on_event(&event, now());
+            }
+            if lost > 0 || is_last {
+                return !is_last;
+            }
         }
+        true
     }
 
     fn found(&mut self) {

@@ -31,6 +31,7 @@ impl Tab {
         if !act.delta {
             return run();
         }
+        self.arrived(deadline)?;
         let top = self.top()?;
         let redact = act.redact.as_ref();
         if !self.is_page_kept(&self.document(&top, deadline)?, redact) {

@@ -48,6 +48,7 @@ impl Tab {
     /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps navigating.
     pub fn wait_content(&self, deadline: Deadline<'_>) -> Result<bool, Error> {
         loop {
+            self.arrived(deadline)?;
             let ms = u64::try_from(deadline.within(SINGLE_FRAME).left().as_millis()).unwrap_or(u64::MAX);
             let answer = deadline.renewed(SINGLE_FRAME + ANSWER_TIME);
             let asked = self.call_all::<bool, ContentArgs>(&[self.top()?], "content", |_| ContentArgs { ms }, answer);

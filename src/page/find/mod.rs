@@ -142,7 +142,10 @@ impl Tab {
         steps.extend(nth.map(Step::Nth));
         let root = match frame {
             Some(frame) => self.frame_named(frame, deadline)?,
-            None => self.top()?,
+            None => {
+                self.arrived(deadline)?;
+                self.top()?
+            }
         };
         let mut matches = self.matches_by(&steps, &root, limit, deadline).map_err(|error| match error {
             Error::BadRequest { problem } => bad(problem),
@@ -308,7 +311,7 @@ impl Tab {
                     pause(RETRY_INTERVAL.min(deadline.left()));
                 }
                 // The last attempt had too little time: the result of earlier ones is the better answer.
-                Err(Error::Supervisor(supervisor::Error::Unresponsive { .. })) if has_looked => {
+                Err(Error::Supervisor(error)) if has_looked && is_late(&error) => {
                     return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
                 }
                 Ok(None) => return Err(self.none_located(at, began.elapsed(), deadline)),
@@ -471,5 +474,14 @@ impl Tab {
             }
             pause(RETRY_INTERVAL.min(deadline.left()));
         }
+    }
+}
+
+/// Whether the page did not answer in time.
+fn is_late(error: &supervisor::Error) -> bool {
+    match error {
+        supervisor::Error::Unresponsive { .. } => true,
+        supervisor::Error::Cdp(error) => error.is_timeout(),
+        _ => false,
     }
 }

@@ -24,8 +24,8 @@ function toEndSoon() {
   if (isScheduled) return;
   isScheduled = true;
   requestAnimationFrame(() => {
-    toEnd();
     isScheduled = false;
+    if (isAtEnd) toEnd();
   });
 }
 
@@ -142,7 +142,12 @@ export function begin() {
   const list = at("timeline");
   let height = 0;
   // Before a scroll that is due, the list also moves because lines were added and removed.
-  list.onscroll = () => { if (!isScheduled && list.clientHeight === height) isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40; };
+  let usedAt = -1000;
+  for (const kind of ["wheel", "keydown", "pointerdown", "pointermove", "touchmove"]) {
+    list.addEventListener(kind, event => { if (kind !== "pointermove" || event.buttons) usedAt = performance.now(); }, { passive: true });
+  }
+  const isMovedByUser = () => performance.now() - usedAt < 500;
+  list.onscroll = () => { if ((!isScheduled || isMovedByUser()) && list.clientHeight === height) isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40; };
   new ResizeObserver(() => {
     height = list.clientHeight;
     if (isAtEnd) toEnd();

@@ -434,6 +434,11 @@ impl State {
         let mut queue = vec![tree];
         while let Some(node) = queue.pop() {
             self.take_frame(session, &node.frame, &page);
+            let shows =
+                node.frame.parent_id.is_none() && !matches!(node.frame.url.as_str(), "" | super::requests::BLANK);
+            if let Some(index) = self.page_index(&page).filter(|_| shows) {
+                self.pages[index].is_first = false;
+            }
             if !self.was_there(&page) {
                 self.guard_frame(session, &node.frame.id, &node.frame.url, now);
             }

@@ -44,7 +44,7 @@ pub(super) use effect::{Effect, SessionKey};
 pub(super) use network_events::{Head, NETWORK};
 pub(super) use persistent_commands::AUTH_REQUIRED;
 pub(super) use requests::{Request, Response};
-pub(super) use sessions::{detach, resume};
+pub(super) use sessions::{ATTACH_LIMIT, detach, resume};
 
 use super::log::{EventRecord, LogEvent as Noted};
 use super::options::{Pages, SupervisorOptions};

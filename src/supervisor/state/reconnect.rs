@@ -84,6 +84,7 @@ impl State {
         let page = &mut self.pages[index];
         page.session = Arc::clone(session);
         page.was_there &= *page.url == *info.url;
+        page.is_first &= info.url.is_empty();
         page.url = info.url.as_str().into();
         page.title = info.title.as_str().into();
         page.state = match page.state {

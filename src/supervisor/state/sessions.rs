@@ -17,7 +17,7 @@ use crate::cdp::protocol::{network, page, runtime, target};
 use crate::cdp::{self, GoneReason, RawReply};
 
 /// A page that has not answered the attach within this time counts as unresponsive.
-const ATTACH_LIMIT: Duration = Duration::from_secs(5);
+pub(in crate::supervisor) const ATTACH_LIMIT: Duration = Duration::from_secs(5);
 
 /// The type of target that a session is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
