@@ -10,8 +10,9 @@ use crate::sync::Deadline;
 
 /// How long to wait for a new tab to load. It may still be loading afterwards.
 const LOADING: Duration = Duration::from_secs(10);
-/// Time limit for closing a tab again after a failure, even past the caller's deadline.
-const CLOSING: Duration = Duration::from_secs(2);
+/// Time limit for closing a tab again after a failure, even past the caller's deadline. The supervisor repeats the command
+/// after 2 s, since Chromium loses some.
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// A tab that was opened.
 #[derive(Debug)]

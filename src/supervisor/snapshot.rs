@@ -195,7 +195,7 @@ pub struct PageView {
 impl PageView {
     /// Whether its frame tree is about to be known: until then it has no frame for a call.
     pub(super) fn is_attaching(&self) -> bool {
-        self.top_frame.is_none() && matches!(self.state, PageState::Attaching | PageState::Ready)
+        self.top_frame.is_none() && self.state == PageState::Attaching
     }
 
     /// The error of a call on a page whose top frame is not known.
