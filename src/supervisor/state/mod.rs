@@ -214,7 +214,7 @@ impl State {
                 self.info(&event.decode::<target::TargetInfoChangedEvent>()?.target_info)
             }
             (inspector::TargetCrashedEvent::METHOD, Some(session)) => self.crashed(session, now),
-            (inspector::TargetReloadedAfterCrashEvent::METHOD, Some(session)) => self.revived(session),
+            (inspector::TargetReloadedAfterCrashEvent::METHOD, Some(session)) => self.revived(session, now),
             (page::DomContentEventFiredEvent::METHOD | page::LoadEventFiredEvent::METHOD, Some(session)) => {
                 self.ask_info(session);
             }

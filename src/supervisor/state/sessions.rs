@@ -188,6 +188,13 @@ impl State {
         if kind == SessionKind::Page && self.has_navigation_policy() && !self.options.prepared {
             self.send(Some(session), 0, page::SetPrerenderingAllowed::new(false));
         }
+        self.begin_steps(session, kind);
+        // Sent last; its answer is not needed.
+        self.send(Some(session), 0, resume());
+    }
+
+    /// Enables the events of a session, and asks for its frames.
+    fn begin_steps(&mut self, session: &SessionKey, kind: SessionKind) {
         if kind.has_frames() {
             self.step(session, Step::Plain, page::Enable::new());
         }
@@ -198,8 +205,6 @@ impl State {
         if kind.has_frames() {
             self.step(session, Step::FrameTree, page::GetFrameTree::new());
         }
-        // Sent last; its answer is not needed.
-        self.send(Some(session), 0, resume());
     }
 
     fn step(&mut self, session: &SessionKey, step: Step, command: impl Into<Outgoing>) {
@@ -298,13 +303,20 @@ impl State {
         self.note(Some(&page), now, Noted::Crashed { crashed: target });
     }
 
-    pub(super) fn revived(&mut self, session: &SessionKey) {
+    /// A crashed page has a process again. If it crashed while it was being attached, its attach is repeated.
+    pub(super) fn revived(&mut self, session: &SessionKey, now: Now) {
         let Some(page) = self.page_of(session) else { return };
-        if let Some(page) = self.page_mut(&page)
-            && page.session == *session
-        {
+        let Some(page) = self.page_mut(&page).filter(|page| page.session == *session) else { return };
+        if page.top.is_some() {
             page.state = PageState::Ready;
+            return;
         }
+        page.state = PageState::Attaching;
+        if let Some(rec) = self.sessions.get_mut(session) {
+            (rec.open_steps, rec.since) = (0, now.instant);
+        }
+        self.begin_steps(session, SessionKind::Page);
+        self.ask_info(session); // its load event may have preceded them
     }
 
     /// Marks pages whose attach takes too long as unresponsive, and releases targets held for them.
