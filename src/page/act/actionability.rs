@@ -379,8 +379,8 @@ fn ended_script(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::ScriptTimeout { .. }))
 }
 
-/// The answer was late.
-fn is_late(error: &Error) -> bool {
+/// Whether the page did not answer in time.
+pub(in crate::page) fn is_late(error: &Error) -> bool {
     use supervisor::Error as E;
     matches!(error, Error::Supervisor(E::Unresponsive { .. } | E::Cdp(cdp::Error::Timeout { .. })))
 }

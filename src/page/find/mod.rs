@@ -22,12 +22,11 @@ pub use get::{ElementBox, ElementProperty, ElementState, ElementValue};
 pub(super) use grammar::is_locator;
 use grammar::{Matcher, Step};
 
-use super::act::{Act, ActKind, Locator, State, WaitFor};
+use super::act::{Act, ActKind, Locator, State, WaitFor, is_late};
 use super::error::Shown;
 use super::world::{Doc, Node};
 use super::{Error, Tab};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor;
 use crate::sync::{Deadline, pause};
 
 /// Maximum number of matches reported for an ambiguous locator.
@@ -311,7 +310,7 @@ impl Tab {
                     pause(RETRY_INTERVAL.min(deadline.left()));
                 }
                 // The last attempt had too little time: the result of earlier ones is the better answer.
-                Err(Error::Supervisor(error)) if has_looked && is_late(&error) => {
+                Err(error) if has_looked && is_late(&error) => {
                     return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
                 }
                 Ok(None) => return Err(self.none_located(at, began.elapsed(), deadline)),
@@ -474,14 +473,5 @@ impl Tab {
             }
             pause(RETRY_INTERVAL.min(deadline.left()));
         }
-    }
-}
-
-/// Whether the page did not answer in time.
-fn is_late(error: &supervisor::Error) -> bool {
-    match error {
-        supervisor::Error::Unresponsive { .. } => true,
-        supervisor::Error::Cdp(error) => error.is_timeout(),
-        _ => false,
     }
 }
