@@ -506,6 +506,7 @@ mod tests {
             blocked: None,
             context: None,
             is_arriving: false,
+            is_under_way: false,
             session: "".into(),
         }
     }

@@ -329,7 +329,13 @@ impl Tab {
         let now = self.supervisor.view();
         let missing = || supervisor::Error::PageNotFound { target: self.target.to_string() };
         let page = now.page(self.target.as_str()).ok_or_else(missing)?;
-        Ok(page.top_frame.clone().ok_or_else(|| page.no_frame())?)
+        if let Some(top) = &page.top_frame {
+            return Ok(top.clone());
+        }
+        let dialog = now.dialogs_of(self.target.as_str()).next();
+        Err(dialog
+            .map_or_else(|| page.no_frame(), |open| supervisor::Error::blocked_by_dialog("Page.getFrameTree", &open.id))
+            .into())
     }
 }
 

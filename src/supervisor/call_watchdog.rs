@@ -357,6 +357,11 @@ impl<'a> CallWatchdog<'a> {
         // A probe that was sent just before the deadline shows nothing yet.
         let grace = self.probes.iter().map(|probe| probe.sent + END_SCRIPT_GRACE).max();
         let is_blocked = grace.is_some_and(|grace| !self.are_answered(Deadline::at(grace)));
+        // It may have been answered meanwhile.
+        let reply = match reply.poll_raw(Deadline::after(Duration::ZERO)) {
+            Ok(outcome) => return Ok(self.answered(outcome?)),
+            Err(reply) => reply,
+        };
         let now = self.supervisor.view();
         if is_blocked && now.is_navigating(&self.route.session) {
             return Err(Error::Navigating { page: self.route.target.to_string(), after });

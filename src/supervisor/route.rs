@@ -7,10 +7,11 @@ use std::time::Instant;
 use super::call_watchdog::DIALOG_GRACE;
 use super::error::Error;
 use super::handle::Supervisor;
-use super::snapshot::{Frame, Phase, View};
+use super::snapshot::{Frame, PageState, PageView, Phase, View};
 use crate::cdp::Connection;
-use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::page::{FrameId, GetFrameTree};
 use crate::cdp::protocol::target::TargetId;
+use crate::cdp::rt::Command as _;
 use crate::sync::Deadline;
 
 /// The frame of a call.
@@ -85,20 +86,39 @@ impl Supervisor {
     ///
     /// # Errors
     /// At the deadline [`Error::Navigating`], or [`Error::Unresponsive`] while it is still being attached;
+    /// [`Error::BlockedByDialog`] if it is a popup and its opener shows a dialog; [`Error::Reconnecting`];
     /// [`Error::Cancelled`].
     pub fn wait_arrived(&self, page: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
-        let began = Instant::now();
-        let arriving = |s: &View| s.page(page.as_str()).is_some_and(|page| page.is_arriving || page.is_attaching());
-        let over = |s: &View| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
-        if over(&self.view()) || self.wait_until(deadline, over).is_some() || !arriving(&self.view()) {
-            return Ok(());
+        let (began, page) = (Instant::now(), page.as_str());
+        let arriving = |s: &View| s.page(page).is_some_and(|page| page.is_arriving || page.awaits_frames());
+        let over = |s: &View| !arriving(s) || !s.is_active() || s.dialogs_of(page).next().is_some();
+        loop {
+            let now = self.connected(deadline)?;
+            if over(&now) || self.wait_until(deadline.within(DIALOG_GRACE), over).is_some() {
+                let now = self.view();
+                if matches!(now.phase, Phase::Reconnecting(_)) {
+                    continue;
+                }
+                return Ok(());
+            }
+            let now = self.view();
+            let Some(waiting) = now.page(page).filter(|_| arriving(&now)) else { return Ok(()) };
+            // A popup is created in the process of its opener, which a dialog blocks.
+            if let Some(dialog) = waiting.opener.as_ref().and_then(|opener| now.dialogs_of(opener.as_str()).next()) {
+                let error = Error::blocked_by_dialog(GetFrameTree::METHOD, &dialog.id);
+                return Err(error.or_cancelled(deadline));
+            }
+            if deadline.passed() {
+                let after = began.elapsed();
+                let error = match waiting.state {
+                    PageState::Attaching | PageState::Unresponsive if !waiting.is_under_way => {
+                        waiting.not_attached(after)
+                    }
+                    _ => Error::Navigating { page: page.to_owned(), after },
+                };
+                return Err(error.or_cancelled(deadline));
+            }
         }
-        let now = self.view();
-        let error = match now.page(page.as_str()).filter(|page| !page.is_arriving) {
-            Some(page) => page.not_attached(began.elapsed()),
-            None => Error::Navigating { page: page.to_string(), after: began.elapsed() },
-        };
-        Err(error.or_cancelled(deadline))
     }
 
     fn find_route(&self, frame: &FrameRef, deadline: Deadline<'_>) -> Result<Route, Error> {
@@ -121,12 +141,20 @@ impl Supervisor {
             }
             return match route_in(&snapshot, frame, connection) {
                 Err(Error::FrameDetached { frame }) if snapshot.is_attaching(&frame) => {
-                    let is_attached = |s: &View| !s.is_active() || !s.is_attaching(&frame);
-                    if self.wait_until(deadline.within(DIALOG_GRACE), is_attached).is_some() {
+                    let state = |s: &View| s.page_of_detached(&frame).map(|page| page.state);
+                    let before = state(&snapshot);
+                    // A page is attached within the deadline or becomes unresponsive; a frame changes its process soon.
+                    let is_page = before == Some(PageState::Attaching);
+                    let limit = if is_page { deadline } else { deadline.within(DIALOG_GRACE) };
+                    if self.wait_until(limit, |s| !s.is_active() || state(s) != before).is_some() {
                         continue;
                     }
-                    Err(Error::FrameDetached { frame })
+                    Err(Error::FrameDetached { frame }.or_cancelled(deadline))
                 }
+                Err(Error::FrameDetached { frame }) => Err(snapshot
+                    .page_of_detached(&frame)
+                    .and_then(PageView::not_usable)
+                    .unwrap_or(Error::FrameDetached { frame })),
                 route => route,
             };
         }

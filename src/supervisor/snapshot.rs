@@ -14,6 +14,7 @@ use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::{FrameId, GetFrameTree};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command as _;
+use crate::cdp::{self, GoneReason};
 
 /// The phase of a supervisor's life cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -121,9 +122,14 @@ impl View {
         self.frames.iter().filter(move |f| f.target_id.as_str() == target)
     }
 
+    /// The page of a frame that has no session.
+    pub(super) fn page_of_detached(&self, frame: &str) -> Option<&PageView> {
+        self.frame(frame).filter(|f| f.session_id.is_none()).and_then(|f| self.page(f.target_id.as_str()))
+    }
+
     /// Whether a frame has no session because its page is being attached, or because it is changing its process.
     pub(crate) fn is_attaching(&self, frame: &str) -> bool {
-        let page = self.frame(frame).filter(|f| f.session_id.is_none()).and_then(|f| self.page(f.target_id.as_str()));
+        let page = self.page_of_detached(frame);
         page.is_some_and(|page| matches!(page.state, PageState::Attaching | PageState::Ready))
     }
 
@@ -188,21 +194,33 @@ pub struct PageView {
     /// Whether it is a new page that does not show its first document yet.
     #[serde(skip)]
     pub(crate) is_arriving: bool,
+    /// Whether it waits for the response of its first document's server.
+    #[serde(skip)]
+    pub(crate) is_under_way: bool,
     #[serde(skip)]
     pub(crate) session: Arc<str>,
 }
 
 impl PageView {
     /// Whether its frame tree is about to be known: until then it has no frame for a call.
-    pub(super) fn is_attaching(&self) -> bool {
+    pub(crate) fn awaits_frames(&self) -> bool {
         self.top_frame.is_none() && self.state == PageState::Attaching
     }
 
     /// The error of a call on a page whose top frame is not known.
     pub(crate) fn no_frame(&self) -> Error {
+        self.not_usable().unwrap_or_else(|| Error::FrameDetached { frame: "top".to_owned() })
+    }
+
+    /// Why a page has no session for calls, if it is not about to get one.
+    pub(super) fn not_usable(&self) -> Option<Error> {
         match self.state {
-            PageState::Unresponsive => self.not_attached(ATTACH_LIMIT),
-            _ => Error::FrameDetached { frame: "top".to_owned() },
+            PageState::Unresponsive => Some(self.not_attached(ATTACH_LIMIT)),
+            PageState::Crashed => {
+                let (method, reason) = (GetFrameTree::METHOD.into(), GoneReason::Crashed);
+                Some(Error::Cdp(cdp::Error::SessionGone { method, reason }))
+            }
+            _ => None,
         }
     }
 

@@ -1,10 +1,15 @@
 //! Locators: elements by role, text, label, placeholder, test id or CSS, over frames and shadow roots.
 
+use std::time::Duration;
+
+use cdpilot::browser::TransportKind;
 use cdpilot::page::{ElementProperty, Error, Locator, Match, SnapshotOptions};
-use cdpilot::sync::Deadline;
+use cdpilot::sync::{Deadline, pause};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::chrome::soon;
+use crate::support::chrome::{launch, soon};
+use crate::support::renderers;
 use crate::support::test_tab::{TestTab, ref_of, text};
 
 fn found(page: &TestTab, locator: &str) -> Vec<Match> {
@@ -252,4 +257,25 @@ fn an_nth_beyond_the_matches_and_a_misspelt_role_are_named() {
     assert_eq!(get(by("text=Save >> nth=9", None)), expected);
     assert!(get(by("text=none", Some(9))).contains("no element matches"));
     assert!(get(by("role=buton", None)).contains("did you mean button?"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_page_that_stops_responding_is_not_reported_as_a_missing_element() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let pid = browser.pid().unwrap();
+    let page = TestTab::of("find-stopped", browser);
+    page.site.page("/", form());
+    page.go("/");
+    let renderers = renderers::of(pid);
+    let refused = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // After the first look, which finds nothing.
+            pause(Duration::from_millis(300));
+            renderers.iter().for_each(|renderer| renderers::signal(*renderer, Signal::STOP));
+        });
+        page.fails_by(json!({ "kind": "click", "locator": "text=Nothing" }), Deadline::after_secs(4))
+    });
+    renderers.iter().for_each(|renderer| renderers::signal(*renderer, Signal::CONT));
+    assert!(!matches!(refused, Error::NoneLocated { .. }), "{refused}");
 }

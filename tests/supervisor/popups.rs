@@ -52,6 +52,26 @@ fn a_popup_belongs_to_the_task() {
 }
 
 #[test]
+fn a_call_on_a_popup_names_the_dialog_of_its_opener() {
+    let Some(task) = Task::shared("opener-asks") else { return };
+    task.site.page("/", "opener");
+    task.site.page("/pop", "<title>popup</title>");
+    task.go(&task.site.url("a", "/"));
+    // Both are in one process, which the dialog blocks.
+    task.run(&format!("window.open('{}'); alert('wait')", task.site.url("a", "/pop")));
+    let dialog = task.dialog();
+    let now = task.until("the popup", |now| now.pages.len() == 2);
+    let popup = now.pages[1].target_id.clone();
+    match task.evaluate(&FrameRef::TopOf(popup.clone()), "1", soon()) {
+        Ok(got) => assert_eq!(got.value, 1),
+        refused => assert_eq!(blocking(refused), [dialog.id.to_string()]),
+    }
+    task.answer(ACCEPT);
+    task.until("its document", |now| now.page(popup.as_str()).is_some_and(|page| &*page.title == "popup"));
+    assert_eq!(eval(&task, &popup, "document.title"), "popup");
+}
+
+#[test]
 fn a_dialog_of_an_opening_popup_is_answered() {
     let Some(task) = Task::shared("asking-popup") else { return };
     task.site.page("/", "opener");

@@ -12,7 +12,7 @@ use cdpilot::supervisor::{
 use cdpilot::sync::{Deadline, spawn};
 use serde_json::json;
 
-use crate::support::chrome::{ACCEPT, launch, soon, until};
+use crate::support::chrome::{ACCEPT, Task, launch, soon, top_of, until};
 use crate::support::proxy::Proxy;
 use crate::support::site::Site;
 
@@ -143,6 +143,43 @@ fn calls_wait_for_a_reconnect_and_those_under_way_fail() {
     assert_eq!(now.pages[0].state, PageState::Detached);
     far.proxy.refuse(false);
     assert_eq!(eval_value(&far.supervisor, "document.title"), "far away");
+    far.end();
+}
+
+#[test]
+fn a_page_that_crashed_before_a_reconnect_is_attached_when_it_is_back() {
+    let Some(far) = Far::new("crashed") else { return };
+    let supervisor = &far.supervisor;
+    let crash = || {
+        let session = top_of(&supervisor.view()).and_then(|top| top.session_id.clone()).unwrap();
+        drop(supervisor.connection().session(session).send_raw("Page.crash", &json!({})).unwrap());
+        until(supervisor, "the crash", |now| now.pages[0].state == PageState::Crashed);
+    };
+    let has_session = |now: &View| top_of(now).is_some_and(|top| top.session_id.is_some());
+    let is_back = |now: &View| now.pages[0].state == PageState::Ready && has_session(now);
+    // Loaded again after the reconnect.
+    far.go();
+    crash();
+    far.proxy.cut();
+    far.back(2);
+    supervisor.reload(&FrameRef::Top, soon()).unwrap();
+    let top = until(supervisor, "the page", is_back).pages[0].top_frame.clone().unwrap();
+    let title = supervisor.evaluate(&FrameRef::Id(top), "document.title", soon()).unwrap();
+    assert_eq!(title.result.value, "far away");
+    // Loaded again by another program before the reconnect.
+    crash();
+    far.proxy.refuse(true);
+    far.proxy.cut();
+    until(supervisor, "it knows", |now| matches!(now.phase, Phase::Reconnecting(_)));
+    let url = far.browser.endpoint().unwrap().url();
+    let other = Task::second(&url, "other", Pages::All);
+    let page = FrameRef::TopOf(supervisor.view().pages[0].target_id.clone());
+    other.reload(&page, soon()).unwrap();
+    far.proxy.refuse(false);
+    far.back(3);
+    until(supervisor, "the page again", is_back);
+    assert_eq!(eval_value(supervisor, "document.title"), "far away");
+    other.stop(soon());
     far.end();
 }
 

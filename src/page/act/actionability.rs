@@ -22,7 +22,7 @@ const WAIT_SLICE: Duration = Duration::from_secs(2);
 /// Additional time for the answer of such a call.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 /// A page that does not respond for this long is reported as such, whatever was in the way before.
-const STUCK_AFTER: Duration = Duration::from_secs(1);
+pub(crate) const STUCK_AFTER: Duration = Duration::from_secs(1);
 /// Time reserved before the deadline for the answer to arrive.
 const RESERVED: Duration = Duration::from_millis(150);
 

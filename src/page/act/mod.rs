@@ -45,7 +45,7 @@ mod wait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(super) use actionability::is_late;
+pub(super) use actionability::{STUCK_AFTER, is_late};
 pub use kinds::{ACTIONS, ActKind};
 pub use load_state::LoadState;
 pub use notices::{Notice, NoticeKind};

@@ -22,7 +22,7 @@ pub use get::{ElementBox, ElementProperty, ElementState, ElementValue};
 pub(super) use grammar::is_locator;
 use grammar::{Matcher, Step};
 
-use super::act::{Act, ActKind, Locator, State, WaitFor, is_late};
+use super::act::{Act, ActKind, Locator, STUCK_AFTER, State, WaitFor, is_late};
 use super::error::Shown;
 use super::world::{Doc, Node};
 use super::{Error, Tab};
@@ -303,6 +303,7 @@ impl Tab {
         let locator = at.locator.as_deref().unwrap_or_default();
         let (began, mut has_looked) = (Instant::now(), false);
         loop {
+            let asked = Instant::now();
             match self.matched(at, deadline) {
                 Ok(Some(one)) => return Ok(one),
                 Ok(None) | Err(Error::DocumentGone { .. }) if deadline.left() > RESERVED => {
@@ -310,7 +311,7 @@ impl Tab {
                     pause(RETRY_INTERVAL.min(deadline.left()));
                 }
                 // The last attempt had too little time: the result of earlier ones is the better answer.
-                Err(error) if has_looked && is_late(&error) => {
+                Err(error) if has_looked && is_late(&error) && asked.elapsed() < STUCK_AFTER => {
                     return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
                 }
                 Ok(None) => return Err(self.none_located(at, began.elapsed(), deadline)),

@@ -49,7 +49,7 @@ impl Tab {
     fn is_leaving(&self, now: &View) -> bool {
         let Some(page) = now.page(self.target.as_str()) else { return false };
         let top = page.top_frame.as_ref().and_then(|top| now.frame(top.as_str()));
-        page.is_arriving || top.is_none_or(|top| top.navigating)
+        page.is_arriving || top.map_or_else(|| page.awaits_frames(), |top| top.navigating)
     }
 }
 

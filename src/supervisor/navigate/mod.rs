@@ -90,8 +90,10 @@ impl Supervisor {
             let changed = |s: &View| s.frame(frame).is_none_or(|f| f.loader != shows);
             self.wait_until(deadline.within(REPLACEMENT_GRACE), changed);
         }
-        // Any new document counts: the page may have navigated on its own.
-        let shown = |s: &View| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
+        // Any new document counts: the page may have navigated on its own. A frame that was known and is not any more is gone.
+        let was_known = route.frame.is_some();
+        let shown =
+            |s: &View| s.frame(frame).map_or(was_known, |f| *f.loader == *loader.as_str() || f.loader != before);
         self.wait_for_document(&route, &mut watch, began, deadline, |s| {
             shown(s) || last_blocked_number(s, &route) > blocked
         })?;

@@ -302,7 +302,10 @@ impl State {
             && rec.session == *session
         {
             rec.top = Some(frame.id.clone());
-            rec.url = url;
+            // The URL of an initial empty document is empty: that of the target is the one to be loaded.
+            if !url.is_empty() {
+                rec.url = url;
+            }
         }
     }
 

@@ -64,6 +64,7 @@ impl PageRec {
             blocked: self.blocked.clone(),
             lost_dialog: self.lost_dialog.clone().filter(|_| self.state == PageState::Wedged),
             is_arriving: self.arrival != Arrival::Done,
+            is_under_way: self.arrival == Arrival::UnderWay,
             session: Arc::clone(&self.session),
         }
     }

@@ -18,6 +18,10 @@ use crate::cdp::{self, GoneReason, RawReply};
 
 /// A page that has not answered the attach within this time counts as unresponsive.
 pub(in crate::supervisor) const ATTACH_LIMIT: Duration = Duration::from_secs(5);
+/// How often an attach is repeated because the target had crashed before.
+const REPEATS: u8 = 3;
+/// The error of Chromium 156 for commands that were pending when the renderer crashed.
+const CRASHED: &str = "Target crashed";
 
 /// The type of target that a session is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +61,25 @@ pub(super) struct SessionRec {
     pub(super) page: TargetId,
     /// Number of unanswered steps of the attach.
     open_steps: u8,
+    /// Whether a step of the attach failed.
+    has_failed: bool,
+    /// Whether all steps of the attach have succeeded: Chromium keeps the settings when the renderer is replaced.
+    is_set_up: bool,
+    /// Whether its target has crashed since the attach.
+    has_crashed: bool,
+    /// How often the attach may still be repeated without a report that the renderer is back.
+    repeats: u8,
     since: Instant,
     pub(super) bridge: BridgeLife,
 }
 
 impl SessionRec {
+    fn new(kind: SessionKind, target: TargetId, page: TargetId, now: Now) -> Self {
+        let (since, bridge) = (now.instant, BridgeLife::Off);
+        let (has_failed, is_set_up, has_crashed) = (false, false, false);
+        Self { kind, target, page, open_steps: 0, has_failed, is_set_up, has_crashed, repeats: REPEATS, since, bridge }
+    }
+
     /// The frame that the session is attached to: the id of a frame target is the id of its frame.
     pub(super) fn frame(&self) -> Option<FrameId> {
         self.kind.has_frames().then(|| FrameId::from(self.target.as_str()))
@@ -146,10 +164,8 @@ impl State {
     }
 
     fn adopt_shared_worker(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
-        let (target, page) = (info.target_id.clone(), info.target_id.clone());
-        let (kind, bridge) = (SessionKind::Shared, BridgeLife::Off);
-        let rec = SessionRec { kind, target, page, open_steps: 0, since: now.instant, bridge };
-        self.sessions.insert(Arc::clone(session), rec);
+        let (target, page, kind) = (info.target_id.clone(), info.target_id.clone(), SessionKind::Shared);
+        self.sessions.insert(Arc::clone(session), SessionRec::new(kind, target, page, now));
         let Some(catch) = self.catching(session) else { return };
         // `Fetch` comes first and intercepts most requests; sometimes the worker's first requests precede it.
         self.send(Some(session), 0, catch.command());
@@ -177,10 +193,16 @@ impl State {
     }
 
     fn add_session(&mut self, session: &SessionKey, kind: SessionKind, info: &TargetInfo, page: TargetId, now: Now) {
-        let (bridge, confining) = (BridgeLife::Off, page.clone());
-        let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant, bridge };
+        let rec = SessionRec::new(kind, info.target_id.clone(), page.clone(), now);
         self.sessions.insert(Arc::clone(session), rec);
-        self.confine_session(session, kind, &confining);
+        self.set_up(session, kind, &page);
+        // Sent last; its answer is not needed.
+        self.send(Some(session), 0, resume());
+    }
+
+    /// Sends the settings of a session, enables its events, and asks for its frames. All of this may be repeated.
+    fn set_up(&mut self, session: &SessionKey, kind: SessionKind, page: &TargetId) {
+        self.confine_session(session, kind, page);
         self.bridge_session(session);
         self.network_session(session);
         self.chooser_session(session);
@@ -188,13 +210,6 @@ impl State {
         if kind == SessionKind::Page && self.has_navigation_policy() && !self.options.prepared {
             self.send(Some(session), 0, page::SetPrerenderingAllowed::new(false));
         }
-        self.begin_steps(session, kind);
-        // Sent last; its answer is not needed.
-        self.send(Some(session), 0, resume());
-    }
-
-    /// Enables the events of a session, and asks for its frames.
-    fn begin_steps(&mut self, session: &SessionKey, kind: SessionKind) {
         if kind.has_frames() {
             self.step(session, Step::Plain, page::Enable::new());
         }
@@ -229,7 +244,10 @@ impl State {
     ) {
         let Some(rec) = self.sessions.get_mut(session) else { return };
         rec.open_steps = rec.open_steps.saturating_sub(1);
+        rec.has_failed |= step != Step::Reseed && result.is_err();
         let ready = rec.open_steps == 0;
+        let is_attached = ready && !rec.has_failed && !rec.is_set_up;
+        rec.is_set_up |= is_attached;
         let (kind, page) = (rec.kind, rec.page.clone());
         if step == Step::Reseed && matches!(result, Err(cdp::Error::SessionGone { reason: GoneReason::Unknown, .. })) {
             // Its end was among the lost events, and so was whether the frame remains. If it does, it is in the frame
@@ -254,14 +272,34 @@ impl State {
                 Err(error) => tracing::warn!(%error, "frame tree ignored"),
             }
         }
+        if step == Step::FrameTree && result.as_ref().is_err_and(is_crash) {
+            if self.repeat_attach(session, now) {
+                return;
+            }
+            if kind == SessionKind::Page {
+                self.set_page_state(&page, PageState::Crashed, now);
+            }
+        }
         if ready && kind == SessionKind::Page {
             self.attach_answered(&page, now);
+            if step != Step::Reseed {
+                self.ask_title(session);
+            }
         }
-        if ready && kind == SessionKind::Page && self.page_state(&page) != Some(PageState::Crashed) {
+        let is_back = is_attached || self.page_state(&page) != Some(PageState::Crashed);
+        if ready && kind == SessionKind::Page && is_back {
             self.set_page_state(&page, PageState::Ready, now);
             if let Some(page) = self.page_mut(&page) {
                 page.lost_dialog = None;
             }
+        }
+    }
+
+    /// Asks for the title of a page that was attached while it showed a document, whose load events may have preceded the attach.
+    fn ask_title(&mut self, session: &SessionKey) {
+        let page = self.page_of(session).and_then(|page| self.page_index(&page)).map(|index| &self.pages[index]);
+        if page.is_some_and(|page| !page.url.is_empty() && *page.url != *super::requests::BLANK) {
+            self.ask_info(session);
         }
     }
 
@@ -287,7 +325,9 @@ impl State {
     }
 
     pub(super) fn crashed(&mut self, session: &SessionKey, now: Now) {
-        let Some(rec) = self.sessions.get(session) else { return };
+        let Some(rec) = self.sessions.get_mut(session) else { return };
+        rec.has_failed |= !rec.is_set_up;
+        rec.has_crashed = true;
         let (kind, page, target) = (rec.kind, rec.page.clone(), rec.target.clone());
         self.contexts_cleared(session);
         self.drop_children(&FrameId::from(target.as_str()));
@@ -303,20 +343,37 @@ impl State {
         self.note(Some(&page), now, Noted::Crashed { crashed: target });
     }
 
-    /// A crashed page has a process again. If it crashed while it was being attached, its attach is repeated.
+    fn set_up_again(&mut self, session: &SessionKey, now: Now) {
+        let Some(rec) = self.sessions.get_mut(session) else { return };
+        (rec.open_steps, rec.has_failed, rec.since) = (0, false, now.instant);
+        let (kind, page) = (rec.kind, rec.page.clone());
+        self.set_up(session, kind, &page);
+    }
+
+    /// Repeats the attach of a target that had crashed before. Chromium 156 refuses the commands of such an attach once the
+    /// target is loaded again, and reports neither the crash nor its end to that session.
+    fn repeat_attach(&mut self, session: &SessionKey, now: Now) -> bool {
+        let rec = self.sessions.get_mut(session).filter(|rec| !rec.has_crashed && rec.repeats > 0);
+        let repeats = rec.map(|rec| rec.repeats -= 1).is_some();
+        if repeats {
+            self.set_up_again(session, now);
+        }
+        repeats
+    }
+
+    /// A crashed page or frame has a process again. If it crashed while it was being attached, its attach is repeated:
+    /// Chromium restores only the settings that the crashed process had confirmed.
     pub(super) fn revived(&mut self, session: &SessionKey, now: Now) {
-        let Some(page) = self.page_of(session) else { return };
-        let Some(page) = self.page_mut(&page).filter(|page| page.session == *session) else { return };
-        if page.top.is_some() {
-            page.state = PageState::Ready;
-            return;
+        let Some(rec) = self.sessions.get_mut(session) else { return };
+        let (kind, page, is_set_up) = (rec.kind, rec.page.clone(), rec.is_set_up);
+        (rec.has_crashed, rec.repeats) = (false, REPEATS);
+        if !is_set_up && kind.has_frames() {
+            self.set_up_again(session, now);
         }
-        page.state = PageState::Attaching;
-        if let Some(rec) = self.sessions.get_mut(session) {
-            (rec.open_steps, rec.since) = (0, now.instant);
+        if kind == SessionKind::Page {
+            let state = if is_set_up { PageState::Ready } else { PageState::Attaching };
+            self.set_page_state(&page, state, now);
         }
-        self.begin_steps(session, SessionKind::Page);
-        self.ask_info(session); // its load event may have preceded them
     }
 
     /// Marks pages whose attach takes too long as unresponsive, and releases targets held for them.
@@ -342,6 +399,15 @@ impl State {
         let attaching = self.pages.iter().filter(|p| p.state == PageState::Attaching);
         let stuck = attaching.filter_map(|p| self.sessions.get(&p.session)).map(|s| s.since + ATTACH_LIMIT).min();
         [stuck, self.requests.next_check(now)].into_iter().flatten().min()
+    }
+}
+
+/// Whether a command failed because the renderer of its target has crashed.
+fn is_crash(error: &cdp::Error) -> bool {
+    match error {
+        cdp::Error::SessionGone { reason: GoneReason::Crashed, .. } => true,
+        cdp::Error::Protocol { message, .. } => message.contains(CRASHED),
+        _ => false,
     }
 }
 
