@@ -560,10 +560,11 @@ impl Supervisor {
         let blocks = |dialog: &&Dialog| {
             let shown_by = dialog.frame_id.as_ref().and_then(|f| snapshot.frame(f.as_str()));
             let same = shown_by.is_none_or(|f| f.session_id.as_ref() == Some(&route.session));
+            // Measured from the later of the two: the call has the whole time, however long the dialog has been open.
             let takes_long = |began: Instant| {
-                let open = open_for(dialog);
-                let caused = method.starts_with("Input.") && open <= began.elapsed();
-                open > if caused { INPUT_GRACE } else { DIALOG_GRACE }
+                let (open, waited) = (open_for(dialog), began.elapsed());
+                let caused = method.starts_with("Input.") && open <= waited;
+                open.min(waited) > if caused { INPUT_GRACE } else { DIALOG_GRACE }
             };
             same || matches!(patience, DialogGrace::Since(began) if takes_long(began))
         };

@@ -423,6 +423,25 @@ fn every_command_is_covered_by_a_request_test() {
 }
 
 #[test]
+fn help_lists_only_options_that_have_an_effect() {
+    let program = crate::cli_run::Program::new();
+    for action in ACTIONS {
+        let special = ["type", "drag", "select", "fill", "wait", "evaluate", "batch"].contains(&action.kind);
+        let name = match (action.command, special) {
+            (Some(command), _) => command.name,
+            (None, true) => action.kind,
+            (None, false) => continue,
+        };
+        let help = program.run(&["browser", name, "--help"]).stdout;
+        let shows = |option: &str| help.contains(&format!("{option}\n")) || help.contains(&format!("{option} "));
+        // These two have no options of actions.
+        let shared = !["wait", "evaluate"].contains(&name);
+        let expected = (shared && action.takes_force, shared && action.takes_input);
+        assert_eq!((shows("--force"), shows("--synthetic")), expected, "{name}: {help}");
+    }
+}
+
+#[test]
 fn route_commands_send_their_requests() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made.json");

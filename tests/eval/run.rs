@@ -252,6 +252,8 @@ fn limits_end_a_run_and_what_happened_is_scored() {
     let stand =
         Stand::new(&[("late", 12.0), ("dear", 60.0), ("asks", 60.0), ("broken", 60.0)], |task, answers| match () {
             () if task.contains("(late)") && answers == 3 => Turn::Hang,
+            // The sixth answer exceeds the limit; the run ends while the eighth is awaited.
+            () if task.contains("(dear)") && answers == 7 => Turn::Hang,
             () if task.contains("(dear)") && answers > 2 => Turn::Call("browser_snapshot", json!({})),
             () if task.contains("(asks)") && answers == 3 => {
                 Turn::Call("please_help_me", json!({ "message": "May I?" }))
@@ -272,8 +274,8 @@ fn limits_end_a_run_and_what_happened_is_scored() {
     assert!(late["cause"].as_str().unwrap().contains("time limit"), "{late}");
     let dear = of("dear");
     assert_eq!(
-        (&dear["over_cost"], &dear["usage"], &dear["passed"]),
-        (&json!(true), &json!(0.0), &json!(true)),
+        (&dear["over_cost"], &dear["usage"], &dear["passed"], &dear["timed_out"]),
+        (&json!(true), &json!(0.0), &json!(true), &json!(false)),
         "{dear}"
     );
     assert!(dear["cost"].as_f64().unwrap() <= 0.7, "stopped after the answer that exceeded it: {dear}");

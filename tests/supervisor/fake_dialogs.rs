@@ -1,5 +1,7 @@
 //! Rare orders of dialog events, with a fake browser.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use cdpilot::cdp;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{
@@ -9,8 +11,10 @@ use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, blocking, soon, text, until};
-use crate::support::fake_cdp::{Fake, Gate};
-use crate::support::fake_pages::{PAGE, SESSION, browser, closing, folded, opening, supervise, supervise_with, tell};
+use crate::support::fake_cdp::{Action, Fake, Gate};
+use crate::support::fake_pages::{
+    PAGE, SESSION, browser, closing, folded, frame, opening, supervise, supervise_with, tell,
+};
 
 const ANSWER: &str = "Page.handleJavaScriptDialog";
 
@@ -279,4 +283,38 @@ fn a_lost_connection_ends_waits_for_an_answer() {
     assert_eq!(now.recent[0].closed_by, ClosedBy::Lost);
     let kinds: Vec<EventKind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind()).collect();
     assert_eq!(kinds[kinds.len() - 2..], [EventKind::DialogClosed, EventKind::Ended]);
+}
+
+#[test]
+fn a_page_that_opens_one_dialog_after_another_is_not_closed_under_them() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    tell(&fake, "Page.frameAttached", json!({ "frameId": "F", "parentFrameId": PAGE }));
+    folded(&fake, &supervisor);
+    fake.on("Page.navigate").reply(json!({ "frameId": PAGE }));
+    fake.on(ANSWER).with(|_| {
+        vec![Action::Reply(json!({})), Action::event_in(SESSION, "Page.javascriptDialogClosed", closing("F", false))]
+    });
+    // It asks again whenever its script is terminated, twice, and shows the blank document then.
+    let terminations = AtomicUsize::new(0);
+    fake.on("Runtime.terminateExecution").with(move |_| {
+        let event = match terminations.fetch_add(1, Ordering::Relaxed) {
+            0 | 1 => Action::event_in(SESSION, "Page.javascriptDialogOpening", opening("F", "alert", "again")),
+            _ => {
+                let mut blank = frame(PAGE, None, "/");
+                blank["url"] = "about:blank".into();
+                Action::event_in(SESSION, "Page.frameNavigated", json!({ "frame": blank, "type": "Navigation" }))
+            }
+        };
+        vec![Action::Reply(json!({})), event]
+    });
+    supervisor.close_page(&PAGE.into(), soon()).unwrap();
+    let sent = fake.log(|log| log.methods().into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let ends: Vec<&str> = sent
+        .iter()
+        .map(String::as_str)
+        .filter(|method| method.ends_with("Execution") || method.ends_with("closeTarget"))
+        .collect();
+    let terminated = "Runtime.terminateExecution";
+    assert_eq!(ends, [terminated, terminated, terminated, "Target.closeTarget"]);
 }

@@ -32,6 +32,7 @@ fn loop_in(task: &Task, frame: &FrameRef) {
 }
 
 fn rescues(task: &Task) -> usize {
+    task.caught_up(soon()).unwrap();
     task.log().since(0, 10_000).entries.iter().filter(|entry| entry.kind() == EventKind::Rescued).count()
 }
 

@@ -30,7 +30,7 @@ pub(in super::super) struct Drag {
     /// Frame for the selectors: frame id, or ref of the iframe [default: the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
-    /// Number of mouse moves between start and end
+    /// Number of mouse moves between start and end, 1 to 1000 [default: 10]
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
     #[command(flatten)]

@@ -83,9 +83,9 @@ impl Subcommand for Action {
     fn augment_subcommands(all: clap::Command) -> clap::Command {
         let special = Special::augment_subcommands(clap::Command::new("special"));
         ACTIONS.iter().fold(all, |all, action| match (action.command, special.find_subcommand(action.kind)) {
-            (Some(plain), _) => all.subcommand(command(action, plain)),
+            (Some(plain), _) => all.subcommand(effective(action, command(action, plain))),
             // In the order of this list, not of the other one.
-            (None, Some(special)) => all.subcommand(special.clone().display_order(None)),
+            (None, Some(special)) => all.subcommand(effective(action, special.clone().display_order(None))),
             (None, None) => all,
         })
     }
@@ -111,6 +111,16 @@ impl FromArgMatches for Action {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// Without the options that have no effect on an action. They are still read, and the server says why they are refused.
+fn effective(action: &ActionSpec, command: clap::Command) -> clap::Command {
+    let no_effect = [("force", action.takes_force), ("synthetic", action.takes_input)];
+    let hidden = no_effect.into_iter().filter(|(_, takes)| !takes);
+    hidden.fold(command, |command, (option, _)| {
+        let has_it = command.get_arguments().any(|arg| arg.get_id() == option);
+        if has_it { command.mut_arg(option, |arg| arg.hide(true)) } else { command }
+    })
 }
 
 fn command(action: &'static ActionSpec, plain: CommandSpec) -> clap::Command {

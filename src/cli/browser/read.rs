@@ -28,7 +28,7 @@ pub(in super::super) struct Screenshot {
     /// Image format [default: from the extension of --out, else png]
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Option<PictureType>,
-    /// JPEG quality, 1 to 100
+    /// JPEG quality, 1 to 100 [default: 80]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: Option<u8>,
     /// Draw numbered boxes around interactive elements
@@ -149,7 +149,7 @@ pub(in super::super) struct Console {
     /// exception
     #[arg(long, value_name = "LEVEL", value_parser = LEVELS, hide_possible_values = true)]
     level: Option<String>,
-    /// Show the last N messages
+    /// Show the last N messages [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Clear the messages afterwards
@@ -161,7 +161,7 @@ pub(in super::super) struct Console {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Errors {
-    /// Show the last N exceptions
+    /// Show the last N exceptions [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Clear the exceptions afterwards
@@ -176,7 +176,7 @@ pub(in super::super) struct Requests {
     /// Show only requests whose URL contains this text; with *, those whose whole URL matches this pattern
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Show the last N requests
+    /// Show the last N requests [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Clear the requests afterwards

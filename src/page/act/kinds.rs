@@ -9,7 +9,7 @@ use super::super::{Error, Tab};
 use super::Performed;
 use super::pointer::Click;
 use super::request::{Act, Button, Direction, Field, Locator, Modifier, MouseEvent, Point, WaitFor};
-use super::spec::{ActionSpec, Described as _, command, sentence, tool};
+use super::spec::{ActionSpec, Described as _, command, is_among, sentence, tool};
 use super::typing::Typing;
 use crate::sync::Deadline;
 
@@ -46,6 +46,7 @@ actions! {
         /// The element to focus.
         at: Locator => flatten,
     }
+        ; ignores input
         => tab.focused().focus_on(at, act.force, deadline);
 
     /// Scrolls an element into view.
@@ -53,6 +54,7 @@ actions! {
         /// The element to show.
         at: Locator => flatten; cli positional(""),
     }
+        ; ignores input
         ; cli command("scroll-into-view", "Scroll an element into view").alias("scrollintoview")
         => tab.focused().scroll_into_view(at, act.force, deadline);
 
@@ -67,6 +69,7 @@ actions! {
         /// The mouse button. Default `left`.
         button: Button = default; cli option("Mouse button [default: left]"),
     }
+        ; ignores force
         ; cli command("click-coords", "Click at a position in the viewport")
         => tab.focused().click_point(act, Point { x: *x, y: *y }, Click::new(*button, *double, &[]), deadline);
 
@@ -75,6 +78,7 @@ actions! {
         /// The events, in order.
         events: Vec<MouseEvent>,
     }
+        ; ignores force
         => tab.focused().mouse_events(act, events, deadline);
 
     /// Types text into an element, or into the focused one.
@@ -101,6 +105,7 @@ actions! {
         /// The text to insert.
         text: String; cli positional("Text to insert"),
     }
+        ; ignores force input
         ; cli command("insert-text", "Insert text into the focused field without key events")
         => tab.focused().insert(text, deadline);
 
@@ -196,6 +201,7 @@ actions! {
 
     /// Waits until all given conditions hold at once.
     Wait "wait" (wanted: WaitFor)
+        ; ignores input
         ; tool tool("browser_wait", "Wait until all conditions hold.").timeout("Time limit [20000]")
         => tab.wait(wanted, act.force, deadline);
 
@@ -206,11 +212,13 @@ actions! {
         /// Height in CSS pixels, 1 to 8,192.
         height: u32; cli positional("Height, CSS pixels"),
     }
+        ; ignores force input
         ; cli command("resize", "Set the viewport size")
         => tab.resize(*width, *height, deadline);
 
     /// Closes the tab.
     Close "close" {}
+        ; ignores force input
         => tab.close_tab(deadline);
 
     /// Runs JavaScript in the page.
@@ -225,6 +233,7 @@ actions! {
         /// The frame to run in: a frame id or the ref of an iframe. Default: the top frame.
         frame_id as "frameId": Option<String> = default; tool takes("Frame to run in"),
     }
+        ; ignores input
         ; tool tool("browser_evaluate", "Run JavaScript in the page.")
         => tab.run_script(script, reference.as_deref(), frame_id.as_deref(), act, deadline);
 
@@ -235,5 +244,6 @@ actions! {
         /// Stop at the first failure. Default true.
         stop_on_error as "stopOnError": Option<bool> = default,
     }
+        ; ignores force input
         => Err(Error::BadRequest { problem: "a batch cannot be done in one step".to_owned() });
 }

@@ -23,15 +23,15 @@ impl Act {
 
 /// Refuses `force` and `input: synthetic` where they have no effect, with their path in the request.
 fn effective(act: &Act, place: &str) -> Result<(), Error> {
-    let kind = act.kind.name();
+    let (kind, spec) = (act.kind.name(), act.kind.spec());
     let refuse = |field: &str| {
         let instead = if kind == "batch" { "give it to the actions of the batch" } else { "leave it out" };
         Err(Error::BadRequest { problem: format!("{place}{field}: it has no effect on {kind}; {instead}") })
     };
-    if act.force && !act.kind.takes_force() {
+    if act.force && spec.is_some_and(|spec| !spec.takes_force) {
         return refuse("force");
     }
-    if act.input == Some(Input::Synthetic) && !act.kind.sends_events() {
+    if act.input == Some(Input::Synthetic) && spec.is_some_and(|spec| !spec.takes_input) {
         return refuse("input");
     }
     if let ActKind::Batch { actions, .. } = &act.kind {

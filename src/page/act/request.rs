@@ -101,35 +101,6 @@ impl ActKind {
         !matches!(self, Self::Wait(_) | Self::Close {})
     }
 
-    /// Whether `force` has an effect: the action can name an element by its ref, which is then not compared with what was
-    /// shown.
-    pub(super) fn takes_force(&self) -> bool {
-        !matches!(
-            self,
-            Self::ClickCoords { .. }
-                | Self::Mouse { .. }
-                | Self::InsertText { .. }
-                | Self::Resize { .. }
-                | Self::Close {}
-                | Self::Batch { .. }
-        )
-    }
-
-    /// Whether the action sends mouse or key events, so that `input` has an effect.
-    pub(super) fn sends_events(&self) -> bool {
-        !matches!(
-            self,
-            Self::Focus { .. }
-                | Self::ScrollIntoView { .. }
-                | Self::InsertText { .. }
-                | Self::Wait(_)
-                | Self::Resize { .. }
-                | Self::Close {}
-                | Self::Evaluate { .. }
-                | Self::Batch { .. }
-        )
-    }
-
     /// The frames that the action names, without those of a batch's actions.
     pub(super) fn frames(&self) -> Vec<&str> {
         let named = match self {

@@ -17,6 +17,11 @@ pub struct ActionSpec {
     pub command: Option<CommandSpec>,
     /// The tool for models, if there is one.
     pub tool: Option<ToolSpec>,
+    /// Whether `force` has an effect: the action can name an element by its ref, which is then not compared with what was
+    /// shown.
+    pub takes_force: bool,
+    /// Whether `input` has an effect: the action sends mouse or key events.
+    pub takes_input: bool,
 }
 
 /// A field of an action.
@@ -274,6 +279,26 @@ pub(super) const fn as_text(bytes: &'static [u8], otherwise: &'static str) -> &'
     }
 }
 
+/// Whether a name is in a list.
+pub(super) const fn is_among(name: &str, names: &[&str]) -> bool {
+    let mut at = 0;
+    while at < names.len() {
+        if same(names[at].as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    one.len() == other.len() && at == one.len()
+}
+
 /// A description in one line; its lines begin with a space.
 pub(super) const fn sentence(lines: &'static str) -> &'static str {
     lines.trim_ascii()
@@ -385,12 +410,14 @@ macro_rules! choices {
 /// ```text
 /// /// What it does.
 /// Variant "kind" { fields, see `described!` }
+///     ; ignores force input
 ///     ; cli command(…)
 ///     ; tool tool(…)
 ///     => the call that performs it;
 /// ```
 ///
-/// or `Variant "kind" (name: Type)` with the fields of a struct.
+/// or `Variant "kind" (name: Type)` with the fields of a struct. Of the fields that all actions have, `force` and `input` are
+/// refused where they are listed as ignored.
 macro_rules! actions {
     (
         perform($tab:ident, $act:ident, $deadline:ident);
@@ -403,6 +430,7 @@ macro_rules! actions {
                 $(; cli $argument:expr)? $(; tool $field_tool:expr)?
             ),* $(,)? })?
             $(($inner:ident: $inner_ty:ty))?
+            $(; ignores $($ignored:ident)+)?
             $(; cli $command:expr)?
             $(; tool $tool:expr)?
             => $perform:expr;
@@ -441,6 +469,8 @@ macro_rules! actions {
                 )*])? $(<$inner_ty>::FIELDS)?,
                 command: [$(Some($command),)? None][0],
                 tool: [$(Some($tool),)? None][0],
+                takes_force: !is_among("force", &[$($(stringify!($ignored)),+)?]),
+                takes_input: !is_among("input", &[$($(stringify!($ignored)),+)?]),
             },
         )*];
 
@@ -449,6 +479,12 @@ macro_rules! actions {
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$variant { .. } => $kind, )* }
+            }
+
+            /// The description of the kind.
+            #[must_use]
+            pub fn spec(&self) -> Option<&'static ActionSpec> {
+                ACTIONS.iter().find(|action| action.kind == self.name())
             }
 
             /// The element of the action, if it has one; the first field of a form.

@@ -245,6 +245,7 @@ impl State {
         self.dialogs.open.push(open);
         self.dirty.dialogs = true;
         if closing {
+            self.requests.asks_while_closing(&target);
             // The `beforeunload` dialog of a page that is being closed is accepted.
             self.answer(&id, Answering::Closing, kind == DialogType::BeforeUnload, None, now);
         } else if !self.answer_at_once(&id, now) {

@@ -138,6 +138,8 @@ enum Waiting {
     Blanked { target: target::TargetId },
     /// The browser's description of a page.
     Info,
+    /// The navigation history of a page that was just attached.
+    History { target: target::TargetId },
     /// A file chooser receives its files.
     Chooser { chosen: super::chooser::ChosenFiles, reply: requests::Response<super::chooser::ChosenFiles> },
     /// A page was closed.
@@ -317,7 +319,12 @@ impl State {
             Some(Waiting::Blanked { .. }) => {}
             Some(Waiting::Info) => {
                 if let Ok(returned) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
-                    self.titled(&returned.target_info);
+                    self.titled(&returned.target_info.target_id, &returned.target_info.title);
+                }
+            }
+            Some(Waiting::History { target }) => {
+                if let Ok(history) = result.and_then(|raw| raw.decode::<page::GetNavigationHistoryReturns>()) {
+                    self.titled_at_attach(&target, &history);
                 }
             }
             Some(Waiting::Chooser { chosen, reply }) => self.files_set(chosen, reply, result.err()),

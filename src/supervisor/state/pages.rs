@@ -11,7 +11,7 @@ use super::arrival::Arrival;
 use super::sessions::SessionKind;
 use super::{Now, SessionKey, State};
 use crate::cdp::protocol::browser::BrowserContextId;
-use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::page::{FrameId, GetNavigationHistory, GetNavigationHistoryReturns};
 use crate::cdp::protocol::runtime::TerminateExecution;
 use crate::cdp::protocol::target::{CloseTarget, GetTargetInfo, TargetId, TargetInfo};
 
@@ -230,12 +230,31 @@ impl State {
         self.send(None, tag, info);
     }
 
-    /// The browser's description of a page. Its URL is ignored: events report it earlier.
-    pub(super) fn titled(&mut self, info: &TargetInfo) {
-        let Some(index) = self.page_index(&info.target_id) else { return };
+    /// Requests the title of a page that was attached while it showed a document, whose load events may have preceded the attach.
+    pub(super) fn ask_title(&mut self, session: &SessionKey) {
+        let Some(target) = self.page_of(session) else { return };
+        let page = self.page_index(&target).map(|index| &self.pages[index]);
+        if page.is_some_and(|page| !page.url.is_empty() && *page.url != *super::requests::BLANK) {
+            let tag = self.expect(super::Waiting::History { target });
+            self.send(Some(session), tag, GetNavigationHistory::new());
+        }
+    }
+
+    /// The history of a page that was just attached. Unlike the description of the page it has no title, not the URL, while
+    /// the document has none.
+    pub(super) fn titled_at_attach(&mut self, target: &TargetId, history: &GetNavigationHistoryReturns) {
+        let current = usize::try_from(history.current_index).ok().and_then(|at| history.entries.get(at));
+        if let Some(entry) = current.filter(|entry| !entry.title.is_empty()) {
+            self.titled(target, &entry.title);
+        }
+    }
+
+    /// The title of a page.
+    pub(super) fn titled(&mut self, target: &TargetId, title: &str) {
+        let Some(index) = self.page_index(target) else { return };
         // Until a page shows its first document, the title is that of the empty document.
-        if *self.pages[index].title != *info.title && self.pages[index].arrival != Arrival::UnderWay {
-            self.pages[index].title = info.title.as_str().into();
+        if *self.pages[index].title != *title && self.pages[index].arrival != Arrival::UnderWay {
+            self.pages[index].title = title.into();
             self.dirty.pages = true;
         }
     }

@@ -173,8 +173,11 @@ const CLOSE_GRACE: Duration = Duration::from_millis(500);
 /// After this time a page that is still open is closed again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 /// After this time the script of a page that does not navigate to `about:blank` is terminated; after
-/// as long again the page is closed.
+/// as long again the page is closed, unless it has opened another dialog meanwhile.
 const BLANK_LIMIT: Duration = Duration::from_secs(1);
+/// How often the scripts of a page that opens further dialogs are terminated before it is closed. Closing it under a dialog may
+/// crash the browser with all tabs.
+const MAX_TERMINATIONS: u8 = 10;
 
 #[derive(Debug)]
 struct Held {
@@ -201,8 +204,10 @@ struct Closing {
     blank_until: Option<Instant>,
     /// It shows a blank document, so no subframe can open a dialog any more.
     blanked: bool,
-    /// Its scripts were terminated.
-    pressed: bool,
+    /// How often its scripts were terminated.
+    terminations: u8,
+    /// It has opened a dialog since.
+    asks: bool,
     /// When closing was requested.
     requested_at: Option<Instant>,
 }
@@ -298,13 +303,19 @@ impl Requests {
         }
     }
 
-    /// Pages that exceed the time for showing a blank document for the first time.
+    /// A page that is being closed opened a dialog.
+    pub(super) fn asks_while_closing(&mut self, target: &TargetId) {
+        self.closing.iter_mut().filter(|c| c.target == *target).for_each(|closing| closing.asks = true);
+    }
+
+    /// Pages that exceed the time for showing a blank document, and whose scripts are to be terminated.
     fn stubborn(&mut self, now: Now) -> Vec<TargetId> {
+        let goes_on = |c: &Closing| c.terminations == 0 || (c.asks && c.terminations < MAX_TERMINATIONS);
         let late =
-            |c: &&mut Closing| !c.blanked && !c.pressed && c.blank_until.is_some_and(|until| until <= now.instant);
+            |c: &&mut Closing| !c.blanked && goes_on(c) && c.blank_until.is_some_and(|until| until <= now.instant);
         let late = self.closing.iter_mut().filter(late);
         late.map(|closing| {
-            closing.pressed = true;
+            (closing.terminations, closing.asks) = (closing.terminations + 1, false);
             closing.blank_until = Some(now.instant + BLANK_LIMIT);
             closing.target.clone()
         })
@@ -573,7 +584,8 @@ impl State {
             reply,
             blank_until: None,
             blanked: false,
-            pressed: false,
+            terminations: 0,
+            asks: false,
             requested_at: None,
         };
         self.requests.closing.push(closing);

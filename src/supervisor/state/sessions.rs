@@ -282,7 +282,7 @@ impl State {
         }
         if ready && kind == SessionKind::Page {
             self.attach_answered(&page, now);
-            if step != Step::Reseed {
+            if is_attached {
                 self.ask_title(session);
             }
         }
@@ -292,14 +292,6 @@ impl State {
             if let Some(page) = self.page_mut(&page) {
                 page.lost_dialog = None;
             }
-        }
-    }
-
-    /// Asks for the title of a page that was attached while it showed a document, whose load events may have preceded the attach.
-    fn ask_title(&mut self, session: &SessionKey) {
-        let page = self.page_of(session).and_then(|page| self.page_index(&page)).map(|index| &self.pages[index]);
-        if page.is_some_and(|page| !page.url.is_empty() && *page.url != *super::requests::BLANK) {
-            self.ask_info(session);
         }
     }
 
