@@ -507,6 +507,7 @@ mod tests {
             context: None,
             is_arriving: false,
             is_under_way: false,
+            shares_process: false,
             session: "".into(),
         }
     }

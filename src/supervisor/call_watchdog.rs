@@ -577,7 +577,8 @@ impl Supervisor {
     }
 }
 
-fn open_for(dialog: &Dialog) -> Duration {
+/// How long a dialog has been open.
+pub(super) fn open_for(dialog: &Dialog) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     Duration::try_from_secs_f64(now - dialog.opened_at).unwrap_or_default()
 }

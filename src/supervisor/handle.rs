@@ -487,8 +487,8 @@ fn not_active(now: &View) -> Error {
 
 /// Interval at which a waiting request checks whether the supervisor has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// Longest time for closing pages when stopping.
-const STOP_LIMIT: Duration = Duration::from_secs(3);
+/// Longest time for closing pages when stopping: that of a page that opens one dialog after another.
+const STOP_LIMIT: Duration = Duration::from_secs(12);
 
 /// Published when the thread panics; otherwise callers would wait for responses that never come.
 struct Ends {

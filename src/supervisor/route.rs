@@ -4,10 +4,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::call_watchdog::DIALOG_GRACE;
+use super::call_watchdog::{DIALOG_GRACE, open_for};
 use super::error::Error;
 use super::handle::Supervisor;
-use super::snapshot::{Frame, PageState, PageView, Phase, View};
+use super::snapshot::{Dialog, Frame, PageState, PageView, Phase, View};
+use super::state::origin_of;
 use crate::cdp::Connection;
 use crate::cdp::protocol::page::{FrameId, GetFrameTree};
 use crate::cdp::protocol::target::TargetId;
@@ -103,8 +104,7 @@ impl Supervisor {
             }
             let now = self.view();
             let Some(waiting) = now.page(page).filter(|_| arriving(&now)) else { return Ok(()) };
-            // A popup is created in the process of its opener, which a dialog blocks.
-            if let Some(dialog) = waiting.opener.as_ref().and_then(|opener| now.dialogs_of(opener.as_str()).next()) {
+            if let Some(dialog) = dialog_of_opener(&now, waiting, deadline.passed()) {
                 let error = Error::blocked_by_dialog(GetFrameTree::METHOD, &dialog.id);
                 return Err(error.or_cancelled(deadline));
             }
@@ -141,15 +141,26 @@ impl Supervisor {
             }
             return match route_in(&snapshot, frame, connection) {
                 Err(Error::FrameDetached { frame }) if snapshot.is_attaching(&frame) => {
+                    let began = Instant::now();
+                    let before = snapshot.page_of_detached(&frame);
                     let state = |s: &View| s.page_of_detached(&frame).map(|page| page.state);
-                    let before = state(&snapshot);
                     // A page is attached within the deadline or becomes unresponsive; a frame changes its process soon.
-                    let is_page = before == Some(PageState::Attaching);
-                    let limit = if is_page { deadline } else { deadline.within(DIALOG_GRACE) };
-                    if self.wait_until(limit, |s| !s.is_active() || state(s) != before).is_some() {
+                    let attaching = before.filter(|page| page.state == PageState::Attaching);
+                    let dialog = |s: &View| {
+                        let dialog = attaching.and_then(|page| s.dialogs_of(page.target_id.as_str()).next())?;
+                        Some(Error::blocked_by_dialog(GetFrameTree::METHOD, &dialog.id))
+                    };
+                    if let Some(error) = dialog(&snapshot) {
+                        return Err(error);
+                    }
+                    let limit = if attaching.is_some() { deadline } else { deadline.within(DIALOG_GRACE) };
+                    let changed = |s: &View| state(s) != before.map(|page| page.state) || dialog(s).is_some();
+                    if self.wait_until(limit, |s| !s.is_active() || changed(s)).is_some() {
                         continue;
                     }
-                    Err(Error::FrameDetached { frame }.or_cancelled(deadline))
+                    let after = began.elapsed();
+                    let error = attaching.map_or(Error::FrameDetached { frame }, |page| page.not_attached(after));
+                    Err(error.or_cancelled(deadline))
                 }
                 Err(Error::FrameDetached { frame }) => Err(snapshot
                     .page_of_detached(&frame)
@@ -183,6 +194,15 @@ impl Supervisor {
             owner: owner.map_or_else(|| "top".to_owned(), ToString::to_string),
         }
     }
+}
+
+/// The dialog of its opener that blocks a new page: a page that can access its opener is created in the opener's process, and
+/// stays there if it shows a document of the same origin. Another one only waits for its server, as long as there is time.
+fn dialog_of_opener<'a>(now: &'a View, page: &PageView, is_late: bool) -> Option<&'a Dialog> {
+    let opener = page.opener.as_ref().filter(|_| page.shares_process).and_then(|opener| now.page(opener.as_str()))?;
+    let stays = !page.is_under_way || origin_of(&page.url) == origin_of(&opener.url);
+    let dialog = now.dialogs_of(opener.target_id.as_str()).next()?;
+    (is_late || (stays && open_for(dialog) >= DIALOG_GRACE)).then_some(dialog)
 }
 
 /// Placeholder for the frame's own context while it is unknown.

@@ -197,6 +197,9 @@ pub struct PageView {
     /// Whether it waits for the response of its first document's server.
     #[serde(skip)]
     pub(crate) is_under_way: bool,
+    /// Whether it was created in the process of its opener.
+    #[serde(skip)]
+    pub(crate) shares_process: bool,
     #[serde(skip)]
     pub(crate) session: Arc<str>,
 }
@@ -219,6 +222,10 @@ impl PageView {
             PageState::Crashed => {
                 let (method, reason) = (GetFrameTree::METHOD.into(), GoneReason::Crashed);
                 Some(Error::Cdp(cdp::Error::SessionGone { method, reason }))
+            }
+            PageState::Wedged => {
+                let dialog = self.lost_dialog.as_ref().map(ToString::to_string).unwrap_or_default();
+                Some(Error::Wedged { page: self.target_id.to_string(), dialog })
             }
             _ => None,
         }

@@ -114,7 +114,7 @@ fn a_question_is_answered_after_a_restart() {
     let question = show(&served, &id)["question"]["id"].clone();
     served.api.post(&path("answer"), &json!({ "text": "Done, go on", "question_id": question })).ok();
     let events = rest(served.api.events(&path("stream"), ""));
-    assert_eq!(events.last().unwrap().0, "complete");
+    assert_eq!(events.last().unwrap().0, "complete", "{events:?}");
     assert_eq!(show(&served, &id)["status"], "idle");
     let sent = model.requests().remove(1)["messages"].to_string();
     assert!(sent.contains("Done, go on"), "{sent}");

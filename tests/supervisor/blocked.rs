@@ -118,7 +118,7 @@ fn a_call_of_another_frame_has_its_time_however_long_the_dialog_is_open() {
     task.run("alert('for long')");
     task.dialog();
     pause(Duration::from_millis(1500)); // longer than a call may take
-    assert_eq!(task.eval_in(&inner, "new Promise(done => setTimeout(() => done(7), 400))"), 7);
+    assert_eq!(task.eval_in(&inner, "new Promise(done => setTimeout(() => done(7), 150))"), 7);
     task.answer(Dismiss);
 }
 

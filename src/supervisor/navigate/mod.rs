@@ -92,8 +92,10 @@ impl Supervisor {
         }
         // Any new document counts: the page may have navigated on its own. A frame that was known and is not any more is gone.
         let was_known = route.frame.is_some();
-        let shown =
-            |s: &View| s.frame(frame).map_or(was_known, |f| *f.loader == *loader.as_str() || f.loader != before);
+        let is_gone = |s: &View| was_known || s.page(route.target.as_str()).is_none();
+        let shown = |s: &View| {
+            s.frame(frame).map_or_else(|| is_gone(s), |f| *f.loader == *loader.as_str() || f.loader != before)
+        };
         self.wait_for_document(&route, &mut watch, began, deadline, |s| {
             shown(s) || last_blocked_number(s, &route) > blocked
         })?;

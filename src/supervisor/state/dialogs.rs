@@ -540,7 +540,7 @@ fn shorten(text: &mut Arc<str>) {
 }
 
 /// Scheme, host and port of a URL.
-fn origin_of(url: &str) -> Arc<str> {
+pub(in crate::supervisor) fn origin_of(url: &str) -> Arc<str> {
     let Some((scheme, rest)) = url.split_once("://") else { return "null".into() };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);

@@ -39,6 +39,7 @@ use std::time::Instant;
 
 pub(super) use bridging::CALL;
 pub(super) use choosers::CHOOSER;
+pub(super) use dialogs::origin_of;
 pub(super) use downloads::{DOWNLOAD_PROGRESS, DOWNLOAD_WILL_BEGIN};
 pub(super) use effect::{Effect, SessionKey};
 pub(super) use network_events::{Head, NETWORK};

@@ -24,6 +24,8 @@ pub(super) struct PageRec {
     pub(super) title: Arc<str>,
     pub(super) state: PageState,
     pub(super) opener: Option<TargetId>,
+    /// Whether it was created in the process of its opener.
+    shares_process: bool,
     pub(super) top: Option<FrameId>,
     pub(super) context: Option<BrowserContextId>,
     /// The client that it is assigned to.
@@ -65,6 +67,7 @@ impl PageRec {
             lost_dialog: self.lost_dialog.clone().filter(|_| self.state == PageState::Wedged),
             is_arriving: self.arrival != Arrival::Done,
             is_under_way: self.arrival == Arrival::UnderWay,
+            shares_process: self.shares_process,
             session: Arc::clone(&self.session),
         }
     }
@@ -123,6 +126,7 @@ impl State {
             title: info.title.as_str().into(),
             state: PageState::Attaching,
             opener: info.opener_id.clone(),
+            shares_process: info.can_access_opener == Some(true),
             top: None,
             context: info.browser_context_id.clone(),
             client: info

@@ -63,6 +63,8 @@ pub(super) struct SessionRec {
     open_steps: u8,
     /// Whether a step of the attach failed.
     has_failed: bool,
+    /// Whether one failed because the target has crashed.
+    was_refused: bool,
     /// Whether all steps of the attach have succeeded: Chromium keeps the settings when the renderer is replaced.
     is_set_up: bool,
     /// Whether its target has crashed since the attach.
@@ -76,8 +78,9 @@ pub(super) struct SessionRec {
 impl SessionRec {
     fn new(kind: SessionKind, target: TargetId, page: TargetId, now: Now) -> Self {
         let (since, bridge) = (now.instant, BridgeLife::Off);
-        let (has_failed, is_set_up, has_crashed) = (false, false, false);
-        Self { kind, target, page, open_steps: 0, has_failed, is_set_up, has_crashed, repeats: REPEATS, since, bridge }
+        let (has_failed, was_refused, is_set_up, has_crashed) = (false, false, false, false);
+        let (open_steps, repeats) = (0, REPEATS);
+        Self { kind, target, page, open_steps, has_failed, was_refused, is_set_up, has_crashed, repeats, since, bridge }
     }
 
     /// The frame that the session is attached to: the id of a frame target is the id of its frame.
@@ -244,11 +247,16 @@ impl State {
     ) {
         let Some(rec) = self.sessions.get_mut(session) else { return };
         rec.open_steps = rec.open_steps.saturating_sub(1);
-        rec.has_failed |= step != Step::Reseed && result.is_err();
+        if step != Step::Reseed
+            && let Err(error) = result
+        {
+            rec.has_failed = true;
+            rec.was_refused |= is_crash(error);
+        }
         let ready = rec.open_steps == 0;
         let is_attached = ready && !rec.has_failed && !rec.is_set_up;
         rec.is_set_up |= is_attached;
-        let (kind, page) = (rec.kind, rec.page.clone());
+        let (kind, page, was_refused) = (rec.kind, rec.page.clone(), rec.was_refused);
         if step == Step::Reseed && matches!(result, Err(cdp::Error::SessionGone { reason: GoneReason::Unknown, .. })) {
             // Its end was among the lost events, and so was whether the frame remains. If it does, it is in the frame
             // tree of the parent's session, which is read again too.
@@ -272,7 +280,7 @@ impl State {
                 Err(error) => tracing::warn!(%error, "frame tree ignored"),
             }
         }
-        if step == Step::FrameTree && result.as_ref().is_err_and(is_crash) {
+        if ready && was_refused && step != Step::Reseed {
             if self.repeat_attach(session, now) {
                 return;
             }
@@ -337,20 +345,26 @@ impl State {
 
     fn set_up_again(&mut self, session: &SessionKey, now: Now) {
         let Some(rec) = self.sessions.get_mut(session) else { return };
-        (rec.open_steps, rec.has_failed, rec.since) = (0, false, now.instant);
+        (rec.open_steps, rec.has_failed, rec.was_refused, rec.since) = (0, false, false, now.instant);
         let (kind, page) = (rec.kind, rec.page.clone());
         self.set_up(session, kind, &page);
+        self.send(Some(session), 0, resume());
     }
 
     /// Repeats the attach of a target that had crashed before. Chromium 156 refuses the commands of such an attach once the
     /// target is loaded again, and reports neither the crash nor its end to that session.
     fn repeat_attach(&mut self, session: &SessionKey, now: Now) -> bool {
         let rec = self.sessions.get_mut(session).filter(|rec| !rec.has_crashed && rec.repeats > 0);
-        let repeats = rec.map(|rec| rec.repeats -= 1).is_some();
-        if repeats {
-            self.set_up_again(session, now);
+        let page = rec.map(|rec| {
+            rec.repeats -= 1;
+            (rec.kind == SessionKind::Page).then(|| rec.page.clone())
+        });
+        let Some(page) = page else { return false };
+        if let Some(page) = page {
+            self.set_page_state(&page, PageState::Attaching, now);
         }
-        repeats
+        self.set_up_again(session, now);
+        true
     }
 
     /// A crashed page or frame has a process again. If it crashed while it was being attached, its attach is repeated:
