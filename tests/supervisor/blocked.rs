@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::FrameRef;
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, Task, blocking, soon};
@@ -106,20 +106,6 @@ fn frames_of_other_processes_work_under_a_dialog() {
         task.answer(Dismiss);
         assert_eq!(task.eval_in(asks, "1 + 1"), 2);
     }
-}
-
-#[test]
-fn a_call_of_another_frame_has_its_time_however_long_the_dialog_is_open() {
-    let Some(task) = Task::shared("long-open") else { return };
-    task.site.page("/", "<iframe src='@b/inner'></iframe>");
-    task.site.page("/inner", "inner");
-    task.go(&task.site.url("a", "/"));
-    let inner = task.frame("/inner").frame_id;
-    task.run("alert('for long')");
-    task.dialog();
-    pause(Duration::from_millis(1500)); // longer than a call may take
-    assert_eq!(task.eval_in(&inner, "new Promise(done => setTimeout(() => done(7), 150))"), 7);
-    task.answer(Dismiss);
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! Rare orders of dialog events, with a fake browser.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use cdpilot::cdp;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{
     ClosedBy, ClosedDialog, DialogPolicy, DialogType, Error, EventKind, FrameRef, Supervisor, SupervisorOptions,
 };
-use cdpilot::sync::Deadline;
+use cdpilot::sync::{Deadline, pause};
 use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, blocking, soon, text, until};
 use crate::support::fake_cdp::{Action, Fake, Gate};
 use crate::support::fake_pages::{
-    PAGE, SESSION, browser, closing, folded, frame, opening, supervise, supervise_with, tell,
+    PAGE, SESSION, attached, browser, closing, folded, frame, opening, supervise, supervise_with, tell, tree,
 };
 
 const ANSWER: &str = "Page.handleJavaScriptDialog";
@@ -317,4 +318,34 @@ fn a_page_that_opens_one_dialog_after_another_is_not_closed_under_them() {
         .collect();
     let terminated = "Runtime.terminateExecution";
     assert_eq!(ends, [terminated, terminated, terminated, "Target.closeTarget"]);
+}
+
+#[test]
+fn a_call_of_another_process_has_its_time_however_long_the_dialog_is_open() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    tell(&fake, "Page.frameAttached", json!({ "frameId": "F", "parentFrameId": PAGE }));
+    fake.on("Page.getFrameTree").in_session("S2").reply(tree(&frame("F", Some(PAGE), "/inner"), &[]));
+    tell(&fake, "Target.attachedToTarget", attached("S2", "F", "iframe", Some(PAGE)));
+    until(&supervisor, "the frame", |now| {
+        now.frame("F").is_some_and(|frame| frame.session_id.as_deref() == Some("S2"))
+    });
+    // Probes are answered at once, the call when its gate opens.
+    let gate = Gate::default();
+    let late = gate.clone();
+    fake.on("Runtime.evaluate").in_session("S2").with(move |request| {
+        let answer = Action::Reply(json!({ "result": { "type": "number", "value": 7 } }));
+        let is_call = request.params["expression"].as_str().is_some_and(|script| script.contains("slow"));
+        vec![if is_call { Action::Late(late.clone(), vec![answer]) } else { answer }]
+    });
+    open(&fake, &supervisor, "for long");
+    pause(Duration::from_millis(1200)); // longer than a call has
+    let answered = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            pause(Duration::from_millis(200)); // longer than until the first look at the dialogs
+            gate.open();
+        });
+        supervisor.evaluate(&FrameRef::Id("F".into()), "slow()", soon())
+    });
+    assert_eq!(answered.unwrap().value, 7);
 }
