@@ -349,3 +349,20 @@ fn a_call_of_another_process_has_its_time_however_long_the_dialog_is_open() {
     });
     assert_eq!(answered.unwrap().value, 7);
 }
+
+#[test]
+fn a_page_is_closed_although_the_first_dismissal_of_its_dialog_has_no_effect() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "stubborn");
+    let dismissals = AtomicUsize::new(0);
+    fake.on(ANSWER).with(move |_| match dismissals.fetch_add(1, Ordering::Relaxed) {
+        0 => Vec::new(), // never answered
+        _ => {
+            let closed = Action::event_in(SESSION, "Page.javascriptDialogClosed", closing(PAGE, false));
+            vec![Action::Reply(json!({})), closed]
+        }
+    });
+    supervisor.close_page(&PAGE.into(), soon()).unwrap();
+    assert_eq!(fake.log(|log| log.of(ANSWER).len()), 2);
+}

@@ -491,13 +491,14 @@ impl State {
         }
     }
 
-    /// Dismisses dialogs at their timeout; resets answers without effect.
+    /// Dismisses dialogs at their timeout; resets answers without effect, and repeats them for pages that are being closed.
     pub(super) fn check_dialogs(&mut self, now: Now) {
         self.dirty.dialogs |= self.dialogs.drop_expired(now);
-        let mut late = Vec::new();
+        let (mut late, mut unanswered) = (Vec::new(), Vec::new());
         for open in &mut self.dialogs.open {
             match open.answering {
                 Some((_, since, _)) if now.instant.duration_since(since) >= ANSWER_LIMIT => {
+                    unanswered.push(open.dialog.target_id.clone());
                     open.answering = None;
                     self.dirty.dialogs = true;
                 }
@@ -507,6 +508,10 @@ impl State {
         }
         for id in late {
             self.answer(&id, Answering::Watchdog, false, None, now);
+        }
+        unanswered.retain(|page| self.requests.is_closing(page));
+        for page in unanswered {
+            self.dismiss_all(&page, now); // otherwise its closing would wait until the dialog timeout
         }
     }
 
