@@ -426,7 +426,7 @@ fn every_command_is_covered_by_a_request_test() {
 fn help_lists_only_options_that_have_an_effect() {
     let program = crate::cli_run::Program::new();
     for action in ACTIONS {
-        let special = ["type", "drag", "select", "fill", "wait", "evaluate", "batch"].contains(&action.kind);
+        let special = ["type", "drag", "select", "fill", "wait", "evaluate", "batch", "focus"].contains(&action.kind);
         let name = match (action.command, special) {
             (Some(command), _) => command.name,
             (None, true) => action.kind,

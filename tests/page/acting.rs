@@ -488,3 +488,46 @@ fn a_hover_reaches_the_shown_element() {
     page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
     assert_eq!(page.value("got"), json!(["over"]));
 }
+
+#[test]
+fn focus_moves_to_the_element_itself_or_says_why_not() {
+    let Some(page) = TestTab::showing(
+        "focus",
+        "<input id=i aria-label=First><p id=p>Plain</p><button id=c onclick='window.clicked = 1'>On</button>
+         <div id=d>Box <input id=k aria-label=Inner></div><div id=t tabindex=0>Tab <input id=q></div>
+         <div id=g tabindex=-1 onfocus='h.focus()'><input id=h></div><input id=r onfocus='i.focus()'><button id=b disabled>Off</button>
+         <x-host id=s></x-host>
+         <script>
+            const root = s.attachShadow({ mode: 'open', delegatesFocus: true });
+            root.innerHTML = '<input aria-label=Deep>';
+         </script>",
+    ) else {
+        return;
+    };
+    let focus = |id: &str| json!({ "kind": "focus", "selector": format!("#{id}") });
+    let focused = || page.value("document.activeElement.id");
+    let fails = |id: &str, reason: &str| {
+        let error = refused(&page, focus(id));
+        assert!(error.contains(reason), "{id}: {error}");
+    };
+    fails("p", "it cannot be focused");
+    assert_eq!(focused(), "");
+    for id in ["i", "c", "k", "q", "t", "s"] {
+        page.act(focus(id)).unwrap();
+        assert_eq!(focused(), id);
+    }
+    // A group that passes the focus on to one of its fields.
+    page.act(focus("g")).unwrap();
+    assert_eq!(focused(), "h");
+    let button = ref_of(&page.snapshot(), "On");
+    page.act(json!({ "kind": "focus", "ref": button })).unwrap();
+    assert_eq!(page.value("[document.activeElement.id, window.clicked ?? null]"), json!(["c", null]));
+    fails("r", "the focus moved to textbox \"First\"");
+    page.act(focus("k")).unwrap();
+    // What has the focus already is not where the focus moved to, and not the element around it.
+    for id in ["p", "d"] {
+        fails(id, "it does not take the focus, which stays on textbox \"Inner\"");
+    }
+    fails("b", "it is disabled");
+    assert_eq!(focused(), "k");
+}

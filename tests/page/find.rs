@@ -249,7 +249,7 @@ fn an_expired_wait_reports_locator_and_total_time() {
 fn an_nth_beyond_the_matches_and_a_misspelt_role_are_named() {
     let Some(page) = TestTab::showing("find-nth", "<button>Save</button><button>Save</button>") else { return };
     let get = |at: Locator| {
-        page.tab.get(ElementProperty::Text, None, &at, Deadline::after_millis(400)).unwrap_err().to_string()
+        page.tab.get(ElementProperty::Text, None, &at, Deadline::after_millis(1_000)).unwrap_err().to_string()
     };
     let by = |locator: &str, nth: Option<i32>| Locator { locator: Some(locator.to_owned()), nth, ..Locator::default() };
     let expected = "'text=Save' has 2 matches; nth 9 does not exist (use 0 or 1)";

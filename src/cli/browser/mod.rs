@@ -62,6 +62,7 @@ pub(super) enum Command {
     /// Open a URL in a new tab; starts the browser if needed
     Open(basics::Open),
     /// Make a tab the current tab, or focus an element
+    #[command(mut_arg("synthetic", |option| option.hide(true)))]
     Focus(find::Focus),
     /// Close a tab without a beforeunload prompt: unsaved changes are lost
     Close(basics::Close),

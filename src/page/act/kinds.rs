@@ -41,7 +41,7 @@ actions! {
         ; tool tool("browser_hover", "Move the mouse over an element.")
         => tab.focused().click(act, at, Click::HOVER, deadline);
 
-    /// Moves the focus to an element.
+    /// Moves the focus to an element, without clicking it. Fails if the element cannot take the focus.
     Focus "focus" {
         /// The element to focus.
         at: Locator => flatten,

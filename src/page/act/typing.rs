@@ -64,6 +64,8 @@ pub(super) enum Mode {
     Replace,
     Append,
     Keep,
+    /// As `Keep`; it is focused although an element inside has the focus already.
+    Itself,
 }
 
 impl Mode {
@@ -72,6 +74,7 @@ impl Mode {
             Self::Replace => "replace",
             Self::Append => "append",
             Self::Keep => "none",
+            Self::Itself => "itself",
         }
     }
 }
@@ -162,7 +165,7 @@ impl Tab {
     /// Moves the focus to an element.
     pub(super) fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs { enabled: true, ..Needs::FOCUS }, force, deadline)?;
-        self.focus_field(&ready, at, Mode::Keep, deadline)?;
+        self.focus_field(&ready, at, Mode::Itself, deadline)?;
         Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
     }
 

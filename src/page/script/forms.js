@@ -83,14 +83,25 @@ function isWithinTree(node, ancestor) {
   return false;
 }
 
-/** Focuses an element. Returns null, or why that failed. */
-function focusOn(element) {
+/** Whether the focus is on an element itself, or in its shadow tree. */
+const isFocusItself = (element) => {
+  const root = GET_ROOT_NODE.call(element);
+  return (root instanceof Document ? GET_DOCUMENT_FOCUS : GET_SHADOW_FOCUS).call(root) === element;
+};
+
+/**
+ * Focuses an element. Returns null, or why that failed. An element inside that has the focus counts as the element; with
+ * `itself` only if it receives the focus now, passed on by the page.
+ */
+function focusOn(element, itself = false) {
   const target = fieldKind(element) === "rich" ? editingHost(element) : element;
   // An editable body has the focus when no other element has it.
   const whole = target === GET_BODY.call(document) || target === GET_DOCUMENT_ELEMENT.call(document);
+  const before = focusedElement();
   const there = () => {
     const focused = focusedElement();
-    return focused ? isWithinTree(focused, target) : whole && document.hasFocus();
+    if (!focused) return whole && document.hasFocus();
+    return isWithinTree(focused, target) && (!itself || focused !== before || isFocusItself(target));
   };
   if (there() && document.hasFocus()) return null;
   const focus = target instanceof SVGElement ? FOCUS_SVG : FOCUS_FIELD;
@@ -98,7 +109,9 @@ function focusOn(element) {
   if (target instanceof HTMLElement || target instanceof SVGElement) focus.call(target, { preventScroll: true });
   if (there()) return null;
   const focused = focusedElement();
-  return focused ? "the focus moved to " + described(focused) + " when it was focused" : "it cannot be focused";
+  if (!focused) return "it cannot be focused";
+  if (focused === before) return "it does not take the focus, which stays on " + described(focused);
+  return "the focus moved to " + described(focused) + " when it was focused";
 }
 
 function selectIn(element) {
@@ -131,18 +144,18 @@ const withNode = (id, then) => {
 
 /**
  * Focuses a field. `mode` decides on its content: `replace` selects it, `append` moves the caret to its end, `none`
- * leaves the selection as it is.
+ * leaves the selection as it is, and so does `itself`, for which an element inside must not have the focus already.
  */
 calls.focusField = ({ id, mode, identity }) => withNode(id, (element) => {
   const kind = fieldKind(element);
   const type = kind === "line" || kind === "picked" || kind === "file" ? GET_INPUT_TYPE.call(element) : "";
   const typed = kind === "line" || kind === "lines" || kind === "rich";
-  if (mode !== "none" && !typed) return { kind, type };
+  if (mode !== "none" && mode !== "itself" && !typed) return { kind, type };
   const isBound = typeof identity === "number";
   if (isBound) forget();
   const place = isBound ? placeOfUse(element) : "";
   const changed = "it has changed since the preview, or now belongs or leads to something else";
-  let problem = isAnother(element, identity) ? changed : focusOn(element);
+  let problem = isAnother(element, identity) ? changed : focusOn(element, mode === "itself");
   // The page may also change it when it receives the focus.
   if (isBound) forget();
   if (!problem && isBound && placeOfUse(element) !== place) problem = changed;

@@ -284,7 +284,23 @@ fn check<'t>(call: &ToolContext<'_>, handle: &'t TabHandle, kind: &ActKind) -> R
             }
             Ok(Checked::free())
         }
-        _ => Ok(Checked::free()),
+        // Nothing to ask about.
+        ActKind::Hover { .. }
+        | ActKind::Focus { .. }
+        | ActKind::ScrollIntoView { .. }
+        | ActKind::Scroll { .. }
+        | ActKind::Wait(_)
+        | ActKind::Resize { .. } => Ok(Checked::free()),
+        // Asked about by the handler.
+        ActKind::Evaluate { .. } => Ok(Checked::free()),
+        // Of no tool. One that gets a tool has to be asked about here.
+        ActKind::ClickCoords { .. }
+        | ActKind::Mouse { .. }
+        | ActKind::InsertText { .. }
+        | ActKind::Check { .. }
+        | ActKind::Uncheck { .. }
+        | ActKind::Close {}
+        | ActKind::Batch { .. } => Ok(Checked::free()),
     }
 }
 
