@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
-use crate::text::variant_in_words;
+use crate::text::serde_in_words;
 
 /// The port reserved for manual debugging.
 pub const RESERVED_PORT: u16 = 9222;
@@ -315,7 +315,7 @@ impl Config {
             return Err(wrong("its first line", problem.to_owned()));
         }
         if let Some(at) = list_for_keys(&value) {
-            return Err(wrong(&at, "invalid type: a list, expected keys and values".to_owned()));
+            return Err(wrong(&at, "expected keys and values, got a list".to_owned()));
         }
         let config: Self = serde_path_to_error::deserialize(value).map_err(|problem| {
             let (at, text) = (problem.path().to_string(), problem.inner().to_string());
@@ -413,25 +413,9 @@ fn first_line(text: &str) -> String {
     line.split(", set DuplicateKeyPolicy").next().unwrap_or(line).to_owned()
 }
 
-/// serde's expected type, in words of YAML.
+/// serde's message about a value, in words of YAML.
 fn in_words(text: &str) -> String {
-    if let Some(problem) = variant_in_words(text) {
-        return problem;
-    }
-    if let Some(key) = text.strip_prefix("missing field `").and_then(|key| key.strip_suffix('`')) {
-        return format!("{key} is missing");
-    }
-    let Some((what, expected)) = text.rsplit_once(", expected ") else { return text.to_owned() };
-    let expected = match expected {
-        "a sequence" => "a list",
-        "a map" => "keys and values",
-        "a boolean" => "true or false",
-        "u16" => "a whole number from 0 to 65535",
-        "usize" | "u64" | "u32" => "a whole number, 0 or more",
-        other if other.starts_with("struct ") => "keys and values",
-        other => other,
-    };
-    format!("{what}, expected {expected}")
+    serde_in_words("", text).replace("an object", "keys and values")
 }
 
 #[cfg(test)]
@@ -491,7 +475,7 @@ mod tests {
         assert!(raw.contains("browser.raw_cdp_enabled") && raw.contains("true, false, read, act or all"), "{raw}");
         assert!(message("browser: {navigation: {subresources: none}}").contains("browser.navigation.subresources"));
         assert!(message("browser: [").starts_with("config.yaml is not valid YAML: line"), "{}", message("browser: ["));
-        assert!(message("server: {port: 70000}").ends_with("integer `70000`, expected a whole number from 0 to 65535"));
+        assert!(message("server: {port: 70000}").ends_with("expected a whole number from 0 to 65535, got 70000"));
         for (list, at) in [
             ("browser: [1]", "browser"),
             ("browser: {viewport: []}", "browser.viewport"),
@@ -500,7 +484,7 @@ mod tests {
         ] {
             let message = message(list);
             assert!(
-                message.contains(&format!("at {at}: ")) && message.ends_with("expected keys and values"),
+                message.contains(&format!("at {at}: ")) && message.ends_with("expected keys and values, got a list"),
                 "{message}"
             );
         }
@@ -508,8 +492,8 @@ mod tests {
         assert!(message("browser: {tabs: {max: 0}}").contains("0 is too small"));
         assert!(message("browser: {control_url: foo}").contains("\"foo\""));
         assert!(!message("browser: {control_url: 'ftp://u:s3cret@h'}").contains("s3cret"));
-        assert!(message("toolsets: file").ends_with("expected a list"));
-        assert!(message("browser: 3").ends_with("expected keys and values"));
+        assert!(message("toolsets: file").ends_with("expected a list, got a string"));
+        assert!(message("browser: 3").ends_with("browser: expected keys and values, got 3"));
         assert!(message("- a").contains("keys and values"));
         let twice = message("tools: {}\ntools: {}\n");
         assert!(twice.contains("line 2") && twice.ends_with("duplicate mapping key: tools"), "{twice}");

@@ -362,6 +362,17 @@ impl Error {
         matches!(self, Self::Supervisor(supervisor::Error::Script(thrown)) if thrown.is_side_effect())
     }
 
+    /// Whether more time would help: the message ends with that advice, to which an entry point adds its own name for the time.
+    pub(crate) fn advises_more_time(&self) -> bool {
+        match self {
+            Self::Supervisor(error) => error.advises_more_time(),
+            Self::InField { error, filled, .. } => filled.is_empty() && error.advises_more_time(),
+            Self::NotActionable { covered_by, waited, .. } => waited.is_some() && covered_by.is_none(),
+            Self::Timeout { .. } | Self::NotCaptured { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whether an open dialog blocked the operation.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {

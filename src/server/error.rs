@@ -137,10 +137,7 @@ impl ApiError {
             Some(Value::Object(details)) => details,
             _ => Map::new(),
         };
-        let error = error.to_string();
-        // The modules below do not know what the client calls it.
-        let advice = error.ends_with("allow more time").then_some(Advice::SetTimeout);
-        Self { details, advice, ..Self::new(code, error) }
+        Self { details, ..Self::new(code, error.to_string()) }
     }
 
     /// The error for a page whose process is gone.
@@ -174,6 +171,7 @@ fn advice(error: &control::Error) -> Option<Advice> {
         Error::NoCurrentTab => Advice::ChooseOrOpenTab,
         Error::TabGone { .. } => Advice::ChooseTab,
         Error::DialogOpen { .. } => Advice::AnswerOrDismissDialog,
+        Error::Page(error) if error.advises_more_time() => Advice::SetTimeout,
         _ => return None,
     })
 }
@@ -198,14 +196,18 @@ impl From<page::Error> for ApiError {
         {
             return Self::crashed(inner);
         }
-        let busy = matches!(error, page::Error::Busy { .. }).then_some(Advice::AllowMoreTime);
-        Self::of(error.code(), &error, error.details()).advising(busy)
+        let advice = match &error {
+            page::Error::Busy { .. } => Some(Advice::AllowMoreTime),
+            error => error.advises_more_time().then_some(Advice::SetTimeout),
+        };
+        Self::of(error.code(), &error, error.details()).advising(advice)
     }
 }
 
 impl From<supervisor::Error> for ApiError {
     fn from(error: supervisor::Error) -> Self {
-        Self::of(error.code(), &error, None)
+        let advice = error.advises_more_time().then_some(Advice::SetTimeout);
+        Self::of(error.code(), &error, None).advising(advice)
     }
 }
 
@@ -243,5 +245,59 @@ impl From<crate::secrets::Error> for ApiError {
 impl From<config::Error> for ApiError {
     fn from(error: config::Error) -> Self {
         Self::of("INTERNAL", &error, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn advice_to_allow_more_time_names_the_field_or_flag_for_it() {
+        let second = Duration::from_secs(1);
+        let late = || supervisor::Error::ScriptTimeout { after: second };
+        let missing = || page::Error::NotActionable {
+            what: "e1".to_owned(),
+            reason: "it is hidden".to_owned(),
+            covered_by: None,
+            waited: Some(second),
+        };
+        let in_field = |filled: &str| page::Error::InField {
+            number: 2,
+            name: "e1".to_owned(),
+            error: Box::new(missing()),
+            filled: filled.to_owned(),
+        };
+        let errors: Vec<ApiError> = vec![
+            late().into(),
+            supervisor::Error::StartTimeout { after: second }.into(),
+            supervisor::Error::PageBusy { page: "P".to_owned(), left: second }.into(),
+            supervisor::Error::Timeout { what: "the call", after: second }.into(),
+            page::Error::from(late()).into(),
+            page::Error::Timeout { what: "the text".to_owned(), after_ms: 900 }.into(),
+            page::Error::NotCaptured { problem: "too late".to_owned(), is_late: true }.into(),
+            missing().into(),
+            in_field("").into(),
+            control::Error::Page(missing()).into(),
+        ];
+        for error in errors {
+            for (vocabulary, end) in
+                [(Vocabulary::Http, "allow more time (timeoutMs)"), (Vocabulary::Cli, "allow more time (--timeout)")]
+            {
+                let text = error.body(vocabulary)["error"].to_string();
+                assert!(text.trim_end_matches('"').ends_with(end), "{text}");
+            }
+        }
+        let others: Vec<ApiError> = vec![
+            in_field("; field 1 is filled").into(),
+            supervisor::Error::NoDocument { after: second }.into(),
+            supervisor::Error::NoDialog.into(),
+        ];
+        for error in others {
+            let text = error.body(Vocabulary::Http)["error"].to_string();
+            assert!(!text.contains("timeoutMs"), "{text}");
+        }
     }
 }

@@ -372,6 +372,14 @@ impl Error {
         matches!(self, Self::Cdp(cdp::Error::Protocol { .. }) | Self::Browser(B::Cdp(cdp::Error::Protocol { .. })))
     }
 
+    /// Whether more time would help: the message ends with that advice, to which an entry point adds its own name for the time.
+    pub(crate) fn advises_more_time(&self) -> bool {
+        matches!(
+            self,
+            Self::StartTimeout { .. } | Self::PageBusy { .. } | Self::ScriptTimeout { .. } | Self::Timeout { .. }
+        )
+    }
+
     /// Whether an open dialog blocks the operation.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {

@@ -15,5 +15,5 @@ mod surrogates;
 pub(crate) use escapes::escaped_json;
 pub(crate) use escapes::{is_hidden, shown};
 pub(crate) use glob::{GlobPart, glob_matches};
-pub(crate) use serde_words::{expected_in_words, serde_in_words, variant_in_words};
+pub(crate) use serde_words::{expected_in_words, serde_in_words};
 pub(crate) use surrogates::replace_lone_surrogates;

@@ -21,13 +21,15 @@ pub(crate) fn serde_in_words(path: &str, message: &str) -> String {
     let Some((given, expected)) = message.rsplit_once(", expected ") else { return format!("{place}{message}") };
     let expected = expected_in_words(expected);
     match given.split_once(": ") {
+        // A string of the right type, which may be secret.
+        Some(("invalid value", given)) if given.starts_with("string") => format!("{place}expected {expected}"),
         Some(("invalid type" | "invalid value", given)) => format!("{place}expected {expected}{}", got(given)),
         _ => format!("{place}{given}, expected {expected}"),
     }
 }
 
 /// serde's message about an unknown name of a value: the name, and those that exist.
-pub(crate) fn variant_in_words(message: &str) -> Option<String> {
+fn variant_in_words(message: &str) -> Option<String> {
     let name = quoted_after(message, "unknown variant ")?;
     let (_, known) = message.rsplit_once(", expected ")?;
     let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
@@ -93,6 +95,11 @@ mod tests {
                 "port",
                 "invalid value: integer `70000`, expected u16",
                 "port: expected a whole number from 0 to 65535, got 70000",
+            ),
+            (
+                "headless",
+                "invalid value: string \"maybe\", expected auto, true or false",
+                "headless: expected auto, true or false",
             ),
             ("all", "invalid type: null, expected a boolean", "all: expected true or false, got null"),
             ("", "invalid type: sequence, expected struct Act", "expected an object, got a list"),

@@ -117,6 +117,21 @@ fn tools_are_listed_with_their_requirements() {
 }
 
 #[test]
+fn every_built_in_tool_has_a_row_in_the_documentation() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tools.md");
+    let rows: Vec<String> =
+        fs::read_to_string(path).unwrap().lines().filter(|line| line.starts_with('|')).map(str::to_owned).collect();
+    let output = Homed::new(None).json("tools list");
+    let tools = output["tools"].as_array().unwrap();
+    let built_in = tools.iter().filter(|tool| !tool["why"].to_string().contains("not built in"));
+    let names: Vec<&str> = built_in.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(names.len() > 30, "{names:?}");
+    let missing: Vec<_> =
+        names.into_iter().filter(|name| !rows.iter().any(|row| row.contains(&format!("`{name}`")))).collect();
+    assert!(missing.is_empty(), "add to docs/tools.md what these tools do: {missing:?}");
+}
+
+#[test]
 fn tools_unavailable_without_cdp_are_named() {
     let rest = Homed::new(Some("browser: {cdp_url: 'rest+https://me:hush@browsers.example/v1'}\n"));
     let never = |name: &str| rest.tool("cli", name)["why"].as_str().unwrap_or_default().to_owned();
