@@ -10,6 +10,7 @@ use super::params::ParamType;
 use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Route, TABLE, event_schema};
 use super::status::statuses;
 use crate::api::{Failed, SESSION_HEADER};
+use crate::page::ACTIONS;
 use crate::tools::without_null;
 
 /// The document.
@@ -310,7 +311,11 @@ fn exact(value: &mut Value) {
     }
 }
 
-/// Copies the fields shared by all kinds into each kind.
+/// The description of a field without effect.
+const NO_EFFECT: &str = "Without effect on this action.";
+
+/// Copies the fields shared by all kinds into each kind. Those that have no effect on an action keep the values that are
+/// accepted for it.
 fn kinds(map: &mut Map<String, Value>) {
     let is_of_kinds = map
         .get("oneOf")
@@ -324,8 +329,19 @@ fn kinds(map: &mut Map<String, Value>) {
     let Some(Value::Array(all)) = map.get_mut("oneOf") else { return };
     for one in all {
         one["additionalProperties"] = false.into();
+        let kind = one.pointer("/properties/kind/const").and_then(Value::as_str);
+        let action = ACTIONS.iter().find(|action| kind == Some(action.kind));
+        let no_force = action.is_some_and(|action| !action.takes_force);
+        let no_input = action.is_some_and(|action| !action.takes_input);
         if let Some(own) = one.get_mut("properties").and_then(Value::as_object_mut) {
             own.extend(shared.clone());
+            if no_force {
+                own.insert("force".to_owned(), json!({ "description": NO_EFFECT, "const": false }));
+            }
+            if no_input {
+                let accepted = json!([{ "const": "trusted" }, { "type": "null" }]);
+                own.insert("input".to_owned(), json!({ "description": NO_EFFECT, "anyOf": accepted }));
+            }
         }
     }
 }

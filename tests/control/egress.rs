@@ -354,5 +354,8 @@ fn the_security_page_lists_every_route() {
         std::fs::write(&path, format!("{before}{START}{table}{END}{behind}")).unwrap();
         return;
     }
-    assert!(kept == table, "docs/security.md is out of date: UPDATE_DOCS=1 cargo test --test main -- control_egress");
+    assert!(
+        kept == table,
+        "docs/security.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test main -- control_egress"
+    );
 }

@@ -51,8 +51,8 @@ fn kind(described: &Value, schema: &Value) -> String {
             .collect::<Vec<_>>()
             .join(", ");
     }
-    if let Some(word) = schema["const"].as_str() {
-        return format!("`{word}`");
+    if let Some(word) = schema.get("const") {
+        return format!("`{}`", word.as_str().map_or_else(|| word.to_string(), str::to_owned));
     }
     for several in ["anyOf", "oneOf"] {
         if let Some(choices) = schema[several].as_array() {
@@ -183,5 +183,8 @@ fn api_md_is_up_to_date() {
         std::fs::write(&path, &page).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == page, "docs/api.md is out of date: UPDATE_DOCS=1 cargo test --test main -- server_docs");
+    assert!(
+        kept == page,
+        "docs/api.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test main -- server_docs"
+    );
 }

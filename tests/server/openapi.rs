@@ -68,13 +68,8 @@ fn every_action_kind_is_described_with_its_fields() {
         .iter()
         .filter_map(|one| one["properties"]["kind"]["const"].as_str())
         .collect();
-    for kind in
-        "click hover scrollIntoView clickCoords mouse type insertText press drag select check uncheck fill scroll \
-        wait resize close evaluate batch"
-            .split_whitespace()
-    {
-        assert!(kinds.contains(&kind), "{kind}");
-    }
+    let known: Vec<&str> = cdpilot::page::ACTIONS.iter().map(|action| action.kind).collect();
+    assert_eq!(kinds, known);
     let fits = |value: Value| crate::support::schema::fits(served.api.described(), schema, &value);
     assert_eq!(
         fits(json!({ "kind": "click", "ref": "e1", "targetId": "t1", "timeoutMs": 5, "profile": null })),
@@ -83,5 +78,15 @@ fn every_action_kind_is_described_with_its_fields() {
     assert_eq!(fits(json!({ "kind": "batch", "actions": [{ "kind": "wait", "text": "x" }] })), Ok(()));
     assert_eq!(fits(json!({ "kind": "fill", "fields": [{ "ref": "e1", "value": true }] })), Ok(()));
     assert!(fits(json!({ "kind": "click", "text": "x" })).is_err());
+    // Accepted and refused as the route does.
+    for (request, is_accepted) in [
+        (json!({ "kind": "focus", "ref": "e1", "input": "trusted", "force": true }), true),
+        (json!({ "kind": "focus", "ref": "e1", "input": "synthetic" }), false),
+        (json!({ "kind": "resize", "width": 800, "height": 600, "force": false, "input": null }), true),
+        (json!({ "kind": "resize", "width": 800, "height": 600, "force": true }), false),
+        (json!({ "kind": "click", "ref": "e1", "input": "synthetic", "force": true }), true),
+    ] {
+        assert_eq!(fits(request.clone()).is_ok(), is_accepted, "{request}");
+    }
     assert!(fits(json!({ "kind": "batch", "actions": [{ "kind": "press" }] })).is_err());
 }

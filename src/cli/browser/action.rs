@@ -135,8 +135,11 @@ fn command(action: &'static ActionSpec, plain: CommandSpec) -> clap::Command {
         command = Element::augment_args(command);
     }
     command = command.args(others.map(|(field, argument)| arg(field, argument)));
-    if element.is_some_and(|(_, argument)| !argument.positional) {
-        command = OptionalElement::augment_args(command);
+    if let Some((_, argument)) = element.filter(|(_, argument)| !argument.positional) {
+        command = OptionalElement::augment_args(command).mut_arg("at", |arg| {
+            let usual = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            arg.help(format!("{usual} {}", argument.help))
+        });
     }
     // Last: groups of arguments set their own description.
     ActionOptions::augment_args(command).about(plain.about)

@@ -172,7 +172,7 @@ pub(super) fn locator(at: Option<&str>) -> Locator {
 /// An optional element, given by options.
 #[derive(Debug, Args)]
 pub(super) struct OptionalElement {
-    /// Target element: ref from a snapshot (12, e12 or @e12) or locator [default: press: the focused element, scroll: the page]
+    /// Target element: ref from a snapshot (12, e12 or @e12) or locator
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     pub(super) at: Option<String>,
     #[command(flatten)]

@@ -112,7 +112,7 @@ actions! {
     /// Presses a key or a chord: `Enter`, `Control+a`, `Shift+ArrowDown`.
     Press "press" {
         /// The element to focus first. Default: the focused element.
-        at: Locator => flatten; cli option(""),
+        at: Locator => flatten; cli option("[default: the focused element]"),
         /// The key or chord.
         key: String; cli positional("Key or key combination: Enter, Control+a, Shift+ArrowDown");
             tool needs("Enter, Tab, Control+a, …"),
@@ -188,7 +188,7 @@ actions! {
     /// Scrolls the page or a container.
     Scroll "scroll" {
         /// An element in the container to scroll. Default: the page.
-        at: Locator => flatten; cli option(""); tool takes("Element to scroll [the page]"),
+        at: Locator => flatten; cli option("[default: the page]"); tool takes("Element to scroll [the page]"),
         /// The direction.
         direction: Direction; cli positional("Direction").default("down"); tool needs(""),
         /// Distance in CSS pixels. Default: most of a page.

@@ -90,13 +90,14 @@ pub struct CommandSpec {
     pub about: &'static str,
 }
 
-/// An argument of a command. For an element: by position if it is required.
+/// An argument of a command. An element is given by position if it is required, else as `--ref`.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ArgumentSpec {
     /// Whether it is given by position, not as `--name`.
     pub positional: bool,
-    /// What it means, without a full stop.
+    /// What it means, without a full stop. For an element: what follows the usual description of `--ref`, such as its
+    /// default; empty for one by position.
     pub help: &'static str,
     /// The name of its value in the help, if not its own name.
     pub value_name: Option<&'static str>,

@@ -293,14 +293,8 @@ fn check<'t>(call: &ToolContext<'_>, handle: &'t TabHandle, kind: &ActKind) -> R
         | ActKind::Resize { .. } => Ok(Checked::free()),
         // Asked about by the handler.
         ActKind::Evaluate { .. } => Ok(Checked::free()),
-        // Of no tool. One that gets a tool has to be asked about here.
-        ActKind::ClickCoords { .. }
-        | ActKind::Mouse { .. }
-        | ActKind::InsertText { .. }
-        | ActKind::Check { .. }
-        | ActKind::Uncheck { .. }
-        | ActKind::Close {}
-        | ActKind::Batch { .. } => Ok(Checked::free()),
+        // Of no tool. One that gets a tool is asked about like a click, until it has an arm of its own.
+        _ => checked(&element(kind.locator())?, Doing::new("act on", Using::Press)),
     }
 }
 
@@ -369,4 +363,21 @@ fn forgets_return(kind: &ActKind) -> bool {
     let ActKind::Evaluate { script, .. } = kind else { return false };
     let script = script.trim().trim_end_matches(';');
     script.contains([';', '\n']) && !script.contains("return")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::ACTIONS;
+
+    #[test]
+    fn approval_is_decided_for_each_action_that_has_a_tool() {
+        let decided = ["click", "hover", "type", "fill", "press", "drag", "select", "scroll", "wait", "evaluate"];
+        for action in ACTIONS.iter().filter(|action| action.tool.is_some()) {
+            assert!(
+                decided.contains(&action.kind),
+                "{}: decide in `check` whether its tool needs approval, and add it here",
+                action.kind
+            );
+        }
+    }
 }
