@@ -164,6 +164,11 @@ impl Tab {
         opened.take(MAX_ENTRIES).collect()
     }
 
+    /// The number of file choosers that opened since and get files.
+    pub(super) fn files_given_since(&self, before: &Before) -> usize {
+        self.choosers_since(before).iter().filter(|opened| !opened.files.is_empty() && opened.problem.is_none()).count()
+    }
+
     fn errors_since(&self, before: &Before) -> Vec<String> {
         let is_bad = |said: &ConsoleEntry| matches!(said.level, ConsoleLevel::Error | ConsoleLevel::Exception);
         let tail = self.supervisor.log().since(before.log, 1000);

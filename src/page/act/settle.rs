@@ -309,6 +309,7 @@ impl Tab {
     ) -> Settled {
         let began = Instant::now();
         let loading = patience.all;
+        let mut files_given = 0;
         loop {
             // The page answers after everything that the action triggered synchronously; the documents around it are
             // checked after that, for messages from it.
@@ -321,6 +322,13 @@ impl Tab {
             }
             if let Some(reason) = self.left(before, seen, loading) {
                 return reason;
+            }
+            // A file chooser gets its files after it has opened, so perhaps after the page has answered. What they cause is
+            // answered for by the next check, which is sent after them.
+            let given = self.files_given_since(before);
+            if given > files_given && !loading.passed() {
+                files_given = given;
+                continue;
             }
             if !self.is_fetching(before, &self.supervisor.traffic()) {
                 break;

@@ -30,8 +30,9 @@ const MOST_AMOUNT: f64 = 3.0;
 const MOST_SWIPES: u32 = 5;
 /// Longest text that is typed key by key, in characters.
 const MOST_TYPED: usize = 500;
-/// Time limit of typing.
+/// Time limit of typing, and what each character adds to it: a busy page takes several milliseconds for a key.
 const TYPING_LIMIT: Duration = Duration::from_secs(20);
+const TIME_PER_CHARACTER: Duration = Duration::from_millis(10);
 /// Time limit for reading what a field holds.
 const HELD_LIMIT: Duration = Duration::from_secs(1);
 /// Maximum number of console errors, notices and downloads that an observation lists.
@@ -454,7 +455,7 @@ fn commit(
                 let noun = if length == 1 { "character" } else { "characters" };
                 format!("Typed {length} {noun} into {what}{}.", entered(given.submit))
             };
-            // A long text is inserted as a whole: a key at a time would take minutes.
+            // The keys of a long text are sent in groups: one at a time would take minutes.
             let is_guarded = visual.call.scope.guard().is_some();
             let act = match length {
                 0..=MOST_TYPED => Act::type_text(ref_of(element), given.text.as_str()),
@@ -463,7 +464,8 @@ fn commit(
             let mut act = if given.submit && !is_guarded { act.submit() } else { act };
             // Enter for a line break may send the text.
             act.insert_lines = is_guarded;
-            return typed(visual, handle, element, given, act.timeout(TYPING_LIMIT), done, said);
+            let limit = TYPING_LIMIT + TIME_PER_CHARACTER * u32::try_from(length).unwrap_or(u32::MAX);
+            return typed(visual, handle, element, given, act.timeout(limit), done, said);
         }
         Action::Select => {
             let done = format!("Chose {} in {what}.", json!(given.values));
