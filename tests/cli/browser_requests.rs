@@ -68,6 +68,12 @@ fn the_quick_reference_is_parsed_line_by_line() {
         ("tabs", "GET", "/tabs", NONE),
         ("open https://example.com", "POST", "/tabs/open", json!({"url": "https://example.com"})),
         ("focus abcd1234", "POST", "/tabs/focus", json!({"targetId": "abcd1234"})),
+        // Target ids without a letter, or with an e ahead of digits, are no refs.
+        ("focus 14459713", "POST", "/tabs/focus", json!({"targetId": "14459713"})),
+        ("focus e4459713", "POST", "/tabs/focus", json!({"targetId": "e4459713"})),
+        ("focus 0445", "POST", "/tabs/focus", json!({"targetId": "0445"})),
+        with("focus 12", act(json!({"kind": "focus", "ref": "e12"}))),
+        with("focus e123456", act(json!({"kind": "focus", "ref": "e123456"}))),
         ("close abcd1234", "DELETE", "/tabs/abcd1234", NONE),
         ("screenshot", "POST", "/screenshot", json!({})),
         ("screenshot --full-page", "POST", "/screenshot", json!({"fullPage": true})),

@@ -187,10 +187,16 @@ fn got(body: &api::GetQuery, tab: &Tab) -> Call {
     Call::new(Request::post("/get").object(body).field("targetId", tab.target.clone()), show::got)
 }
 
+/// Whether a text is the beginning of a target id even if it would parse as a ref. Lists show eight hexadecimal digits of it,
+/// which in one of forty ids are all decimal; refs are shorter and have no leading zero.
+fn begins_target_id(text: &str) -> bool {
+    let is_long = text.len() >= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_long || (text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 impl Focus {
     pub(super) fn call(&self) -> Call {
-        // Tab ids begin with a t, and target ids are longer than refs, so neither parses as a ref.
-        let at = self.what.as_deref().and_then(|what| element(what).ok());
+        let at = self.what.as_deref().filter(|what| !begins_target_id(what)).and_then(|what| element(what).ok());
         match (&self.what, at) {
             (Some(tab), None) => {
                 let body = api::FocusTab { target_id: tab.clone() };
