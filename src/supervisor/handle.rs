@@ -367,8 +367,8 @@ impl Supervisor {
         self.ask("closing the page", deadline, |reply| Request::Close { target: target.clone(), reply })
     }
 
-    /// Stops the supervisor: dismisses open dialogs, closes the pages that it opened, ends its thread, and closes the
-    /// browser if we started it; within the deadline in any case. Dropping the supervisor does the same within five
+    /// Stops the supervisor: dismisses open dialogs, closes the pages that it opened and their popups, ends its thread, and
+    /// closes the browser if we started it; within the deadline in any case. Dropping the supervisor does the same within five
     /// seconds. A [`Cancel`](crate::sync::Cancel) of the deadline has no effect.
     pub fn stop(&self, deadline: Deadline<'_>) {
         let deadline = deadline.uncancelled();

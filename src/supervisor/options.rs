@@ -146,7 +146,7 @@ pub struct SupervisorOptions {
     /// Maximum number of pages. A popup beyond that is closed at once, before it runs
     /// anything, and reported as [`EventKind::PopupBlocked`](super::EventKind::PopupBlocked). Default none.
     pub max_pages: Option<usize>,
-    /// Whether pages opened through this supervisor are closed when it stops. Default true.
+    /// Whether pages opened through this supervisor, and the popups of such pages, are closed when it stops. Default true.
     pub close_own_pages: bool,
     /// The log to append to, which may outlive the supervisor. When the supervisor ends, it appends a `TabClosed` for
     /// each open page and does not [end](crate::sync::Log::end) the log. Default none: its own log, which ends with it.

@@ -33,6 +33,8 @@ pub(super) struct PageRec {
     /// The client that acts on it at the moment; the default client has no name. Known only while answers are armed.
     pub(super) acting: Option<Option<Arc<str>>>,
     pub(super) own: bool,
+    /// It ends with the task: opened through this supervisor, or by such a page.
+    pub(super) ends_with_task: bool,
     /// A dialog that was open when the connection was lost.
     pub(super) lost_dialog: Option<Arc<str>>,
     /// It still shows the document from before the attach.
@@ -119,7 +121,8 @@ impl State {
         let own = self.requests.is_created(&info.target_id);
         let was_there = !own && !self.requests.listed;
         let refused = self.is_beyond_limit(info).then_some(now.instant);
-        self.pages.push(PageRec {
+        let opened_by = info.opener_id.as_ref().and_then(|opener| self.page_index(opener)).map(|at| &self.pages[at]);
+        let page = PageRec {
             target: info.target_id.clone(),
             session: Arc::clone(session),
             url: info.url.as_str().into(),
@@ -129,13 +132,10 @@ impl State {
             shares_process: info.can_access_opener == Some(true),
             top: None,
             context: info.browser_context_id.clone(),
-            client: info
-                .opener_id
-                .as_ref()
-                .and_then(|opener| self.page_index(opener))
-                .and_then(|at| self.pages[at].client.clone()),
+            client: opened_by.and_then(|opener| opener.client.clone()),
             acting: None,
             own,
+            ends_with_task: own || opened_by.is_some_and(|opener| opener.ends_with_task),
             lost_dialog: None,
             was_there,
             blocked: None,
@@ -143,7 +143,8 @@ impl State {
             refused,
             arrival: Arrival::of(info, was_there),
             is_first: !was_there && info.opener_id.is_some(),
-        });
+        };
+        self.pages.push(page);
         self.dirty.pages = true;
         if refused.is_some() {
             self.popup_refused(info, now);

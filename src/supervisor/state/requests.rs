@@ -548,6 +548,7 @@ impl State {
                 self.requests.created.insert(created.target_id.clone());
                 if let Some(index) = self.page_index(&created.target_id) {
                     self.pages[index].own = true;
+                    self.pages[index].ends_with_task = true;
                     self.dirty.pages = true;
                 }
                 if let Some(opening) = self.requests.opening.get_mut(&request) {
@@ -606,9 +607,9 @@ impl State {
     /// A client that detaches with an open dialog would wedge the tab for all other clients.
     fn leave(&mut self, close_pages: bool, reply: Response<()>, now: Now) {
         self.requests.leaving = Some(reply);
-        let pages: Vec<(TargetId, bool)> = self.pages.iter().map(|p| (p.target.clone(), p.own)).collect();
-        for (target, own) in pages {
-            if own && close_pages {
+        let pages: Vec<(TargetId, bool)> = self.pages.iter().map(|p| (p.target.clone(), p.ends_with_task)).collect();
+        for (target, ends) in pages {
+            if ends && close_pages {
                 self.begin_close(target, None, now);
             } else {
                 self.dismiss_all(&target, now);
