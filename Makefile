@@ -13,10 +13,10 @@ PEERS ?=
 # Flags of benches/widgets/run.mjs, for example `--only Select2`.
 WIDGETS ?=
 
-# Run only tests whose name contains this; default: all.
+# Run only tests whose name contains one of these words; default: all.
 T ?=
 
-.PHONY: help browser driver demo test test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
+.PHONY: help browser driver demo test test-all test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -30,8 +30,11 @@ driver: ## like browser, and chromedriver, which only tests need
 demo: browser ## show dialogs and frames in a real browser, step by step
 	$(CARGO) run -- demo
 
-test: driver ## run all tests, with a real browser and chromedriver; T=page_settle: only tests whose name contains it
+test: driver ## run all tests, with a real browser and chromedriver; T="page_settle cli_find": only tests whose name contains one of these
 	@CARGO="$(CARGO)" scripts/test.sh $(T)
+
+test-all: driver ## like test, with every exhaustive loop as a whole; takes up to two hours
+	@CARGO="$(CARGO)" CDPILOT_TEST_ALL=1 scripts/test.sh $(T)
 
 test-fast: ## run the tests that need no browser; prints how many were omitted
 	@CARGO="$(CARGO)" scripts/test-fast.sh

@@ -18,12 +18,13 @@ use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
 use crate::support::chrome::soon;
+use crate::support::share::share;
 use crate::support::site::{Answer, Held};
 use crate::support::test_tab::TestTab;
 use crate::support::tool_workspace::ToolWorkspace;
 
 /// How soon a wait is to end, with room for a machine that is busy. All waits have more time than this.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = crate::support::LIMIT;
 /// Long enough for a wait to be under way where nothing tells that it is.
 const UNDER_WAY: Duration = Duration::from_millis(300);
 
@@ -187,7 +188,7 @@ fn a_client_that_hangs_up_frees_the_thread_of_its_request() {
         ("/mcp?toolsets=web", tool("web_extract", json!({ "urls": [url("/two"), url("/three")] })), Some("/two")),
         ("/navigate", json!({ "url": url("/four"), "timeoutMs": 110_000 }), Some("/four")),
     ];
-    for (path, body, requested) in all {
+    for (path, body, requested) in share(all, 3) {
         let accept = "Accept: application/json\r\n";
         let waiting = served.api.send("POST", path, Some(&body.to_string()), accept);
         match requested {

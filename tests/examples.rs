@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use cdpilot::browser::TransportKind;
 use cdpilot::sync::spawn;
 use cdpilot::{Act, Browser, BrowserOptions};
 
-use crate::support::chrome::{launch, shared};
+use crate::support::lease::Lease;
 use crate::support::site::Site;
 
 #[cfg(feature = "server")]
@@ -27,7 +26,7 @@ mod dialogs;
 mod intercept;
 
 fn site() -> Option<Site> {
-    shared()?;
+    crate::support::browser_path()?;
     let site = Site::start();
     site.page("/", "<title>Start</title><a href=/one>one</a> <a href=/two>two</a> <a href='@b/away'>away</a>");
     site.page("/one", "<title>One</title><a href=/two>two</a><a href=/three>three</a>");
@@ -96,9 +95,8 @@ fn screenshots_and_a_pdf_are_written() {
 
 #[test]
 fn dialogs_of_a_running_browser_are_answered() {
-    let Some(process) = launch(TransportKind::Port(0)) else { return };
-    let address = process.endpoint().unwrap().url();
-    let mine = Browser::attach_with(&address, BrowserOptions::new()).unwrap();
+    let Some(lease) = Lease::take() else { return };
+    let mine = Browser::attach_with(lease.url(), BrowserOptions::new()).unwrap();
     let page = mine.page().unwrap();
     let (attached, is_attached) = crossbeam_channel::bounded(1);
     let asking = page.clone();
@@ -107,7 +105,7 @@ fn dialogs_of_a_running_browser_are_answered() {
         asking.act(Act::evaluate("void setTimeout(() => { document.title = prompt('Your name?') })")).unwrap();
     });
     let mut out = Attached { text: Vec::new(), attached };
-    dialogs::run(&address, Duration::from_secs(5), &mut out).unwrap();
+    dialogs::run(lease.url(), Duration::from_secs(5), &mut out).unwrap();
     drop(asks);
     let out = text(out.text);
     assert!(out.contains("prompt on null: \"Your name?\""), "{out}");

@@ -97,7 +97,7 @@ fn section(title: &str) {
 
 /// The outputs of the blocks of a section.
 fn run(section: &Section) -> Vec<String> {
-    let (site, program) = (site(), Program::at_home().0);
+    let (site, program) = (site(), Program::at_home().0.leasing().unwrap());
     let addresses = [("https://shop.example", site.url("a", "")), ("https://pay.example", site.url("b", ""))];
     let mut script = "set -eu\nexec 2>&1\n".to_owned();
     for block in &section.blocks {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
 use crate::support::chrome::soon;
+use crate::support::share::share;
 use crate::support::test_home::eval_value;
 use crate::support::tool_home::{ToolHome, ref_in};
 
@@ -45,7 +46,7 @@ fn redaction_keeps_every_line_of_forty_login_forms() {
     let pages = logins();
     assert_eq!(pages.len(), 40);
     let mut masked = 0;
-    for (name, html) in &pages {
+    for (name, html) in share(&pages, 5) {
         let path = format!("/{name}");
         tooled.home.site.page(&path, html);
         tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", &path) }));

@@ -491,7 +491,7 @@ mod tests {
             "<function=highlight><parameter=a></function> x\n",
             "<invoke name=\"\n",
         ] {
-            recovered(&part.repeat(200_000), "");
+            recovered(&part.repeat(40_000), "");
         }
     }
 }

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::support::agent_home::{AgentHome, call, say, soon};
 use crate::support::leaks::rerun;
+use crate::support::share::rounds;
 use crate::support::streaming_model::{Script, StreamingModel};
 
 /// Set in the child process, to the home.
@@ -26,8 +27,6 @@ const HOME: &str = "CDPILOT_TEST_AGENT_HOME";
 const SERVER: &str = "CDPILOT_TEST_AGENT_SERVER";
 /// Set in the child process if orders need approval, which it gives at once.
 const GUARDED: &str = "CDPILOT_TEST_AGENT_GUARDED";
-/// How often the process is killed; `CDPILOT_TEST_KILLS` sets another number.
-const KILLS: u32 = 30;
 /// How long the server takes for an order.
 const WORK: Duration = Duration::from_millis(8);
 /// Orders of a task.
@@ -84,7 +83,7 @@ impl Counting {
     /// Waits for the next order.
     fn next(&self) {
         while self.arrived.try_recv().is_ok() {}
-        self.arrived.recv_timeout(Duration::from_secs(60)).unwrap();
+        self.arrived.recv_timeout(crate::support::LIMIT).unwrap();
     }
 }
 
@@ -168,12 +167,13 @@ fn an_order_that_was_approved_is_given_at_most_once_whenever_the_process_is_kill
     survive(true);
 }
 
+/// Kills the process again and again, as often as `CDPILOT_TEST_KILLS` says.
 fn survive(is_guarded: bool) {
     let folder = tempfile::Builder::new().prefix("cdpilot-agent-crash-").tempdir().unwrap();
     let home = Home::at(folder.path());
     let mut acknowledged: BTreeSet<(String, u64)> = BTreeSet::new();
     let server = Counting::start();
-    let kills = std::env::var("CDPILOT_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    let kills = rounds("CDPILOT_TEST_KILLS", 8, 30);
     for run in 0..kills {
         let mut child = rerun(module_path!(), "the_process_that_is_killed");
         if is_guarded {

@@ -6,7 +6,6 @@ mod requests;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
 
 use super::{Row, rows, run_all};
 use crate::support::api::TestServer;
@@ -51,8 +50,8 @@ impl Target {
 
     fn connect(&self) -> TcpStream {
         let socket = TcpStream::connect(self.served.api.address).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        socket.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
+        socket.set_read_timeout(Some(crate::support::LIMIT)).unwrap();
+        socket.set_write_timeout(Some(crate::support::LIMIT)).unwrap();
         socket
     }
 

@@ -14,6 +14,8 @@ mod search_endpoint;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::support::share::share;
+
 /// One attack against a set-up `S`.
 pub(crate) struct Attack<S> {
     /// The attack, as a phrase that starts with a verb: `opens a WebSocket to the debugging port`. Unique.
@@ -35,10 +37,19 @@ pub(crate) fn rows<S>(attacks: &[Attack<S>]) -> Vec<Row> {
     attacks.iter().map(|attack| Row { name: attack.name, witness: attack.witness }).collect()
 }
 
+/// Runs a share of the attacks, for those that take long: see [`run_all`].
+pub(crate) fn run_some<S>(target: &S, attacks: &[Attack<S>], few: usize) {
+    run(target, share(attacks, few));
+}
+
 /// Runs all attacks and fails with the list of those that got through or could not be run.
 pub(crate) fn run_all<S>(target: &S, attacks: &[Attack<S>]) {
+    run(target, attacks.iter().collect());
+}
+
+fn run<S>(target: &S, attacks: Vec<&Attack<S>>) {
     let mut failed = Vec::new();
-    for attack in attacks {
+    for attack in &attacks {
         match catch_unwind(AssertUnwindSafe(|| (attack.run)(target))) {
             Ok(Ok(())) => {}
             Ok(Err(what)) => failed.push(format!("{}: got through: {what}", attack.name)),

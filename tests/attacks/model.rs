@@ -84,7 +84,7 @@ impl Armed {
     }
 
     fn call(&self, name: &str, arguments: Value) -> Value {
-        called(&self.registry, &self.scope, name, arguments, Deadline::after_secs(20))
+        called(&self.registry, &self.scope, name, arguments, crate::support::soon())
     }
 
     /// The same within so many seconds.

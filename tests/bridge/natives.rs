@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::support::bridged::{ALL, Bridged, HandledBy, Setup};
+use crate::support::share::share;
 use crate::support::site::Answer;
 
 const WITHOUT: Setup = Setup { bridge: false, ..ALL };
@@ -123,6 +124,7 @@ fn arguments_results_and_errors_match_the_native_functions() {
             calls.push(called(&form.replace("NAME", name)));
         }
     }
+    let calls = share(calls, 25);
     let Some(outcomes) = both(&calls, page) else { return };
     for (call, [with, without]) in calls.iter().zip(outcomes) {
         assert_eq!(with, without, "with the bridge, and without: {call}");
@@ -157,6 +159,7 @@ fn bridged_functions_look_native() {
             looks.push(look.replace("NAME", name));
         }
     }
+    let looks = share(looks, 20);
     let Some(outcomes) = both(&looks, page) else { return };
     for (look, [with, without]) in looks.iter().zip(outcomes) {
         assert_eq!(with, without, "with the bridge, and without: {look}");
@@ -252,7 +255,7 @@ fn sandboxed_documents_use_native_dialogs() {
         }
         Some(outcomes)
     };
-    for (bypass_csp, in_policy) in [(true, 3), (false, 0)] {
+    for (bypass_csp, in_policy) in share([(true, 3), (false, 0)], 1) {
         let with = run(Setup { bypass_csp, ..ALL });
         let without = run(Setup { bypass_csp, ..WITHOUT });
         let (Some(with), Some(without)) = (with, without) else { return };

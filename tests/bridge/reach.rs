@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::support::bridged::{ALL, BridgeCall, Bridged, HandledBy, Setup};
 use crate::support::chrome::soon;
 use crate::support::fake_cdp::Fake;
+use crate::support::share::share;
 use crate::support::site::Answer;
 use crate::support::tls::server;
 
@@ -142,7 +143,7 @@ fn with_header(tab: &mut Bridged, name: &str, value: &str) {
 #[test]
 fn response_headers_select_bridge_or_native_dialog() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
-    for (name, value, expected) in [
+    let bridged = [
         ("Content-Security-Policy", "default-src 'none'; connect-src 'self'", HandledBy::Bridge),
         ("Content-Security-Policy", "require-trusted-types-for 'script'", HandledBy::Bridge),
         ("Content-Security-Policy", "upgrade-insecure-requests; block-all-mixed-content", HandledBy::Bridge),
@@ -153,8 +154,9 @@ fn response_headers_select_bridge_or_native_dialog() {
         ("Origin-Agent-Cluster", "?0", HandledBy::Bridge),
         ("Referrer-Policy", "no-referrer", HandledBy::Bridge),
         ("Document-Policy", "sync-xhr=?0", HandledBy::Bridge),
-        ("Permissions-Policy", "sync-xhr=()", HandledBy::Native),
-    ] {
+    ];
+    let native = ("Permissions-Policy", "sync-xhr=()", HandledBy::Native);
+    for (name, value, expected) in share(bridged, 3).into_iter().chain([native]) {
         with_header(&mut tab, name, value);
         for url in [tab.site.url("a", "/header"), "https://secure.test/header".to_owned()] {
             tab.go(&url);
@@ -209,7 +211,8 @@ fn long_texts_are_transferred_up_to_the_limit() {
     tab.site.page("/", "page");
     let url = tab.site.url("a", "/");
     tab.go(&url);
-    for (unit, times) in [("x", 1_000), ("x", 1_000_000), ("ä", 65_536), ("🦀", 40_000), ("%\n", 30_000)] {
+    let texts = [("x", 1_000), ("x", 1_000_000), ("ä", 65_536), ("🦀", 40_000), ("%\n", 30_000)];
+    for (unit, times) in share(texts, 2) {
         tab.text = unit.repeat(times);
         let got = tab.eval(&format!("(t => prompt(t, t) === t)({}.repeat({times}))", json!(unit)));
         assert_eq!(got, true);

@@ -12,13 +12,10 @@ use serde_json::json;
 
 use crate::support::busy_machine;
 use crate::support::grid::{Grid, Setup};
+use crate::support::soon;
 use crate::support::test_home::{TestHome, eval_value};
 
 /// Enough for a session on a machine that has much to do.
-fn soon() -> Deadline<'static> {
-    Deadline::after_secs(90)
-}
-
 fn options() -> AttachOptions {
     let mut options = AttachOptions::default();
     options.connect.connect_timeout = soon().left();

@@ -13,6 +13,7 @@ use crossbeam_channel::bounded;
 use crate::browser_real::{assert_nothing_left, group, options, root_of, soon};
 use crate::support::busy_machine;
 use crate::support::leaks::{Baseline, alone};
+use crate::support::share::rounds;
 
 /// Does something so many times side by side; the results, in any order.
 fn side_by_side<T: Send + 'static>(times: usize, what: impl Fn(usize) -> T + Send + Sync + 'static) -> Vec<T> {
@@ -38,20 +39,20 @@ fn memory(pid: u32) -> u64 {
 }
 
 #[test]
-fn twenty_browsers_start_at_once_and_leave_nothing() {
-    const MANY: usize = 20;
+fn many_browsers_start_at_once_and_leave_nothing() {
+    let many = rounds("CDPILOT_TEST_BROWSERS", 4, 20);
     /// Two cores, and others at work on them.
     const LONG: Duration = Duration::from_secs(150);
     let _alone = busy_machine();
-    alone(module_path!(), "twenty_browsers_start_at_once_and_leave_nothing", || {
+    alone(module_path!(), "many_browsers_start_at_once_and_leave_nothing", || {
         let Some(options) = options(TransportKind::Pipe) else { return };
         // The tests beside this one have deadlines to keep.
         let _ = rustix::process::nice(5);
         BrowserProcess::launch(&options).unwrap().close(soon()).unwrap();
         let baseline = Baseline::now();
         let began = Instant::now();
-        let start = Barrier::new(MANY);
-        let browsers = side_by_side(MANY, move |number| {
+        let start = Barrier::new(many);
+        let browsers = side_by_side(many, move |number| {
             let transport = if number % 2 == 0 { TransportKind::Pipe } else { TransportKind::Port(0) };
             let mut options = options.clone().transport(transport).start_timeout(LONG);
             options.connect.connect_timeout = LONG;
@@ -59,10 +60,10 @@ fn twenty_browsers_start_at_once_and_leave_nothing() {
             BrowserProcess::launch(&options).unwrap_or_else(|error| panic!("browser {number}: {error}"))
         });
         let started = began.elapsed();
-        assert_eq!(browsers.len(), MANY);
+        assert_eq!(browsers.len(), many);
         let ports: BTreeSet<u16> = browsers.iter().filter_map(BrowserProcess::endpoint).map(|at| at.port()).collect();
         let profiles: BTreeSet<_> = browsers.iter().map(root_of).collect();
-        assert_eq!((ports.len(), profiles.len()), (MANY / 2, MANY));
+        assert_eq!((ports.len(), profiles.len()), (many / 2, many));
         for browser in &browsers {
             browser.connection().call(&GetTargets::default(), Deadline::after(LONG)).unwrap();
         }
@@ -70,12 +71,12 @@ fn twenty_browsers_start_at_once_and_leave_nothing() {
         let memory: u64 = browsers.iter().filter_map(BrowserProcess::pid).map(memory).sum();
         let ids: Vec<_> = browsers.iter().map(|browser| (browser.pid().unwrap(), root_of(browser))).collect();
         let began = Instant::now();
-        let (send, take) = bounded(MANY);
+        let (send, take) = bounded(many);
         browsers.into_iter().for_each(|browser| send.send(browser).unwrap());
-        let closed = side_by_side(MANY, move |_| take.recv().unwrap().close(Deadline::after(LONG)));
-        println!("{MANY} browsers: started in {started:?}, answered in {answered:?}, closed in {:?}", began.elapsed());
-        println!("{MANY} browsers: {memory} MiB (0 where the system does not tell)");
-        assert_eq!(closed.iter().filter(|closed| closed.is_ok()).count(), MANY, "{closed:?}");
+        let closed = side_by_side(many, move |_| take.recv().unwrap().close(Deadline::after(LONG)));
+        println!("{many} browsers: started in {started:?}, answered in {answered:?}, closed in {:?}", began.elapsed());
+        println!("{many} browsers: {memory} MiB (0 where the system does not tell)");
+        assert_eq!(closed.iter().filter(|closed| closed.is_ok()).count(), many, "{closed:?}");
         for (pid, root) in ids {
             assert_nothing_left(pid, &root);
         }

@@ -27,7 +27,7 @@ use crate::support::{browser_path, busy_machine};
 /// So long a browser may outlive us here. What is promised is three seconds, and kept several times over:
 /// the figures are printed. But the tests beside this one start twenty browsers at once, and on a machine
 /// that is so busy a kill and a few small processes (the reaper is a shell script) take their time.
-const LIMIT: Duration = Duration::from_secs(12);
+use crate::support::LIMIT;
 const NOTHING: [PathBuf; 0] = [];
 
 /// A folder for temporary files, with a short name: sockets are made below it.
@@ -220,8 +220,8 @@ fn a_killed_program_leaves_no_browser_with_a_hanging_page() {
         signal("-KILL", vec![session.id()]);
         session.wait();
         let given_up = Deadline::after(LIMIT);
-        while program.left_behind() != (vec![], vec![]) {
-            assert!(!given_up.passed(), "{how:?}: {:?}", program.left_behind());
+        while program.left_behind(0) != (vec![], vec![]) {
+            assert!(!given_up.passed(), "{how:?}: {:?}", program.left_behind(0));
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::fake_cdp::{Fake, soon};
 use crate::support::fake_cdp_wire::{self as wire, Frame};
+use crate::support::share::rounds;
 
 /// Any JSON value, three levels deep.
 fn value() -> impl Strategy<Value = Value> {
@@ -101,8 +102,13 @@ fn padding() -> impl Strategy<Value = usize> {
     prop_oneof![0..150usize, 60_000..70_000usize, Just(16 * 1024)]
 }
 
+/// How many inputs the scanner reads in each test.
+fn cases() -> u32 {
+    u32::try_from(rounds("CDPILOT_TEST_CASES", 300, 2000)).unwrap()
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn scanning_any_bytes_does_not_panic(bytes in vec(any::<u8>(), 0..200)) {

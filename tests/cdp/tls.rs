@@ -224,9 +224,9 @@ fn https_discovery_works() {
     });
     let address = format!("https://localhost:{}/json/version", fake.port());
     let roots = [ROOT.to_vec()];
-    let answer = http::get_trusting(&address, &[], &roots, Deadline::after_secs(20)).unwrap();
+    let answer = http::get_trusting(&address, &[], &roots, crate::support::soon()).unwrap();
     assert_eq!(answer, (200, b"{}".to_vec()));
-    assert!(http::get(&address, &[], Deadline::after_secs(20)).is_err());
+    assert!(http::get(&address, &[], crate::support::soon()).is_err());
 }
 
 /// Driver and browser behind one port: the session, the browser's connection, the deletion.
@@ -273,7 +273,7 @@ fn webdriver_sessions_work_over_tls() {
     let url = format!("webdriver+https://me:pw@localhost:{}/?token=t", fake.port());
     let browser = BrowserProcess::attach_with(&url, &options).unwrap();
     assert_eq!(browser.endpoint().unwrap().to_string(), format!("wss://localhost:{}/…", fake.port()));
-    browser.close(Deadline::after_secs(20)).unwrap();
+    browser.close(crate::support::soon()).unwrap();
     for start in ["POST /session?token=t", "/session/abc/se/cdp?token=t", "DELETE /session/abc?token=t"] {
         let came: String = answer.recv().unwrap();
         assert!(came.starts_with(start), "{came}");

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cdpilot::config::{Home, Running};
-use cdpilot::sync::{Deadline, pause, spawn};
+use cdpilot::sync::{pause, spawn};
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, Ran, has_browser, kill, processes_with};
+use crate::support::share::share;
 use crate::support::site::{Answer, Site};
 
 /// A home whose server takes any free port.
@@ -18,8 +19,12 @@ pub(crate) struct AtHome {
 }
 
 impl AtHome {
+    /// One whose server launches a browser when it needs one. `more` are further settings of the browser.
     pub(crate) fn new(more: &str) -> Self {
-        let program = Program::new();
+        Self::of(Program::new(), more)
+    }
+
+    fn of(program: Program, more: &str) -> Self {
         let folder = program.temp.path().join("home");
         fs::create_dir(&folder).unwrap();
         fs::write(
@@ -29,6 +34,11 @@ impl AtHome {
         .unwrap();
         let home = Home::at(&folder);
         Self { program: program.env("CDPILOT_HOME", folder.to_str().unwrap()), home }
+    }
+
+    /// A home whose server attaches to a leased browser. `None` if there is no browser here and none is required.
+    pub(crate) fn browsing() -> Option<Self> {
+        Some(Self::of(Program::new().leasing()?, ""))
     }
 
     pub(crate) fn set_env(&mut self, name: &str, value: &str) {
@@ -62,7 +72,7 @@ impl Drop for AtHome {
     fn drop(&mut self) {
         let Ok(Some(running)) = Running::of(&self.home) else { return };
         kill(running.pid, "-TERM");
-        let until = Deadline::after_secs(10);
+        let until = crate::support::soon();
         while !until.passed() && !processes_with(self.home.root()).is_empty() {
             pause(Duration::from_millis(20));
         }
@@ -78,10 +88,8 @@ pub(crate) fn reference(snapshot: &str, text: &str) -> String {
 
 #[test]
 fn an_action_prints_its_outcome() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page(
         "/",
         "<title>Desk</title><button id=n>Nothing</button><button id=s onclick=\"t.textContent = 'Saved'\">Save</button>
@@ -219,7 +227,7 @@ fn the_quick_reference_works_line_by_line() {
     at.does(&format!("navigate {url}"));
     let snapshot = at.does("snapshot");
     let clicked = at.does(&format!("click {}", reference(&snapshot, "\"Ask\"")));
-    let wait = Deadline::after_secs(20);
+    let wait = crate::support::soon();
     while at.asks(&["dialogs"]).1["pending_dialogs"] == json!([]) {
         assert!(!wait.passed(), "{clicked}");
     }
@@ -291,10 +299,10 @@ fn commands_that_race_start_one_server() {
 
 #[test]
 fn signals_end_a_server_cleanly() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in share(["-INT", "-TERM"], 1) {
         let at = AtHome::new("");
         let ran = at.program.run_and(&["serve", "--headless", "--json"], |id| {
-            let until = Deadline::after_secs(20);
+            let until = crate::support::soon();
             while at.running().is_none_or(|running| running.pid != id) {
                 assert!(!until.passed(), "it does not serve");
                 pause(Duration::from_millis(10));
@@ -336,7 +344,7 @@ fn a_server_that_cannot_start_reports_the_reason() {
     for json in [true, false] {
         let args: &[&str] = if json { &["serve", "--json"] } else { &["serve"] };
         let ran = at.program.run_and(args, |id| {
-            let until = Deadline::after_secs(20);
+            let until = crate::support::soon();
             while at.running().is_none_or(|running| running.pid != id) {
                 assert!(!until.passed(), "it does not serve");
                 pause(Duration::from_millis(10));

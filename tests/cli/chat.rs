@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::{Ran, has_browser, kill};
+use crate::cli_run::{Ran, kill};
 use crate::support::agent_plan::{Do, model_of};
 use crate::support::agent_wire::check;
 use crate::support::api::Api;
@@ -22,7 +22,10 @@ fn home(answers: Vec<Script>) -> (AtHome, StreamingModel) {
 }
 
 fn home_with(model: StreamingModel) -> (AtHome, StreamingModel) {
-    let at = AtHome::new("");
+    prepared(AtHome::new(""), model)
+}
+
+fn prepared(at: AtHome, model: StreamingModel) -> (AtHome, StreamingModel) {
     let models = json!({ "models": {
         "one": { "model": "m", "base_url": model.url() },
         "blind": { "model": "b", "base_url": model.url(), "vision": false },
@@ -75,7 +78,7 @@ fn interactive(at: &AtHome) -> Terminal {
 
 /// Waits for a state of the conversation that was changed last.
 fn wait_until(at: &AtHome, is: impl Fn(&Value) -> bool) {
-    let deadline = Deadline::after_secs(60);
+    let deadline = crate::support::soon();
     let running = at.running().unwrap();
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], running.port));
     let api = Api { address, token: std::fs::read_to_string(at.home.token()).unwrap().trim().to_owned() };
@@ -195,9 +198,7 @@ fn ctrl_c_pauses_and_the_second_one_leaves() {
 /// A search with a dialog, a frame of another site, a wrong preview, and a question that is answered by another command.
 #[test]
 fn a_whole_task_is_done_in_a_browser() {
-    if !has_browser() {
-        return;
-    }
+    let Some(at) = AtHome::browsing() else { return };
     let site = Site::start();
     let style = "<style>body { font: 16px sans-serif } * { margin: 8px }</style>";
     let form = "<form action=/found><input name=q aria-label=Search><button>Find</button></form>";
@@ -221,7 +222,7 @@ fn a_whole_task_is_done_in_a_browser() {
         Do::Look,
         Do::Say("It is bought."),
     ];
-    let (at, model) = home_with(model_of(vec![plan]));
+    let (at, model) = prepared(at, model_of(vec![plan]));
     let ran = at.run(&["chat", "Follow plan 0"]);
     // The program asks before the click, the model afterwards.
     assert!(ran.code == Some(1) && ran.stderr.contains("click the button \\\"Buy\\\""), "{ran:?}");
@@ -242,9 +243,7 @@ fn a_whole_task_is_done_in_a_browser() {
 
 #[test]
 fn a_dialog_is_answered_during_a_run() {
-    if !has_browser() {
-        return;
-    }
+    let Some(at) = AtHome::browsing() else { return };
     let site = Site::start();
     site.page("/", "<button onclick=\"if (confirm('Sure?')) fetch('/sure')\">Ask</button>");
     let plan = vec![
@@ -253,7 +252,7 @@ fn a_dialog_is_answered_during_a_run() {
         Do::Act("confirm_click", "", ""),
         Do::Hang,
     ];
-    let (at, _model) = home_with(model_of(vec![plan]));
+    let (at, _model) = prepared(at, model_of(vec![plan]));
     let mut terminal = interactive(&at);
     terminal.types("Follow plan 0\r");
     terminal.shows(&["/dialog accept|dismiss answers it"]);

@@ -250,7 +250,7 @@ fn the_demo_prints_plain_text_when_piped() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stdout.contains("[9/9]") && ran.stdout.contains("all steps passed"), "{ran:?}");
     assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains('✓') && ran.stderr.is_empty(), "{ran:?}");
-    let (files, processes) = program.left_behind();
+    let (files, processes) = program.left_behind(1);
     assert!(files.len() == 1 && files[0].extension().is_some_and(|e| e == "png"), "the picture is kept: {files:?}");
     assert!(processes.is_empty(), "{processes:?}");
 }

@@ -6,7 +6,6 @@ use std::net::TcpListener;
 use serde_json::json;
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::has_browser;
 use crate::support::site::{Answer, Site};
 
 /// Asks before it is left, once somebody has clicked.
@@ -15,10 +14,8 @@ const DRAFT: &str = "<title>Draft</title><button id=b onclick=\"window.addEventL
 
 #[test]
 fn unsaved_changes_stop_every_navigation_at_once() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Home</title>");
     site.page("/draft", DRAFT);
     let (home, draft) = (site.url("a", "/"), site.url("a", "/draft"));
@@ -58,10 +55,8 @@ fn unsaved_changes_stop_every_navigation_at_once() {
 
 #[test]
 fn output_blocked_by_a_dialog_is_not_on_stdout() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Home</title><button id=b onclick=\"alert('hello')\">Say</button>");
     at.does(&format!("navigate {}", site.url("a", "/")));
     // A click is done when it opens a dialog.
@@ -79,10 +74,8 @@ fn output_blocked_by_a_dialog_is_not_on_stdout() {
 
 #[test]
 fn a_page_that_does_not_load_is_a_failure() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let dead = format!("http://{closed}/x");
     site.page("/", &format!("<title>Home</title><a id=dead href='{dead}'>Dead</a>"));
@@ -116,10 +109,8 @@ fn a_page_that_does_not_load_is_a_failure() {
 
 #[test]
 fn an_armed_answer_is_listed_removed_and_reported() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Home</title><button id=b onclick=\"t.textContent = confirm('Sure?')\">Ask</button><p id=t>");
     at.does(&format!("navigate {}", site.url("a", "/")));
     let armed = at.does("dialog --accept");
@@ -154,10 +145,8 @@ fn an_armed_answer_is_listed_removed_and_reported() {
 
 #[test]
 fn a_click_reports_a_file_chooser() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Home</title><input type=file id=f onchange=\"t.textContent = f.files[0].name\"><p id=t>");
     at.does(&format!("navigate {}", site.url("a", "/")));
     let clicked = at.does("click --selector #f");
@@ -175,7 +164,7 @@ fn a_click_reports_a_file_chooser() {
 
 #[test]
 fn session_cookies_survive_closing_the_last_tab() {
-    if !has_browser() {
+    if !crate::cli_run::has_browser() {
         return;
     }
     let (at, site) = (AtHome::new(""), Site::start());
@@ -198,10 +187,8 @@ fn session_cookies_survive_closing_the_last_tab() {
 
 #[test]
 fn a_download_is_copied_and_listed_with_the_requests() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Home</title><a id=d href='/file'>Get</a>");
     let file = Answer::bytes("application/octet-stream", *b"abcd");
     site.put("/file", file.header("Content-Disposition", "attachment; filename=a.bin"));
@@ -226,10 +213,8 @@ fn a_download_is_copied_and_listed_with_the_requests() {
 
 #[test]
 fn upload_copies_are_removed_with_the_server() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Home</title><input type=file id=f>");
     let left = at.home.uploads().join("cli-left");
     fs::create_dir_all(&left).unwrap();

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::has_browser;
 use crate::support::site::Site;
 
 #[cfg(unix)]
@@ -12,11 +11,9 @@ use crate::support::site::Site;
 fn output_files_are_replaced_and_secret_ones_are_private() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    if !has_browser() {
-        return;
-    }
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Desk</title><p>some text that fills a line of the snapshot");
     let folder = at.program.temp.path().join("made");
     fs::create_dir(&folder).unwrap();

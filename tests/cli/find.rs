@@ -3,15 +3,12 @@
 use serde_json::json;
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::has_browser;
 use crate::support::site::Site;
 
 #[test]
 fn elements_are_located_and_read() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page(
         "/",
         "<title>Form</title><form onsubmit='document.title = q.value; return false'><label>Query <input id=q name=q></label>

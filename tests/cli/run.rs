@@ -6,12 +6,14 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use cdpilot::config::Home;
-use cdpilot::sync::{Deadline, Thread, pause, spawn};
+use cdpilot::sync::{Thread, pause, spawn};
 use crossbeam_channel::{Receiver, bounded};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::browser_path;
+use crate::support::chrome::soon;
+use crate::support::lease::Lease;
 
 /// Whether there is a browser; says so when there is none.
 #[allow(clippy::print_stderr)] // a skipped test must not go unseen
@@ -23,11 +25,20 @@ pub(crate) fn has_browser() -> bool {
     found
 }
 
+/// A leased browser with one empty page, for a `supervise` that attaches to it. It has to be declared before what uses it.
+pub(crate) fn lease_with_page() -> Option<Lease> {
+    let lease = Lease::take_empty()?;
+    let blank = json!({ "url": "about:blank" });
+    lease.connect().connection().call_raw("Target.createTarget", &blank, soon()).unwrap();
+    Some(lease)
+}
+
 /// The program with an environment of its own: nothing of ours but the browser, and a folder for
 /// temporary files in which whatever is left behind can be seen.
 pub(crate) struct Program {
     pub(crate) temp: TempDir,
     env: Vec<(String, String)>,
+    lease: Option<Lease>,
 }
 
 /// What a run gave.
@@ -55,7 +66,7 @@ impl Program {
     pub(crate) fn new() -> Self {
         // Short: Chromium makes sockets below it, whose paths have a limit.
         let temp = tempfile::Builder::new().prefix("cli-").tempdir().unwrap();
-        Self { temp, env: Vec::new() }
+        Self { temp, env: Vec::new(), lease: None }
     }
 
     /// The program and its home, whose browsers have no window and no port.
@@ -66,6 +77,15 @@ impl Program {
         std::fs::write(home.config(), "browser: {cdp_port: 0, headless: true}\n").unwrap();
         let root = home.root().to_str().unwrap().to_owned();
         (program.env("CDPILOT_HOME", &root), home)
+    }
+
+    /// The same with a leased browser, which it attaches to. Whatever uses it has to end before this is dropped. `None` if there is
+    /// no browser here and none is required.
+    pub(crate) fn leasing(mut self) -> Option<Self> {
+        let lease = Lease::take_empty()?;
+        self.set_env("CDPILOT_CDP_URL", lease.url());
+        self.lease = Some(lease);
+        Some(self)
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
@@ -100,7 +120,7 @@ impl Program {
 
     /// Runs it to its end and does something meanwhile, with its process id.
     pub(crate) fn run_and(&self, args: &[&str], meanwhile: impl FnOnce(u32)) -> Ran {
-        self.run_within(Duration::from_secs(90), args, meanwhile)
+        self.run_within(crate::support::LIMIT, args, meanwhile)
     }
 
     /// The same with another time limit.
@@ -143,14 +163,14 @@ impl Program {
     }
 
     /// What is left: files in the folder for temporary files, and processes started with it in their
-    /// arguments. Looked at for a moment, as the system takes one to forget a process.
-    pub(crate) fn left_behind(&self) -> (Vec<PathBuf>, Vec<String>) {
-        let until = Deadline::after_secs(3);
+    /// arguments. Waits until there is no process and at most so many files, as the system takes a moment to forget a process.
+    pub(crate) fn left_behind(&self, kept: usize) -> (Vec<PathBuf>, Vec<String>) {
+        let until = crate::support::soon();
         loop {
             let entries = std::fs::read_dir(self.temp.path()).unwrap().flatten();
             let files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
             let processes = processes_with(self.temp.path());
-            if (files.is_empty() && processes.is_empty()) || until.passed() {
+            if (files.len() <= kept && processes.is_empty()) || until.passed() {
                 return (files, processes);
             }
             pause(Duration::from_millis(20));
@@ -158,7 +178,7 @@ impl Program {
     }
 
     pub(crate) fn assert_nothing_left(&self) {
-        assert_eq!(self.left_behind(), (vec![], vec![]));
+        assert_eq!(self.left_behind(0), (vec![], vec![]));
     }
 }
 
@@ -206,7 +226,7 @@ impl Session {
 
     /// The next line that fits; others are passed over.
     pub(crate) fn next(&self, fits: impl Fn(&Value) -> bool) -> Value {
-        let until = Deadline::after_secs(20);
+        let until = crate::support::soon();
         let mut passed = Vec::new();
         loop {
             match self.lines.recv_deadline(until.instant()) {
@@ -249,7 +269,7 @@ impl Session {
     }
 
     fn wait_status(&mut self) -> ExitStatus {
-        let until = Deadline::after_secs(20);
+        let until = crate::support::soon();
         loop {
             match self.child.try_wait().unwrap() {
                 Some(status) => return status,

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::{Program, has_browser};
+use crate::cli_run::Program;
 use crate::support::site::Site;
 
 #[cfg(unix)]
@@ -26,10 +26,8 @@ fn said(value: &Value, words: &str) {
 
 #[test]
 fn a_login_state_is_saved_to_and_loaded_from_a_file() {
-    if !has_browser() {
-        return;
-    }
-    let (at, site) = (AtHome::new(""), Site::start());
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
     site.page("/", "<title>Desk</title>");
     let folder = at.program.temp.path().join("states");
     fs::create_dir(&folder).unwrap();

@@ -1,12 +1,12 @@
 //! `cdpilot supervise` as another program drives it: lines in, lines out.
 #![cfg(unix)]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use crate::cli_run::{Program, has_browser, kill};
+use crate::cli_run::{Program, has_browser, kill, lease_with_page};
+use crate::support::share::share;
 
 /// A page with a frame in a process of its own: Chromium isolates sandboxed frames.
 const PAGE: &str = "data:text/html,<title>outer</title>\
@@ -92,11 +92,9 @@ fn supervise_runs_from_hello_to_quit() {
 
 #[test]
 fn json_commands_run_concurrently_and_return_their_id() {
-    if !has_browser() {
-        return;
-    }
+    let Some(lease) = lease_with_page() else { return };
     let program = Program::new();
-    let (mut session, _) = program.supervise(&["--launch"]);
+    let (mut session, _) = program.supervise(&["--cdp-url", lease.url()]);
     // Three wait for a promise that the fourth fulfils.
     session.say(
         r#"{"cmd":"eval","frame":"top","script":"window.go = new Promise(go => window.fulfil = go); 0","id":"set"}"#,
@@ -138,11 +136,9 @@ fn json_commands_run_concurrently_and_return_their_id() {
 
 #[test]
 fn commands_under_way_finish_after_the_end_of_stdin() {
-    if !has_browser() {
-        return;
-    }
+    let Some(lease) = lease_with_page() else { return };
     let program = Program::new();
-    let (mut session, _) = program.supervise(&["--launch"]);
+    let (mut session, _) = program.supervise(&["--cdp-url", lease.url()]);
     session.say(&format!("navigate {PAGE}"));
     session.say("eval top new Promise(done => setTimeout(done, 300)).then(() => 6 * 7)");
     session.say("eval top document.title");
@@ -157,19 +153,17 @@ fn commands_under_way_finish_after_the_end_of_stdin() {
 
 #[test]
 fn supervise_applies_dialog_policies() {
-    if !has_browser() {
-        return;
-    }
+    let Some(lease) = lease_with_page() else { return };
     for (policy, answer) in [("auto_accept", "preset"), ("auto_dismiss", "null")] {
         let program = Program::new();
-        let (mut session, ready) = program.supervise(&["--launch", "--policy", policy]);
+        let (mut session, ready) = program.supervise(&["--cdp-url", lease.url(), "--policy", policy]);
         assert_eq!(ready["policy"], policy);
         assert_eq!(session.ask("eval top String(prompt('?', 'preset'))")["result"], answer);
         session.end_input();
         assert_eq!(session.wait().0, Some(0));
     }
     let program = Program::new();
-    let (mut session, _) = program.supervise(&["--launch", "--dialog-timeout", "1"]);
+    let (mut session, _) = program.supervise(&["--cdp-url", lease.url(), "--dialog-timeout", "1"]);
     session.say("eval top alert('nobody cares')");
     assert_eq!(session.event("dialog_closed")["data"]["closed_by"], "watchdog");
 }
@@ -179,7 +173,7 @@ fn a_signal_ends_supervise_cleanly_under_a_dialog() {
     if !has_browser() {
         return;
     }
-    for signal in ["-TERM", "-INT"] {
+    for signal in share(["-TERM", "-INT"], 1) {
         let program = Program::new();
         let (mut session, _) = program.supervise(&["--launch"]);
         session.say("eval top new Promise(() => 0)");
@@ -188,7 +182,7 @@ fn a_signal_ends_supervise_cleanly_under_a_dialog() {
         let began = Instant::now();
         kill(session.id(), signal);
         assert_eq!(session.wait().0, Some(0), "{signal}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{signal} took {:?}", began.elapsed());
+        assert!(began.elapsed() < crate::support::LIMIT, "{signal} took {:?}", began.elapsed());
         program.assert_nothing_left();
     }
 }
@@ -202,7 +196,7 @@ fn a_killed_supervise_leaves_no_browser() {
     let (session, _) = program.supervise(&["--launch"]);
     kill(session.id(), "-KILL");
     session.wait();
-    let (_, processes) = program.left_behind();
+    let (_, processes) = program.left_behind(usize::MAX);
     assert!(processes.is_empty(), "{processes:?}");
 }
 
@@ -214,7 +208,7 @@ fn a_closed_stdout_ends_supervise() {
     let program = Program::new();
     let (mut session, _) = program.supervise(&["--launch"]);
     session.close_output();
-    let until = Deadline::after_secs(10);
+    let until = crate::support::soon();
     // The first line finds nobody; the reading thread of this test leaves with the line before.
     while !until.passed() && session.try_say("eval top console.error('anybody there?')") {}
     assert_eq!(session.wait().0, Some(0));

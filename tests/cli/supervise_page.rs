@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli_run::{Program, has_browser};
+use crate::cli_run::{Program, lease_with_page};
 use crate::support::site::Site;
 
 const PAGE: &str = "<!doctype html><title>Shop</title><a id=away href='/about'>About us</a>
@@ -28,9 +28,7 @@ fn ref_of(seen: &Value, part: &str) -> String {
 
 #[test]
 fn supervise_takes_snapshots_and_acts() {
-    if !has_browser() {
-        return;
-    }
+    let Some(lease) = lease_with_page() else { return };
     let site = Site::start();
     site.page("/", PAGE);
     site.page("/about", "<title>About</title><h1>About us</h1>");
@@ -40,7 +38,7 @@ fn supervise_takes_snapshots_and_acts() {
     std::fs::write(&list, "milk").unwrap();
     let program = Program::new();
     let files = folder.path().join("files");
-    let (mut session, _) = program.supervise(&["--launch", "--files", files.to_str().unwrap()]);
+    let (mut session, _) = program.supervise(&["--cdp-url", lease.url(), "--files", files.to_str().unwrap()]);
     let ok = |answer: Value| {
         assert_eq!(answer["ok"], true, "{answer}");
         answer
@@ -149,15 +147,14 @@ fn body_of(answer: &Value) -> Value {
 
 #[test]
 fn requests_of_the_http_api_are_commands() {
-    if !has_browser() {
-        return;
-    }
+    let Some(lease) = lease_with_page() else { return };
     let site = Site::start();
     site.page("/", PAGE);
     site.page("/about", "<title>About</title><h1>About us</h1>");
     let folder = tempfile::tempdir().unwrap();
     let program = Program::new();
-    let (mut session, ready) = program.supervise(&["--launch", "--files", folder.path().to_str().unwrap()]);
+    let files = folder.path().to_str().unwrap();
+    let (mut session, ready) = program.supervise(&["--cdp-url", lease.url(), "--files", files]);
     let first = ready["pages"][0]["targetId"].as_str().unwrap().to_owned();
 
     let went = json!({ "id": 1, "POST": "/navigate", "body": { "url": site.url("a", "/"), "waitUntil": "load" } });

@@ -453,11 +453,8 @@ fn consecutive_commands_share_one_browser() {
     use crate::cli_browser_real::{AtHome, reference};
     use crate::support::site::Site;
 
-    if !crate::cli_run::has_browser() {
-        return;
-    }
+    let Some(at) = AtHome::browsing() else { return };
     let site = Site::start();
-    let at = AtHome::new("");
     site.page("/", "<title>Shop</title><h1>Shop</h1><button onclick=\"out.textContent = confirm('Buy it?')\">Buy</button><p id=out>nothing");
     let tool = |name: &str, arguments: Value| {
         let ran = at.run(&["tool", name, &arguments.to_string(), "--json"]);

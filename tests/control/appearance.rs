@@ -27,7 +27,7 @@ fn agents(profile: &Profile, site: &Site) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn viewport_size_follows_the_settings_and_the_user_agent_is_not_headless() {
-    let Some(home) = TestHome::new("") else { return };
+    let Some(home) = TestHome::launching("") else { return };
     let profile = home.main();
     let (said, heads) = agents(&profile, &home.site);
     let product = profile.status().browser.unwrap();
@@ -52,7 +52,7 @@ fn viewport_size_follows_the_settings_and_the_user_agent_is_not_headless() {
 
 #[test]
 fn window_size_and_user_agent_come_from_the_settings() {
-    let Some(home) = TestHome::new("viewport: {width: 900, height: 700}, user_agent: 'Probe/1.0 (test)'") else {
+    let Some(home) = TestHome::launching("viewport: {width: 900, height: 700}, user_agent: 'Probe/1.0 (test)'") else {
         return;
     };
     let (said, heads) = agents(&home.main(), &home.site);

@@ -12,7 +12,7 @@ fn check<'a>(checks: &'a [Check], id: &str) -> &'a Check {
 
 #[test]
 fn the_doctor_checks_a_home_with_and_without_its_browser() {
-    let Some(home) = TestHome::new("transport: port") else { return };
+    let Some(home) = TestHome::launching("transport: port") else { return };
     let down = home.doctor(soon());
     for id in ["home", "token", "disk", "browser", "profile", "port", "display", "server", "version"] {
         assert_eq!(check(&down, id).status, CheckStatus::Pass, "{down:#?}");

@@ -8,14 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cdpilot::browser::TransportKind;
 use cdpilot::control::{Control, Hosts, NewTab, Overrides, Profile, Session, StartWith};
 use cdpilot::supervisor::FrameRef;
-use cdpilot::sync::{Deadline, Thread, spawn};
+use cdpilot::sync::{Thread, spawn};
 use parking_lot::Mutex;
 
-use crate::support::chrome;
+use crate::support::lease::Lease;
+use crate::support::share::share;
 use crate::support::site::{Answer, Site};
+use crate::support::soon;
 use crate::support::test_home::TestHome;
 
 /// Where another server is: an address that the site does not use.
@@ -189,10 +190,6 @@ impl Drop for Foreign {
     }
 }
 
-fn soon() -> Deadline<'static> {
-    Deadline::after_secs(30)
-}
-
 /// Serves the page of a route. Returns its address.
 fn page(site: &Site, number: usize, foreign: &str) -> String {
     let (_, html, _) = ROUTES[number];
@@ -218,14 +215,14 @@ fn close_all(profile: &Profile) {
 fn leaks(profile: &Profile, hosts: &Hosts, site: &Site, is_started: bool) -> Vec<String> {
     let mut found = Vec::new();
     let is_held = |number: &usize| is_started || ROUTES[*number].2 != End::NotTriedIfStarted;
-    let numbers: Vec<usize> = (0..ROUTES.len()).filter(is_held).collect();
+    let numbers = share((0..ROUTES.len()).filter(is_held), 10);
     for some in numbers.chunks(14) {
         let foreign: Vec<(usize, Foreign)> = some.iter().map(|number| (*number, Foreign::start())).collect();
         for (number, foreign) in &foreign {
             // Some leave at once, so that the page does not load.
             let _ = profile.open_tab(NewTab::new(page(site, *number, &foreign.address)), soon());
         }
-        let (deadline, mut refused) = (Deadline::after_secs(20), BTreeSet::new());
+        let (deadline, mut refused) = (soon(), BTreeSet::new());
         let is_due = |(number, foreign): &&(usize, Foreign), refused: &BTreeSet<String>| {
             ROUTES[*number].2 == End::Refused && !refused.contains(&foreign.address)
         };
@@ -262,7 +259,7 @@ fn confined(control: &Control) -> (Profile, Hosts, Session) {
 
 #[test]
 fn nothing_leaves_a_session_with_hosts() {
-    let Some(home) = TestHome::new("") else { return };
+    let Some(home) = TestHome::launching("") else { return };
     let (profile, hosts, _session) = confined(&home.control);
     let found = leaks(&profile, &hosts, &home.site, true);
     assert!(found.is_empty(), "{found:#?}");
@@ -270,9 +267,9 @@ fn nothing_leaves_a_session_with_hosts() {
 
 #[test]
 fn nothing_leaves_it_in_a_browser_that_was_running_already() {
-    let Some(browser) = chrome::launch(TransportKind::Port(0)) else { return };
+    let Some(lease) = Lease::take_empty() else { return };
     let mut overrides = Overrides::default();
-    overrides.cdp_url = Some(browser.endpoint().unwrap().url());
+    overrides.cdp_url = Some(lease.url().to_owned());
     let home = TestHome::without_browser("", overrides);
     home.main().start_with(&StartWith::default(), soon()).unwrap();
     let (profile, hosts, _session) = confined(&home.control);
@@ -289,13 +286,13 @@ fn without_hosts_the_same_pages_reach_the_other_server() {
     let mut missing = Vec::new();
     // Chromium sends these in other circumstances only.
     let rare = ["link ping", "preconnect, DNS prefetch", "speculation rules", "prefetch", "WebTransport"];
-    let numbers: Vec<usize> = (0..ROUTES.len()).filter(|number| !rare.contains(&ROUTES[*number].0)).collect();
+    let numbers = share((0..ROUTES.len()).filter(|number| !rare.contains(&ROUTES[*number].0)), 10);
     for some in numbers.chunks(14) {
         let foreign: Vec<(usize, Foreign)> = some.iter().map(|number| (*number, Foreign::start())).collect();
         for (number, foreign) in &foreign {
             let _ = profile.open_tab(NewTab::new(page(&home.site, *number, &foreign.address)), soon());
         }
-        let deadline = Deadline::after_secs(20);
+        let deadline = soon();
         while foreign.iter().any(|(_, foreign)| foreign.seen().is_empty()) && !deadline.passed() {
             cdpilot::sync::pause(Duration::from_millis(10));
         }

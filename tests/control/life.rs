@@ -26,7 +26,7 @@ fn look(folder: &Path) -> (Value, Value, Value) {
 
 #[test]
 fn a_browser_starts_reports_its_status_and_stops() {
-    let Some(home) = TestHome::new("transport: port, extra_args: ['--lang=de']") else { return };
+    let Some(home) = TestHome::launching("transport: port, extra_args: ['--lang=de']") else { return };
     let profile = home.main();
     assert!(!profile.status().running);
     // Many callers, one browser.
@@ -111,7 +111,7 @@ fn a_browser_starts_reports_its_status_and_stops() {
 
 #[test]
 fn an_ended_browser_is_restarted_on_demand() {
-    let Some(home) = TestHome::new("transport: pipe") else { return };
+    let Some(home) = TestHome::launching("transport: pipe") else { return };
     home.site.page("/", "<title>one</title>");
     let profile = home.started();
     let before = profile.status();
@@ -157,7 +157,7 @@ fn an_ended_browser_is_restarted_on_demand() {
 
 #[test]
 fn start_options_that_differ_from_the_running_browser_are_refused() {
-    let Some(home) = TestHome::new("transport: port") else { return };
+    let Some(home) = TestHome::launching("transport: port") else { return };
     let profile = home.main();
     let capabilities = serde_json::json!({ "platformName": "linux" }).as_object().unwrap().clone();
     let capable = StartWith::new().capabilities(capabilities);

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use cdpilot::config::{Config, Guard, Home};
 use cdpilot::control::{Control, NewProfile, NewTab, Overrides};
-use cdpilot::sync::Deadline;
 
 use crate::support::chrome::soon;
 use crate::support::test_home::TestHome;
@@ -169,7 +168,7 @@ fn repeated_failed_starts_are_paused() {
     assert!(profile.open_tab(new, soon()).is_err());
     assert_eq!(count(), 3, "nothing was started while it rests");
     assert!(!profile.status().running);
-    profile.stop(Deadline::after_secs(20)).unwrap();
+    profile.stop(crate::support::soon()).unwrap();
     assert!(start().to_string().contains("out of luck"));
     assert_eq!(count(), 4);
 }

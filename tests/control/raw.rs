@@ -84,7 +84,9 @@ fn a_raw_command_reaches_its_target_and_returns_no_secret() {
 #[test]
 fn raw_commands_are_refused_when_disabled() {
     let Some(home) = TestHome::new("evaluate_enabled: false") else { return };
-    let profile = home.started();
+    home.site.page("/", "page");
+    home.open("/");
+    let profile = home.main();
     for method in ["Runtime.evaluate", "Runtime.callFunctionOn", "Page.addScriptToEvaluateOnNewDocument"] {
         assert_eq!(call(&profile, method, json!({}), None, None).unwrap_err().code(), "EVALUATE_DISABLED", "{method}");
     }

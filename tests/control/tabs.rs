@@ -6,6 +6,7 @@ use cdpilot::control::{NewTab, TabInfo};
 use cdpilot::supervisor::{EventKind, TargetId};
 
 use crate::support::chrome::soon;
+use crate::support::share::rounds;
 use crate::support::test_home::{TestHome, eval_value, event, run, seen};
 
 fn labelled(home: &TestHome, label: &str, background: bool) -> TabInfo {
@@ -19,7 +20,7 @@ fn ids(tabs: &[TabInfo]) -> Vec<&str> {
 
 #[test]
 fn tabs_are_labelled_found_limited_and_closed() {
-    let Some(home) = TestHome::new("tabs: {max: 3, idle_minutes: 60}") else { return };
+    let Some(home) = TestHome::launching("tabs: {max: 3, idle_minutes: 60}") else { return };
     home.site.page("/", "<title>page</title><a id=a href='/pop' target=_blank>x</a>");
     home.site.page("/pop", "<title>pop</title>");
     let profile = home.main();
@@ -103,7 +104,7 @@ fn tabs_are_labelled_found_limited_and_closed() {
 
 #[test]
 fn internal_pages_are_no_tabs_and_a_used_page_is_not_reused() {
-    let Some(home) = TestHome::new("") else { return };
+    let Some(home) = TestHome::launching("") else { return };
     home.site.page("/", "<title>page</title>");
     let profile = home.started();
     // Somebody looks at the empty page, so it is theirs.
@@ -137,11 +138,11 @@ fn internal_pages_are_no_tabs_and_a_used_page_is_not_reused() {
 
 #[test]
 fn closing_the_last_tabs_concurrently_leaves_a_page() {
-    let Some(home) = TestHome::new("") else { return };
+    let Some(home) = TestHome::launching("") else { return };
     home.site.page("/", "<title>page</title>");
     let profile = home.main();
     labelled(&home, "a", false);
-    for round in 0..10 {
+    for round in 0..rounds("CDPILOT_TEST_ROUNDS", 3, 10) {
         labelled(&home, "b", true);
         let together = std::sync::Barrier::new(2);
         std::thread::scope(|scope| {
@@ -164,7 +165,7 @@ fn closing_the_last_tabs_concurrently_leaves_a_page() {
 #[cfg(unix)]
 #[test]
 fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
-    let Some(home) = TestHome::new("") else { return };
+    let Some(home) = TestHome::launching("") else { return };
     home.site.page("/", "<title>page</title>");
     let tab = home.open("/");
     let profile = home.main();
@@ -173,8 +174,8 @@ fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
         on.port1.onmessage = () => { history.replaceState({}, '', long + n++); on.port2.postMessage(0); }; on.port2.postMessage(0);";
     run(&profile, &tab.target_id, flood);
     seen(&profile, "the flood", |now| now.pages.iter().any(|page| page.url.contains("?yyy")));
-    cdpilot::sync::pause(std::time::Duration::from_secs(2)); // lets the queue grow: the browser reports nothing about it
-    let deadline = cdpilot::sync::Deadline::after_secs(60);
+    cdpilot::sync::pause(std::time::Duration::from_millis(500)); // lets the queue grow: the browser reports nothing about it
+    let deadline = soon();
     let closed = profile.close_tab(&tab.target_id, deadline).unwrap();
     assert!(!deadline.passed());
     let left = profile.tabs();

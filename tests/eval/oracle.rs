@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::has_browser;
 use crate::eval_run::assert_columns;
+use crate::support::share::{is_whole, share};
 
 /// Longest evaluation: 28 tests with 100 models.
 const LONGEST: Duration = Duration::from_secs(8 * 3600);
@@ -30,8 +30,7 @@ fn results(at: &AtHome, args: &[&str]) -> (Option<i32>, Results) {
     (ran.code, all)
 }
 
-/// What the oracle plays in each run of the suite: every site, and every ability of the table in `eval/README.md`. It plays all
-/// tests with `CDPILOT_TEST_ROUNDS`.
+/// Every site, and every ability of the table in `eval/README.md`: of these the oracle plays a share in each run.
 const PLAYED: [&str; 10] = [
     "bluebook_picture",
     "cloudstack_create_instance",
@@ -45,18 +44,17 @@ const PLAYED: [&str; 10] = [
     "techforum_gbr_figures",
 ];
 
-/// `CDPILOT_TEST_ROUNDS=5`: all tests, as often, one after the other and with four at a time.
+/// `CDPILOT_TEST_ROUNDS=5`: all 28 tests, as often, one after the other and with four at a time.
 #[test]
 fn the_oracle_passes_every_test() {
-    if !has_browser() {
-        return;
-    }
+    let Some(at) = AtHome::browsing() else { return };
     let rounds: Option<usize> = std::env::var("CDPILOT_TEST_ROUNDS").ok().map(|count| count.parse().unwrap());
-    let (played, expected): (&[&str], _) = if rounds.is_some() { (&[], 28) } else { (&PLAYED, PLAYED.len()) };
-    let at = AtHome::new("");
+    let plays_all = rounds.is_some() || is_whole();
+    let played = if plays_all { Vec::new() } else { share(PLAYED, 2) };
+    let expected = if plays_all { 28 } else { played.len() };
     for round in 0..rounds.unwrap_or(1) {
         for jobs in if rounds.is_some() { &["1", "4"][..] } else { &["2"] } {
-            let (code, all) = results(&at, &[&["--model", "oracle", "--jobs", jobs], played].concat());
+            let (code, all) = results(&at, &[&["--model", "oracle", "--jobs", jobs], &played[..]].concat());
             let missed: Vec<String> = all
                 .values()
                 .flatten()
@@ -94,10 +92,10 @@ fn without_an_ability_the_oracle_fails_the_tests_of_the_table() {
     for (model, tests) in &rows {
         assert!(tests.iter().any(|test| PLAYED.contains(&test.as_str())), "{model}: none of its tests is played");
     }
-    if std::env::var_os("CDPILOT_TEST_ROUNDS").is_none() || !has_browser() {
+    if std::env::var_os("CDPILOT_TEST_ROUNDS").is_none() {
         return;
     }
-    let at = AtHome::new("");
+    let Some(at) = AtHome::browsing() else { return };
     for (model, expected) in rows {
         let (_, all) = results(&at, &["--jobs", "4", "--model", &model]);
         let failed = all.values().flatten().filter(|result| result["passed"] == false);
@@ -106,26 +104,22 @@ fn without_an_ability_the_oracle_fails_the_tests_of_the_table() {
     }
 }
 
-/// `CDPILOT_TEST_SEEDS=100`: so many that click at random.
+/// `CDPILOT_TEST_SEEDS=100`: all tests, by so many models that click at random and by one that opens every address.
 #[test]
 fn whoever_does_not_do_the_task_passes_no_test() {
-    if !has_browser() {
-        return;
-    }
+    let Some(at) = AtHome::browsing() else { return };
     let seeds: usize = std::env::var("CDPILOT_TEST_SEEDS").map_or(0, |count| count.parse().unwrap());
-    let at = AtHome::new("");
     let mut nothing = vec!["--model", "scripted-nothing", "--jobs", "4"];
     if seeds == 0 {
-        nothing.extend(["gbr", "finviz_complex", "dialogs_draft"]);
+        nothing.extend(share(["gbr", "finviz_complex", "dialogs_draft"], 1));
     }
     let (code, all) = results(&at, &nothing);
     assert_eq!(code, Some(1));
     for result in all.values().flatten() {
         assert_eq!((&result["score"], &result["passed"]), (&json!(0.0), &json!(false)), "{result}");
     }
-    // A few tests in each run of the suite, all with CDPILOT_TEST_SEEDS.
     let models: Vec<String> = match seeds {
-        0 => vec!["scripted-random-1".to_owned()],
+        0 => share(["scripted-random-1", "scripted-addresses"].map(str::to_owned), 1),
         seeds => {
             (1..=seeds).map(|seed| format!("scripted-random-{seed}")).chain(["scripted-addresses".to_owned()]).collect()
         }
@@ -135,12 +129,9 @@ fn whoever_does_not_do_the_task_passes_no_test() {
         args.extend(["--model", model]);
     }
     if seeds == 0 {
-        args.push("techforum");
+        args.push("payment_checkout");
     }
-    let (_, mut all) = results(&at, &args);
-    if seeds == 0 {
-        all.append(&mut results(&at, &["--model", "scripted-addresses", "payment_checkout"]).1);
-    }
+    let (_, all) = results(&at, &args);
     let passed: Vec<&Value> = all.values().flatten().filter(|result| result["passed"] == true).collect();
     assert!(passed.is_empty(), "{passed:#?}");
 }

@@ -5,12 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
 use crate::cli_run::{Ran, has_browser, kill};
 use crate::support::eval_model::{EvalModel, Turn};
+#[cfg(unix)]
+use crate::support::share::rounds;
 
 /// A home, a dataset and a site.
 struct Stand {
@@ -31,8 +33,13 @@ fn yaml(id: &str, seconds: f64) -> String {
 }
 
 impl Stand {
-    fn new(ids: &[(&str, f64)], answer: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Self {
-        let (at, model) = (AtHome::new(""), EvalModel::new(answer));
+    /// With a leased browser. `None` if there is no browser here and none is required.
+    fn new(ids: &[(&str, f64)], answer: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Option<Self> {
+        Some(Self::at(AtHome::browsing()?, ids, answer))
+    }
+
+    fn at(at: AtHome, ids: &[(&str, f64)], answer: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Self {
+        let model = EvalModel::new(answer);
         let root = at.home.root().parent().unwrap().to_owned();
         let price = json!({ "input": 100.0, "output": 0.0, "currency": "USD" });
         let models = json!({ "models": {
@@ -83,7 +90,7 @@ impl Stand {
     /// Waits until the run of the test `a` has its conversation.
     #[cfg(unix)]
     fn wait_for_conversation(&self) {
-        let until = Deadline::after_secs(60);
+        let until = crate::support::soon();
         while !self.planned().is_some_and(|folder| folder.join("one/a/conversation.txt").is_file()) {
             assert!(!until.passed(), "no conversation");
             pause(Duration::from_millis(10)); // nothing signals that a file is there
@@ -146,12 +153,10 @@ pub(crate) fn assert_columns(folder: &Path) {
 
 #[test]
 fn a_run_is_scored_by_what_its_pages_report_and_scored_again_the_same() {
-    if !has_browser() {
-        return;
-    }
     let stand = Stand::new(&[("buy", 60.0), ("skip", 60.0)], |task, answers| {
         if task.contains("(skip)") { Turn::Say("No.") } else { buys(task, answers) }
     });
+    let Some(stand) = stand else { return };
     let ran = stand.run(&["--model", "one", "--model", "free", "--jobs", "2", "--toolsets", "visual,browser"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let shown = ran.json();
@@ -206,7 +211,7 @@ fn a_run_is_scored_by_what_its_pages_report_and_scored_again_the_same() {
 
 #[test]
 fn what_cannot_work_is_reported_before_anything_runs() {
-    let stand = Stand::new(&[("buy", 60.0)], |_, _| Turn::Say("Hello."));
+    let stand = Stand::at(AtHome::new(""), &[("buy", 60.0)], |_, _| Turn::Say("Hello."));
     for (args, part) in [
         (&["by"][..], "did you mean buy?"),
         (&["--model", "two"], "configured are free, gone, one"),
@@ -246,9 +251,6 @@ fn what_cannot_work_is_reported_before_anything_runs() {
 
 #[test]
 fn limits_end_a_run_and_what_happened_is_scored() {
-    if !has_browser() {
-        return;
-    }
     let stand =
         Stand::new(&[("late", 12.0), ("dear", 60.0), ("asks", 60.0), ("broken", 60.0)], |task, answers| match () {
             () if task.contains("(late)") && answers == 3 => Turn::Hang,
@@ -261,6 +263,7 @@ fn limits_end_a_run_and_what_happened_is_scored() {
             () if task.contains("(broken)") => Turn::Fail(401),
             () => buys(task, answers),
         });
+    let Some(stand) = stand else { return };
     let ran = stand.run(&["--jobs", "4", "--toolsets", "visual,browser,clarify"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let all = ran.json()["results"].clone();
@@ -296,15 +299,15 @@ fn an_interrupted_evaluation_is_resumed() {
     if !has_browser() {
         return;
     }
-    let random: usize = std::env::var("CDPILOT_TEST_KILLS").map_or(2, |count| count.parse().unwrap());
-    let ids: Vec<String> = (0..4 + random).map(|number| format!("t{number:02}")).collect();
-    let stand = Stand::new(&ids.iter().map(|id| (id.as_str(), 60.0)).collect::<Vec<_>>(), buys);
+    let random = rounds("CDPILOT_TEST_KILLS", 1, 2);
+    let ids: Vec<String> = (0..5 + random).map(|number| format!("t{number:02}")).collect();
+    let stand = Stand::at(AtHome::new(""), &ids.iter().map(|id| (id.as_str(), 60.0)).collect::<Vec<_>>(), buys);
     let mut kept = BTreeMap::<PathBuf, String>::new();
     for round in 0..2 + random {
         let args = stand.next_args();
         let (before, signal) = (kept.len(), if round % 2 == 0 { "-INT" } else { "-KILL" });
         let ran = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |id| {
-            let until = Deadline::after_secs(60);
+            let until = crate::support::soon();
             while round < 2 && stand.results().len() <= before {
                 assert!(!until.passed(), "no run ended");
                 pause(Duration::from_millis(10)); // nothing signals that a file is there
@@ -340,7 +343,7 @@ fn a_run_whose_server_dies_is_an_error() {
     if !has_browser() {
         return;
     }
-    let stand = Stand::new(&[("a", 60.0)], |_, _| Turn::Hang);
+    let stand = Stand::at(AtHome::new(""), &[("a", 60.0)], |_, _| Turn::Hang);
     let args = stand.args(&["--toolsets", "visual,browser"]);
     let ran = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |_| {
         stand.wait_for_conversation();
@@ -356,10 +359,8 @@ fn a_run_whose_server_dies_is_an_error() {
 #[cfg(unix)]
 #[test]
 fn an_evaluation_has_its_folder_for_itself() {
-    if !has_browser() {
-        return;
-    }
     let stand = Stand::new(&[("a", 60.0)], |_, _| Turn::Hang);
+    let Some(stand) = stand else { return };
     let args = stand.args(&["--toolsets", "visual,browser"]);
     let first = stand.at.program.run_and(&args.iter().map(String::as_str).collect::<Vec<_>>(), |id| {
         stand.wait_for_conversation();

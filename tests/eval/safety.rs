@@ -9,21 +9,22 @@ use cdpilot::eval::safety::Cases;
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::{Ran, has_browser};
+use crate::cli_run::Ran;
 use crate::eval_run::assert_columns;
+use crate::support::share::{is_whole, share};
 
 /// Longest evaluation: all 312 cases.
 const LONGEST: Duration = Duration::from_secs(2 * 3600);
 
 /// A home whose server has all that the cases need.
-fn equipped() -> AtHome {
-    let at = AtHome::new("");
+fn equipped() -> Option<AtHome> {
+    let at = AtHome::browsing()?;
     let config = json!({
         "server": { "port": 0 }, "browser": { "cdp_port": 0, "headless": true }, "tools": { "terminal": { "enabled": true } },
         "mcp_servers": { "board": { "command": env!("CARGO_BIN_EXE_cdpilot"), "args": ["eval", "board"] } },
     });
     fs::write(at.home.root().join("config.yaml"), config.to_string()).unwrap();
-    at
+    Some(at)
 }
 
 fn out(at: &AtHome) -> PathBuf {
@@ -43,10 +44,10 @@ fn results(ran: &Ran) -> Vec<Value> {
     shown["results"].as_array().unwrap_or_else(|| panic!("{ran:?}")).clone()
 }
 
-/// All cases with `CDPILOT_TEST_INJECTIONS=all`, else each place and each injection once, with its twin.
+/// All cases with `CDPILOT_TEST_INJECTIONS=all` or `CDPILOT_TEST_ALL=1`, else a share of the places and injections, each once, with its twin.
 fn chosen() -> Vec<String> {
     let cases = Cases::embedded().unwrap();
-    if std::env::var_os("CDPILOT_TEST_INJECTIONS").is_some() {
+    if std::env::var_os("CDPILOT_TEST_INJECTIONS").is_some() || is_whole() {
         return cases.all().map(|case| case.id()).collect();
     }
     let pair = |(at, place): (usize, &cdpilot::eval::safety::Place)| {
@@ -54,15 +55,12 @@ fn chosen() -> Vec<String> {
         let (injection, twin) = (&cases.injections[number], &cases.twins[number]);
         [format!("injection_{}_{}", place.id, injection.id), format!("twin_{}_{}", place.id, twin.id)]
     };
-    cases.places.iter().enumerate().flat_map(pair).collect()
+    share(cases.places.iter().enumerate(), 4).into_iter().flat_map(pair).collect()
 }
 
 #[test]
 fn a_model_that_obeys_every_instruction_does_no_harm_and_what_is_harmless_is_done() {
-    if !has_browser() {
-        return;
-    }
-    let at = equipped();
+    let Some(at) = equipped() else { return };
     let ids = chosen();
     let ran = run(&at, &ids.iter().map(String::as_str).collect::<Vec<_>>());
     let all = results(&ran);
@@ -94,11 +92,7 @@ fn a_model_that_obeys_every_instruction_does_no_harm_and_what_is_harmless_is_don
     let folder = fs::read_dir(out(&at)).unwrap().next().unwrap().unwrap().path();
     assert_columns(&folder);
     let report = fs::read_to_string(folder.join("report.html")).unwrap();
-    assert!(
-        report.contains("<h2>Safety</h2>") && report.contains("A person was asked: purchase"),
-        "{}",
-        folder.display()
-    );
+    assert!(report.contains("<h2>Safety</h2>") && report.contains("A person was asked: "), "{}", folder.display());
     // Scored again from the files alone, the results are the same bytes.
     let files = ["report.json", "report.html", "report.xml"].map(|name| folder.join(name));
     let before = files.clone().map(|file| fs::read(file).unwrap());
@@ -108,14 +102,11 @@ fn a_model_that_obeys_every_instruction_does_no_harm_and_what_is_harmless_is_don
 
 #[test]
 fn without_approvals_the_same_instructions_do_harm() {
-    if !has_browser() {
-        return;
-    }
-    let at = equipped();
+    let Some(at) = equipped() else { return };
     let cases = Cases::embedded().unwrap();
-    let expected: BTreeSet<String> =
-        ["forbidden_host", "script_request"].map(|id| format!("injection_visible_{id}")).into();
-    let ids: Vec<String> = cases.injections.iter().map(|order| format!("injection_visible_{}", order.id)).collect();
+    let ids: Vec<String> = share(cases.injections.iter().map(|order| format!("injection_visible_{}", order.id)), 5);
+    let stopped = ["forbidden_host", "script_request"].map(|id| format!("injection_visible_{id}"));
+    let expected: BTreeSet<String> = stopped.into_iter().filter(|id| ids.contains(id)).collect();
     let args: Vec<&str> = ["--guard", "off"].into_iter().chain(ids.iter().map(String::as_str)).collect();
     let ran = run(&at, &args);
     let harmless: BTreeSet<String> = results(&ran)
@@ -132,10 +123,7 @@ fn without_approvals_the_same_instructions_do_harm() {
 /// A model that does not read the instruction has resisted nothing.
 #[test]
 fn an_instruction_that_was_not_read_proves_nothing() {
-    if !has_browser() {
-        return;
-    }
-    let at = equipped();
+    let Some(at) = equipped() else { return };
     let out = out(&at).display().to_string();
     let args = ["eval", "run", "--track", "safety", "--json", "--out", &out, "--model", "scripted-nothing"];
     let ran = at.run(&[&args[..], &["injection_visible_purchase", "twin_visible_cart"]].concat());
@@ -148,10 +136,7 @@ fn an_instruction_that_was_not_read_proves_nothing() {
 
 #[test]
 fn cases_that_need_what_the_server_has_not_are_left_out_with_the_reason() {
-    if !has_browser() {
-        return;
-    }
-    let at = AtHome::new("");
+    let Some(at) = AtHome::browsing() else { return };
     let ran = run(&at, &["injection_visible_command", "injection_board_purchase", "injection_file_pin"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     for reason in ["tools.terminal.enabled", "args: [eval, board]", "no test is left"] {

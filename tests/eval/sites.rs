@@ -9,14 +9,12 @@ use std::time::Duration;
 use cdpilot::eval::Assets;
 use cdpilot::eval::sites::{Run, Sites};
 use cdpilot::page::Act;
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
+use crate::support::share::share;
+use crate::support::soon;
 use crate::support::test_tab::TestTab;
-
-fn soon() -> Deadline<'static> {
-    Deadline::after_secs(30)
-}
 
 fn serving() -> Sites {
     Sites::start(Assets::embedded("sites"), 0).unwrap()
@@ -204,7 +202,7 @@ fn a_visitor_who_does_nothing_reports_nothing() {
     pages.retain(|path| !path.starts_with("gbr/search"));
     pages.push("gbr/search?q=fed".to_owned());
     assert!(pages.len() > 60, "{}", pages.len());
-    for path in pages {
+    for path in share(pages, 12) {
         let run = sites.begin(3);
         let url = format!("{}/{path}", sites.places(&run).a);
         paged.supervisor().navigate(&paged.top(), &url, soon()).unwrap();

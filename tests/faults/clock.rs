@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use serde_json::Value;
 
 use crate::cli_run::{Program, has_browser};
@@ -63,7 +63,7 @@ fn a_clock_jump_of_a_day_loses_nothing() {
         .env("CDPILOT_BROWSER", &browser)
         .spawn()
         .unwrap();
-    let up = Deadline::after_secs(30);
+    let up = crate::support::soon();
     while !home.join("run/server.json").exists() {
         assert!(!up.passed(), "no server");
         pause(Duration::from_millis(10));
@@ -102,7 +102,7 @@ fn a_clock_jump_of_a_day_loses_nothing() {
         let condition = format!("(window.tried=true)&&document.body.innerText.includes('Done{offset}')");
         let mut waiting =
             program.command(&["browser", "wait", "--fn", &condition, "--timeout", "30000"]).spawn().unwrap();
-        let under_way = Deadline::after_secs(20);
+        let under_way = crate::support::soon();
         while does("browser evaluate window.tried===true").stdout.trim() != "true" {
             assert!(!under_way.passed(), "the wait does not begin");
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, Ran, has_browser};
@@ -170,7 +170,7 @@ fn a_conversation_that_cannot_be_stored_says_so_and_is_resumed() {
     let _stream = served.api.events_of("POST", &format!("{route}/messages"), Some(&text), "");
     let shown = || served.api.get(&route).ok()["conversation"].clone();
     let until = |is: &dyn Fn(&Value) -> bool| {
-        let deadline = Deadline::after_secs(60);
+        let deadline = crate::support::soon();
         loop {
             let now = shown();
             if is(&now) {

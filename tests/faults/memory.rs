@@ -100,7 +100,7 @@ fn memory_after_hostile_pages_returns_to_the_baseline() {
     }
     visit("/plain");
     // A server at rest gives back what it holds no longer.
-    let until = Deadline::after(Duration::from_secs(20));
+    let until = crate::support::soon();
     while memory(pid).0 > before + MOST && !until.passed() {
         pause(Duration::from_millis(200));
     }

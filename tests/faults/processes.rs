@@ -5,7 +5,7 @@
 //! start` and `cdpilot doctor --fix`, after which nothing of before may be left, and after `cdpilot serve --stop` nothing
 //! at all. What a command acknowledged before is there afterwards.
 //!
-//! An ordinary run has few rounds, `make faults` 100. The seed is printed; `CDPILOT_TEST_FAULT_SEED` repeats it.
+//! An ordinary run has two rounds, `make faults` 100.
 #![allow(clippy::print_stdout)] // the table
 
 use std::fs;
@@ -22,13 +22,13 @@ use serde_json::Value;
 use crate::cli_run::{Program, Ran, has_browser};
 use crate::support::busy_machine;
 use crate::support::home_processes::{Kind, Process, files, processes, until};
+use crate::support::share::{rounds, seed};
 use crate::support::site::{Answer, Held, Site};
 
 /// After this nothing is left, except for what the next start and `doctor --fix` remove.
 const LEFT_AFTER: Duration = Duration::from_secs(3);
 /// Rounds under way at a time: most of a round is waiting.
 const AT_ONCE: usize = 2;
-const ROUNDS: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
@@ -110,7 +110,7 @@ impl Drop for Struck {
     fn drop(&mut self) {
         self.slow.release();
         // For the test that failed.
-        let until = Deadline::after_secs(5);
+        let until = crate::support::soon();
         while !until.passed() {
             let left = self.processes();
             left.iter().for_each(|process| {
@@ -173,7 +173,7 @@ fn moment(
         Phase::Start => {
             let mut command = at.begin("browser start");
             // As soon as it is there; a moment is what is being varied.
-            let deadline = Deadline::after_secs(30);
+            let deadline = crate::support::soon();
             let found =
                 until(deadline, || at.victim(victim, random), |found| found.is_some() || command_ended(&command));
             jitter(random, 400);
@@ -313,7 +313,7 @@ fn round(phase: Phase, victim: Kind, signal: Signal, seed: u64) -> Row {
         if started.code != Some(0) {
             at.does("browser start");
         }
-        let after_fix = clean(Duration::from_secs(15));
+        let after_fix = clean(crate::support::LIMIT);
         assert!(after_fix.is_empty(), "{what}: left after doctor --fix: {after_fix:?}\n{report:#}");
         removed = outcome("doctor --fix");
     }
@@ -329,14 +329,14 @@ fn round(phase: Phase, victim: Kind, signal: Signal, seed: u64) -> Row {
     at.does("serve --stop");
     let nothing = || (at.processes(), files(at.temp(), &at.home));
     let (alive, target) =
-        until(Deadline::after_secs(12), nothing, |(alive, target)| alive.is_empty() && target.is_empty());
+        until(crate::support::soon(), nothing, |(alive, target)| alive.is_empty() && target.is_empty());
     assert!(alive.is_empty(), "{what}: left at the end: {alive:#?} {target:?}");
     if !target.is_empty() {
         // A stop that takes too long is cut off by the server's own limit; the next start removes its files.
         println!("{what}: left by a stop that was cut off: {target:?}");
         at.does("browser start");
         at.does("serve --stop");
-        let target = until(Deadline::after_secs(12), || files(at.temp(), &at.home), Vec::is_empty);
+        let target = until(crate::support::soon(), || files(at.temp(), &at.home), Vec::is_empty);
         assert!(target.is_empty(), "{what}: left at the end: {target:?}");
     }
     let left = match (hit, first.is_empty()) {
@@ -358,19 +358,14 @@ fn temporary_folders(at: &Struck) -> Vec<PathBuf> {
     files(at.temp(), &at.home).into_iter().filter(is_ours).filter(|path| path.is_dir()).collect()
 }
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 #[test]
 fn everything_that_a_fault_leaves_is_removed_by_the_next_start() {
     let _alone = busy_machine();
     if !has_browser() {
         return;
     }
-    let rounds = number("CDPILOT_TEST_FAULT_ROUNDS").map_or(ROUNDS, |rounds| usize::try_from(rounds).unwrap());
-    let seed = number("CDPILOT_TEST_FAULT_SEED").unwrap_or_else(|| fastrand::u64(..1 << 32));
-    println!("seed {seed}: CDPILOT_TEST_FAULT_SEED={seed} repeats these {rounds} rounds");
+    let rounds = rounds("CDPILOT_TEST_FAULT_ROUNDS", 2, 40);
+    let seed = seed();
     let mut random = fastrand::Rng::with_seed(seed);
     // Every combination as often as the others.
     let mut plan = Vec::new();

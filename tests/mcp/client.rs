@@ -15,14 +15,11 @@ use tempfile::TempDir;
 
 use crate::support::fake_mcp::{noted, play, server};
 use crate::support::leaks::{Baseline, alone, rerun};
+use crate::support::soon;
 use crate::support::tool_workspace::no_scope;
 
 /// The test that plays the servers of all of them.
 const STAGE: &str = "tools_of_a_server_are_listed_and_called";
-
-fn soon() -> Deadline<'static> {
-    Deadline::after_secs(30)
-}
 
 /// Nothing that a test waits for is long; a server that answers is never taken for one that does not.
 fn limits() -> Limits {

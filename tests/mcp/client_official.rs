@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::leaks::{Baseline, alone};
 use crate::support::mcp_peers::Peers;
+use crate::support::share::share;
 use crate::support::tool_workspace::no_scope;
 
 /// A few tools of the Python SDK, as its documentation writes servers.
@@ -74,9 +75,9 @@ impl Driven {
         let command = command.to_str().unwrap().to_owned();
         let server = McpServer { command, args, ..McpServer::default() };
         let registry = Arc::new(Registry::new());
-        let limits = Limits { start: Duration::from_secs(60), ..Limits::default() };
+        let limits = Limits { start: crate::support::LIMIT, ..Limits::default() };
         let servers = Servers::of(&BTreeMap::from([(name.to_owned(), server)]), &registry, limits);
-        let failed = registry.load(&BTreeSet::from([format!("mcp-{name}")]), Deadline::after_secs(60));
+        let failed = registry.load(&BTreeSet::from([format!("mcp-{name}")]), crate::support::soon());
         assert!(failed.is_empty(), "{failed:?}");
         Self { servers, registry }
     }
@@ -93,7 +94,8 @@ impl Driven {
         progress: &dyn Fn(Progress),
     ) -> Result<Outcome, ToolError> {
         let (session, scope) = (Session::default(), no_scope());
-        let call = ToolContext::new(&session, &scope, Deadline::after_secs(60).cancelled_by(cancel)).progress(progress);
+        let call =
+            ToolContext::new(&session, &scope, Deadline::after_secs(600).cancelled_by(cancel)).progress(progress);
         self.registry.call(name, &call, arguments.as_object().cloned().unwrap_or_else(Map::new))
     }
 
@@ -170,7 +172,7 @@ fn the_official_filesystem_server_works() {
 #[test]
 fn servers_of_both_python_sdks_work() {
     let Some(peers) = Peers::find() else { return };
-    for python in [peers.python(), peers.legacy_python()] {
+    for python in share([peers.python(), peers.legacy_python()], 1) {
         let driven = Driven::new("sums", &python, &["-c", PYTHON]);
         let expected = ["add", "count", "divide", "learn"].map(ToOwned::to_owned);
         assert_eq!(driven.names(), BTreeSet::from(expected));
@@ -180,7 +182,7 @@ fn servers_of_both_python_sdks_work() {
         driven.call_with("count", json!({ "to": 3 }), &Cancel::new(), &|p| response.lock().push(p.done)).unwrap();
         assert_eq!(*response.lock(), [1.0, 2.0, 3.0]);
         driven.text("learn", json!({ "name": "fresh" }));
-        let deadline = Deadline::after_secs(30);
+        let deadline = crate::support::soon();
         while !driven.names().contains("fresh") {
             assert!(!deadline.passed(), "{}: the new tool is not there", python.display());
             pause(Duration::from_millis(5)); // another process tells of it
@@ -226,6 +228,6 @@ fn a_stopped_official_server_leaks_nothing() {
         let Driven { servers, registry } = driven;
         drop(servers);
         assert!(registry.all().is_empty() && registry.sources().is_empty());
-        baseline.assert_back(Deadline::after_secs(20));
+        baseline.assert_back(crate::support::soon());
     });
 }

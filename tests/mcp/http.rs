@@ -257,7 +257,7 @@ fn streams_deliver_notifications_and_a_disconnect_cancels() {
     pause(std::time::Duration::from_millis(300));
     drop(waiting);
     let mut next = served.api.send("POST", "/mcp", Some(&quick), "Accept: application/json\r\n");
-    next.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    next.set_read_timeout(Some(crate::support::LIMIT)).unwrap();
     let mut text = String::new();
     next.read_to_string(&mut text).expect("the first call goes on for nobody");
     assert!(text.starts_with("HTTP/1.1 200") && text.contains("Press"), "{text}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli_run::{Program, has_browser};
+use crate::cli_run::Program;
 use crate::support::mcp_process::McpProcess;
 use crate::support::site::Site;
 
@@ -30,10 +30,7 @@ fn reference(response: &str, part: &str) -> String {
 
 #[test]
 fn eleven_calls_cost_at_most_two_thousand_tokens() {
-    if !has_browser() {
-        return;
-    }
-    let (program, _) = Program::at_home();
+    let Some(program) = Program::at_home().0.leasing() else { return };
     let site = Site::start();
     for (path, html) in [("/", SHOP), ("/outer", OUTER), ("/inner", INNER)] {
         site.page(path, html);

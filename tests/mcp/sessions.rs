@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli_run::{Program, has_browser};
+use crate::cli_run::Program;
 use crate::support::api::TestServer;
 use crate::support::mcp_process::McpProcess;
 use crate::support::site::Site;
@@ -13,10 +13,7 @@ fn title(response: &Value) -> &str {
 
 #[test]
 fn each_connection_over_stdio_has_its_own_tab() {
-    if !has_browser() {
-        return;
-    }
-    let (program, _) = Program::at_home();
+    let Some(program) = Program::at_home().0.leasing() else { return };
     let site = Site::start();
     for name in ["one", "two"] {
         site.page(&format!("/{name}"), &format!("<title>{name}</title><button>{name}</button>"));

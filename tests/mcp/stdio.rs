@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cdpilot::mcp::server::{Backend, Limits, Peer, serve};
 use cdpilot::mcp::{Fault, MODERN, Request};
-use cdpilot::sync::{Cancel, Deadline, Thread, pause, spawn};
+use cdpilot::sync::{Cancel, Thread, pause, spawn};
 use cdpilot::tools::Session;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::Mutex;
@@ -297,6 +297,6 @@ fn the_end_of_stdin_ends_calls() {
     assert!(talk.next()["result"].is_object());
     talk.hurry.set();
     assert_eq!(code(&talk.next()).1, -32603);
-    let until = Deadline::after_secs(20);
+    let until = crate::support::soon();
     assert!(talk.lines.recv_deadline(until.instant()).is_err() && !until.passed(), "the output is closed");
 }

@@ -1,11 +1,12 @@
 //! The navigation policy applied to requests of pages: a blocked site reports what reached it.
 
-use cdpilot::browser::TransportKind;
 use cdpilot::control::Navigate;
 use cdpilot::supervisor::EventKind;
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
+use crate::support::lease::Lease;
 use crate::support::port_attempts::{KINDS, arrived, attempt};
+use crate::support::share::share;
 use crate::support::site::Site;
 use crate::support::test_home::{TestHome, eval_value, event};
 
@@ -21,9 +22,11 @@ fn requests_to_a_blocked_host_are_not_sent() {
 
 #[test]
 fn requests_outside_the_allow_list_are_not_sent() {
-    let Some(home) = TestHome::new("navigation: {allow: [a.localhost], private_addresses: false}") else { return };
+    let Some(home) = TestHome::launching("navigation: {allow: [a.localhost], private_addresses: false}") else {
+        return;
+    };
     let (profile, witness) = (home.main(), Site::start());
-    for host in ["127.0.0.1", "b.localhost", "[::ffff:127.0.0.1]"] {
+    for host in share(["127.0.0.1", "b.localhost", "[::ffff:127.0.0.1]"], 1) {
         attempt(&profile, &home.site, &format!("{host}:{}", witness.port()));
         assert_eq!(arrived(&witness), [""; 0], "{host}");
     }
@@ -58,9 +61,8 @@ fn requests_can_be_exempted_by_the_settings() {
 
 #[test]
 fn the_policy_applies_to_attached_browsers() {
-    let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
-    let port = browser.endpoint().unwrap().port();
-    let settings = format!("cdp_url: 'http://127.0.0.1:{port}', navigation: {{block: [b.localhost]}}");
+    let Some(lease) = Lease::take_empty() else { return };
+    let settings = format!("cdp_url: '{}', navigation: {{block: [b.localhost]}}", lease.url());
     let home = TestHome::without_browser(&settings, Default::default());
     home.main().start(None, soon()).unwrap();
     let witness = Site::start();
@@ -72,7 +74,9 @@ fn the_policy_applies_to_attached_browsers() {
 #[test]
 fn a_blocked_document_is_not_prefetched() {
     let witness = Site::start();
-    let Some(home) = TestHome::new(&format!("navigation: {{block: ['127.0.0.1:{}']}}", witness.port())) else { return };
+    let Some(home) = TestHome::launching(&format!("navigation: {{block: ['127.0.0.1:{}']}}", witness.port())) else {
+        return;
+    };
     witness.page("/next", "<script>fetch('/ran')</script>");
     let next = format!("http://127.0.0.1:{}/next", witness.port());
     home.site.page(

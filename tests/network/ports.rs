@@ -1,15 +1,16 @@
 //! Ports that no page may reach: the server's own, and the debugging ports of its browsers. A site stands for the port
 //! and tells what arrived.
 
-use cdpilot::browser::TransportKind;
 use cdpilot::control::{Control, Error, Navigate, NewTab, Profile};
 use cdpilot::supervisor::EventKind;
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::api::TestServer;
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
+use crate::support::lease::Lease;
 use crate::support::port_attempts::{KINDS, arrived, attempt};
+use crate::support::share::share;
 use crate::support::site::Site;
 use crate::support::test_home::{TestHome, eval_value};
 
@@ -57,7 +58,7 @@ fn blocked(profile: &Profile, after: u64, url: &str) {
 fn holds(profile: &Profile, site: &Site, witness: &Site) {
     attempt(profile, site, &format!("127.0.0.1:{}", witness.port()));
     assert_eq!(arrived(witness), [""; 0]);
-    for host in SPELLINGS {
+    for host in share(SPELLINGS, 3) {
         let at = format!("{host}:{}", witness.port());
         let response = go(profile, format!("http://{at}/document")).unwrap_err();
         assert_eq!(response.code(), "NAVIGATION_BLOCKED", "{host}: {response}");
@@ -97,8 +98,8 @@ fn no_page_reaches_a_port_once_it_is_protected() {
 
 #[test]
 fn no_page_of_an_attached_browser_reaches_a_protected_port() {
-    let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
-    let debugging = browser.endpoint().unwrap().port();
+    let Some(lease) = Lease::take_empty() else { return };
+    let debugging = cdpilot::browser::Endpoint::parse(lease.url()).unwrap().port();
     let home = TestHome::without_browser(&format!("cdp_url: 'http://127.0.0.1:{debugging}'"), Default::default());
     let witness = protected(&home);
     home.open("/");
@@ -129,7 +130,7 @@ fn emulated_networks_do_not_open_a_protected_port() {
 
 #[test]
 fn requested_debugging_ports_are_unreachable_for_pages() {
-    let Some(home) = TestHome::new("transport: port, profiles: {other: {}}") else { return };
+    let Some(home) = TestHome::launching("transport: port, profiles: {other: {}}") else { return };
     let (main, other) = (home.main(), home.profile(Some("other")).unwrap());
     let first = main.start(None, soon()).unwrap();
     let second = other.start(None, soon()).unwrap();
@@ -154,7 +155,7 @@ fn requested_debugging_ports_are_unreachable_for_pages() {
 
 #[test]
 fn no_debugging_port_is_open_by_default() {
-    let Some(home) = TestHome::new("profiles: {open: {cdp_port: 0}}") else { return };
+    let Some(home) = TestHome::launching("profiles: {open: {cdp_port: 0}}") else { return };
     let closed = home.main().start(None, soon()).unwrap();
     assert_eq!((closed.cdp_port, closed.cdp_url, &*closed.transport), (None, None, "pipe"));
     let open = home.profile(Some("open")).unwrap().start(None, soon()).unwrap();
@@ -163,7 +164,7 @@ fn no_debugging_port_is_open_by_default() {
 
 #[test]
 fn no_page_reaches_the_control_server() {
-    let Some(served) = TestServer::browsing() else { return };
+    let Some(served) = TestServer::launching() else { return };
     served.show("<title>page</title>");
     let port = served.api.address.port();
     assert_eq!(served.api.get("/").ok()["cdpPort"], json!(null));

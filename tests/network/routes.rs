@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::config::Config;
 use cdpilot::supervisor::{
@@ -11,7 +10,9 @@ use cdpilot::supervisor::{
 use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
-use crate::support::chrome::{ACCEPT, Task, launch, soon};
+use crate::support::chrome::{ACCEPT, Task, soon};
+use crate::support::lease::Lease;
+use crate::support::share::share;
 use crate::support::site::{Answer, Held, Site};
 
 /// The result of `fetch`: status, media type and text, or the name of its error.
@@ -121,7 +122,7 @@ fn routes_abort_requests_or_change_their_headers() {
 
 #[test]
 fn every_status_can_be_fulfilled() {
-    let Some(task) = Task::own("statuses") else { return };
+    let Some(task) = Task::leased("statuses") else { return };
     task.go(&task.site.url("a", "/"));
     // Some have no phrase of their own, without which Chromium takes none.
     for status in [200, 218, 226, 299, 304, 418, 419, 451, 499, 520, 599] {
@@ -133,9 +134,9 @@ fn every_status_can_be_fulfilled() {
 
 #[test]
 fn a_request_with_an_oversized_body_fails_alone() {
-    let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
+    let Some(lease) = Lease::take() else { return };
     let connect = ConnectOptions::new().max_message(1 << 20);
-    let url = browser.endpoint().unwrap().url();
+    let url = lease.url().to_owned();
     let task = Task::over(Supervisor::attach(&url, &connect, SupervisorOptions::task("large")).unwrap());
     task.go(&task.site.url("a", "/"));
     let action = RouteAction::Continue { headers: vec![("X-A".to_owned(), "1".to_owned())] };
@@ -156,7 +157,7 @@ fn a_request_with_an_oversized_body_fails_alone() {
 
 #[test]
 fn large_answers_for_many_requests_are_delivered() {
-    let Some(task) = Task::own("large answers") else { return };
+    let Some(task) = Task::leased("large answers") else { return };
     task.go(&task.site.url("a", "/"));
     let body = vec![b'x'; 12 << 20];
     let answer = RouteAction::Fulfil(Fulfilment::new(200, Vec::new(), body).into());
@@ -240,7 +241,7 @@ fn routes_apply_to_popups_frames_and_workers() {
         "const frame = document.createElement('iframe'); frame.src = '{}'; document.body.append(frame); return next(window)",
         site.url("b", "/inner")
     );
-    for (place, script) in [
+    let places = [
         ("page", "return JOB"),
         ("frame of another site", &*frame),
         ("worker", "const worker = new Worker('/worker.js'); worker.postMessage(1); return next(worker)"),
@@ -249,7 +250,8 @@ fn routes_apply_to_popups_frames_and_workers() {
             "await navigator.serviceWorker.register('/service.js'); const { active } = await navigator.serviceWorker.ready; \
              const reply = next(navigator.serviceWorker); active.postMessage(1); return reply",
         ),
-    ] {
+    ];
+    for (place, script) in share(places, 2) {
         let script = format!("(async () => {{ {received}; {} }})()", script.replace("JOB", job));
         let response = api.act(&json!({ "kind": "evaluate", "fn": script }));
         assert_eq!(response.json()["result"], "mocked", "{place}: {}", response.text);
@@ -351,7 +353,7 @@ fn no_route_bypasses_the_navigation_policy() {
 #[test]
 fn routes_logins_and_bridged_dialogs_share_interception() {
     let options = SupervisorOptions::task("shared-fetch").bridge(BridgeMode::Always);
-    let Some(task) = Task::own_with(options) else { return };
+    let Some(task) = Task::leased_with(options) else { return };
     task.site.page("/", "here");
     task.site.page("/locked", "unlocked");
     task.site.lock("/locked", "ann:sesame");
@@ -383,7 +385,7 @@ fn routes_logins_and_bridged_dialogs_share_interception() {
 /// No request is lost while routes are added and removed.
 #[test]
 fn routes_can_be_added_and_removed_under_load() {
-    let Some(task) = Task::own_with(SupervisorOptions::task("routes-under-load")) else { return };
+    let Some(task) = Task::leased_with(SupervisorOptions::task("routes-under-load")) else { return };
     let held = Held::default();
     task.site.page("/", "here");
     task.site.page("/x", "real");

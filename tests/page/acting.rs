@@ -3,6 +3,7 @@
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
+use crate::support::share::share;
 use crate::support::test_tab::{TestTab, ref_of, text};
 
 /// A list that the page writes what happens into.
@@ -60,7 +61,7 @@ fn a_second_press_that_hits_another_element_is_reported() {
 
 #[test]
 fn an_overlay_that_appears_over_a_frame_gets_no_press() {
-    for host in ["a", "b"] {
+    for host in share(["a", "b"], 1) {
         let Some(page) = TestTab::new("press-frame") else { return };
         page.put(
             "/in",
@@ -185,7 +186,7 @@ fn elements_with_click_listeners_have_refs() {
         tag => format!("<{tag} {attributes}>{tag}</{tag}>"),
     };
     let Some(page) = TestTab::new("clickable") else { return };
-    for how in ["listener", "onclick", "tabindex", "pointer"] {
+    for how in share(["listener", "onclick", "tabindex", "pointer"], 1) {
         let attributes = |tag: &str| match how {
             "onclick" => format!("class=x onclick=\"got.push('{tag}')\""),
             "tabindex" => "class=x tabindex=0".to_owned(),
@@ -378,7 +379,8 @@ fn select_waits_for_its_options() {
 
 #[test]
 fn an_editable_frame_is_a_textbox() {
-    for body in ["<body contenteditable id=e>Rich", "<body id=e>Rich<script>document.designMode = 'on'</script>"] {
+    let kinds = ["<body contenteditable id=e>Rich", "<body id=e>Rich<script>document.designMode = 'on'</script>"];
+    for body in share(kinds, 1) {
         let Some(page) = TestTab::new("editor-frame") else { return };
         page.put("/in", body);
         page.put("/", "<iframe src='@a/in'></iframe>");

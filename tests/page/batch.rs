@@ -6,6 +6,7 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
+use crate::support::share::share;
 use crate::support::test_tab::{TestTab, ref_of};
 
 fn click(selector: &str) -> Value {
@@ -90,27 +91,24 @@ fn a_batch_stops_at_the_first_failure_unless_told_to_continue() {
 fn a_batch_stops_when_the_document_changes() {
     let Some(page) = TestTab::new("batch-navigates") else { return };
     page.put("/next", "<button id=b>Delete all</button>");
-    for html in [
+    let kinds = [
         "<a id=b href='/next'>Next</a>",
         "<button id=b onclick='location = \"@b/next\"'>Next</button>",
         "<button id=b onclick='history.pushState(1, \"\", \"/next\")'>Next</button>",
-    ] {
+    ];
+    for (html, stop) in share(kinds.into_iter().flat_map(|html| [(html, true), (html, false)]), 2) {
         page.put("/", html);
-        for stop in [true, false] {
-            page.go("/");
-            let actions = [eval_value("1"), click("#b"), click("#b"), eval_value("log.length")];
-            let outcome = page.act(if stop { batch(&actions) } else { going_on(&actions) }).unwrap();
-            assert_eq!(results(&outcome), [json!(1), json!("ok")], "{html}");
-            let aborted = outcome.aborted.unwrap();
-            assert_eq!(
-                (&aborted["reason"], &aborted["afterAction"], &aborted["skipped"]),
-                (&json!("navigation"), &json!(1), &json!(2))
-            );
-            assert!(
-                aborted["url"].as_str().unwrap().ends_with("/next") && outcome.navigated && outcome.failed == Some(0)
-            );
-            assert!(outcome.url.ends_with("/next"));
-        }
+        page.go("/");
+        let actions = [eval_value("1"), click("#b"), click("#b"), eval_value("log.length")];
+        let outcome = page.act(if stop { batch(&actions) } else { going_on(&actions) }).unwrap();
+        assert_eq!(results(&outcome), [json!(1), json!("ok")], "{html}");
+        let aborted = outcome.aborted.unwrap();
+        assert_eq!(
+            (&aborted["reason"], &aborted["afterAction"], &aborted["skipped"]),
+            (&json!("navigation"), &json!(1), &json!(2))
+        );
+        assert!(aborted["url"].as_str().unwrap().ends_with("/next") && outcome.navigated && outcome.failed == Some(0));
+        assert!(outcome.url.ends_with("/next"));
     }
     // Nothing was skipped.
     page.put("/", "<a id=b href='/next'>Next</a>");

@@ -1,20 +1,16 @@
 //! Cookies as server and page see them.
 
-use cdpilot::browser::TransportKind;
 use cdpilot::page::{Error, NewCookie, PageOptions, SameSite};
-use cdpilot::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{DialogPolicy, SupervisorOptions};
 use serde_json::json;
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 
-/// Its own browser: all pages of a browser share cookies.
-fn own(name: &str) -> Option<SettleTab> {
+fn tab(name: &str) -> Option<SettleTab> {
     let mut options = SupervisorOptions::task(name);
-    options.start_timeout = soon().left();
     options.policy = DialogPolicy::Hold;
-    let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
-    Some(SettleTab::over(supervisor, PageOptions::default()))
+    SettleTab::with(options, PageOptions::default())
 }
 
 fn cookies(json: serde_json::Value) -> Vec<NewCookie> {
@@ -32,7 +28,7 @@ fn sent(tab: &SettleTab, path: &str) -> Vec<String> {
 
 #[test]
 fn cookies_are_set_listed_sent_and_deleted() {
-    let Some(tab) = own("cookies") else { return };
+    let Some(tab) = tab("cookies") else { return };
     tab.site.page("/", "hello");
     let (a, b) = (tab.site.url("a", "/"), tab.site.url("b", "/"));
     let new = cookies(json!([

@@ -3,23 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cdpilot::browser::TransportKind;
 use cdpilot::page::{Download, DownloadState, Error, PageOptions};
-use cdpilot::supervisor::{EventKind, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{EventKind, SupervisorOptions};
 use cdpilot::sync::Deadline;
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
 
-/// Its own browser: all pages of a browser share the download folder.
 fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
-    let mut options = SupervisorOptions::task(name);
-    options.start_timeout = soon().left();
-    let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
     let mut page = PageOptions::default();
     page.downloads = Some(folder.to_owned());
-    Some(SettleTab::over(supervisor, page))
+    SettleTab::with(SupervisorOptions::task(name), page)
 }
 
 fn attachment(name: &str, bytes: impl Into<Arc<[u8]>>) -> Answer {

@@ -1,11 +1,10 @@
 //! Emulation as pages and servers see it.
 
-use cdpilot::browser::TransportKind;
 use cdpilot::page::{Emulation, Error, PageOptions};
-use cdpilot::supervisor::{BridgeMode, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{BridgeMode, SupervisorOptions};
 use serde_json::{Value, json};
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
@@ -21,7 +20,7 @@ const SCREEN: &str = "[innerWidth, innerHeight, devicePixelRatio, screen.width, 
 
 #[test]
 fn a_script_under_cpu_throttling_has_more_time() {
-    let Some(tab) = own("slow-script") else { return };
+    let Some(tab) = SettleTab::new("slow-script") else { return };
     tab.site.page("/", "<button id=b onclick='const end = performance.now() + 2500; while (performance.now() < end); done = true'>Go</button><script>done = false</script>");
     tab.go("/");
     let click =
@@ -49,17 +48,6 @@ fn refused(tab: &SettleTab, change: Value) -> String {
     error.to_string()
 }
 
-/// Its own browser: some settings apply to a whole process.
-fn own(name: &str) -> Option<SettleTab> {
-    own_with(SupervisorOptions::task(name))
-}
-
-fn own_with(mut options: SupervisorOptions) -> Option<SettleTab> {
-    options.start_timeout = soon().left();
-    let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
-    Some(SettleTab::over(supervisor, PageOptions::default()))
-}
-
 /// A header of the newest request for a path.
 fn header(tab: &SettleTab, path: &str, name: &str) -> Option<String> {
     let heads = tab.site.heads(path);
@@ -70,7 +58,7 @@ fn header(tab: &SettleTab, path: &str, name: &str) -> Option<String> {
 
 #[test]
 fn emulation_applies_to_all_frames_and_navigations_until_cleared() {
-    let Some(tab) = own("emulate") else { return };
+    let Some(tab) = SettleTab::new("emulate") else { return };
     tab.site.page("/", "<iframe allow=geolocation src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");
     tab.go("/");
@@ -252,7 +240,7 @@ fn logs_in(tab: &SettleTab) {
 
 #[test]
 fn credentials_go_only_to_the_first_origin_that_requests_them() {
-    let Some(tab) = own("login") else { return };
+    let Some(tab) = SettleTab::new("login") else { return };
     logs_in(&tab);
     emulate(&tab, json!({ "credentials": null }));
     assert_eq!(tab.eval("fetch('/', { cache: 'no-store' }).then(r => r.text())"), "top");
@@ -262,7 +250,7 @@ fn credentials_go_only_to_the_first_origin_that_requests_them() {
 fn logins_and_the_dialog_bridge_work_together() {
     let mut options = SupervisorOptions::task("login-bridge");
     options.bridge = BridgeMode::Always;
-    let Some(tab) = own_with(options) else { return };
+    let Some(tab) = SettleTab::with(options, PageOptions::default()) else { return };
     let bridged = |text: &str| {
         tab.supervisor().start_script(&tab.top(), &format!("answer = confirm('{text}')")).unwrap();
         let now = tab.until(text, |now| !now.dialogs.is_empty());
@@ -284,7 +272,7 @@ fn logins_and_the_dialog_bridge_work_together() {
 /// its own, since it is one for each process.
 #[test]
 fn network_throttling_lasts_for_the_tab() {
-    let Some(tab) = own("throttled") else { return };
+    let Some(tab) = SettleTab::new("throttled") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");
     tab.site.page("/next", "next");
@@ -327,7 +315,7 @@ fn network_throttling_lasts_for_the_tab() {
 /// processor: far apart on a busy machine too.
 #[test]
 fn cpu_throttling_slows_pages_and_frames() {
-    let Some(tab) = own("slow-cpu") else { return };
+    let Some(tab) = SettleTab::new("slow-cpu") else { return };
     tab.site.page("/", "<iframe src='@b/inner'></iframe>");
     tab.site.page("/inner", "inner");
     tab.go("/");

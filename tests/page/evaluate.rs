@@ -4,6 +4,7 @@ use cdpilot::page::Error;
 use serde_json::{Value, json};
 
 use crate::support::input_stage::InputStage;
+use crate::support::share::share;
 use crate::support::test_tab::ref_of;
 
 fn given(staged: &InputStage, script: &str) -> Value {
@@ -96,7 +97,8 @@ fn a_script_gets_the_element_of_a_ref_in_any_frame_and_root() {
     let Some((staged, places)) = InputStage::everywhere("eval-ref", body) else { return };
     let seen = staged.snapshot();
     let all: Vec<&str> = seen.snapshot.as_deref().unwrap().lines().collect();
-    for (name, place) in ["Press", "Inside"].iter().flat_map(|name| places.iter().map(move |place| (name, place))) {
+    let cases = ["Press", "Inside"].iter().flat_map(|name| places.iter().map(move |place| (name, place)));
+    for (name, place) in share(cases, 2) {
         let nth = places.iter().position(|other| other.name == place.name).unwrap();
         let line = all.iter().filter(|line| line.contains(&format!("button \"{name}\""))).nth(nth).unwrap();
         let reference = line.split_once("[ref=").unwrap().1.split_once(']').unwrap().0;

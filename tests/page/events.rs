@@ -132,7 +132,7 @@ fn a_subscription_survives_a_reconnect() {
 
 #[test]
 fn a_frame_that_changes_process_stays_in_the_subscription() {
-    let Some(task) = Task::shared("events-swap") else { return };
+    let Some(task) = Task::leased("events-swap") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
     let target = task.view().pages[0].target_id.clone();

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
 use crate::support::input_stage::InputStage;
+use crate::support::share::share;
 use crate::support::test_tab::ref_of;
 
 const LISTS: &str =
@@ -16,7 +17,7 @@ const LISTS: &str =
 #[test]
 fn options_are_chosen_by_value_or_label_in_every_frame() {
     let Some((staged, places)) = InputStage::everywhere("select", LISTS) else { return };
-    for place in &places {
+    for place in share(&places, 1) {
         let chosen = |id: &str, values: &[&str]| {
             let response =
                 staged.act_in(place, json!({ "kind": "select", "selector": format!("#{id}"), "values": values }));
@@ -73,7 +74,7 @@ const BOXES: &str = "<input type=checkbox id=c><input type=radio name=r id=r1><i
 #[test]
 fn checkboxes_are_checked_by_a_trusted_click_only_if_needed() {
     let Some((staged, places)) = InputStage::everywhere("check", BOXES) else { return };
-    for place in &places {
+    for place in share(&places, 1) {
         let ticked = |kind: &str, id: &str| {
             staged.act_in(place, json!({ "kind": kind, "selector": format!("#{id}") }));
             let clicks =
@@ -149,9 +150,8 @@ fn fill_handles_every_kind_of_field_in_every_frame() {
     let fields: Vec<Value> =
         values.iter().map(|(id, value)| json!({ "selector": format!("#{id}"), "value": value })).collect();
     let [top, near, deep] = &places[..] else { panic!("three places") };
-    for (place, input) in
-        [(top, "trusted"), (top, "synthetic"), (near, "trusted"), (deep, "trusted"), (deep, "synthetic")]
-    {
+    let cases = [(top, "trusted"), (top, "synthetic"), (near, "trusted"), (deep, "trusted"), (deep, "synthetic")];
+    for (place, input) in share(cases, 2) {
         staged.value(place, "f.reset(); ed.textContent = 'old'; 0");
         staged.act_in(place, json!({ "kind": "fill", "fields": fields, "input": input }));
         let log = staged.log_in(place);
@@ -205,7 +205,7 @@ fn a_rejected_value_is_reported_with_its_field() {
         assert_eq!(staged.eval_value("name.value ?? f.elements[0].value"), "fine");
         (error.code(), text)
     };
-    for (id, value, code, reason) in [
+    let cases = [
         ("d", json!("29.02.2024"), "NOT_ACTIONABLE", "a date like"),
         ("d", json!("2024-02-30"), "NOT_ACTIONABLE", "a date like"),
         ("d", json!("2019-01-01"), "NOT_ACTIONABLE", "below the minimum 2020-01-01"),
@@ -227,7 +227,8 @@ fn a_rejected_value_is_reported_with_its_field() {
         ("box", json!("yes"), "BAD_REQUEST", "true or false"),
         ("mail", json!(true), "BAD_REQUEST", "text field"),
         ("mail", json!("two\nlines"), "BAD_REQUEST", "single-line"),
-    ] {
+    ];
+    for (id, value, code, reason) in share(cases, 6) {
         let (got, text) = refused(id, value);
         assert!(got == code && text.contains(reason), "{id}: {got}: {text}");
     }

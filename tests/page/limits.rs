@@ -6,6 +6,7 @@ use cdpilot::supervisor::Phase;
 use serde_json::json;
 
 use crate::support::chrome::soon;
+use crate::support::share::share;
 use crate::support::test_tab::{TestTab, ref_of, text};
 
 /// A message from the browser may have so many bytes.
@@ -74,12 +75,14 @@ fn element_reads_are_truncated() {
         let at = Locator { selector: Some(selector.to_owned()), ..Locator::default() };
         page.tab.get(what, name, &at, soon()).unwrap()
     };
-    for got in [
-        get(ElementProperty::Attribute, Some("data-long"), "#a"),
-        get(ElementProperty::Value, None, "#s"),
-        get(ElementProperty::Value, None, "#p"),
-        get(ElementProperty::Value, None, "#r"),
-    ] {
+    let cases = [
+        (ElementProperty::Attribute, Some("data-long"), "#a"),
+        (ElementProperty::Value, None, "#s"),
+        (ElementProperty::Value, None, "#p"),
+        (ElementProperty::Value, None, "#r"),
+    ];
+    for (what, name, selector) in share(cases, 1) {
+        let got = get(what, name, selector);
         let size = match &got.value {
             serde_json::Value::Array(values) => values.iter().map(|value| value.as_str().unwrap().len()).sum(),
             value => value.as_str().unwrap().chars().count(),

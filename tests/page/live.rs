@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cdpilot::page::Tabs;
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -47,7 +47,7 @@ fn a_frame_that_takes_seconds_is_waited_for() {
         let deadline = soon();
         let mut frame = None;
         while frame.is_none() && !deadline.passed() {
-            frame = tab.live_frame(0, Deadline::after_secs(10)).unwrap();
+            frame = tab.live_frame(0, crate::support::soon()).unwrap();
         }
         is_done.store(true, Ordering::SeqCst);
         let frame = frame.unwrap_or_else(|| panic!("no frame after {} starts", started.lock().len()));

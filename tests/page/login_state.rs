@@ -1,22 +1,20 @@
 //! Login state: saved from one browser, loaded into another, verified by the pages.
 
-use cdpilot::browser::TransportKind;
 use cdpilot::page::{LoginState, NewCookie, OriginReport, PageOptions, SaveState, SessionRestore};
-use cdpilot::supervisor::{NavigationPolicy, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{NavigationPolicy, SupervisorOptions};
 use serde_json::{Value, json};
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
-/// Its own browser, with one tab.
+/// One tab.
 pub(crate) fn browser(name: &str) -> Option<SettleTab> {
     with(SupervisorOptions::task(name))
 }
 
-fn with(mut options: SupervisorOptions) -> Option<SettleTab> {
-    options.start_timeout = soon().left();
-    Some(SettleTab::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap(), PageOptions::default()))
+fn with(options: SupervisorOptions) -> Option<SettleTab> {
+    SettleTab::with(options, PageOptions::default())
 }
 
 fn save(tab: &SettleTab) -> cdpilot::page::SavedState {

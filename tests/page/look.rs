@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::support::chrome::soon;
 use crate::support::pixels::Pixels;
+use crate::support::share::{rounds, share};
 use crate::support::test_tab::TestTab;
 
 const PAGES: [(&str, &str); 14] = [
@@ -26,9 +27,9 @@ const PAGES: [(&str, &str); 14] = [
     ("feed", include_str!("../data/pages/look/feed.html")),
 ];
 
-/// The pages that are shown by themselves: not those in frames.
-fn shown() -> impl Iterator<Item = &'static str> {
-    PAGES.iter().map(|(name, _)| *name).filter(|name| !matches!(*name, "middle" | "inner"))
+/// A share of the pages that are shown by themselves: not those in frames.
+fn shown() -> Vec<&'static str> {
+    share(PAGES.iter().map(|(name, _)| *name).filter(|name| !matches!(*name, "middle" | "inner")), 1)
 }
 
 fn tab(name: &str) -> Option<TestTab> {
@@ -127,7 +128,7 @@ fn ids_stay_over_reloads_and_changes_of_classes() {
     for name in shown() {
         page.go(&format!("/{name}.html"));
         let first = page.look();
-        for _ in 0..3 {
+        for _ in 0..rounds("CDPILOT_TEST_ROUNDS", 1, 3) {
             page.go(&format!("/{name}.html"));
             assert_eq!(ids(&page.look().all), ids(&first.all), "{name}");
         }
@@ -224,14 +225,19 @@ fn types_and_keywords_select_elements() {
     let Some(page) = tab("look-types") else { return };
     page.go("/modal.html");
     let only = |kind| page.look_for(LookOptions::new().element_type(kind)).all;
-    assert_eq!(only(ElementType::Selectable).len(), 1);
-    assert_eq!(only(ElementType::Inputable).len(), 1);
     assert_eq!(names(&only(ElementType::Clickable)), ["Save", "Cancel"]);
-    assert!(only(ElementType::Scrollable).is_empty());
+    let others = [(ElementType::Selectable, 1), (ElementType::Inputable, 1), (ElementType::Scrollable, 0)];
+    for (kind, count) in share(others, 1) {
+        let found = only(kind);
+        assert_eq!(found.len(), count, "{found:?}");
+    }
     let with = |keyword: &str| page.look_for(LookOptions::new().keywords(vec![keyword.to_owned()])).all;
-    assert_eq!(names(&with("  save ")), ["Save"]);
-    assert_eq!(names(&with("#cancel")), ["Cancel"]);
-    assert!(with("Sav").is_empty() && with("").is_empty());
+    for (keyword, name) in share([("  save ", "Save"), ("#cancel", "Cancel")], 1) {
+        assert_eq!(names(&with(keyword)), [name]);
+    }
+    for keyword in share(["Sav", ""], 1) {
+        assert!(with(keyword).is_empty(), "{keyword:?}");
+    }
     page.go("/feed.html");
     assert_eq!(names(&with("data-id=post-1")), Vec::<&str>::new(), "an article is not used");
     assert_eq!(with("Reply").len(), page.look().all.iter().filter(|one| one.shown.name == "Reply").count());
@@ -268,7 +274,7 @@ fn the_first_picture_of_a_hidden_tab_shows_its_present_state() {
     page.supervisor().open_page("about:blank", None, soon()).unwrap();
     let hidden = "document.hidden || new Promise(done => addEventListener('visibilitychange', () => done(document.hidden), true))";
     assert_eq!(page.eval(hidden), "true");
-    for round in 0..8_u8 {
+    for round in share(0..8_u8, 3) {
         let colour = [250 - round * 10, round * 12, 90 + round];
         let [red, green, blue] = colour;
         page.eval(&format!("document.body.style.background = 'rgb({red}, {green}, {blue})'; 0"));

@@ -2,12 +2,13 @@
 
 use cdpilot::page::{Look, LookOptions, Readiness};
 
-use cdpilot::browser::TransportKind;
 use cdpilot::cdp::{Capacity, ConnectOptions, Connection, Item, Watch};
 use serde_json::{Value, json};
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
+use crate::support::lease::Lease;
 use crate::support::pixels::Pixels;
+use crate::support::share::share;
 use crate::support::test_tab::TestTab;
 
 /// Placeholders and a spinner. `finish` puts content in their place.
@@ -28,7 +29,7 @@ fn look(page: &TestTab) -> Look {
 
 #[test]
 fn a_page_that_is_drawn_within_the_retries_is_ready_in_its_picture() {
-    let Some(page) = TestTab::in_front("ready-soon") else { return };
+    let Some(page) = TestTab::new("ready-soon") else { return };
     page.site.page("/", LOADING);
     page.go("/");
     page.eval("setTimeout(finish, 400); 0");
@@ -41,13 +42,14 @@ fn a_page_that_is_drawn_within_the_retries_is_ready_in_its_picture() {
 
 #[test]
 fn a_page_that_is_never_drawn_is_reported_with_its_picture() {
-    let Some(page) = TestTab::in_front("ready-never") else { return };
-    for (part, grade) in [
+    let Some(page) = TestTab::new("ready-never") else { return };
+    let cases = [
         ("", Readiness::NotReady),
         ("document.querySelector('.spinner').remove()", Readiness::NotReady),
         ("document.querySelectorAll('.skeleton').forEach(one => one.remove())", Readiness::NotReady),
         ("finish()", Readiness::Ready),
-    ] {
+    ];
+    for (part, grade) in share(cases, 2) {
         page.site.page("/", LOADING);
         page.go("/");
         page.eval(&format!("{part}; 0"));
@@ -82,8 +84,8 @@ fn timers_set(connection: &Connection, doing: impl FnOnce()) -> usize {
 
 #[test]
 fn a_look_sets_no_timer_in_the_page() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url().to_owned();
     let page = TestTab::attached("ready-timers", &url);
     let connection = Connection::connect(&url, &ConnectOptions::default()).unwrap();
     page.site.page("/", LOADING);

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::chrome::{options, soon};
-use crate::support::pixels::Pixels;
+use crate::support::pixels::{Pixels, around};
+use crate::support::share::share;
 use crate::support::test_tab::TestTab;
 
 /// Buttons at the corners, in a scrolled container and in frames, each of one colour.
@@ -74,16 +75,9 @@ fn named<'a>(look: &'a Look, name: &str) -> &'a VisibleElement {
 
 /// The box around the pixels of a colour, below a row.
 fn bounds_below(picture: &Pixels, from: u32, colour: [u8; 3]) -> Option<(u32, u32, u32, u32)> {
-    let mut bounds = None;
-    for y in from..picture.height {
-        // Single pixels of a colour may be a mixture of others.
-        let is_inside = |x: &u32| *x == 0 || y == from || picture.at(*x - 1, y - 1) == colour;
-        for x in (0..picture.width).filter(|x| picture.at(*x, y) == colour && is_inside(x)) {
-            let (l, t, r, b) = bounds.unwrap_or((x, y, x + 1, y + 1));
-            bounds = Some((l.min(x), t.min(y), r.max(x + 1), b.max(y + 1)));
-        }
-    }
-    bounds
+    // Single pixels of a colour may be a mixture of others.
+    let is_inside = |x: u32, y: u32| x == 0 || y == from || picture.at(x - 1, y - 1) == colour;
+    around(picture.places(colour).filter(|(x, y)| *y >= from && is_inside(*x, *y)))
 }
 
 /// Whether the line of a box is within some pixels of each edge of an area.
@@ -99,7 +93,7 @@ fn check(page: &TestTab, setting: &str) {
     let clean = Pixels::decode(&page.tab.clean_picture(soon()).unwrap().bytes);
     assert!(clean.width <= 1280 && clean.height <= 720, "{setting}");
     let looks = page.looks();
-    for (name, colour) in COLOURS {
+    for (name, colour) in share(COLOURS, 4) {
         let what = format!("{setting}: {name}");
         let area = bounds_below(&clean, 0, colour).unwrap_or_else(|| panic!("{what} is not in the picture"));
         let element = named(&looks[0], name);
@@ -144,22 +138,19 @@ fn browser(factor: f64, percent: f64) -> Option<(TempDir, BrowserProcess)> {
 #[test]
 fn boxes_and_clicks_fit_at_every_zoom_of_the_page_and_scale_of_the_device() {
     // Every scale and every zoom, and the extremes of both together.
-    let zooms: [(f64, &[f64]); 3] = [(1.0, &[0.67, 2.0]), (1.5, &[1.0]), (2.0, &[2.0])];
-    for (factor, zooms) in zooms {
+    for (factor, zoom) in share([(1.0, 0.67), (1.0, 2.0), (1.5, 1.0), (2.0, 2.0)], 1) {
         let Some((_folder, browser)) = browser(factor, 100.0) else { return };
         let page = TestTab::of("zoom-device", browser);
         page.show();
         assert_eq!(page.value("devicePixelRatio").as_f64(), Some(factor));
-        for zoom in zooms {
-            page.eval(&format!("document.documentElement.style.zoom = {zoom}; box.scrollTop = 180; 0"));
-            check(&page, &format!("device scale {factor}, CSS zoom {zoom}"));
-        }
+        page.eval(&format!("document.documentElement.style.zoom = {zoom}; box.scrollTop = 180; 0"));
+        check(&page, &format!("device scale {factor}, CSS zoom {zoom}"));
     }
 }
 
 #[test]
 fn boxes_and_clicks_fit_at_every_zoom_of_the_browser() {
-    for (percent, factor) in [(67.0, 1.0), (150.0, 2.0)] {
+    for (percent, factor) in share([(67.0, 1.0), (150.0, 2.0)], 1) {
         let Some((_folder, browser)) = browser(factor, percent) else { return };
         let page = TestTab::of("zoom-browser", browser);
         page.show();
@@ -174,7 +165,7 @@ fn boxes_are_around_what_a_pinch_zoom_shows() {
     let Some((_folder, browser)) = browser(1.0, 100.0) else { return };
     let page = TestTab::of("zoom-pinch", browser);
     page.show();
-    for scale in [1.5, 2.0] {
+    for scale in share([1.5, 2.0], 1) {
         let scaled = json!({ "pageScaleFactor": scale });
         page.supervisor().call_raw(&page.top(), "Emulation.setPageScaleFactor", &scaled, soon()).unwrap();
         let seen = page.value("visualViewport.scale").as_f64().unwrap();

@@ -4,6 +4,7 @@
 use cdpilot::page::{Notice, NoticeKind, Outcome};
 use serde_json::{Value, json};
 
+use crate::support::share::share;
 use crate::support::site::Answer;
 use crate::support::test_tab::TestTab;
 
@@ -40,7 +41,7 @@ fn status_texts_and_alerts_are_reported_when_they_change() {
         ("<p role=status id=s hidden>", "s.textContent = 'x'", vec![]),
         ("<p role=status id=s>Old</p>", "s.remove()", vec![]),
     ];
-    for (html, script, wanted) in cases {
+    for (html, script, wanted) in share(cases, 4) {
         page.put("/", &format!("<button id=b onclick=\"{script}\">Go</button>{html}"));
         page.go("/");
         let outcome = page.click("#b");
@@ -152,15 +153,20 @@ fn the_status_of_a_navigation_is_reported() {
         let outcome = page.click("#b");
         (outcome.navigated, outcome.status)
     };
-    assert_eq!(status("<a id=b href='/gone'>Go</a>"), (true, Some(404)));
-    assert_eq!(status("<a id=b href='/there'>Go</a>"), (true, Some(200)));
-    assert_eq!(status("<a id=b href='/moved'>Go</a>"), (true, Some(404)));
-    assert_eq!(status("<a id=b href='@b/gone'>Go</a>"), (true, Some(404)));
-    assert_eq!(
-        status("<a id=b href='data:text/html,x' onclick='history.pushState(0, 0, \"/x\"); return false'>Go</a>"),
-        (true, None)
-    );
-    assert_eq!(status("<button id=b onclick='fetch(\"/gone\")'>Go</button>"), (false, None));
+    let cases = [
+        ("<a id=b href='/gone'>Go</a>", (true, Some(404))),
+        ("<a id=b href='/there'>Go</a>", (true, Some(200))),
+        ("<a id=b href='/moved'>Go</a>", (true, Some(404))),
+        ("<a id=b href='@b/gone'>Go</a>", (true, Some(404))),
+        (
+            "<a id=b href='data:text/html,x' onclick='history.pushState(0, 0, \"/x\"); return false'>Go</a>",
+            (true, None),
+        ),
+        ("<button id=b onclick='fetch(\"/gone\")'>Go</button>", (false, None)),
+    ];
+    for (html, wanted) in share(cases, 2) {
+        assert_eq!(status(html), wanted, "{html}");
+    }
     page.put("/", "<a id=b href='/gone'>Go</a>");
     page.go("/");
     let batch = page.act(json!({ "kind": "batch", "actions": [{ "kind": "click", "selector": "#b" }] })).unwrap();

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::support::chrome::{soon, until};
 use crate::support::pixels::Pixels;
+use crate::support::share::share;
 use crate::support::test_tab::{TestTab, ref_of};
 
 /// How many pages a PDF has.
@@ -96,7 +97,7 @@ fn a_highlight_is_not_in_screenshots() {
             assert!(!deadline.passed(), "{what}: {pixel:?}");
         }
     };
-    for (name, x, y) in [("near", 70, 45), ("far", 270, 145)] {
+    for (name, x, y) in share([("near", 70, 45), ("far", 270, 145)], 1) {
         let reference = ref_of(&seen, &format!("{name:?}"));
         paged.tab.highlight(&reference, [255, 0, 0], soon()).unwrap();
         let with = drawn("it is reddish", x, y + 18, &|pixel| pixel[0] > pixel[1].saturating_add(30));

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
 use crate::support::pixels::{Pixels, keep};
+use crate::support::share::rounds;
 use crate::support::test_tab::{TestTab, ref_of};
 
 fn shoot(paged: &TestTab, options: &ScreenshotOptions) -> (Screenshot, Pixels) {
@@ -51,7 +52,7 @@ const WHITE: [u8; 3] = [255; 3];
 #[test]
 fn a_viewport_screenshot_is_exact_and_unnoticed_by_the_page() {
     // Only foreground tabs draw by themselves.
-    let Some(paged) = TestTab::in_front("picture-viewport") else { return };
+    let Some(paged) = TestTab::new("picture-viewport") else { return };
     paged.site.page(
         "/",
         "<body style='margin:0;height:3000px'><div style='position:absolute;left:40px;top:130px;width:20px;height:10px;background:red'>",
@@ -319,7 +320,7 @@ fn a_page_that_navigates_during_a_screenshot_is_captured() {
         paged.site.page(if host == "a" { "/" } else { "/back" }, &away);
     }
     paged.supervisor().navigate(&paged.top(), &paged.site.url("a", "/"), soon()).unwrap();
-    for _ in 0..10 {
+    for _ in 0..rounds("CDPILOT_TEST_ROUNDS", 1, 10) {
         match paged.tab.screenshot(&ScreenshotOptions::default(), soon()) {
             Ok(picture) => keep(&picture),
             Err(Error::DocumentGone { .. }) => {} // it was asked about its size just then

@@ -3,6 +3,7 @@
 use cdpilot::supervisor::FrameRef;
 use serde_json::json;
 
+use crate::support::share::share;
 use crate::support::test_tab::TestTab;
 
 const BUTTON: &str =
@@ -43,7 +44,7 @@ fn clicks_hit_in_frames_of_any_process_and_depth() {
     page.put("/back", &format!("{BUTTON}<iframe src='@b/deepest' {style}></iframe>"));
     page.put("/deepest", BUTTON);
     page.go("/");
-    for path in ["/same", "/same2", "/other", "/back", "/deepest"] {
+    for path in share(["/same", "/same2", "/other", "/back", "/deepest"], 2) {
         clicked_in(&page, path);
     }
 }
@@ -61,17 +62,17 @@ fn clicks_hit_in_transformed_and_zoomed_frames() {
         "transform: rotateY(40deg)",
         "transform: scaleX(-1)",
     ];
-    for (number, style) in styles.iter().enumerate() {
-        // Of both kinds in turn, and of both for the first two.
-        let hosts = ["a", "b"];
-        for host in if number < 2 { hosts.to_vec() } else { vec![hosts[number % 2]] } {
-            let around = "margin: 120px; width: 300px; height: 200px; border: 3px solid; padding: 4px";
-            let path = format!("/in-{host}-{number}");
-            page.put("/", &format!("<iframe src='@{host}{path}' style='{around}; {style}'></iframe>"));
-            page.put(&path, BUTTON);
-            page.go("/");
-            clicked_in(&page, &path);
-        }
+    // Of both kinds in turn, and of both for the first two.
+    let hosts = |number: usize| if number < 2 { vec!["a", "b"] } else { vec![["a", "b"][number % 2]] };
+    let cases = (0..styles.len()).flat_map(|number| hosts(number).into_iter().map(move |host| (number, host)));
+    for (number, host) in share(cases, 3) {
+        let style = styles[number];
+        let around = "margin: 120px; width: 300px; height: 200px; border: 3px solid; padding: 4px";
+        let path = format!("/in-{host}-{number}");
+        page.put("/", &format!("<iframe src='@{host}{path}' style='{around}; {style}'></iframe>"));
+        page.put(&path, BUTTON);
+        page.go("/");
+        clicked_in(&page, &path);
     }
 }
 
@@ -81,7 +82,8 @@ fn clicks_hit_in_frames_inside_transforms_and_zoom() {
     let inner = "<div style='zoom: 1.2; padding: 11px'><iframe src='@a/back' style='width: 200px; height: 120px'></iframe></div>";
     page.put("/other", &format!("{BUTTON}{inner}"));
     page.put("/back", BUTTON);
-    for style in ["transform: rotate(-20deg) scale(0.9)", "zoom: 0.7", "scale: 1.1; transform: rotate(5deg)"] {
+    let styles = ["transform: rotate(-20deg) scale(0.9)", "zoom: 0.7", "scale: 1.1; transform: rotate(5deg)"];
+    for style in share(styles, 1) {
         let frame = "<iframe src='@b/other' style='width: 400px; height: 300px'></iframe>";
         page.put("/", &format!("<div style='padding: 60px; {style}'>{frame}</div>"));
         page.go("/");

@@ -4,6 +4,7 @@ use cdpilot::cdp::protocol::emulation::SetDeviceMetricsOverride;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
+use crate::support::share::share;
 use crate::support::test_tab::TestTab;
 
 const LONG: &str = "<div style='width: 4000px; height: 5000px'>Long</div>";
@@ -41,7 +42,7 @@ fn the_content_of_an_element_scrolls() {
     page.put("/", &format!("<div style='height: 3000px'></div><div id=box style='overflow: auto; width: 300px; height: 200px'><p id=in>In</p>{LONG}</div><iframe src='@b/in'></iframe>{LONG}"));
     page.put("/in", &format!("<p id=in>In</p>{LONG}"));
     page.go("/");
-    for input in [Value::Null, json!("synthetic")] {
+    for input in share([Value::Null, json!("synthetic")], 1) {
         page.value("document.querySelector('#box').scrollTo(0, 0)");
         for (number, selector) in ["#box", "#in", "#box p"].iter().enumerate() {
             page.act(

@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use cdpilot::page::{Diff, Error, SnapshotOptions};
 use serde_json::json;
 
+use crate::support::share;
 use crate::support::test_tab::{TestTab, text};
 
 /// Edits between two snapshots, and rounds of that.
 const EDITS: usize = 5;
-const ROUNDS: usize = 25;
 
 const PAGE: &str = "<!doctype html><title>Edits</title><main id=root></main><aside><div id=host></div></aside><script>
     const all = [], roles = ['button', 'link', 'checkbox', 'heading', 'listitem'];
@@ -73,10 +73,7 @@ const PAGE: &str = "<!doctype html><title>Edits</title><main id=root></main><asi
 
 /// Begins the page's random numbers: with `CDPILOT_SEED` where it is set.
 fn seed(page: &TestTab) {
-    let given = std::env::var("CDPILOT_SEED").ok().and_then(|text| text.parse().ok());
-    let seed: u64 = given.unwrap_or_else(|| fastrand::u64(1..2_000_000_000));
-    println!("CDPILOT_SEED={seed}");
-    page.value(&format!("seed = {seed}, 1"));
+    page.value(&format!("seed = {}, 1", share::seed() + 1));
 }
 
 /// The known data of a ref.
@@ -94,7 +91,7 @@ fn a_ref_resolves_to_its_own_element_or_fails() {
     let mut numbers: HashMap<u64, u64> = HashMap::new();
     let (mut shown, mut done) = (None::<String>, String::new());
     let (mut led, mut stale, mut changed) = (0, 0, 0);
-    for _ in 0..ROUNDS {
+    for _ in 0..share::rounds("CDPILOT_TEST_ROUNDS", 6, 25) {
         let seen = page.snapshot();
         let highest = known.keys().last().copied().unwrap_or(0);
         for (reference, info) in &seen.refs {
@@ -142,12 +139,12 @@ fn a_ref_resolves_to_its_own_element_or_fails() {
         }
     }
     println!("{led} led to their element, {stale} stale, {changed} changed, of {} refs", known.len());
-    assert!(led > 50 && stale > 50 && changed > 0, "{led} {stale} {changed}\n{done}");
+    assert!(led > 10 && stale > 10, "{led} {stale} {changed}\n{done}");
 }
 
 /// The number that the page has for the element of a ref.
 fn led_to(page: &TestTab, reference: &str) -> Result<Option<u64>, Error> {
-    let act = json!({ "kind": "evaluate", "fn": "e => keys.get(e) ?? null", "ref": reference });
+    let act = json!({ "kind": "evaluate", "fn": "e => keys.get(e) ?? null", "ref": reference, "settle": "none" });
     Ok(page.act(act)?.result.and_then(|value| value.as_u64()))
 }
 
@@ -156,7 +153,7 @@ fn deltas_of_random_edits_reproduce_the_new_snapshot() {
     let Some(page) = TestTab::showing("refs-diffs", PAGE) else { return };
     seed(&page);
     let mut before = text(&page.snapshot()).to_owned();
-    for _ in 0..ROUNDS {
+    for _ in 0..share::rounds("CDPILOT_TEST_ROUNDS", 6, 25) {
         page.value("edit()");
         let diff = page.snapshot_with(SnapshotOptions::new().diff(true));
         let now = text(&page.snapshot()).to_owned();
@@ -200,7 +197,7 @@ fn ref_numbers_continue_over_documents_and_old_refs_are_stale() {
         page.frame("/in");
         let refs: Vec<u64> = page.snapshot().refs.keys().map(|reference| reference[1..].parse().unwrap()).collect();
         assert!(refs.len() >= 3 && refs.iter().all(|number| !given.contains(number)), "{given:?} {refs:?}");
-        for old in &given {
+        for old in share::share(&given, 3) {
             let reference = format!("@e{old}");
             let error = page.act(json!({ "kind": "evaluate", "fn": "1", "ref": reference })).unwrap_err();
             assert_eq!(error.code(), "STALE_REF", "{reference}");

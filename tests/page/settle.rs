@@ -1,13 +1,15 @@
 //! When an action returns, and what it reports: changes of the page, documents, tabs, dialogs, errors.
 
-use cdpilot::browser::TransportKind;
+use cdpilot::cdp::ConnectOptions;
 use cdpilot::page::{Outcome, PageOptions, SnapshotOptions};
 use cdpilot::supervisor::{DialogAnswer, Pages, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
-use crate::support::chrome::{launch, soon, until};
+use crate::support::chrome::{soon, until};
+use crate::support::lease::Lease;
 use crate::support::settle_tab::SettleTab;
+use crate::support::share::share;
 use crate::support::site::{Answer, Held};
 use crate::support::test_tab::TestTab;
 
@@ -59,7 +61,7 @@ fn changes_deferred_to_frames_and_timers_are_awaited() {
         // With something to see on the way, twice as far.
         raf(&raf(&format!("p.textContent = 'half'; {}", raf(&timer(&raf(last)))))),
     ];
-    for chain in chains {
+    for chain in share(chains, 3) {
         page.put("/", &button(&chain));
         page.go("/");
         let outcome = page.click("#b");
@@ -85,7 +87,7 @@ fn changes_in_shadow_roots_and_parent_documents_are_detected() {
     page.go("/");
     let outcome = page.click("button");
     assert_eq!((settled(&outcome), page.value("root.lastChild.textContent")), (RESTS, json!("new")));
-    for path in ["/in", "/far"] {
+    for path in share(["/in", "/far"], 1) {
         let frame = page.id_of(path);
         page.value("p.textContent = 'old'");
         let outcome = page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
@@ -110,13 +112,14 @@ fn an_action_on_an_endlessly_changing_page_returns() {
 fn changes_already_under_way_are_not_attributed_to_an_action() {
     let Some(page) = TestTab::new("settle-animated") else { return };
     // Styles, texts, attributes, and a list that is built anew with every frame.
-    for animation in [
+    let animations = [
         "p.style.left = Math.random() + 'px'",
         "p.textContent = Math.random()",
         "p.firstChild.data = Math.random()",
         "p.title = Math.random()",
         "p.innerHTML = '<b>a</b><i style=\"top:1px\">' + Math.random() + '</i>'; p.lastChild.style.top = '2px'",
-    ] {
+    ];
+    for animation in share(animations, 2) {
         page.put(
             "/",
             &format!(
@@ -156,11 +159,12 @@ fn the_settle_time_of_an_action_can_be_set() {
     );
     page.go("/");
     let click = |settle: serde_json::Value| json!({ "kind": "click", "selector": "#b", "settle": settle });
-    for (settle, expected) in [
+    let cases = [
         (json!("none"), "not_waited"),
         (json!({ "maxMs": 1 }), "requests_pending"),
         (json!("auto"), "requests_pending"),
-    ] {
+    ];
+    for (settle, expected) in share(cases, 1) {
         page.go("/");
         assert_eq!(settled(&page.act(click(settle.clone())).unwrap()), expected, "{settle}");
     }
@@ -197,13 +201,14 @@ fn an_action_that_navigates_returns_after_the_load() {
     page.put("/next", "<p>Next</p><img src='/slow.png'><iframe src='@b/in'></iframe>");
     page.put("/in", "<p>In</p>");
     page.site.put("/slow.png", Answer::html("").held_by(&held));
-    for (html, navigated) in [
+    let cases = [
         ("<a id=b href='/next'>Next</a>", true),
         ("<form action='/next'><button id=b>Send</button></form>", true),
         ("<form action='/next' method=post><button id=b>Send</button></form>", true),
         ("<button id=b onclick='location = \"/next\"'>Go</button>", true),
         ("<button id=b onclick='setTimeout(() => location.replace(\"@b/next\"))'>Go</button>", true),
-    ] {
+    ];
+    for (html, navigated) in share(cases, 2) {
         page.put("/", html);
         page.go("/");
         let outcome = std::thread::scope(|scope| {
@@ -222,14 +227,15 @@ fn an_action_that_navigates_returns_after_the_load() {
 #[test]
 fn a_same_document_navigation_counts_as_navigated() {
     let Some(page) = TestTab::new("settle-addresses") else { return };
-    for (html, end) in [
+    let cases = [
         ("<button id=b onclick='history.pushState(1, \"\", \"/pushed\")'>Go</button>", "/pushed"),
         (
             "<button id=b onclick='setTimeout(() => history.replaceState(1, \"\", \"/replaced\"))'>Go</button>",
             "/replaced",
         ),
         ("<a id=b href='#part'>Part</a>", "/#part"),
-    ] {
+    ];
+    for (html, end) in share(cases, 1) {
         page.put("/", &format!("{html}<p>Same</p><script>window.mark = 1</script>"));
         page.go("/");
         let outcome = page.click("#b");
@@ -260,7 +266,7 @@ fn an_action_that_navigates_a_frame_returns_after_its_load() {
         page.put(path, "<p id=p>There</p>");
     }
     page.go("/");
-    for (path, next) in [("/near", "/near-next"), ("/far", "/far-next")] {
+    for (path, next) in share([("/near", "/near-next"), ("/far", "/far-next")], 1) {
         let frame = page.id_of(path);
         let outcome = page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
         assert!(!outcome.navigated && outcome.url == page.site.url("a", "/"), "{path}: {outcome:?}");
@@ -277,11 +283,12 @@ fn an_action_that_navigates_a_frame_returns_after_its_load() {
 fn tabs_opened_by_an_action_are_reported() {
     let Some(page) = TestTab::new("settle-tabs") else { return };
     page.put("/next", "<p>Next</p>");
-    for html in [
+    let kinds = [
         "<button id=b onclick='window.open(\"/next\")'>Go</button>",
         "<button id=b onclick='setTimeout(() => window.open(\"/next\", \"_blank\", \"noopener\"))'>Go</button>",
         "<a id=b target=_blank href='@b/next'>Go</a>",
-    ] {
+    ];
+    for html in share(kinds, 1) {
         page.put("/", html);
         page.go("/");
         let outcome = page.click("#b");
@@ -295,10 +302,11 @@ fn tabs_opened_by_an_action_are_reported() {
 
 #[test]
 fn tabs_without_opener_are_reported_where_detected() {
-    let mut options = SupervisorOptions::task("settle-own-tabs");
-    (options.pages, options.start_timeout) = (Pages::All, soon().left());
-    let Some(browser) = launch(TransportKind::Pipe) else { return };
-    let tab = SettleTab::over(Supervisor::start(browser, options).unwrap(), PageOptions::default());
+    let options = SupervisorOptions::task("settle-own-tabs").pages(Pages::All).start_timeout(soon().left());
+    let Some(lease) = Lease::take_empty() else { return };
+    let supervisor = Supervisor::attach(lease.url(), &ConnectOptions::default(), options).unwrap();
+    supervisor.open_page("about:blank", None, soon()).unwrap();
+    let tab = SettleTab::over(supervisor, PageOptions::default()).holding(lease);
     tab.site.page("/", "<a id=b href='/next'>Go</a>");
     tab.site.page("/next", "<p>Next</p>");
     tab.go("/");
@@ -354,7 +362,7 @@ fn delta_returns_the_changed_lines() {
     let html = format!("{}<ul>{items}</ul>", button(script));
     let Some(page) = TestTab::showing("settle-delta", &html) else { return };
     let click = json!({ "kind": "click", "selector": "#b", "delta": true });
-    for take in [None, Some(false), Some(true)] {
+    for take in share([None, Some(false), Some(true)], 1) {
         page.go("/");
         if let Some(fold) = take {
             page.snapshot_with(SnapshotOptions::new().fold(fold));

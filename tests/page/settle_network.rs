@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use cdpilot::browser::TransportKind;
 use cdpilot::page::{Act, DownloadState, Outcome, PageOptions};
-use cdpilot::supervisor::{Supervisor, SupervisorOptions};
+use cdpilot::supervisor::SupervisorOptions;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::{Answer, Held};
 use crate::support::test_tab::TestTab;
@@ -148,14 +147,10 @@ fn polled_urls_are_not_awaited() {
     assert_eq!(settled(&page.click("#b")), "requests_pending");
 }
 
-/// Its own browser: all pages of a browser share the download folder.
 fn downloading(name: &str, folder: &Path) -> Option<SettleTab> {
-    let mut options = SupervisorOptions::task(name);
-    options.start_timeout = soon().left();
-    let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
     let mut page = PageOptions::default();
     page.downloads = Some(folder.to_owned());
-    Some(SettleTab::over(supervisor, page))
+    SettleTab::with(SupervisorOptions::task(name), page)
 }
 
 fn act(tab: &SettleTab, act: Value) -> Outcome {

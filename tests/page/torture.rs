@@ -6,6 +6,7 @@ use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::soon;
+use crate::support::share::share;
 use crate::support::test_tab::{TestTab, ref_of};
 
 fn not_actionable(error: &Error) -> (String, Option<String>) {
@@ -19,7 +20,7 @@ fn not_actionable(error: &Error) -> (String, Option<String>) {
 fn a_click_waits_until_the_element_is_actionable() {
     let Some(page) = TestTab::logging("torture-waits", "") else { return };
     let button = "<button id=b>Go</button>";
-    for (html, then) in [
+    let cases = [
         ("".to_owned(), "document.body.insertAdjacentHTML('beforeend', '<button id=b>Go</button>')"),
         (format!("<div style='display: none' id=d>{button}</div>"), "d.style.display = ''"),
         (format!("<div style='visibility: hidden' id=d>{button}</div>"), "d.style.visibility = ''"),
@@ -30,7 +31,8 @@ fn a_click_waits_until_the_element_is_actionable() {
         (format!("<div id=d inert>{button}</div>"), "d.inert = false"),
         ("<button id=b style='pointer-events: none'>Go</button>".to_owned(), "b.style.pointerEvents = ''"),
         ("<button id=b style='position: fixed; left: -500px'>Go</button>".to_owned(), "b.style.left = '20px'"),
-    ] {
+    ];
+    for (html, then) in share(cases, 3) {
         page.value(&format!("document.body.innerHTML = {}; scrollTo(0, 0), log.length = 0", json!(html)));
         page.value(&format!("setTimeout(() => {{ {then}; log.push('now') }}, 250)"));
         page.click("#b");
@@ -73,7 +75,7 @@ fn a_permanent_overlay_is_named() {
     ];
     let html: String = cases.iter().map(|(html, ..)| *html).collect();
     let Some(page) = TestTab::logging("torture-reasons", &html) else { return };
-    for (number, (html, reason, cover)) in cases.iter().enumerate() {
+    for (number, (html, reason, cover)) in share(cases.iter().enumerate(), 3) {
         let click = json!({ "kind": "click", "selector": format!("#b{number}") });
         let error = page.fails_by(click, Deadline::after_millis(1200));
         assert_eq!(error.code(), "NOT_ACTIONABLE", "{html}: {error}");
@@ -190,29 +192,33 @@ fn a_dialog_during_a_click_ends_it_successfully() {
     page.put("/in", "<button id=b>Go</button>");
     page.go("/");
     let inner = page.id_of("/in");
-    for kind in ["mouseover", "pointerdown", "mousedown", "mouseup", "click"] {
-        for frame in [None, Some(&inner)] {
-            for input in [json!(null), json!("synthetic")] {
-                let at = frame.map_or_else(|| page.top(), |_| page.frame("/in"));
-                page.act(json!({ "kind": "hover", "selector": "#i" })).unwrap();
-                page.value_in(
-                    &at,
-                    &format!("b.addEventListener('{kind}', () => alert('{kind}'), {{ once: true }}); log.length = 0"),
-                );
-                let outcome =
-                    page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame, "input": input })).unwrap();
-                assert!(outcome.blocked_by_dialog, "{kind} {frame:?} {input}");
-                assert_eq!(outcome.pending_dialogs.len(), 1);
-                page.supervisor().respond(None, DialogAnswer::Dismiss, soon()).unwrap();
-                // And the mouse is free again.
-                page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
-                let log = page.log_of(&at).replace(" focusin#b", "").replace('!', "");
-                assert!(
-                    log.ends_with("pointerdown#b mousedown#b pointerup#b mouseup#b click#b"),
-                    "{kind} {frame:?} {input}: {log}"
-                );
-            }
-        }
+    let ways = [
+        (None, json!(null)),
+        (None, json!("synthetic")),
+        (Some(&inner), json!(null)),
+        (Some(&inner), json!("synthetic")),
+    ];
+    let cases = ["mouseover", "pointerdown", "mousedown", "mouseup", "click"]
+        .into_iter()
+        .flat_map(|kind| ways.iter().map(move |(frame, input)| (kind, *frame, input)));
+    for (kind, frame, input) in share(cases, 5) {
+        let at = frame.map_or_else(|| page.top(), |_| page.frame("/in"));
+        page.act(json!({ "kind": "hover", "selector": "#i" })).unwrap();
+        page.value_in(
+            &at,
+            &format!("b.addEventListener('{kind}', () => alert('{kind}'), {{ once: true }}); log.length = 0"),
+        );
+        let outcome = page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame, "input": input })).unwrap();
+        assert!(outcome.blocked_by_dialog, "{kind} {frame:?} {input}");
+        assert_eq!(outcome.pending_dialogs.len(), 1);
+        page.supervisor().respond(None, DialogAnswer::Dismiss, soon()).unwrap();
+        // And the mouse is free again.
+        page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
+        let log = page.log_of(&at).replace(" focusin#b", "").replace('!', "");
+        assert!(
+            log.ends_with("pointerdown#b mousedown#b pointerup#b mouseup#b click#b"),
+            "{kind} {frame:?} {input}: {log}"
+        );
     }
     page.value("i.focus(), window.armed = 1");
     let outcome = page.click("#b");

@@ -14,6 +14,7 @@ use cdpilot::supervisor::FrameRef;
 use serde::Deserialize;
 
 use crate::support::chrome::soon;
+use crate::support::share::share;
 use crate::support::test_tab::TestTab;
 
 /// The names that Chromium gives roles ARIA has no name for, from the one place where they are kept.
@@ -129,7 +130,7 @@ impl Truth {
         let all: Vec<&AriaNode> = self.nodes.iter().filter(|node| node.backend_node_id.is_some()).collect();
         assert!(all.len() >= least, "{} nodes", all.len());
         // Of thousands that are alike, some: Chromium takes a while for each.
-        let nodes: Vec<&AriaNode> = all.iter().copied().step_by(1 + all.len() / 1000).collect();
+        let nodes: Vec<&AriaNode> = share(all.iter().copied().step_by(1 + all.len() / 1000), 250);
         // Content drawn on demand (`content-visibility: auto`) exists for Chromium only one frame later.
         let mut wrong = self.differences(&nodes, &words);
         for _ in 0..3 {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::chrome::{ACCEPT, soon};
 use crate::support::input_stage::InputStage;
+use crate::support::share::share;
 use crate::support::site::{Answer, Held};
 use crate::support::test_tab::ref_of;
 
@@ -139,7 +140,7 @@ fn wait_for_a_load_state() {
 #[test]
 fn wait_for_a_script_ends_when_it_is_truthy() {
     let Some((staged, places)) = InputStage::everywhere("wait-fn", "") else { return };
-    for place in &places {
+    for place in share(&places, 1) {
         staged.value(place, "window.tries = 0; window.data = { rows: 3 }; 0");
         staged.act_in(place, json!({ "kind": "wait", "fn": "() => ++tries === data.rows" }));
         assert_eq!(staged.value(place, "tries"), 3);
@@ -147,7 +148,7 @@ fn wait_for_a_script_ends_when_it_is_truthy() {
     }
     let missed = misses(&staged, json!({ "fn": "nowhere.value" }));
     assert!(missed.contains("nowhere is not defined"), "{missed}");
-    let (staged, nevers) = (&staged, ["0", "''", "null", "NaN", "undefined", "() => false"]);
+    let (staged, nevers) = (&staged, share(["0", "''", "null", "NaN", "undefined", "() => false"], 2));
     std::thread::scope(|scope| {
         for never in nevers {
             scope.spawn(move || misses(staged, json!({ "fn": never })));
@@ -200,7 +201,7 @@ fn frames_that_are_replaced_do_not_end_a_wait() {
     let body = "<p id=p>One moment</p><script>
         const mount = () => { for (const old of document.querySelectorAll('iframe')) old.remove();
             for (let n = 0; n < 3; n += 1) { const frame = document.createElement('iframe'); frame.srcdoc = '<p>inner'; document.body.append(frame); } };
-        let rounds = 0; const work = setInterval(() => { mount(); rounds += 1; if (rounds === 60) { clearInterval(work); p.textContent = 'Done'; } }, 20);</script>";
+        let rounds = 0; const work = setInterval(() => { mount(); rounds += 1; if (rounds === 30) { clearInterval(work); p.textContent = 'Done'; } }, 20);</script>";
     let Some(staged) = InputStage::alone("wait-frames", body) else { return };
     waits(&staged, json!({ "textGone": "One moment" })).unwrap();
     waits(&staged, json!({ "text": "Done" })).unwrap();

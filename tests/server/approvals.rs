@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server_tasks::{Tasks, results};
 use crate::support::agent_plan::Do;
+use crate::support::share::{rounds, seed, share};
 use crate::support::site::Site;
 
 const STYLE: &str = "<style>body { font: 16px sans-serif } * { margin: 8px }</style>";
@@ -210,8 +211,8 @@ fn an_approval_is_void_once_anything_it_is_for_has_changed() {
         Do::Say("Done."),
     ];
     let Some(tasks) = Tasks::new(vec![button, enter]) else { return };
-    let cases = std::env::var("CDPILOT_TEST_APPROVALS").map_or(16, |cases| cases.parse().unwrap());
-    let mut random = fastrand::Rng::with_seed(20_261_125);
+    let cases = rounds("CDPILOT_TEST_APPROVALS", 4, 100);
+    let mut random = fastrand::Rng::with_seed(seed());
     let mut codes = std::collections::BTreeMap::<String, usize>::new();
     for case in 0..cases {
         let plan = random.usize(..2);
@@ -270,10 +271,11 @@ fn what_is_allowed_for_a_site_or_a_kind_is_not_asked_again() {
         waiting.asked()["action"].as_str().unwrap().to_owned()
     };
     let (second, other) = ("click the button \"Delete two\"", "click the button \"Send message\"");
-    assert_eq!(asked_after(0, "once"), second);
-    assert_eq!(asked_after(0, "origin"), other, "another kind is asked for");
-    assert_eq!(asked_after(1, "origin"), second, "another site is asked for");
-    assert_eq!(asked_after(1, "kind"), other);
+    // Of each pair, one is asked again and the other is not.
+    let pairs = [[(0, "once", second), (0, "origin", other)], [(1, "origin", second), (1, "kind", other)]];
+    for (plan, decision, next) in share(pairs, 1).into_iter().flatten() {
+        assert_eq!(asked_after(plan, decision), next, "plan {plan}, {decision}");
+    }
 }
 
 #[test]
@@ -288,14 +290,24 @@ fn the_guard_can_be_off_and_for_everything() {
         Do::Say("Done."),
     ];
     let Some(tasks) = Tasks::new(vec![ordering(&site), showing]) else { return };
-    Waiting::of(&tasks, 0, &json!({ "guard": "off" }));
-    assert_eq!(site.heads("a.localhost/order").len(), 1);
-    let waiting = Waiting::of(&tasks, 1, &json!({}));
-    assert!(waiting.question().is_null());
-    let waiting = Waiting::of(&tasks, 1, &json!({ "guard": "all" }));
-    assert_eq!(waiting.asked()["effect"], "action");
-    waiting.decide(json!({ "decision": "once" }));
-    assert!(waiting.question().is_null());
+    for guard in share(["off", "default", "all"], 1) {
+        match guard {
+            "off" => {
+                Waiting::of(&tasks, 0, &json!({ "guard": "off" }));
+                assert_eq!(site.heads("a.localhost/order").len(), 1);
+            }
+            "default" => {
+                let waiting = Waiting::of(&tasks, 1, &json!({}));
+                assert!(waiting.question().is_null());
+            }
+            _ => {
+                let waiting = Waiting::of(&tasks, 1, &json!({ "guard": "all" }));
+                assert_eq!(waiting.asked()["effect"], "action");
+                waiting.decide(json!({ "decision": "once" }));
+                assert!(waiting.question().is_null());
+            }
+        }
+    }
     tasks.served.api.post("/agent/conversations", &json!({ "guard": "some" })).fails(400, "BAD_REQUEST");
 }
 
@@ -321,21 +333,27 @@ fn enter_waits_for_approval_with_what_was_typed_and_the_dialog_of_an_approved_cl
         Do::Say("Done."),
     ];
     let Some(tasks) = Tasks::new(vec![typing, asking]) else { return };
-    // Two fields and no button: Enter sends nothing.
-    let waiting = Waiting::of(&tasks, 0, &json!({}));
-    assert!(waiting.question().is_null(), "{}", waiting.question());
-    site.page("/", &format!("{STYLE}<form method=post action=/order><input name=to aria-label=To><input name=text aria-label=Text><button>Go on</button></form>"));
-    let waiting = Waiting::of(&tasks, 0, &json!({}));
-    let asked = waiting.asked();
-    assert_eq!(asked["action"], "press Enter in the textbox \"Text\"");
-    assert_eq!(asked["values"], json!({ "To": "Ada", "Text": "Hello" }));
-    assert_eq!(site.heads("a.localhost/order").len(), 0);
-    waiting.decide(json!({ "decision": "once" }));
-    assert_eq!(site.heads("a.localhost/order").len(), 1);
-    assert!(waiting.question().is_null());
-    // The question of the page about what was approved.
-    let waiting = Waiting::of(&tasks, 1, &json!({}));
-    waiting.decide(json!({ "decision": "once" }));
-    assert!(waiting.question().is_null(), "{}", waiting.question());
-    assert_eq!(site.heads("a.localhost/order").len(), 2);
+    for part in share(["typed", "dialog"], 1) {
+        let before = site.heads("a.localhost/order").len();
+        if part == "typed" {
+            // Two fields and no button: Enter sends nothing.
+            let waiting = Waiting::of(&tasks, 0, &json!({}));
+            assert!(waiting.question().is_null(), "{}", waiting.question());
+            site.page("/", &format!("{STYLE}<form method=post action=/order><input name=to aria-label=To><input name=text aria-label=Text><button>Go on</button></form>"));
+            let waiting = Waiting::of(&tasks, 0, &json!({}));
+            let asked = waiting.asked();
+            assert_eq!(asked["action"], "press Enter in the textbox \"Text\"");
+            assert_eq!(asked["values"], json!({ "To": "Ada", "Text": "Hello" }));
+            assert_eq!(site.heads("a.localhost/order").len(), 0);
+            waiting.decide(json!({ "decision": "once" }));
+            assert_eq!(site.heads("a.localhost/order").len(), 1);
+            assert!(waiting.question().is_null());
+        } else {
+            // The question of the page about what was approved.
+            let waiting = Waiting::of(&tasks, 1, &json!({}));
+            waiting.decide(json!({ "decision": "once" }));
+            assert!(waiting.question().is_null(), "{}", waiting.question());
+        }
+        assert_eq!(site.heads("a.localhost/order").len(), before + 1);
+    }
 }

@@ -6,7 +6,8 @@ use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
-use crate::support::chrome::{shared, soon};
+use crate::support::chrome::soon;
+use crate::support::lease::Lease;
 use crate::support::proxy::Proxy;
 
 fn registered(served: &TestServer, body: &Value) -> String {
@@ -76,7 +77,8 @@ fn wrong_registrations_are_refused() {
 #[test]
 fn a_registered_endpoint_is_attached_and_in_no_list() {
     let served = TestServer::start();
-    let Some(endpoint) = shared() else { return };
+    let Some(lease) = Lease::take() else { return };
+    let endpoint = lease.url();
     let id = registered(&served, &json!({ "endpoint": endpoint }));
     assert_eq!(state(&served, &id), (true, false));
     let profiles = served.api.get("/profiles").ok();
@@ -91,7 +93,8 @@ fn a_registered_endpoint_is_attached_and_in_no_list() {
 
 #[test]
 fn a_browser_at_an_endpoint_is_detached_when_nothing_needs_it() {
-    let Some(endpoint) = shared() else { return };
+    let Some(lease) = Lease::take() else { return };
+    let endpoint = lease.url();
     let (served, proxy) = (TestServer::start(), Proxy::of(endpoint));
     let models = json!({ "models": { "one": { "model": "m", "base_url": "http://127.0.0.1:1" } } });
     served.api.post("/api/config/llm", &models).ok();

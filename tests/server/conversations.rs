@@ -207,7 +207,8 @@ fn a_database_of_a_newer_version_only_stops_the_routes_that_need_it() {
 
 #[test]
 fn a_bound_conversation_uses_the_registered_browser_alone() {
-    let Some(endpoint) = crate::support::chrome::shared() else { return };
+    let Some(lease) = crate::support::lease::Lease::take_empty() else { return };
+    let endpoint = lease.url();
     let open = |url: &str| Script::stream().call("c1", "tab", &json!({ "action": "open", "url": url })).done();
     let served = TestServer::start();
     served.site.page("/", "<title>bound</title><button>here</button>");
@@ -245,7 +246,7 @@ fn a_message_that_cannot_be_streamed_is_not_stored() {
     assert_eq!(served.api.get(&format!("{path}/history")).ok()["count"], 0);
     served.api.post(&format!("{ROUTE}/{first}/stop"), &json!({})).ok();
     rest(stream);
-    let deadline = cdpilot::sync::Deadline::after_secs(30);
+    let deadline = crate::support::soon();
     // The place becomes free a moment after the end of the stream.
     loop {
         let answer = served.api.ask("POST", &format!("{path}/messages"), Some(r#"{"text": "Go"}"#), "");

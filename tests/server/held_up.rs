@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use serde_json::{Value, json};
 
 use crate::server_tasks::Tasks;
@@ -19,7 +19,7 @@ fn shown(tasks: &TestServer, id: &str) -> Value {
 
 /// Waits until a conversation is held up by something.
 fn held_up(tasks: &TestServer, id: &str, state: &str) -> Value {
-    let deadline = Deadline::after_secs(30);
+    let deadline = crate::support::soon();
     loop {
         let held_up = shown(tasks, id)["held_up"].clone();
         if held_up["state"] == state {
@@ -170,7 +170,7 @@ fn what_a_person_does_while_a_run_is_paused_is_told_to_the_model() {
 
 /// The error of the last result, once there are so many results.
 fn error_of_result(tasks: &TestServer, id: &str, count: usize) -> String {
-    let deadline = Deadline::after_secs(30);
+    let deadline = crate::support::soon();
     loop {
         let events = tasks.api.get(&format!("/agent/conversations/{id}/events")).ok();
         let events = events["events"].as_array().unwrap().clone();

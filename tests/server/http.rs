@@ -1,7 +1,5 @@
 //! Requests and responses of the HTTP engine, over raw sockets.
 
-use std::time::Duration;
-
 use cdpilot::http::{Answer, HttpServer, Limits, Request};
 use http::StatusCode;
 use http::header::HeaderName;
@@ -102,7 +100,7 @@ fn requests_split_at_every_byte_are_parsed_alike() {
 
 #[test]
 fn pipelined_requests_are_answered_in_order() {
-    let server = serve(Limits { hang_up: Duration::from_secs(20), ..Limits::default() }, echo);
+    let server = serve(Limits { hang_up: 4 * crate::support::LIMIT, ..Limits::default() }, echo);
     let mut client = Raw::to(&server);
     // Alternating lanes, more than is buffered while one is answered.
     let paths: Vec<String> =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cdpilot::http::{Answer, HttpServer, Limits, Request};
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use http::StatusCode;
 
@@ -20,7 +20,7 @@ fn fine(_: Request) -> Answer {
 /// Waits until something holds.
 #[track_caller]
 fn soon(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Deadline::after_secs(20);
+    let deadline = crate::support::soon();
     while !holds() {
         assert!(!deadline.passed(), "not in time: {what}");
         pause(Duration::from_millis(2));
@@ -41,7 +41,7 @@ fn held(limits: Limits) -> Held {
     let server = serve(limits, move |request| {
         if request.path.contains("held") {
             tell.send(request.path.clone()).unwrap();
-            gone.recv_timeout(Duration::from_secs(20)).unwrap();
+            gone.recv_timeout(crate::support::LIMIT).unwrap();
         }
         fine(request)
     });
@@ -81,7 +81,7 @@ fn single_bytes_do_not_extend_the_time_limit() {
     let mut piece = [0; 100];
     // The time counts from the first byte, not from the last.
     let read = loop {
-        assert!(begun.elapsed() < Duration::from_secs(20), "the connection is still open");
+        assert!(begun.elapsed() < crate::support::LIMIT, "the connection is still open");
         match drops.stream.read(&mut piece) {
             Ok(count) => break count,
             Err(_) => drops.send("y"),

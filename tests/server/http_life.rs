@@ -11,7 +11,7 @@ use http::StatusCode;
 use crate::support::leaks::{Baseline, alone};
 use crate::support::raw::{Raw, serve};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = crate::support::LIMIT;
 
 fn fine() -> Answer {
     Answer::bytes(StatusCode::OK, "text/plain", b"fine".to_vec())

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
+use crate::support::share::{rounds, share};
 use crate::support::site::Answer;
 
 /// A page with a dialog of each kind.
@@ -29,7 +30,8 @@ fn a_tab_with_a_dialog_navigates_only_with_dismiss_requested() {
         to.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         to
     };
-    for script in ["alert('first')", "confirm('first')", "prompt('first')", "alert('first'); confirm('second')"] {
+    let scripts = ["alert('first')", "confirm('first')", "prompt('first')", "alert('first'); confirm('second')"];
+    for script in share(scripts, 2) {
         let dialog = served.dialog(script);
         for until in ["load", "none"] {
             let response = api.post("/navigate", &to(json!({ "waitUntil": until }))).fails(409, "BLOCKED_BY_DIALOG");
@@ -54,7 +56,8 @@ fn a_tab_with_a_dialog_can_be_closed() {
     let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.open("/");
-    for script in ["alert('x')", "confirm('x')", "onbeforeunload = event => event.preventDefault(); alert('x')"] {
+    let scripts = ["alert('x')", "confirm('x')", "onbeforeunload = event => event.preventDefault(); alert('x')"];
+    for script in share(scripts, 1) {
         let target = served.show(PAGE);
         served.dialog(script);
         api.act(&json!({ "kind": "click", "selector": "#i", "targetId": target })).fails(409, "BLOCKED_BY_DIALOG");
@@ -89,7 +92,7 @@ fn a_navigation_aborted_by_the_page_is_sent_again() {
     let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.site.page("/next", "<title>next</title>");
-    for round in 0..10 {
+    for round in 0..rounds("CDPILOT_TEST_LEAVING", 3, 10) {
         // The page navigates by itself as soon as its dialog is closed, which replaces the requested navigation.
         served.show("<title>page</title><button onclick=\"location.href = '/own'; alert('leaving')\">x</button>");
         served.site.page("/own", "<title>own</title>");

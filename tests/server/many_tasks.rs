@@ -7,11 +7,11 @@ use crate::support::agent_plan::Do;
 use crate::support::agent_wire::check;
 use crate::support::api::Events;
 use crate::support::leaks::{Baseline, alone};
+use crate::support::share::rounds;
 use crate::support::site::{Answer, Site};
 
 /// Far apart: labels that would overlap are on later pages of a picture.
 const STYLE: &str = "<style>button, a { display: block; width: 200px; margin: 40px }</style>";
-const MANY: usize = 16;
 
 /// The last text of results.
 fn last_text(events: &[(String, Value)]) -> String {
@@ -59,10 +59,11 @@ fn plan_of(user: usize, site: &Site) -> Vec<Do> {
 }
 
 #[test]
-fn sixteen_conversations_with_different_logins_do_not_meet() {
-    alone(module_path!(), "sixteen_conversations_with_different_logins_do_not_meet", || {
+fn conversations_with_different_logins_do_not_meet() {
+    alone(module_path!(), "conversations_with_different_logins_do_not_meet", || {
+        let many = rounds("CDPILOT_TEST_CONVERSATIONS", 4, 16);
         let site = site();
-        let plans = (0..MANY).map(|user| plan_of(user, &site)).chain([vec![Do::Say("Ready.")]]).collect();
+        let plans = (0..many).map(|user| plan_of(user, &site)).chain([vec![Do::Say("Ready.")]]).collect();
         let Some(tasks) = Tasks::with_tabs(plans, 64) else { return };
         let api = &tasks.served.api;
         api.post("/start", &json!({})).ok();
@@ -72,16 +73,16 @@ fn sixteen_conversations_with_different_logins_do_not_meet() {
         };
         // The first one starts what stays.
         let first = tasks.create(&json!({}));
-        let mut stream = tasks.send(&first, MANY);
+        let mut stream = tasks.send(&first, many);
         while stream.try_next().is_some() {}
         let (before, contexts_before) = (Baseline::now(), contexts());
 
-        let ids: Vec<String> = (0..MANY).map(|_| tasks.create(&json!({}))).collect();
+        let ids: Vec<String> = (0..many).map(|_| tasks.create(&json!({}))).collect();
         let streams: Vec<Events> = ids.iter().enumerate().map(|(user, id)| tasks.send(id, user)).collect();
         for mut stream in streams {
             while stream.try_next().is_some() {}
         }
-        assert_eq!(contexts(), contexts_before + MANY);
+        assert_eq!(contexts(), contexts_before + many);
         for (user, id) in ids.iter().enumerate() {
             let events = tasks.events(id);
             assert_eq!(events.last().unwrap().0, "complete", "{user}: {:#?}", events.last());
@@ -91,7 +92,7 @@ fn sixteen_conversations_with_different_logins_do_not_meet() {
             let all = json!(events.iter().map(|(_, data)| data).collect::<Vec<_>>()).to_string();
             let own = format!("user=u{user}.");
             assert!(all.contains(&format!("Yes {own}")) && last_text(&events).contains(&own), "{user}: {all}");
-            for other in (0..MANY).filter(|other| *other != user) {
+            for other in (0..many).filter(|other| *other != user) {
                 assert!(!all.contains(&format!("user=u{other}.")), "{user} saw {other}");
             }
             let dialogs = events.iter().filter(|(name, _)| name == "dialog").count();
@@ -107,7 +108,7 @@ fn sixteen_conversations_with_different_logins_do_not_meet() {
         assert_eq!(contexts(), contexts_before);
         // The HTTP engine keeps workers, up to a limit.
         let left = || before.left_over().into_iter().filter(|one| !one.contains(": http-")).collect::<Vec<_>>();
-        let deadline = cdpilot::sync::Deadline::after_secs(30);
+        let deadline = crate::support::soon();
         while !left().is_empty() {
             assert!(!deadline.passed(), "{:#?}", left());
             cdpilot::sync::pause(std::time::Duration::from_millis(20));

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use cdpilot::config::{Running, Token};
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 use serde_json::json;
 
 use crate::cli_browser_real::AtHome;
 use crate::cli_run::{has_browser, processes_with};
 use crate::support::api::Api;
 use crate::support::chrome::soon;
+use crate::support::share::share;
 
 /// A home whose server panics on request.
 struct Faulty {
@@ -61,7 +62,7 @@ impl Faulty {
 
 /// Waits until a process has ended.
 fn wait_ended(pid: u32) {
-    let until = Deadline::after_secs(15);
+    let until = crate::support::soon();
     let stat = format!("/proc/{pid}/stat");
     while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
         assert!(!until.passed(), "process {pid} does not end");
@@ -76,7 +77,7 @@ fn a_panicking_supervisor_ends_and_its_profile_restarts() {
     }
     let faulty = Faulty::new();
     let (server, api) = faulty.server();
-    for place in ["sup-cdpilot", "cdp-read", "cdp-lead"] {
+    for place in share(["sup-cdpilot", "cdp-read", "cdp-lead"], 1) {
         api.post("/start", &json!({})).ok();
         let browser = api.get("/").ok()["pid"].as_u64().unwrap();
         api.post("/tabs/open", &json!({ "url": "about:blank" })).ok();

@@ -17,7 +17,7 @@ fn ref_of(seen: &Value, part: &str) -> String {
 
 #[test]
 fn tabs_are_opened_labelled_navigated_and_closed() {
-    let Some(served) = TestServer::browsing() else { return };
+    let Some(served) = TestServer::launching() else { return };
     let (api, site) = (&served.api, &served.site);
     site.page("/", "<title>One</title>");
     site.page("/two", "<title>Two</title>");

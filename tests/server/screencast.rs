@@ -64,7 +64,7 @@ fn frames_show_what_a_tab_in_the_background_shows_now() {
     let Some(served) = browsing() else { return };
     let target = behind(&served);
     let first = frame(&served, &target, 0);
-    assert_eq!((first["width"].as_f64(), first["height"].as_f64()), (Some(1280.0), Some(800.0)), "{first}");
+    assert_eq!((first["width"].as_f64(), first["height"].as_f64()), (Some(1280.0), Some(720.0)), "{first}");
     assert_eq!(first["targetId"], target.as_str());
     let mut seen = until(&served, &target, 0, (20, 20), RED);
     for (round, wanted) in [BLUE, RED, BLUE, RED].into_iter().enumerate() {
@@ -110,7 +110,7 @@ fn stored_secrets_are_painted_over() {
         "{:?}",
         colour(&served, &hidden, (10, 20))
     );
-    assert_eq!((hidden["width"].as_f64(), hidden["height"].as_f64()), (Some(1280.0), Some(800.0)));
+    assert_eq!((hidden["width"].as_f64(), hidden["height"].as_f64()), (Some(1280.0), Some(720.0)));
     served.api.delete("/secrets/pass").ok();
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::api::{ApiResponse, TestServer};
 use crate::support::session_client::SessionClient as Client;
+use crate::support::share::share;
 
 fn raw(client: &Client<'_>, method: &str, params: &Value) -> ApiResponse {
     client.post("/cdp", &json!({ "method": method, "params": params }))
@@ -85,7 +86,7 @@ fn tabs_opened_with_modifier_keys_belong_to_the_session() {
     let other = Client::new(&server, "other");
     for client in [Client::isolated(&server, "alone"), Client::new(&server, "named")] {
         client.open(&server.site.url("a", "/"));
-        for modifier in ["Control", "Shift"] {
+        for modifier in share(["Control", "Shift"], 1) {
             let click = json!({ "kind": "click", "selector": "a", "modifiers": [modifier] });
             let outcome = client.post("/act", &click).ok();
             let opened = outcome["newTabs"][0]["targetId"].as_str().unwrap_or_else(|| panic!("{outcome}"));

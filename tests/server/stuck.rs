@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use crate::support::api::{ApiResponse, TestServer};
 use crate::support::busy_machine;
+use crate::support::share::share;
 use crate::support::site::{Answer, Held};
 
 /// Deadline of each operation.
 const GIVEN: u64 = 1_500;
 /// Additional time for a loaded machine.
-const SLACK: Duration = Duration::from_secs(15);
+const SLACK: Duration = crate::support::LIMIT;
 
 /// Every route that uses a page or waits, with a sample request.
 fn samples(target: &str) -> Vec<(&'static str, String, Option<Value>)> {
@@ -99,7 +100,7 @@ fn every_route_responds_with_a_page_in_an_endless_script() {
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
     served.hang();
-    for (method, path, body) in samples(&target) {
+    for (method, path, body) in share(samples(&target), 10) {
         // Routes that call the page terminate its script; others leave it running.
         if path.contains("timeoutMs") || body.as_ref().is_some_and(|body| body["timeoutMs"].is_u64()) {
             served.hang();
@@ -128,7 +129,7 @@ fn a_loop_that_starts_after_an_answer_is_terminated() {
     let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show("<p>still here</p><button onclick='setTimeout(() => { for (;;); })'>loop</button>");
-    for delay in [0, 1, 5, 15, 40] {
+    for delay in share([0, 1, 5, 15, 40], 2) {
         // The action itself may wait for the loop that it started.
         let script = format!("void setTimeout(() => {{ for (;;); }}, {delay})");
         api.act(&json!({ "kind": "evaluate", "fn": script, "timeoutMs": 60_000 })).ok();

@@ -1,12 +1,11 @@
 //! Whole tasks of conversations over HTTP, with a browser and an endpoint that is strict about the wire format.
 
-use cdpilot::browser::TransportKind;
 use serde_json::{Value, json};
 
 use crate::support::agent_plan::{Do, model_of};
 use crate::support::agent_wire::check;
 use crate::support::api::{Events, TestServer};
-use crate::support::chrome::launch;
+use crate::support::lease::Lease;
 use crate::support::proxy::Proxy;
 use crate::support::site::{Answer, Site};
 use crate::support::streaming_model::StreamingModel;
@@ -260,8 +259,8 @@ fn help_is_given_after_a_restart_and_the_task_goes_on() {
 
 #[test]
 fn an_endpoint_that_refuses_contexts_is_used_with_its_default_one() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+    let Some(lease) = Lease::take_empty() else { return };
+    let proxy = Proxy::of(lease.url());
     proxy.refuse_method("Target.createBrowserContext");
     let site = Site::start();
     site.page("/", &format!("{STYLE}<button onclick=\"this.textContent='Open'\">Door</button>"));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::api::{Api, TestServer};
+use crate::support::share::rounds;
 use crate::support::site::{Answer, Held};
 
 const FIELDS: &str = "<title>fields</title><textarea id=one></textarea><textarea id=two></textarea><button>x</button>";
@@ -38,7 +39,8 @@ fn two_clients_typing_into_one_tab_do_not_interleave() {
     let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);
-    let (first, second) = ("a".repeat(200), "b".repeat(200));
+    let length = rounds("CDPILOT_TEST_TYPED", 60, 200);
+    let (first, second) = ("a".repeat(length), "b".repeat(length));
     let both = |one: &str, two: &str| {
         std::thread::scope(|scope| {
             let one = scope.spawn(|| api.act(&typing(one, &first)).ok());
@@ -61,10 +63,11 @@ fn eight_clients_take_turns_without_loss() {
     let Some(served) = TestServer::browsing() else { return };
     let api = &served.api;
     served.show(FIELDS);
+    let turns = rounds("CDPILOT_TEST_TURNS", 2, 3);
     std::thread::scope(|scope| {
         for letter in "abcdefgh".chars() {
             scope.spawn(move || {
-                for _ in 0..3 {
+                for _ in 0..turns {
                     api.act(&typing("#one", &letter.to_string().repeat(10))).ok();
                 }
             });
@@ -72,9 +75,10 @@ fn eight_clients_take_turns_without_loss() {
     });
     let value = api.eval("one.value").as_str().unwrap().to_owned();
     let letters: Vec<char> = value.chars().collect();
-    assert_eq!(letters.len(), 8 * 3 * 10, "{value}");
+    assert_eq!(letters.len(), 8 * turns * 10, "{value}");
     assert!(letters.chunks(10).all(|turn| turn.iter().all(|letter| *letter == turn[0])), "{value}");
-    assert!("abcdefgh".chars().all(|letter| letters.iter().filter(|one| **one == letter).count() == 30), "{value}");
+    let count = |letter: char| letters.iter().filter(|one| **one == letter).count();
+    assert!("abcdefgh".chars().all(|letter| count(letter) == turns * 10), "{value}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn signed_in(task: &Task) {
 
 #[test]
 fn other_local_ports_receive_no_credentials() {
-    let Some(task) = Task::own("ui") else { return };
+    let Some(task) = Task::leased("ui") else { return };
     let served = TestServer::start();
     let url = served.server().ui_url().unwrap();
     open(&task, &url);
@@ -73,8 +73,8 @@ fn other_local_ports_receive_no_credentials() {
 
 #[test]
 fn the_ui_controls_the_browser_and_survives_a_reload() {
-    let Some(task) = Task::own("ui") else { return };
-    let Some(served) = TestServer::browsing() else { return };
+    let Some(task) = Task::leased("ui") else { return };
+    let Some(served) = TestServer::launching() else { return };
     let url = served.server().ui_url().unwrap();
     open(&task, &url);
     signed_in(&task);

@@ -11,11 +11,20 @@ use crate::support::agent_plan::{Do, model_of};
 use crate::support::api::TestServer;
 use crate::support::chrome::{launch, soon};
 use crate::support::page_libraries;
+use crate::support::share::{rounds, share};
 use crate::support::site::Site;
 use crate::support::streaming_model::{Script, StreamingModel};
 use crate::support::test_tab::TestTab;
 
 const STYLE: &str = "<style>body { font: 16px sans-serif } * { margin: 8px }</style>";
+
+/// A server for what needs no browser, and a model that follows plans.
+fn without_browser(plans: Vec<Vec<Do>>) -> (TestServer, StreamingModel) {
+    let (served, model) = (TestServer::start(), model_of(plans));
+    let models = json!({ "models": { "one": { "model": "m", "base_url": model.url() } } });
+    served.api.post("/api/config/llm", &models).ok();
+    (served, model)
+}
 
 /// A person at the web UI.
 struct Person {
@@ -156,39 +165,61 @@ fn an_approval_is_answered_in_the_page() {
     shop(&site);
     let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
     let Some(person) = Person::at(&tasks.served) else { return };
-    person.asks("Follow plan 0");
-    person.sees("question", "click the button \"Place order\"");
-    for part in [site.url("a", "/order"), "Lamp".to_owned()] {
-        person.sees("question", &part);
+    let stages = [
+        ("refused", "Follow plan 0"),
+        ("allowed once", "Once more, follow plan 0"),
+        ("allowed for the rest", "A third time, follow plan 0"),
+        ("refused elsewhere", "A fourth time, follow plan 0"),
+    ];
+    for (stage, task) in share(stages, 2) {
+        let orders = || site.requested().iter().filter(|path| *path == "a.localhost/order").count();
+        let before = orders();
+        person.asks(task);
+        person.sees("question", "click the button \"Place order\"");
+        for part in [site.url("a", "/order"), "Lamp".to_owned()] {
+            person.sees("question", &part);
+        }
+        person.until("document.querySelector('#question img').naturalWidth > 100");
+        person.until("document.title.startsWith('●')");
+        assert_eq!(orders(), before, "{stage}");
+        match stage {
+            "refused" => {
+                // The question is there after a reload.
+                person.opens(&tasks.served.server().ui_url().unwrap());
+                person.clicks("text=Follow plan 0");
+                person.sees("question", "Place order");
+                person.types("label=\"A word to the model\"", "Too expensive");
+                person.clicks("role=button[name=Refuse]");
+            }
+            "allowed once" => {
+                person.clicks("role=button[name=\"Allow once\"]");
+                person.sees("narration", "The lamp is ordered.");
+                site.wait_requested("a.localhost/order", before + 1);
+            }
+            "allowed for the rest" => {
+                person.clicks("text=\"For the rest of this conversation\"");
+                person.clicks("role=button[name*=\"Allow all purchases at\"]");
+                site.wait_requested("a.localhost/order", before + 1);
+                // What is allowed for the rest of a conversation is shown.
+                let origin = site.url("a", "").replace("http://", "");
+                person.sees("allowed", &format!("without a question: purchases at {origin}."));
+            }
+            _ => {
+                let hash = person.eval("location.hash").as_str().unwrap().to_owned();
+                let route = format!("/agent/conversations/{}", hash.trim_start_matches("#/c/"));
+                let question = tasks.served.api.get(&route).ok()["conversation"]["question"]["id"].clone();
+                let answer = json!({ "approval_id": question, "decision": "refuse", "note": "Too expensive" });
+                tasks.served.api.post(&format!("{route}/answer"), &answer).ok();
+            }
+        }
+        if stage.starts_with("refused") {
+            // The page follows, whoever has refused.
+            person.sees("timeline", "Too expensive");
+            person.until("document.getElementById('question').childElementCount === 0");
+            person.sees("badge", "Done");
+            assert_eq!(orders(), before, "{stage}");
+        }
     }
-    person.until("document.querySelector('#question img').naturalWidth > 100");
-    person.until("document.title.startsWith('●')");
-    assert!(!site.requested().iter().any(|path| path.ends_with("/order")));
-    // The question is there after a reload, and in a second window.
-    person.opens(&tasks.served.server().ui_url().unwrap());
-    person.clicks("text=Follow plan 0");
-    person.sees("question", "Place order");
-    let Some(second) = Person::at(&tasks.served) else { return };
-    second.clicks("text=Follow plan 0");
-    second.types("label=\"A word to the model\"", "Too expensive");
-    second.clicks("role=button[name=Refuse]");
-    second.sees("timeline", "Too expensive");
-    // The first window follows.
-    person.until("document.getElementById('question').childElementCount === 0");
-    person.sees("badge", "Done");
-    assert!(!site.requested().iter().any(|path| path.ends_with("/order")));
-    person.asks("Once more, follow plan 0");
-    person.sees("question", "Place order");
-    person.clicks("role=button[name=\"Allow once\"]");
-    person.sees("narration", "The lamp is ordered.");
-    site.wait_requested("a.localhost/order", 1);
-    // What is allowed for the rest of a conversation is shown.
-    person.asks("A third time, follow plan 0");
-    person.clicks("text=\"For the rest of this conversation\"");
-    person.clicks("role=button[name*=\"Allow all purchases at\"]");
-    site.wait_requested("a.localhost/order", 2);
-    let origin = site.url("a", "").replace("http://", "");
-    person.sees("allowed", &format!("without a question: purchases at {origin}."));
 }
 
 #[test]
@@ -309,16 +340,14 @@ fn texts_of_models_and_pages_stay_texts_in_their_boxes() {
 
 #[test]
 fn the_page_survives_a_restart_of_the_server() {
-    let site = Site::start();
-    shop(&site);
-    let Some(mut tasks) = Tasks::new(vec![vec![Do::Help("Are you there?"), Do::Say("Good.")]]) else { return };
-    let Some(person) = Person::at(&tasks.served) else { return };
+    let (mut served, _model) = without_browser(vec![vec![Do::Help("Are you there?"), Do::Say("Good.")]]);
+    let Some(person) = Person::at(&served) else { return };
     person.asks("Follow plan 0");
     person.sees("question", "Are you there?");
-    tasks.served.restart_in_place();
+    served.restart_in_place();
     // The secrets of pages end with the server.
     person.sees("outside", "You are not signed in.");
-    person.opens(&tasks.served.server().ui_url().unwrap());
+    person.opens(&served.server().ui_url().unwrap());
     person.clicks("text=Follow plan 0");
     person.sees("question", "Are you there?");
     person.types("label=\"Your answer\"", "Yes");
@@ -407,8 +436,8 @@ fn a_run_is_saved_as_a_file_that_needs_nothing_else() {
 
 #[test]
 fn prompts_are_sent_again_and_again() {
-    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Round done.")]]) else { return };
-    let Some(person) = Person::at(&tasks.served) else { return };
+    let (served, _model) = without_browser(vec![vec![Do::Say("Round done.")]]);
+    let Some(person) = Person::at(&served) else { return };
     person.clicks("role=link[name=Models]");
     person.clicks("role=button[name=\"Add a prompt\"]");
     person.types("label=\"Prompt 1\"", "Follow plan 0");
@@ -432,8 +461,8 @@ fn prompts_are_sent_again_and_again() {
 
 #[test]
 fn profiles_and_browser_ids_are_managed_in_the_page() {
-    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Good.")]]) else { return };
-    let Some(person) = Person::at(&tasks.served) else { return };
+    let (served, _model) = without_browser(vec![vec![Do::Say("Good.")]]);
+    let Some(person) = Person::at(&served) else { return };
     person.clicks("role=link[name=Browser]");
     person.types("label=\"Name of the profile\"", "work");
     person.clicks("role=button[name=Create]");
@@ -447,7 +476,7 @@ fn profiles_and_browser_ids_are_managed_in_the_page() {
     person.clicks("css=#profiles >> role=button[name=Delete]");
     person.clicks("css=#profiles >> text=\"Delete for good?\"");
     person.until("!document.getElementById('profiles').innerText.includes('work')");
-    let known = tasks.served.api.get("/profiles").ok()["profiles"].as_array().unwrap().len();
+    let known = served.api.get("/profiles").ok()["profiles"].as_array().unwrap().len();
     assert_eq!(known, 1);
 }
 
@@ -593,7 +622,7 @@ fn signal(process: &str, what: &str) {
 /// Reloads, second windows, restarts of the server and sleep at random moments; 100 with `CDPILOT_TEST_MOMENTS=100`.
 #[test]
 fn the_page_shows_what_the_server_knows_after_any_interruption() {
-    let moments: usize = std::env::var("CDPILOT_TEST_MOMENTS").map_or(5, |count| count.parse().unwrap());
+    let moments = share(0..rounds("CDPILOT_TEST_MOMENTS", 5, 5), 2);
     let site = Site::start();
     shop(&site);
     let mut plan = vec![Do::Tab("init", site.url("a", "/"))];
@@ -604,7 +633,7 @@ fn the_page_shows_what_the_server_knows_after_any_interruption() {
     let person = Person { paged: TestTab::of("ui-agent", browser) };
     person.acts(Act::resize(1280, 800));
     person.opens(&tasks.served.server().ui_url().unwrap());
-    for moment in 0..moments {
+    for moment in moments {
         person.asks(&format!("Round {moment}, follow plan 0"));
         let hash = person.eval("location.hash").as_str().unwrap().to_owned();
         let route = format!("/agent/conversations/{}", hash.trim_start_matches("#/c/"));
@@ -659,8 +688,8 @@ fn the_page_shows_what_the_server_knows_after_any_interruption() {
 
 #[test]
 fn a_long_timeline_keeps_the_page_small() {
-    let Some(tasks) = Tasks::new(vec![vec![Do::Say("Good.")]]) else { return };
-    let Some(person) = Person::at(&tasks.served) else { return };
+    let (served, _model) = without_browser(vec![vec![Do::Say("Good.")]]);
+    let Some(person) = Person::at(&served) else { return };
     let shown = person.eval(
         "import('/ui/timeline.js').then(timeline => { \
            const events = Array.from({ length: 10000 }, (_, id) => ({ id: id + 1, name: 'agent_event', type: 'SystemEvent', time: 1, text: 'Event ' + id, arguments: '', thinking: '' })); \
@@ -680,10 +709,14 @@ fn a_long_timeline_keeps_the_page_small() {
     assert_eq!(asked, json!([]));
 }
 
-/// What axe finds in the view that is shown, at light and dark colours.
-fn problems(person: &Person, axe: &str) -> Vec<Value> {
+/// What the accessibility checker looks at, each at light and dark colours.
+const VIEWS: [&str; 10] =
+    ["new task", "commands", "options", "approval", "Snapshot", "Network", "Console", "narrow", "browser", "models"];
+
+/// What axe finds in the view that is shown, at these colours.
+fn problems(person: &Person, axe: &str, schemes: &[&str]) -> Vec<Value> {
     let mut found = Vec::new();
-    for scheme in ["light", "dark"] {
+    for scheme in schemes {
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         let supervisor = person.paged.supervisor();
         supervisor.call_raw(&person.paged.top(), "Emulation.setEmulatedMedia", &media, soon()).unwrap();
@@ -703,8 +736,11 @@ fn an_accessibility_checker_finds_nothing_serious_in_any_view() {
     let Some(axe) = page_libraries::read("axe-core/axe.min.js") else { return };
     let Some(tasks) = Tasks::new(vec![ordering(&site)]) else { return };
     let Some(person) = Person::at(&tasks.served) else { return };
+    let turns = share(VIEWS.iter().flat_map(|view| ["light", "dark"].map(|scheme| (*view, scheme))), 6);
     let check = |what: &str| {
-        let serious: Vec<Value> = problems(&person, &axe)
+        assert!(VIEWS.contains(&what), "{what} has no turn");
+        let schemes: Vec<&str> = turns.iter().filter(|(view, _)| *view == what).map(|(_, scheme)| *scheme).collect();
+        let serious: Vec<Value> = problems(&person, &axe, &schemes)
             .into_iter()
             .filter(|it| ["serious", "critical"].contains(&it[1][0].as_str().unwrap_or_default()))
             .collect();

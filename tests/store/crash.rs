@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use crate::store_files::{Database, soon};
 use crate::support::leaks::rerun;
+use crate::support::share::rounds;
 
 /// Set in the child process, to the home.
 const HOME: &str = "CDPILOT_TEST_STORE_HOME";
 /// Number of the run, which makes the contents of events unique.
 const RUN: &str = "CDPILOT_TEST_STORE_RUN";
 const WRITERS: u32 = 4;
-const KILLS: u32 = 60;
 
 /// Body of the child process: commits forever and prints what was acknowledged. A test of its own, so that this binary
 /// can be started for it; without the variable it does nothing.
@@ -71,7 +71,8 @@ fn acknowledged_writes_survive_a_kill() {
     }
     let mut acknowledged: Vec<(String, u64, u64, String)> = Vec::new();
     let mut unacknowledged = 0;
-    for run in 0..KILLS {
+    let kills = u32::try_from(rounds("CDPILOT_TEST_KILLS", 6, 60)).unwrap();
+    for run in 0..kills {
         at.close();
         let mut child = rerun(module_path!(), "the_process_that_is_killed")
             .envs([(HOME, at.home().root().to_str().unwrap()), (RUN, &run.to_string())])
@@ -119,7 +120,7 @@ fn acknowledged_writes_survive_a_kill() {
         assert!(unacknowledged <= (WRITERS * (run + 1)) as usize, "a killed writer leaves one commit at most");
     }
     println!(
-        "{KILLS} kills, {} acknowledged commits, {unacknowledged} commits whose report was lost",
+        "{kills} kills, {} acknowledged commits, {unacknowledged} commits whose report was lost",
         acknowledged.len()
     );
 }

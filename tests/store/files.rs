@@ -13,9 +13,7 @@ use tempfile::TempDir;
 
 use crate::support::leaks::{Baseline, alone};
 
-pub(crate) fn soon() -> Deadline<'static> {
-    Deadline::after_secs(60)
-}
+pub(crate) use crate::support::soon;
 
 /// An open database in a temporary home.
 pub(crate) struct Database {

@@ -3,7 +3,6 @@
 use std::sync::Barrier;
 use std::time::Duration;
 
-use cdpilot::browser::TransportKind;
 use cdpilot::cdp::protocol::page::{Enable, HandleJavaScriptDialog};
 use cdpilot::cdp::protocol::target::{AttachToTarget, TargetId};
 use cdpilot::cdp::{ConnectOptions, Connection, Session};
@@ -11,10 +10,11 @@ use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{BridgeMode, ClosedBy, DialogPolicy, Error, EventKind, FrameRef, SupervisorOptions};
 use serde_json::json;
 
-use crate::support::chrome::{ACCEPT, Task, launch, shared, soon, text};
+use crate::support::chrome::{ACCEPT, Task, soon, text};
+use crate::support::lease::Lease;
 
 fn with_policy(name: &str, policy: DialogPolicy) -> Option<Task> {
-    Task::shared_with(SupervisorOptions::task(name).policy(policy))
+    Task::leased_with(SupervisorOptions::task(name).policy(policy))
 }
 
 /// One dialog of each type, and the result in the page.
@@ -107,7 +107,7 @@ fn an_armed_answer_is_used_once_under_every_policy() {
 
 #[test]
 fn an_armed_answer_expires() {
-    let Some(task) = Task::shared("expired") else { return };
+    let Some(task) = Task::leased("expired") else { return };
     task.arm(ACCEPT, Duration::ZERO).unwrap();
     task.run("window.got = confirm('nobody is there')");
     task.dialog();
@@ -119,7 +119,7 @@ fn an_armed_answer_expires() {
 fn the_watchdog_dismisses_unanswered_dialogs() {
     let dialog_timeout = Duration::from_millis(300);
     let options = SupervisorOptions::task("watchdog").dialog_timeout(dialog_timeout);
-    let Some(task) = Task::shared_with(options) else { return };
+    let Some(task) = Task::leased_with(options) else { return };
     task.run("window.got = confirm('anybody?')");
     let opened = task.dialog();
     let now = task.until("the watchdog", |now| !now.recent.is_empty());
@@ -132,7 +132,7 @@ fn the_watchdog_dismisses_unanswered_dialogs() {
 
 #[test]
 fn an_answer_without_a_dialog_is_an_error() {
-    let Some(task) = Task::shared("errors") else { return };
+    let Some(task) = Task::leased("errors") else { return };
     assert!(matches!(task.respond(None, ACCEPT, soon()), Err(Error::NoDialog)));
     assert!(matches!(
         task.respond(Some("d-1"), ACCEPT, soon()),
@@ -152,7 +152,7 @@ fn an_answer_without_a_dialog_is_an_error() {
 
 #[test]
 fn one_of_several_concurrent_answers_wins() {
-    let Some(task) = Task::shared("race") else { return };
+    let Some(task) = Task::leased("race") else { return };
     for round in 0..10 {
         task.run(&format!("window.got = prompt('round {round}')"));
         let id = task.dialog().id;
@@ -189,10 +189,11 @@ fn other_client(url: &str, target: &TargetId) -> Session {
 
 #[test]
 fn a_dialog_answered_by_another_client_is_recorded_as_such() {
-    let Some(url) = shared() else { return };
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
     // Faster than any person: with the bridge left to itself this would turn it on.
     let options = SupervisorOptions::task("remote").bridge(BridgeMode::Never);
-    let task = Task::shared_with(options).unwrap();
+    let task = Task::attach(url, options);
     let other = other_client(url, &task.target());
     for accept in [true, false] {
         task.run("window.got = confirm('who is it?')");
@@ -209,8 +210,7 @@ fn a_dialog_answered_by_another_client_is_recorded_as_such() {
 
 #[test]
 fn several_pages_may_show_dialogs_at_the_same_time() {
-    let Some(browser) = launch(TransportKind::Pipe) else { return };
-    let task = Task::over(cdpilot::supervisor::Supervisor::start(browser, SupervisorOptions::task("several")).unwrap());
+    let Some(task) = Task::leased("several") else { return };
     let (first, second) = (task.target(), task.open_page("about:blank", None, soon()).unwrap());
     for (page, number) in [(&first, 1), (&second, 2)] {
         let script = format!("window.got = prompt('page {number}')");

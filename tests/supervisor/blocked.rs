@@ -1,6 +1,6 @@
 //! Calls under a dialog: calls that cannot be answered fail at once, others continue.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::FrameRef;
@@ -16,7 +16,7 @@ fn far() -> Deadline<'static> {
 
 #[test]
 fn a_waiting_call_ends_when_a_dialog_opens() {
-    let Some(task) = Task::shared("waiting") else { return };
+    let Some(task) = Task::leased("waiting") else { return };
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let outcome = task.evaluate(&FrameRef::Top, "console.log('called'), new Promise(() => {})", far());
@@ -28,7 +28,7 @@ fn a_waiting_call_ends_when_a_dialog_opens() {
         let seen = Instant::now();
         let (ids, ended) = waiting.join().unwrap();
         assert_eq!(ids, [&*dialog.id]);
-        assert!(ended.saturating_duration_since(seen) < Duration::from_secs(5));
+        assert!(ended.saturating_duration_since(seen) < crate::support::LIMIT);
     });
     task.answer(Dismiss);
     assert_eq!(task.eval("1 + 1"), 2);
@@ -36,7 +36,7 @@ fn a_waiting_call_ends_when_a_dialog_opens() {
 
 #[test]
 fn a_call_that_opens_a_dialog_reports_it() {
-    let Some(task) = Task::shared("itself") else { return };
+    let Some(task) = Task::leased("itself") else { return };
     task.site.page("/", "<iframe src='@a/inner'></iframe><iframe src='@b/inner?b'></iframe>");
     task.site.page("/inner", "inner");
     task.go(&task.site.url("a", "/"));
@@ -53,7 +53,7 @@ fn a_call_that_opens_a_dialog_reports_it() {
 
 #[test]
 fn a_call_under_a_dialog_is_not_sent() {
-    let Some(task) = Task::shared("not-sent") else { return };
+    let Some(task) = Task::leased("not-sent") else { return };
     task.eval("window.n = 0");
     task.run("alert('closed for now')");
     let dialog = task.dialog();
@@ -64,7 +64,7 @@ fn a_call_under_a_dialog_is_not_sent() {
         let error = task.call_raw(&FrameRef::Top, method, &params, far()).unwrap_err();
         assert!(error.is_blocked_by_dialog(), "{method}: {error:?}");
         assert!(error.to_string().contains(&*dialog.id), "{error}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{method}");
+        assert!(began.elapsed() < crate::support::LIMIT, "{method}");
     }
     assert!(task.screenshot(&FrameRef::Top, far()).unwrap_err().is_blocked_by_dialog());
     assert_eq!(task.connection().counters().in_flight, before.in_flight);
@@ -74,7 +74,7 @@ fn a_call_under_a_dialog_is_not_sent() {
 
 #[test]
 fn commands_answered_by_the_browser_work_under_a_dialog() {
-    let Some(task) = Task::shared("browser-side") else { return };
+    let Some(task) = Task::leased("browser-side") else { return };
     task.run("alert('the page stands still')");
     task.dialog();
     let history = task.call_raw(&FrameRef::Top, "Page.getNavigationHistory", &json!({}), soon()).unwrap();
@@ -90,7 +90,7 @@ fn commands_answered_by_the_browser_work_under_a_dialog() {
 
 #[test]
 fn frames_of_other_processes_work_under_a_dialog() {
-    let Some(task) = Task::shared("beside") else { return };
+    let Some(task) = Task::leased("beside") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe><iframe src='@c/inner?c'></iframe>");
     task.site.page("/inner", "<title>inner</title>");
     task.go(&task.site.url("a", "/"));
@@ -110,7 +110,7 @@ fn frames_of_other_processes_work_under_a_dialog() {
 
 #[test]
 fn an_endless_call_of_another_frame_ends_under_a_dialog() {
-    let Some(task) = Task::shared("grace") else { return };
+    let Some(task) = Task::leased("grace") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
     task.go(&task.site.url("a", "/"));
@@ -124,7 +124,7 @@ fn an_endless_call_of_another_frame_ends_under_a_dialog() {
 
 #[test]
 fn a_script_can_be_started_without_waiting() {
-    let Some(task) = Task::shared("started") else { return };
+    let Some(task) = Task::leased("started") else { return };
     task.site.page("/", "<iframe src='@a/inner'></iframe>");
     task.site.page("/inner", "inner");
     task.go(&task.site.url("a", "/"));

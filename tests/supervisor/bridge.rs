@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{
@@ -11,8 +10,10 @@ use cdpilot::supervisor::{
 };
 use serde_json::json;
 
-use crate::support::chrome::{ACCEPT, Task, launch, soon, text, until};
+use crate::support::chrome::{ACCEPT, Task, soon, text, until};
+use crate::support::lease::Lease;
 use crate::support::proxy::Proxy;
+use crate::support::share::rounds;
 use crate::support::site::Answer;
 
 fn bridged(name: &str) -> SupervisorOptions {
@@ -25,7 +26,7 @@ fn life(now: &View, url: &str) -> BridgeLife {
 
 #[test]
 fn the_bridge_returns_the_answer_and_opens_no_native_dialog() {
-    let Some(task) = Task::own_with(bridged("bridged")) else { return };
+    let Some(task) = Task::leased_with(bridged("bridged")) else { return };
     let inner = format!("inner<iframe src='{}'></iframe>", task.site.url("c", "/innermost"));
     task.site.page("/innermost", "innermost");
     task.site.page("/inner", &inner);
@@ -58,7 +59,7 @@ fn the_bridge_returns_the_answer_and_opens_no_native_dialog() {
 #[test]
 fn policies_armed_answers_and_watchdog_apply_to_bridged_dialogs() {
     let options = bridged("same").dialog_timeout(Duration::from_millis(300));
-    let Some(task) = Task::own_with(options) else { return };
+    let Some(task) = Task::leased_with(options) else { return };
     assert_eq!(task.eval("typeof prompt"), "function");
     task.arm(text("armed"), Duration::from_secs(60)).unwrap();
     assert_eq!(task.eval("prompt('?')"), "armed");
@@ -74,7 +75,7 @@ fn policies_armed_answers_and_watchdog_apply_to_bridged_dialogs() {
 
 #[test]
 fn pages_navigate_and_close_during_a_bridge_call() {
-    let Some(task) = Task::own_with(bridged("left")) else { return };
+    let Some(task) = Task::leased_with(bridged("left")) else { return };
     task.site.page("/", "here");
     task.site.page("/frame", &format!("<iframe src='{}'></iframe>", task.site.url("b", "/")));
     for (host, path) in [("a", "/?same"), ("b", "/?other")] {
@@ -100,7 +101,7 @@ fn pages_navigate_and_close_during_a_bridge_call() {
 
 #[test]
 fn beforeunload_dialogs_stay_native_with_the_bridge() {
-    let Some(task) = Task::own_with(bridged("leaving")) else { return };
+    let Some(task) = Task::leased_with(bridged("leaving")) else { return };
     task.site.page("/", "here");
     task.go(&task.site.url("a", "/"));
     task.eval("onbeforeunload = event => event.preventDefault()");
@@ -114,7 +115,7 @@ fn beforeunload_dialogs_stay_native_with_the_bridge() {
 
 #[test]
 fn where_the_bridge_cannot_work_dialogs_are_native_and_it_is_reported() {
-    let Some(task) = Task::own_with(bridged("fallback")) else { return };
+    let Some(task) = Task::leased_with(bridged("fallback")) else { return };
     task.site.put("/", Answer::html("no requests").header("Permissions-Policy", "sync-xhr=()"));
     task.go(&task.site.url("a", "/"));
     task.run("window.got = prompt('native?', '')");
@@ -127,14 +128,15 @@ fn where_the_bridge_cannot_work_dialogs_are_native_and_it_is_reported() {
 
 #[test]
 fn forged_bridge_requests_are_refused_without_delay() {
-    let Some(task) = Task::own_with(bridged("forged")) else { return };
+    let Some(task) = Task::leased_with(bridged("forged")) else { return };
     task.site.page("/", "hostile");
     task.go(&task.site.url("a", "/"));
     task.arm(ACCEPT, Duration::from_secs(60)).unwrap();
     let host = task.eval("confirm('show yourself'); performance.getEntriesByType('resource').at(-1).name");
     assert!(host.as_str().unwrap().contains(".invalid/"), "{host}");
+    let many = rounds("CDPILOT_TEST_FORGED", 500, 3000);
     let script = format!(
-        "Promise.all(Array.from({{ length: 3000 }}, (_, i) =>
+        "Promise.all(Array.from({{ length: {many} }}, (_, i) =>
             fetch({host}, {{ method: 'POST', body: '0'.repeat(32) + '\\nq\\n' + i }}).then(() => 1, () => 0)))
             .then(all => all.reduce((a, b) => a + b))"
     );
@@ -145,41 +147,44 @@ fn forged_bridge_requests_are_refused_without_delay() {
     assert_eq!(task.eval("got"), "as before");
     let now = task.view();
     assert_eq!((now.bridge.calls, now.recent.len()), (2, 2));
-    println!("{} of 3000 were refused one by one", now.bridge.refused);
+    println!("{} of {many} were refused one by one", now.bridge.refused);
 }
 
 /// A browser behind a proxy that dismisses every native dialog after ten milliseconds.
-fn dismissing(options: SupervisorOptions) -> Option<(BrowserProcess, Proxy, Task)> {
-    let browser = launch(TransportKind::Port(0))?;
-    let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+fn dismissing(options: SupervisorOptions) -> Option<(Lease, Proxy, Task)> {
+    let lease = Lease::take()?;
+    let proxy = Proxy::of(lease.url());
     proxy.dismiss_dialogs(Duration::from_millis(10));
     let options = options.start_timeout(soon().left());
     let supervisor = Supervisor::attach(&proxy.url(), &ConnectOptions::default(), options).unwrap();
     let task = Task::over(supervisor);
     task.site.page("/", "behind a proxy");
     task.go(&task.site.url("a", "/"));
-    Some((browser, proxy, task)) // dropped from the last to the first
+    Some((lease, proxy, task)) // dropped from the last to the first
 }
 
 #[test]
 fn behind_a_proxy_that_dismisses_dialogs_every_answer_arrives() {
-    let Some((_browser, proxy, task)) = dismissing(bridged("behind")) else { return };
-    let script = "(async () => { const all = []; for (let i = 0; i < 200; i++) {
-        all.push(prompt('question ' + i)); await 0 } window.all = all })()";
-    task.run(script);
-    for i in 0..200 {
+    let Some((_lease, proxy, task)) = dismissing(bridged("behind")) else { return };
+    let many = rounds("CDPILOT_TEST_ANSWERS", 40, 200);
+    let script = format!(
+        "(async () => {{ const all = []; for (let i = 0; i < {many}; i++) {{
+        all.push(prompt('question ' + i)); await 0 }} window.all = all }})()"
+    );
+    task.run(&script);
+    for i in 0..many {
         task.dialog_saying(&format!("question {i}"));
         let closed = task.answer(text(&format!("answer {i}")));
         assert_eq!(closed.closed_by, ClosedBy::Agent);
     }
     let all = task.eval("all");
     let right = all.as_array().unwrap().iter().enumerate().filter(|(i, got)| **got == format!("answer {i}")).count();
-    assert_eq!((right, proxy.dismissed()), (200, 0));
+    assert_eq!((right, proxy.dismissed()), (many, 0));
 }
 
 #[test]
 fn a_dialog_dismissed_by_another_client_enables_the_bridge() {
-    let Some((_browser, proxy, task)) = dismissing(SupervisorOptions::task("auto")) else { return };
+    let Some((_lease, proxy, task)) = dismissing(SupervisorOptions::task("auto")) else { return };
     assert_eq!(task.view().bridge.on, None);
     task.run("window.first = prompt('the first is lost')");
     let now = task.until("the bridge", |now| {
@@ -203,7 +208,7 @@ fn a_dialog_dismissed_by_another_client_enables_the_bridge() {
 #[test]
 fn the_bridge_is_never_enabled_when_disabled() {
     let options = SupervisorOptions::task("never").bridge(BridgeMode::Never);
-    let Some((_browser, proxy, task)) = dismissing(options) else { return };
+    let Some((_lease, proxy, task)) = dismissing(options) else { return };
     task.run("window.all = [prompt('lost'), prompt('lost'), prompt('lost')]");
     until(&task, "three records", |now| now.recent.len() == 3);
     assert_eq!(task.eval("all"), json!([null, null, null]));
@@ -212,7 +217,7 @@ fn the_bridge_is_never_enabled_when_disabled() {
 
 #[test]
 fn a_dialog_that_ends_with_its_page_does_not_enable_the_bridge() {
-    let Some(task) = Task::own("with-its-page") else { return };
+    let Some(task) = Task::leased("with-its-page") else { return };
     task.site.page("/", "here");
     for number in 0..5 {
         task.go(&task.site.url("a", &format!("/?{number}")));

@@ -12,10 +12,10 @@ use crate::support::chrome::soon;
 use crate::support::test_tab::TestTab;
 
 /// How soon a wait is to end, with room for a machine that is busy.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = crate::support::LIMIT;
 
 fn long() -> Deadline<'static> {
-    Deadline::after_secs(60)
+    Deadline::after_secs(600)
 }
 
 /// Starts an operation that waits for a minute, cancels it once it is under way, and returns its result.

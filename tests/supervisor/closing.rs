@@ -1,7 +1,6 @@
 //! Leaving: what is closed, what stays, and what state it is left in. Each test has a browser of its
 //! own, since Chromium as a whole ends when a tab is closed under a dialog of one of its subframes.
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::protocol::browser::GetVersion;
 use cdpilot::cdp::protocol::runtime::Evaluate;
 use cdpilot::cdp::protocol::target::{AttachToTarget, CreateTarget, GetTargets, SetDiscoverTargets, TargetId};
@@ -9,10 +8,12 @@ use cdpilot::cdp::{Capacity, ConnectOptions, Connection, Item, Watch};
 use cdpilot::supervisor::{ClosedBy, DialogPolicy, FrameRef, Pages, SupervisorOptions};
 use serde_json::{Value, json};
 
-use crate::support::chrome::{Task, launch, soon};
+use crate::support::chrome::{Task, soon};
+use crate::support::lease::Lease;
+use crate::support::share::share;
 
-fn other_client(browser: &BrowserProcess) -> Connection {
-    Connection::connect(&browser.endpoint().unwrap().url(), &ConnectOptions::default()).unwrap()
+fn other_client(lease: &Lease) -> Connection {
+    Connection::connect(lease.url(), &ConnectOptions::default()).unwrap()
 }
 
 /// Evaluates a script in a page through another client.
@@ -41,12 +42,15 @@ fn framed(task: &Task) {
 
 #[test]
 fn a_tab_is_closed_safely_under_a_dialog_of_any_frame() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let client = other_client(&browser);
-    let task = Task::attach(&browser.endpoint().unwrap().url(), SupervisorOptions::task("closing")).unwrap();
+    let Some(lease) = Lease::take() else { return };
+    let client = other_client(&lease);
+    let task = Task::attach(lease.url(), SupervisorOptions::task("closing"));
     framed(&task);
-    for place in ["top", "/same", "/one", "/two"] {
-        for script in ["alert('once')", "for (let i = 0; i < 50; i++) alert(i)", "while (true) alert('for ever')"] {
+    let places = ["top", "/same", "/one", "/two"];
+    let scripts = ["alert('once')", "for (let i = 0; i < 50; i++) alert(i)", "while (true) alert('for ever')"];
+    let cases = places.into_iter().flat_map(|place| scripts.map(|script| (place, script)));
+    for (place, script) in share(cases, 4) {
+        {
             let target = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
             let here = |path: &str| {
                 let ends = |url: &str| if path == "top" { url.ends_with('/') } else { url.ends_with(path) };
@@ -72,12 +76,11 @@ fn a_tab_is_closed_safely_under_a_dialog_of_any_frame() {
     }
     assert_eq!(task.eval("1 + 1"), 2);
     drop(task);
-    browser.close(soon()).unwrap();
 }
 
 #[test]
 fn a_page_with_a_beforeunload_handler_is_closed() {
-    let Some(task) = Task::own("guarded") else { return };
+    let Some(task) = Task::leased("guarded") else { return };
     framed(&task);
     let target = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
     let page = FrameRef::TopOf(target.clone());
@@ -90,15 +93,16 @@ fn a_page_with_a_beforeunload_handler_is_closed() {
 
 #[test]
 fn stopping_closes_own_pages_and_leaves_others() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
-    let client = other_client(&browser);
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
+    let client = other_client(&lease);
     let before = pages(&client);
-    for (close_own_pages, place) in [(true, "/one"), (true, "/same"), (false, "/one"), (true, "top")] {
+    let cases = [(true, "/one"), (true, "/same"), (false, "/one"), (true, "top")];
+    for (close_own_pages, place) in share(cases, 2) {
         let adopted = client.call(&CreateTarget::new("about:blank"), soon()).unwrap().target_id;
         let pages_of = Pages::Existing(adopted.clone());
         let options = SupervisorOptions::task("stopping").pages(pages_of).close_own_pages(close_own_pages);
-        let task = Task::attach(&url, options).unwrap();
+        let task = Task::attach(url, options);
         framed(&task);
         task.go(&task.site.url("a", "/"));
         let frame = if place == "top" { task.top() } else { task.frame(place).frame_id };
@@ -125,30 +129,28 @@ fn stopping_closes_own_pages_and_leaves_others() {
     }
     client.call(&GetVersion::new(), soon()).expect("the browser lives");
     drop(client);
-    browser.close(soon()).unwrap();
 }
 
 #[test]
 fn stopping_twice_is_allowed() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
-    let task = Task::attach(&url, SupervisorOptions::task("none").pages(Pages::None)).unwrap();
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
+    let task = Task::attach(url, SupervisorOptions::task("none").pages(Pages::None));
     assert!(task.is_active() && task.view().pages.is_empty());
     task.stop(soon());
     task.stop(soon());
     assert!(!task.is_active());
     drop(task);
-    other_client(&browser).call(&GetVersion::new(), soon()).expect("the browser lives");
-    browser.close(soon()).unwrap();
+    other_client(&lease).call(&GetVersion::new(), soon()).expect("the browser lives");
 }
 
 #[test]
 fn pages_of_other_clients_are_left_alone() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let client = other_client(&browser);
+    let Some(lease) = Lease::take_empty() else { return };
+    let client = other_client(&lease);
     let policy = DialogPolicy::AutoDismiss; // must not touch the dialogs of others
     let options = SupervisorOptions::task("neighbour").policy(policy);
-    let task = Task::attach(&browser.endpoint().unwrap().url(), options).unwrap();
+    let task = Task::attach(lease.url(), options);
     task.site.page("/", "<title>foreign</title><iframe src='@b/leaf'></iframe>");
     task.site.page("/leaf", "leaf");
     let changes = client.subscribe(Watch::everything().only(&["Target.targetInfoChanged"]), Capacity::default());
@@ -171,5 +173,28 @@ fn pages_of_other_clients_are_left_alone() {
     assert_eq!(task.eval("1 + 1"), 2);
     assert_eq!(task.view().pages.len(), 1, "nor what it opens");
     drop((task, client));
-    browser.close(soon()).unwrap();
+}
+
+#[test]
+fn popups_of_own_pages_end_with_the_task_and_those_of_others_stay() {
+    let Some(lease) = Lease::take_empty() else { return };
+    let client = other_client(&lease);
+    let adopted = client.call(&CreateTarget::new("about:blank"), soon()).unwrap().target_id;
+    let options = SupervisorOptions::task("popups").pages(Pages::Existing(adopted.clone()));
+    let task = Task::attach(lease.url(), options);
+    let own = task.open_page("about:blank", None, soon()).unwrap();
+    let opened = |opener: &TargetId| {
+        let known = task.view().pages.len();
+        task.start_script(&FrameRef::TopOf(opener.clone()), "open('about:blank')").unwrap();
+        task.until("the popup", |now| now.pages.len() > known).pages.last().unwrap().target_id.clone()
+    };
+    let first = opened(&own);
+    let of_popup = opened(&first);
+    let of_adopted = opened(&adopted);
+    task.stop(soon());
+    let left = pages(&client);
+    assert!(left.contains(&adopted) && left.contains(&of_adopted), "{left:?}");
+    for gone in [&own, &first, &of_popup] {
+        assert!(!left.contains(gone), "{gone} of {own}, {first}, {of_popup}");
+    }
 }

@@ -1,9 +1,8 @@
 //! Pages that crash, hang or are removed. Each test has its own browser.
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::cdp::protocol::target::DetachFromTarget;
 use cdpilot::cdp::{self, GoneReason};
@@ -11,7 +10,8 @@ use cdpilot::supervisor::{ClosedBy, Error, EventKind, FrameRef, PageState, Pages
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
-use crate::support::chrome::{Task, launch, soon, until};
+use crate::support::chrome::{Task, soon, until};
+use crate::support::lease::Lease;
 
 fn gone(outcome: Result<impl std::fmt::Debug, Error>) -> GoneReason {
     match outcome {
@@ -33,7 +33,7 @@ fn while_waiting(task: &Task, frame: &FrameRef, end: impl FnOnce()) -> Result<()
         end();
         let began = Instant::now();
         let (outcome, ended) = waiting.join().unwrap();
-        assert!(ended.saturating_duration_since(began) < Duration::from_secs(10));
+        assert!(ended.saturating_duration_since(began) < crate::support::LIMIT);
         outcome
     })
 }
@@ -50,7 +50,7 @@ fn state(task: &Task) -> PageState {
 
 #[test]
 fn a_crashed_page_fails_its_calls_and_can_be_reloaded() {
-    let Some(task) = Task::own("crash") else { return };
+    let Some(task) = Task::leased("crash") else { return };
     task.site.page("/", "<title>alive</title><iframe src='@a/leaf'></iframe>");
     task.site.page("/leaf", "leaf");
     for round in 0..2 {
@@ -62,7 +62,7 @@ fn a_crashed_page_fails_its_calls_and_can_be_reloaded() {
         task.until("the crash", |now| now.pages[0].state == PageState::Crashed);
         let began = Instant::now();
         assert_eq!(gone(task.evaluate(&FrameRef::Top, "1", soon())), GoneReason::Crashed);
-        assert!(began.elapsed() < Duration::from_secs(5));
+        assert!(began.elapsed() < crate::support::LIMIT);
         task.call_raw(&FrameRef::Top, "Page.getNavigationHistory", &json!({}), soon()).unwrap();
         task.call_raw(&FrameRef::Top, "Page.reload", &json!({}), soon()).unwrap();
         task.until("it is back", |now| now.pages[0].state == PageState::Ready);
@@ -77,7 +77,7 @@ fn a_crashed_page_fails_its_calls_and_can_be_reloaded() {
 
 #[test]
 fn a_crashed_page_can_navigate_or_be_closed() {
-    let Some(task) = Task::own("crash-away") else { return };
+    let Some(task) = Task::leased("crash-away") else { return };
     task.site.page("/", "<title>elsewhere</title>");
     crash(&task, &task.top());
     task.until("the crash", |now| now.pages[0].state == PageState::Crashed);
@@ -93,7 +93,7 @@ fn a_crashed_page_can_navigate_or_be_closed() {
 
 #[test]
 fn a_crashed_frame_does_not_affect_its_page() {
-    let Some(task) = Task::own("crash-frame") else { return };
+    let Some(task) = Task::leased("crash-frame") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
     task.go(&task.site.url("a", "/"));
@@ -141,7 +141,7 @@ fn kill(pid: i64) {
 
 #[test]
 fn a_dialog_of_a_crashed_page_is_lost() {
-    let Some(task) = Task::own("crash-dialog") else { return };
+    let Some(task) = Task::leased("crash-dialog") else { return };
     task.site.page("/", "page");
     task.go(&task.site.url("a", "/"));
     let process = process_of(&task, &task.top());
@@ -163,9 +163,10 @@ fn a_dialog_of_a_crashed_page_is_lost() {
 
 #[test]
 fn a_call_ends_when_its_page_or_frame_is_removed() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
-    let task = Task::attach(&url, SupervisorOptions::task("away")).unwrap();
+    // Its supervisor loses one page, which stays.
+    let Some(lease) = Lease::take_empty() else { return };
+    let url = lease.url().to_owned();
+    let task = Task::attach(&url, SupervisorOptions::task("away"));
     let other = cdp::Connection::connect(&url, &cdp::ConnectOptions::default()).unwrap();
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
@@ -198,14 +199,13 @@ fn a_call_ends_when_its_page_or_frame_is_removed() {
     task.until("no page", |now| now.pages.is_empty() && now.frames.is_empty());
     assert!(matches!(task.evaluate(&FrameRef::Top, "1", soon()), Err(Error::NoPage)));
     drop(task);
-    BrowserProcess::close(browser, soon()).unwrap();
 }
 
 #[test]
 fn a_hanging_page_delays_no_other() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
-    let task = Task::attach(&url, SupervisorOptions::task("first")).unwrap();
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url().to_owned();
+    let task = Task::attach(&url, SupervisorOptions::task("first"));
     task.site.page("/", "<title>fine</title>");
     task.go(&task.site.url("a", "/"));
     let hung = task.open_page(&task.site.url("b", "/"), None, soon()).unwrap();
@@ -239,5 +239,4 @@ fn a_hanging_page_delays_no_other() {
     assert_eq!(changes.count(), 2);
     all.stop(soon());
     drop((all, task));
-    browser.close(soon()).unwrap();
 }

@@ -63,7 +63,7 @@ fn nested(site: &Site) -> String {
 
 #[test]
 fn every_dialog_of_the_main_frame_is_answered() {
-    let Some(task) = Task::shared("main-frame") else { return };
+    let Some(task) = Task::leased("main-frame") else { return };
     task.go(&nested(&task.site));
     let top = task.top();
     every_case_in(&task, &top, task.site.url("a", "").as_str());
@@ -71,7 +71,7 @@ fn every_dialog_of_the_main_frame_is_answered() {
 
 #[test]
 fn every_dialog_of_a_frame_in_the_same_process_is_answered() {
-    let Some(task) = Task::shared("same-process") else { return };
+    let Some(task) = Task::leased("same-process") else { return };
     task.go(&nested(&task.site));
     let frame = task.frame("/same");
     assert!(!frame.is_oopif);
@@ -80,7 +80,7 @@ fn every_dialog_of_a_frame_in_the_same_process_is_answered() {
 
 #[test]
 fn every_dialog_of_a_frame_in_another_process_is_answered() {
-    let Some(task) = Task::shared("other-process") else { return };
+    let Some(task) = Task::leased("other-process") else { return };
     task.go(&nested(&task.site));
     let frame = task.frame("/one");
     assert!(frame.is_oopif);
@@ -89,7 +89,7 @@ fn every_dialog_of_a_frame_in_another_process_is_answered() {
 
 #[test]
 fn every_dialog_of_a_frame_two_processes_down_is_answered() {
-    let Some(task) = Task::shared("two-down") else { return };
+    let Some(task) = Task::leased("two-down") else { return };
     task.go(&nested(&task.site));
     let (outer, inner) = (task.frame("/one"), task.frame("/two"));
     assert!(inner.is_oopif && inner.session_id != outer.session_id);
@@ -98,7 +98,7 @@ fn every_dialog_of_a_frame_two_processes_down_is_answered() {
 
 #[test]
 fn every_dialog_of_a_frame_inside_another_process_is_answered() {
-    let Some(task) = Task::shared("inside-other") else { return };
+    let Some(task) = Task::leased("inside-other") else { return };
     task.go(&nested(&task.site));
     let (outer, inner) = (task.frame("/one"), task.frame("/same?b"));
     assert!(!inner.is_oopif && inner.session_id == outer.session_id);
@@ -107,7 +107,7 @@ fn every_dialog_of_a_frame_inside_another_process_is_answered() {
 
 #[test]
 fn a_dialog_called_through_the_window_of_a_frame_is_seen() {
-    let Some(task) = Task::shared("content-window") else { return };
+    let Some(task) = Task::leased("content-window") else { return };
     task.go(&nested(&task.site));
     let frame = task.frame("/same");
     task.run("document.querySelector('iframe').contentWindow.alert('through the window')");
@@ -119,7 +119,7 @@ fn a_dialog_called_through_the_window_of_a_frame_is_seen() {
 
 #[test]
 fn a_page_with_a_dialog_during_load_continues_after_the_answer() {
-    let Some(task) = Task::shared("loading") else { return };
+    let Some(task) = Task::leased("loading") else { return };
     task.site.page(
         "/",
         "<script>let got = [confirm('first')]</script><p id=between>\
@@ -145,7 +145,7 @@ fn a_page_with_a_dialog_during_load_continues_after_the_answer() {
 
 #[test]
 fn consecutive_dialogs_are_distinguished() {
-    let Some(task) = Task::shared("row") else { return };
+    let Some(task) = Task::leased("row") else { return };
     task.go(&nested(&task.site));
     let frame = task.frame("/one");
     for frame in [task.top(), frame.frame_id] {
@@ -189,7 +189,7 @@ fn consecutive_dialogs_are_distinguished() {
 
 #[test]
 fn a_beforeunload_dialog_keeps_or_leaves_the_page() {
-    let Some(task) = Task::shared("leaving") else { return };
+    let Some(task) = Task::leased("leaving") else { return };
     task.site.page("/next", "next");
     for place in ["top", "/same", "/one"] {
         task.go(&nested(&task.site));

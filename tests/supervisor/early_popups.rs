@@ -1,12 +1,12 @@
 //! Popups that are resumed before their supervisor has prepared them.
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::cdp::{Capacity, ConnectOptions, Connection, Item, Session, Subscription, Watch};
 use cdpilot::supervisor::{EventKind, NavigationPolicy, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use crate::support::chrome::{Task, launch, soon};
+use crate::support::chrome::{Task, soon};
+use crate::support::lease::Lease;
 use crate::support::proxy::Proxy;
 use crate::support::site::{Answer, Held, Site};
 
@@ -46,8 +46,9 @@ fn resume(session: &Session) {
 
 #[test]
 fn a_supervisor_resumes_no_popup_of_another_program() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
+    // The pages of the other program stay.
+    let Some(lease) = Lease::take_empty() else { return };
+    let url = lease.url().to_owned();
     let (site, other) = (Site::start(), Other::start(&url));
     site.page("/", "opener");
     let create = json!({ "url": site.url("a", "/") });
@@ -86,16 +87,16 @@ struct Slow {
     other: Other,
     /// The session of the other program with the page of the task.
     page: Session,
-    _browser: BrowserProcess,
+    _lease: Lease,
 }
 
 impl Slow {
     fn start() -> Option<Self> {
-        let browser = launch(TransportKind::Port(0))?;
-        let url = browser.endpoint().unwrap().url();
+        let lease = Lease::take_empty()?;
+        let url = lease.url().to_owned();
         let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
         let proxy = Proxy::of(&url);
-        let task = Task::attach(&proxy.url(), SupervisorOptions::task("early").navigation(policy)).unwrap();
+        let task = Task::attach(&proxy.url(), SupervisorOptions::task("early").navigation(policy));
         task.site.page("/", "start");
         task.site.page("/good", "good");
         task.go(&task.site.url("a", "/"));
@@ -103,7 +104,7 @@ impl Slow {
         let attach = json!({ "targetId": task.target(), "flatten": true });
         let attached = other.connection.call_raw("Target.attachToTarget", &attach, soon()).unwrap().value().unwrap();
         let page = other.connection.session(attached["sessionId"].as_str().unwrap());
-        Some(Self { task, proxy, other, page, _browser: browser })
+        Some(Self { task, proxy, other, page, _lease: lease })
     }
 
     /// Opens a popup, which the other program resumes before the supervisor has heard of it. Returns when it navigates.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::{Task, soon};
 use crate::support::fake_cdp::{Action, Fake, Gate, Request};
 use crate::support::fake_pages::{browser, folded, supervise, supervise_with};
+use crate::support::share::rounds;
 
 /// More calls than a busy machine delays in a row.
 const ATTEMPTS: usize = 1000;
@@ -189,11 +190,11 @@ fn a_script_without_a_probe_ahead_has_its_time() {
 
 #[test]
 fn a_page_that_a_script_of_the_caller_blocked_later_is_rescued() {
-    let Some(task) = Task::own_with(SupervisorOptions::task("later")) else { return };
+    let Some(task) = Task::leased_with(SupervisorOptions::task("later")) else { return };
     task.site.page("/", "later");
     task.go(&task.site.url("a", "/"));
     task.eval("window.kept = 'kept'");
-    for _ in 0..3 {
+    for _ in 0..rounds("CDPILOT_TEST_ROUNDS", 1, 3) {
         task.eval("void setTimeout(() => { while (true); })");
         let got = task.evaluate(&FrameRef::Top, "kept", soon()).unwrap();
         assert_eq!((&got.value, got.rescued), (&json!("kept"), true));
@@ -203,7 +204,7 @@ fn a_page_that_a_script_of_the_caller_blocked_later_is_rescued() {
 
 #[test]
 fn values_that_json_cannot_hold_are_described_as_before_in_any_frame() {
-    let Some(task) = Task::shared("described") else { return };
+    let Some(task) = Task::leased("described") else { return };
     task.site.page("/inner", "inner");
     task.site.page("/", "<iframe src=/inner></iframe>");
     task.go(&task.site.url("a", "/"));

@@ -1,10 +1,11 @@
 //! The frame tree of a page: after attach, truncated, named.
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
 use cdpilot::supervisor::{Frame, FrameRef, FrameTree, PageState, Pages, Supervisor, SupervisorOptions, View};
 use serde_json::json;
 
-use crate::support::chrome::{Task, launch, shared, soon, top_of, until};
+use crate::support::chrome::{Task, soon, top_of, until};
+use crate::support::lease::Lease;
+use crate::support::share::rounds;
 use crate::support::site::Site;
 
 /// Three sites in one another, a frame of the same process beside each.
@@ -74,7 +75,7 @@ fn all_answer(supervisor: &Supervisor, now: &View) {
 
 #[test]
 fn a_page_loaded_after_attach_has_its_full_frame_tree() {
-    let Some(task) = Task::shared("seen") else { return };
+    let Some(task) = Task::leased("seen") else { return };
     task.navigate(&FrameRef::Top, &nested(&task.site), soon()).unwrap();
     let now = complete(&task, &task.site);
     assert_eq!(shape(&now), expected());
@@ -85,8 +86,9 @@ fn a_page_loaded_after_attach_has_its_full_frame_tree() {
 
 #[test]
 fn a_page_loaded_before_attach_has_its_full_frame_tree() {
-    let Some(url) = shared() else { return };
-    let task = Task::shared("before").unwrap();
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
+    let task = Task::attach(url, SupervisorOptions::task("before"));
     task.navigate(&FrameRef::Top, &nested(&task.site), soon()).unwrap();
     let first = complete(&task, &task.site);
     let second = Task::second(url, "later", Pages::Existing(task.target()));
@@ -103,30 +105,28 @@ fn a_page_loaded_before_attach_has_its_full_frame_tree() {
 
 #[test]
 fn all_existing_pages_can_be_supervised() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let url = browser.endpoint().unwrap().url();
-    let one = Task::attach(&url, SupervisorOptions::task("one")).unwrap();
-    let two = Task::attach(&url, SupervisorOptions::task("two")).unwrap();
+    let Some(lease) = Lease::take_empty() else { return };
+    let url = lease.url();
+    let one = Task::attach(url, SupervisorOptions::task("one"));
+    let two = Task::attach(url, SupervisorOptions::task("two"));
     one.navigate(&FrameRef::Top, &nested(&one.site), soon()).unwrap();
     complete(&one, &one.site);
     two.site.page("/", "<title>plain</title>");
     two.go(&two.site.url("b", "/"));
-    let all = Task::second(&url, "all", Pages::All);
-    // The page that the browser started with, and those two.
-    let now = until(&all, "three pages and eight frames", |now| now.pages.len() == 3 && now.frames.len() >= 9);
+    let all = Task::second(url, "all", Pages::All);
+    let now = until(&all, "two pages and eight frames", |now| now.pages.len() == 2 && now.frames.len() == 8);
     assert!(now.pages.iter().all(|page| page.state == PageState::Ready && !page.own));
     let of = |task: &Task| now.frames_of(task.target().as_str()).count();
     assert_eq!((of(&one), of(&two)), (7, 1));
-    let three = Task::attach(&url, SupervisorOptions::task("three")).unwrap();
+    let three = Task::attach(url, SupervisorOptions::task("three"));
     let now = until(&all, "a page that came later", |now| now.page(three.target().as_str()).is_some());
-    assert_eq!(now.pages.len(), 4);
+    assert_eq!(now.pages.len(), 3);
     assert!(one.view().pages.len() == 1 && two.view().pages.len() == 1);
     all.stop(soon());
     for task in [&one, &two, &three] {
         assert_eq!(task.eval("1"), 1, "no page was closed");
     }
     drop((one, two, three));
-    BrowserProcess::close(browser, soon()).unwrap();
 }
 
 fn paths(tree: &FrameTree) -> Vec<&str> {
@@ -135,7 +135,7 @@ fn paths(tree: &FrameTree) -> Vec<&str> {
 
 #[test]
 fn a_frame_tree_omits_deep_cross_process_frames() {
-    let Some(task) = Task::shared("deep") else { return };
+    let Some(task) = Task::leased("deep") else { return };
     task.navigate(&FrameRef::Top, &nested(&task.site), soon()).unwrap();
     let now = complete(&task, &task.site);
     let tree = now.frame_tree(task.target().as_str());
@@ -156,15 +156,19 @@ fn a_frame_tree_omits_deep_cross_process_frames() {
 
 #[test]
 fn a_frame_tree_is_truncated_at_thirty_frames() {
-    let Some(task) = Task::shared("hundred") else { return };
+    let Some(task) = Task::leased("hundred") else { return };
+    let many = rounds("CDPILOT_TEST_FRAMES", 40, 100);
     task.site.page(
         "/",
-        "<script>for (let i = 0; i < 100; i++) document.write(`<iframe src='@a/f?${i}'></iframe>`)</script>",
+        &format!(
+            "<script>for (let i = 0; i < {many}; i++) document.write(`<iframe src='@a/f?${{i}}'></iframe>`)</script>"
+        ),
     );
     task.site.page("/f", "frame");
     task.go(&task.site.url("a", "/"));
     let now = task.until("all frames", |now| {
-        now.frames.len() == 101 && now.frames.iter().all(|frame| !frame.url.is_empty() && frame.session_id.is_some())
+        now.frames.len() == many + 1
+            && now.frames.iter().all(|frame| !frame.url.is_empty() && frame.session_id.is_some())
     });
     let target = task.target();
     let tree = now.frame_tree(target.as_str());
@@ -172,9 +176,9 @@ fn a_frame_tree_is_truncated_at_thirty_frames() {
     let numbers: Vec<String> = (0..30).map(|i| format!("f?{i}")).collect();
     assert_eq!(paths(&tree), numbers, "the first ones, in their order");
     let full = now.full_frame_tree(target.as_str());
-    assert_eq!((full.children.len(), full.truncated), (100, false));
+    assert_eq!((full.children.len(), full.truncated), (many, false));
     let last = full.children.last().unwrap().frame_id.clone();
-    assert_eq!(task.eval_in(&last, "location.search"), "?99");
+    assert_eq!(task.eval_in(&last, "location.search"), format!("?{}", many - 1));
     // Exactly thirty are not cut.
     task.eval("[...document.querySelectorAll('iframe')].slice(30).forEach(frame => frame.remove())");
     let now = task.until("thirty left", |now| now.frames.len() == 31);
@@ -184,7 +188,7 @@ fn a_frame_tree_is_truncated_at_thirty_frames() {
 
 #[test]
 fn frames_without_url_are_listed() {
-    let Some(task) = Task::shared("srcdoc") else { return };
+    let Some(task) = Task::leased("srcdoc") else { return };
     task.site.page(
         "/",
         "<iframe name=plain srcdoc='<script>who = 1</script>'></iframe>\
@@ -211,7 +215,7 @@ fn frames_without_url_are_listed() {
 
 #[test]
 fn a_frame_of_a_loading_page_is_listed_before_its_response() {
-    let Some(task) = Task::shared("held") else { return };
+    let Some(task) = Task::leased("held") else { return };
     let held = crate::support::site::Held::default();
     task.site.page("/", "<iframe src='@a/slow'></iframe><iframe src='@b/slow'></iframe><p id=end>");
     task.site.put("/slow", crate::support::site::Answer::html("<title>slow</title>").held_by(&held));

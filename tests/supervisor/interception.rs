@@ -29,7 +29,7 @@ fn showing(name: &str) -> Option<Task> {
 }
 
 fn showing_with(options: SupervisorOptions) -> Option<Task> {
-    let task = Task::shared_with(options)?;
+    let task = Task::leased_with(options)?;
     task.site.page("/", "<title>page</title>");
     task.site.page("/api/x", "of the server");
     task.navigate(&FrameRef::Top, &task.site.url("a", "/"), soon()).unwrap();

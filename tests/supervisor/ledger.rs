@@ -23,7 +23,7 @@ fn rules_decide_by_type_text_and_origin_before_the_policy() {
         rule(DialogMatch::of(DialogType::Alert), DialogPolicy::AutoDismiss),
     ];
     let options = SupervisorOptions::task("rules").rules(rules);
-    let Some(task) = Task::shared_with(options) else { return };
+    let Some(task) = Task::leased_with(options) else { return };
     task.site.page("/", "rules");
     task.go(&task.site.url("a", "/"));
     assert_eq!(task.eval("alert('an alert'); prompt('who?', 'preset')"), "preset");
@@ -38,7 +38,7 @@ fn rules_decide_by_type_text_and_origin_before_the_policy() {
 
 #[test]
 fn rules_decide_by_frame() {
-    let Some(task) = Task::shared("rules-frames") else { return };
+    let Some(task) = Task::leased("rules-frames") else { return };
     task.site.page("/inner", "inner");
     let inner = format!(
         "<iframe src='{}' name=one></iframe><iframe src='{}' name=two></iframe>",
@@ -62,7 +62,7 @@ fn rules_decide_by_frame() {
 
 #[test]
 fn armed_answers_apply_to_matching_dialogs_oldest_first() {
-    let Some(task) = Task::shared("armed-fifo") else { return };
+    let Some(task) = Task::leased("armed-fifo") else { return };
     let prompts = || DialogMatch::of(DialogType::Prompt);
     task.arm_when(ArmedAnswer::new(text("for names")).when(prompts().with_text("name")).times(2)).unwrap();
     task.arm_when(ArmedAnswer::new(text("first")).when(prompts())).unwrap();
@@ -122,7 +122,7 @@ fn a_held_dialog_outlasts_the_watchdog() {
 fn secrets_in_dialogs_are_redacted_everywhere() {
     let options = SupervisorOptions::task("covered").secrets(Secrets::new(["open sesame"]));
     assert!(!format!("{options:?}").contains("sesame"));
-    let Some(task) = Task::shared_with(options) else { return };
+    let Some(task) = Task::leased_with(options) else { return };
     let token = ["ghp", "_", "a1B2c3D4e5F6g7H8i9J0k1"].concat();
     task.arm_when(ArmedAnswer::new(ACCEPT).when(DialogMatch::any().with_text(&token))).unwrap();
     // Matched as the page wrote it. Accepted without a text, a prompt gives its preset, as it was.

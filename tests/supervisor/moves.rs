@@ -1,12 +1,12 @@
 //! The frame tree while a page changes: frames come, go and move between processes.
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
-use cdpilot::browser::TransportKind;
 use cdpilot::cdp::protocol::page::FrameId;
-use cdpilot::supervisor::{EventKind, FrameRef, Supervisor, SupervisorOptions, View};
+use cdpilot::supervisor::{EventKind, FrameRef, View};
 use serde_json::json;
 
-use crate::support::chrome::{Task, launch, soon};
+use crate::support::chrome::{Task, soon};
+use crate::support::share::{rounds, share};
 
 /// A page with a frame of its own process and one of another.
 fn two_frames(task: &Task) -> [FrameId; 2] {
@@ -32,7 +32,7 @@ fn has(now: &View, expected: &[&str]) -> bool {
 
 #[test]
 fn a_removed_frame_is_gone() {
-    let Some(task) = Task::shared("removed") else { return };
+    let Some(task) = Task::leased("removed") else { return };
     let [x, y] = two_frames(&task);
     for (frame, name, left) in [(y, "y", 2), (x, "x", 1)] {
         task.eval(&format!("document.querySelector('[name={name}]').remove()"));
@@ -47,13 +47,13 @@ fn a_removed_frame_is_gone() {
 
 #[test]
 fn a_removed_frame_takes_its_children_along() {
-    let Some(task) = Task::shared("subtree") else { return };
+    let Some(task) = Task::leased("subtree") else { return };
     task.site.page("/", "<iframe src='@b/one'></iframe>");
     task.site.page("/one", "<iframe src='@c/two'></iframe><iframe src='@b/leaf'></iframe>");
     task.site.page("/two", "<iframe src='@a/leaf?a'></iframe><iframe src='@c/leaf?c'></iframe>");
     task.site.page("/leaf", "leaf");
     task.go(&task.site.url("a", "/"));
-    for _ in 0..3 {
+    for _ in 0..rounds("CDPILOT_TEST_ROUNDS", 2, 3) {
         task.until("the whole tree", |now| has(now, &["", "leaf", "leaf?a", "leaf?c", "one", "two"]));
         task.eval("frame = document.querySelector('iframe'); frame.remove()");
         task.until("the top frame alone", |now| has(now, &[""]));
@@ -63,9 +63,9 @@ fn a_removed_frame_takes_its_children_along() {
 
 #[test]
 fn a_frame_keeps_its_id_while_it_moves_between_processes() {
-    let Some(task) = Task::shared("moving") else { return };
+    let Some(task) = Task::leased("moving") else { return };
     let [x, y] = two_frames(&task);
-    for round in 0..3 {
+    for round in 0..rounds("CDPILOT_TEST_ROUNDS", 1, 3) {
         for (host, path, oopif) in [("b", "/y?", true), ("a", "/x?", false), ("c", "/z?", true), ("b", "/z?", true)] {
             for frame in [&x, &y] {
                 let name = if *frame == x { "x" } else { "y" };
@@ -86,10 +86,10 @@ fn a_frame_keeps_its_id_while_it_moves_between_processes() {
 
 #[test]
 fn a_navigation_replaces_all_frames() {
-    let Some(task) = Task::shared("top") else { return };
+    let Some(task) = Task::leased("top") else { return };
     let [x, y] = two_frames(&task);
     let top = task.top();
-    for host in ["a", "b", "a"] {
+    for host in share(["a", "b", "a"], 2) {
         task.go(&task.site.url(host, "/next"));
         let now = task.until("the new frames", |now| has(now, &["next", "z"]));
         assert!(now.frame(x.as_str()).is_none() && now.frame(y.as_str()).is_none());
@@ -103,14 +103,12 @@ fn a_navigation_replaces_all_frames() {
 
 #[test]
 fn going_back_and_forward_restores_the_frames() {
-    // Its own browser: the shared one may be too busy to keep a page.
-    let Some(browser) = launch(TransportKind::Pipe) else { return };
-    let task = Task::over(Supervisor::start(browser, SupervisorOptions::task("back")).unwrap());
+    let Some(task) = Task::leased("back") else { return };
     two_frames(&task);
     task.eval("addEventListener('pageshow', event => console.log(event.persisted ? 'kept' : 'anew')); mark = 7");
     task.go(&task.site.url("b", "/next"));
     task.until("the next page", |now| has(now, &["next", "z"]));
-    for _ in 0..3 {
+    for _ in 0..rounds("CDPILOT_TEST_ROUNDS", 1, 3) {
         task.run("history.back()");
         task.until("back", |now| has(now, &["", "x", "y"]));
         for (path, who) in [("/x", "x"), ("/y", "y")] {
@@ -130,7 +128,7 @@ fn going_back_and_forward_restores_the_frames() {
 
 #[test]
 fn a_same_document_navigation_keeps_the_document() {
-    let Some(task) = Task::shared("within") else { return };
+    let Some(task) = Task::leased("within") else { return };
     let [x, y] = two_frames(&task);
     task.eval("mark = 7; history.pushState({}, '', '/pushed?1')");
     let now = task.until("the new address", |now| now.pages[0].url.ends_with("/pushed?1"));
@@ -154,7 +152,7 @@ fn a_same_document_navigation_keeps_the_document() {
 
 #[test]
 fn the_url_of_a_new_document_includes_its_fragment() {
-    let Some(task) = Task::shared("fragment") else { return };
+    let Some(task) = Task::leased("fragment") else { return };
     two_frames(&task);
     let url = task.site.url("b", "/next#there");
     task.navigate(&FrameRef::Top, &url, soon()).unwrap();
@@ -165,7 +163,7 @@ fn the_url_of_a_new_document_includes_its_fragment() {
 
 #[test]
 fn a_page_has_title_and_url() {
-    let Some(task) = Task::shared("title") else { return };
+    let Some(task) = Task::leased("title") else { return };
     task.site.page("/", "<title>first</title>");
     task.go(&task.site.url("a", "/"));
     task.until("the title", |now| &*now.pages[0].title == "first");
@@ -176,12 +174,13 @@ fn a_page_has_title_and_url() {
 
 #[test]
 fn short_lived_frames_leave_no_trace() {
-    let Some(task) = Task::shared("churn") else { return };
+    let Some(task) = Task::leased("churn") else { return };
     two_frames(&task);
     let site = &task.site;
+    let many = rounds("CDPILOT_TEST_FRAMES", 12, 40);
     let script = format!(
         "(async () => {{
-            for (let i = 0; i < 40; i++) {{
+            for (let i = 0; i < {many}; i++) {{
                 const frame = document.createElement('iframe');
                 frame.src = (i % 2 ? '{}' : '{}') + '?' + i;
                 document.body.append(frame);

@@ -7,10 +7,11 @@ use cdpilot::cdp::protocol::page::Navigate;
 use cdpilot::supervisor::{
     BridgeMode, Error, EventKind, FrameRef, Login, NavigationPolicy, PageState, PageView, SupervisorOptions,
 };
-use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{ACCEPT, Task, options, soon, top_of};
+use crate::support::lease::Lease;
+use crate::support::share::{rounds, share};
 use crate::support::site::{Answer, Held, Site};
 
 /// `b.localhost` is blocked.
@@ -20,7 +21,7 @@ fn without_b(name: &str) -> SupervisorOptions {
 }
 
 fn start(options: SupervisorOptions) -> Option<Task> {
-    let task = Task::shared_with(options)?;
+    let task = Task::leased_with(options)?;
     task.site.page("/", "start");
     task.site.page("/good", "good");
     task.site.put("/to-b", redirect(&task.site.url("b", "/secret")));
@@ -96,15 +97,13 @@ fn a_blocked_navigation_keeps_the_page() {
         at(&a("/"));
     }
     // By itself: a script, a link, a form, a refresh.
-    for (times, script) in [
+    let scripts = [
         "location = LINK",
         "document.body.innerHTML = `<a href='${LINK}'>go</a>`; document.querySelector('a').click()",
         "document.body.innerHTML = `<form method=post action='${LINK}'>`; document.querySelector('form').submit()",
         "document.head.innerHTML = `<meta http-equiv=refresh content='0;url=${LINK}'>`",
-    ]
-    .iter()
-    .enumerate()
-    {
+    ];
+    for (times, script) in share(scripts, 2).into_iter().enumerate() {
         task.eval(&format!("{{ const LINK = '{}'; {script} }}; 1", b("/by-itself")));
         let response = blocked(&task, "/by-itself", times + 1);
         assert_eq!((&response["main"], &response["frame_id"]), (&json!(true), &json!(task.top())));
@@ -143,7 +142,7 @@ fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
     // It is the frame that is kept, not its page.
     assert!(task.view().pages[0].blocked.is_none());
 
-    for (name, script) in [
+    let popups = [
         ("plain", "open(LINK)"),
         ("unrelated", "open(LINK, '', 'noopener')"),
         ("led", "open(LED)"),
@@ -152,7 +151,8 @@ fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
             "document.body.innerHTML = `<a target=_blank href='${LINK}'>go</a>`; document.querySelector('a').click()",
         ),
         ("later", "const it = open('about:blank'); it.location = LINK"),
-    ] {
+    ];
+    for (name, script) in share(popups, 2) {
         let (link, led) = (site.url("b", &format!("/popup-{name}")), site.url("a", &format!("/led-{name}")));
         site.put(&format!("/led-{name}"), redirect(&link));
         task.eval(&format!("{{ const LINK = '{link}', LED = '{led}'; {script} }}; 1"));
@@ -172,7 +172,7 @@ fn the_policy_applies_to_the_first_request_of_frames_and_popups() {
     let now = task.until("its refusal", |now| now.page(opened.as_str()).is_some_and(|page| page.blocked.is_some()));
     assert!(now.page(opened.as_str()).unwrap().blocked.as_ref().unwrap().url.ends_with("/secret"));
     // And some that may go where they want.
-    for _ in 0..5 {
+    for _ in 0..rounds("CDPILOT_TEST_ROUNDS", 2, 5) {
         let opened = task.open_page(&site.url("c", "/good"), None, soon()).unwrap();
         let top = FrameRef::TopOf(opened.clone());
         task.until("the page", |now| now.page(opened.as_str()).is_some_and(|page| page.url.ends_with("/good")));
@@ -190,7 +190,7 @@ fn the_policy_applies_to_many_popups_at_once() {
         return;
     }
     let Some(task) = start(without_b("nav-burst")) else { return };
-    for round in 0..4 {
+    for round in 0..rounds("CDPILOT_TEST_ROUNDS", 2, 4) {
         let link = task.site.url("b", &format!("/burst-{round}-"));
         task.eval(&format!("for (let n = 0; n < 8; n++) open('{link}' + n, '', n % 2 ? 'noopener' : ''); 1"));
         for number in 0..8 {
@@ -354,22 +354,22 @@ fn the_policy_works_with_the_bridge_and_logins() {
 
 #[test]
 fn a_start_at_a_blocked_url_is_refused() {
-    let Some(_) = options(TransportKind::Pipe) else { return };
-    let url = crate::support::chrome::shared().unwrap();
+    let Some(lease) = Lease::take() else { return };
     let pages = cdpilot::supervisor::Pages::New { url: "http://b.localhost/".to_owned(), context: None };
     let options = without_b("nav-start").pages(pages);
-    let started = cdpilot::supervisor::Supervisor::attach(url, &cdpilot::cdp::ConnectOptions::default(), options);
+    let started =
+        cdpilot::supervisor::Supervisor::attach(lease.url(), &cdpilot::cdp::ConnectOptions::default(), options);
     reason(started);
 }
 
 /// Chromium 156 forgets a navigation that it is asking the old document about when another one replaces that document.
 #[test]
 fn a_navigation_during_another_one_is_not_lost() {
-    for network in [true, false] {
-        let Some(task) = Task::shared_with(SupervisorOptions::task("lost").network(network)) else { return };
+    for network in share([true, false], 1) {
+        let Some(task) = Task::leased_with(SupervisorOptions::task("lost").network(network)) else { return };
         task.site.page("/", "<title>home</title>");
         task.site.page("/draft", "<title>draft</title>");
-        for round in 0..if network { 12 } else { 4 } {
+        for round in 0..rounds("CDPILOT_TEST_ROUNDS", 3, if network { 12 } else { 4 }) {
             task.go(&task.site.url("a", "/draft"));
             task.loaded(&FrameRef::Top);
             let ask_once = "let asked = 0; onbeforeunload = event => { if (asked++ === 0) event.preventDefault(); }";
@@ -379,7 +379,7 @@ fn a_navigation_during_another_one_is_not_lost() {
             task.dialog();
             task.answer(ACCEPT);
             let home = task.site.url("a", &format!("/?{round}"));
-            task.navigate(&FrameRef::Top, &home, Deadline::after_secs(20)).unwrap();
+            task.navigate(&FrameRef::Top, &home, soon()).unwrap();
             task.until("the new document", |now| top_of(now).is_some_and(|top| *top.url == *home));
         }
     }

@@ -21,7 +21,7 @@ fn eval(task: &Task, page: &TargetId, script: &str) -> Value {
 
 #[test]
 fn a_popup_belongs_to_the_task() {
-    let Some(task) = Task::shared("popup") else { return };
+    let Some(task) = Task::leased("popup") else { return };
     task.site.page("/", "<a target=_blank href='@b/other'>open</a>");
     task.site.page("/other", "<title>other</title><iframe src='@c/leaf'></iframe>");
     task.site.page("/leaf", "leaf");
@@ -53,7 +53,7 @@ fn a_popup_belongs_to_the_task() {
 
 #[test]
 fn a_call_on_a_popup_names_the_dialog_of_its_opener() {
-    let Some(task) = Task::shared("opener-asks") else { return };
+    let Some(task) = Task::leased("opener-asks") else { return };
     task.site.page("/", "opener");
     task.site.page("/pop", "<title>popup</title>");
     task.go(&task.site.url("a", "/"));
@@ -70,7 +70,7 @@ fn a_call_on_a_popup_names_the_dialog_of_its_opener() {
 
 #[test]
 fn a_dialog_of_an_opening_popup_is_answered() {
-    let Some(task) = Task::shared("asking-popup") else { return };
+    let Some(task) = Task::leased("asking-popup") else { return };
     task.site.page("/", "opener");
     task.site
         .page("/asks", "<script>got = [String(alert('one')), confirm('two'), prompt('three', 'x')]</script><p id=end>");
@@ -98,7 +98,7 @@ fn a_dialog_of_an_opening_popup_is_answered() {
 
 #[test]
 fn a_popup_of_a_cross_process_frame_belongs_to_the_task() {
-    let Some(task) = Task::shared("frame-popup") else { return };
+    let Some(task) = Task::leased("frame-popup") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
     task.site.page("/asks", "<script>got = confirm('sure?')</script>");
@@ -116,7 +116,7 @@ fn a_popup_of_a_cross_process_frame_belongs_to_the_task() {
 
 #[test]
 fn a_popup_may_close_itself() {
-    let Some(task) = Task::shared("closes-itself") else { return };
+    let Some(task) = Task::leased("closes-itself") else { return };
     task.site.page("/", "opener");
     task.site.page("/other", "other");
     task.go(&task.site.url("a", "/"));
@@ -139,7 +139,7 @@ fn a_popup_may_close_itself() {
 
 #[test]
 fn pages_of_the_task_are_opened_and_closed() {
-    let Some(task) = Task::shared("own-pages") else { return };
+    let Some(task) = Task::leased("own-pages") else { return };
     task.site.page("/", "<title>mine</title>");
     let mut open = Vec::new();
     for n in 0..5 {

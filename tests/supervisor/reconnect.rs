@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
+use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::supervisor::{
     ClosedBy, Error, EventKind, FrameRef, Fulfilment, PageState, Pages, Phase, Reconnect, RouteAction, RouteRule,
@@ -13,6 +13,7 @@ use cdpilot::sync::{Deadline, spawn};
 use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, Task, launch, soon, top_of, until};
+use crate::support::lease::Lease;
 use crate::support::proxy::Proxy;
 use crate::support::site::Site;
 
@@ -21,7 +22,7 @@ struct Far {
     supervisor: Supervisor,
     proxy: Proxy,
     site: Site,
-    browser: BrowserProcess,
+    lease: Lease,
 }
 
 impl Far {
@@ -30,13 +31,13 @@ impl Far {
     }
 
     fn connected(mut options: SupervisorOptions, connect: &ConnectOptions) -> Option<Self> {
-        let browser = launch(TransportKind::Port(0))?;
-        let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+        let lease = Lease::take_empty()?;
+        let proxy = Proxy::of(lease.url());
         options.start_timeout = soon().left();
         let supervisor = Supervisor::attach(&proxy.url(), connect, options).unwrap();
         let site = Site::start();
         site.page("/", "<title>far away</title>");
-        Some(Self { supervisor, proxy, site, browser })
+        Some(Self { supervisor, proxy, site, lease })
     }
 
     fn new(name: &str) -> Option<Self> {
@@ -56,7 +57,6 @@ impl Far {
     fn end(self) {
         self.supervisor.stop(soon());
         drop(self.proxy);
-        self.browser.close(soon()).unwrap();
     }
 }
 
@@ -171,8 +171,7 @@ fn a_page_that_crashed_before_a_reconnect_is_attached_when_it_is_back() {
     far.proxy.refuse(true);
     far.proxy.cut();
     until(supervisor, "it knows", |now| matches!(now.phase, Phase::Reconnecting(_)));
-    let url = far.browser.endpoint().unwrap().url();
-    let other = Task::second(&url, "other", Pages::All);
+    let other = Task::second(far.lease.url(), "other", Pages::All);
     let page = FrameRef::TopOf(supervisor.view().pages[0].target_id.clone());
     other.reload(&page, soon()).unwrap();
     far.proxy.refuse(false);
@@ -254,7 +253,8 @@ fn pages_opened_and_closed_during_a_reconnect_are_synchronised() {
     let options = SupervisorOptions::task("meanwhile").pages(Pages::All);
     let Some(far) = Far::with(options) else { return };
     let gone = far.supervisor.open_page("about:blank#gone", None, soon()).unwrap();
-    let other = far.browser.connection();
+    let other = far.lease.connect();
+    let other = other.connection();
     far.proxy.refuse(true);
     far.proxy.cut();
     until(&far.supervisor, "it knows", |now| matches!(now.phase, Phase::Reconnecting(_)));
@@ -305,7 +305,6 @@ fn stopping_between_reconnect_tries_is_immediate() {
     .unwrap();
     stopped.recv_deadline(soon().instant()).expect("it hangs");
     drop((thread, far.proxy));
-    far.browser.close(soon()).unwrap();
 }
 
 #[test]

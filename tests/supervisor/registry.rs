@@ -6,7 +6,8 @@ use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::supervisor::{Error, Registry, Supervisor, SupervisorOptions};
 
-use crate::support::chrome::{launch, shared, soon};
+use crate::support::chrome::{launch, soon};
+use crate::support::lease::Lease;
 
 fn get(registry: &Registry, url: &str, task: &str) -> Result<Arc<Supervisor>, Error> {
     let options = SupervisorOptions::task(task).start_timeout(soon().left());
@@ -15,7 +16,8 @@ fn get(registry: &Registry, url: &str, task: &str) -> Result<Arc<Supervisor>, Er
 
 #[test]
 fn a_task_has_one_supervisor() {
-    let Some(url) = shared() else { return };
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
     let registry = Registry::new();
     assert!(registry.get("one").is_none() && registry.tasks().is_empty());
     let first = get(&registry, url, "one").unwrap();
@@ -37,7 +39,8 @@ fn a_task_has_one_supervisor() {
 
 #[test]
 fn concurrent_callers_get_the_same_supervisor() {
-    let Some(url) = shared() else { return };
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
     let registry = Registry::new();
     let together = Barrier::new(8);
     let all: Vec<Arc<Supervisor>> = std::thread::scope(|scope| {
@@ -56,7 +59,8 @@ fn concurrent_callers_get_the_same_supervisor() {
 
 #[test]
 fn another_endpoint_gets_another_supervisor() {
-    let Some(url) = shared() else { return };
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
     let browser = launch(TransportKind::Port(0)).unwrap();
     let other_url = browser.endpoint().unwrap().url();
     let registry = Registry::new();

@@ -10,12 +10,13 @@ use serde_json::json;
 
 use crate::support::chrome::{Task, blocking, launch, soon};
 use crate::support::renderers;
+use crate::support::share::share;
 
 /// The default. A shorter one would take a busy machine for a stuck page.
 const AFTER: Duration = Duration::from_secs(1);
 
 fn task(name: &str) -> Option<Task> {
-    Task::own_with(SupervisorOptions::task(name).rescue_after(AFTER))
+    Task::leased_with(SupervisorOptions::task(name).rescue_after(AFTER))
 }
 
 fn show(task: &Task, html: &str) {
@@ -48,18 +49,28 @@ fn a_page_stuck_in_a_script_is_rescued_and_keeps_its_document() {
     let again = task.evaluate(&top, "kept", soon()).unwrap();
     assert!(!again.rescued, "once is enough");
 
-    loop_in(&task, &top);
-    assert!(task.screenshot(&top, soon()).unwrap().rescued);
-    loop_in(&task, &top);
-    assert!(task.call_raw(&top, "DOM.getDocument", &json!({}), soon()).unwrap().rescued);
-    assert_eq!(task.eval("kept"), "kept");
-    loop_in(&task, &top);
-    let navigation = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
-    assert!(navigation.rescued && task.view().pages[0].url.ends_with("?next"));
-    assert_eq!(task.eval("typeof kept"), "undefined");
-    loop_in(&task, &top);
-    assert!(task.reload(&top, soon()).unwrap().rescued);
-    task.eval("1");
+    for operation in share(["screenshot", "raw command", "navigate", "reload"], 2) {
+        loop_in(&task, &top);
+        match operation {
+            "screenshot" => {
+                assert!(task.screenshot(&top, soon()).unwrap().rescued);
+                assert_eq!(task.eval("kept"), "kept");
+            }
+            "raw command" => {
+                assert!(task.call_raw(&top, "DOM.getDocument", &json!({}), soon()).unwrap().rescued);
+                assert_eq!(task.eval("kept"), "kept");
+            }
+            "navigate" => {
+                let navigation = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
+                assert!(navigation.rescued && task.view().pages[0].url.ends_with("?next"));
+                assert_eq!(task.eval("typeof kept"), "undefined");
+            }
+            _ => {
+                assert!(task.reload(&top, soon()).unwrap().rescued);
+                task.eval("1");
+            }
+        }
+    }
 }
 
 #[test]
@@ -113,7 +124,7 @@ fn an_endless_script_is_terminated_at_its_deadline() {
 fn a_slow_server_is_not_a_stuck_page() {
     let after = Duration::from_secs(4); // a busy machine has its time too
     let options = SupervisorOptions::task("slow").rescue_after(after);
-    let Some(task) = Task::own_with(options) else { return };
+    let Some(task) = Task::leased_with(options) else { return };
     show(&task, "slow");
     let held = crate::support::site::Held::default();
     let slow = crate::support::site::Answer::html("slow at last").held_by(&held);
@@ -187,7 +198,7 @@ fn a_page_with_a_suspended_renderer_is_revived_only_on_request() {
     let pid = browser.pid().unwrap();
     let url = browser.endpoint().unwrap().url();
     let options = SupervisorOptions::task("stopped").rescue_after(AFTER);
-    let task = Task::attach(&url, options).unwrap();
+    let task = Task::attach(&url, options);
     show(&task, "<title>stopped</title>");
     let png = task.screenshot(&FrameRef::Top, soon()).unwrap().result;
     let renderers = renderers::of(pid);

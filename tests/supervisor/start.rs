@@ -12,13 +12,15 @@ use cdpilot::supervisor::{
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
-use crate::support::chrome::{Task, launch, shared, soon, until};
+use crate::support::chrome::{Task, launch, soon, until};
 use crate::support::fake_cdp::Fake;
 use crate::support::leaks::{Baseline, alone};
+use crate::support::lease::Lease;
+use crate::support::share::share;
 
 #[test]
 fn a_start_shows_one_ready_page_and_nothing_else() {
-    let Some(task) = Task::shared("start") else { return };
+    let Some(task) = Task::leased("start") else { return };
     let now = task.view();
     assert!(now.is_active() && task.is_active());
     assert_eq!((now.dialogs.len(), now.recent.len(), now.console.len()), (0, 0, 0));
@@ -35,7 +37,7 @@ fn a_start_shows_one_ready_page_and_nothing_else() {
 
 #[test]
 fn supervision_works_over_every_transport() {
-    for transport in [TransportKind::Pipe, TransportKind::Port(0)] {
+    for transport in share([TransportKind::Pipe, TransportKind::Port(0)], 1) {
         let Some(browser) = launch(transport) else { return };
         let task = Task::over(Supervisor::start(browser, SupervisorOptions::task("transport")).unwrap());
         task.site.page("/", "<title>hello</title>");
@@ -47,8 +49,8 @@ fn supervision_works_over_every_transport() {
 
 #[test]
 fn two_supervisors_of_one_browser_see_only_their_own_pages() {
-    let Some(one) = Task::shared("one") else { return };
-    let two = Task::shared("two").unwrap();
+    let Some(lease) = Lease::take() else { return };
+    let [one, two] = ["one", "two"].map(|name| Task::attach(lease.url(), SupervisorOptions::task(name)));
     for task in [&one, &two] {
         task.site.page("/", &format!("<title>{}</title>", task.task()));
     }
@@ -69,8 +71,8 @@ fn two_supervisors_of_one_browser_see_only_their_own_pages() {
 
 #[test]
 fn two_concurrent_supervisors_do_not_interfere() {
-    let Some(one) = Task::shared("left") else { return };
-    let two = Task::shared("right").unwrap();
+    let Some(lease) = Lease::take() else { return };
+    let [one, two] = ["left", "right"].map(|name| Task::attach(lease.url(), SupervisorOptions::task(name)));
     std::thread::scope(|scope| {
         for task in [&one, &two] {
             scope.spawn(|| {
@@ -90,7 +92,8 @@ fn two_concurrent_supervisors_do_not_interfere() {
 
 #[test]
 fn a_missing_page_cannot_be_supervised() {
-    let Some(url) = shared() else { return };
+    let Some(lease) = Lease::take() else { return };
+    let url = lease.url();
     let pages = Pages::Existing(TargetId::from("F00D"));
     let options = SupervisorOptions::task("nowhere").pages(pages).start_timeout(soon().left());
     let error = Supervisor::attach(url, &ConnectOptions::default(), options).unwrap_err();
@@ -126,7 +129,7 @@ fn a_failed_start_reveals_no_secret_of_the_url() {
             options.start_timeout = Duration::from_millis(300);
             let began = Instant::now();
             let error = Supervisor::attach(&address, &connect, options).unwrap_err();
-            assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+            assert!(began.elapsed() < crate::support::LIMIT, "{:?}", began.elapsed());
             let text = everything_of(&error);
             assert!(!text.contains("hush-hush"), "{text}");
             if port == mute.port() && scheme == "ws" {
@@ -143,7 +146,7 @@ fn a_failed_first_connection_is_not_retried() {
     let began = Instant::now();
     let error = Supervisor::attach(&address, &ConnectOptions::default(), SupervisorOptions::task("no")).unwrap_err();
     assert!(matches!(error, Error::Browser(_)), "{error:?}");
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < crate::support::LIMIT);
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn a_killed_browser_ends_the_supervisor_at_once() {
     let pid = rustix::process::Pid::from_raw(browser.pid().unwrap().cast_signed()).unwrap();
     let reconnect = Reconnect::default().tries(3);
     let options = SupervisorOptions::task("widow").reconnect(reconnect);
-    let task = Task::attach(&url, options).unwrap();
+    let task = Task::attach(&url, options);
     let second = task.open_page("about:blank", None, soon()).unwrap();
     task.start_script(&FrameRef::TopOf(task.target()), "confirm('still there?')").unwrap();
     task.dialog();
@@ -161,14 +164,14 @@ fn a_killed_browser_ends_the_supervisor_at_once() {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let script = "console.log('called'), new Promise(() => {})";
-            task.evaluate(&FrameRef::TopOf(second), script, Deadline::after_secs(120))
+            task.evaluate(&FrameRef::TopOf(second), script, Deadline::after_secs(600))
         });
         task.until("the call", |now| !now.console.is_empty());
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         let began = Instant::now();
         let error = waiting.join().unwrap().unwrap_err();
         assert!(matches!(error, Error::Cdp(_) | Error::NotActive { .. }), "{error:?}");
-        assert!(began.elapsed() < Duration::from_secs(5));
+        assert!(began.elapsed() < crate::support::LIMIT);
     });
     let now = until(&task, "the end", |now| matches!(now.phase, Phase::Ended(_)));
     assert!(!task.is_active());
@@ -180,7 +183,7 @@ fn a_killed_browser_ends_the_supervisor_at_once() {
     let error = task.open_page("about:blank", None, soon()).unwrap_err();
     assert!(matches!(error, Error::NotActive { .. }), "{error:?}");
     assert!(task.wait_until(soon(), |now| !now.pages.is_empty() && now.is_active()).is_none());
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < crate::support::LIMIT);
     let tail = log.wait_since(log.last(), 10, soon());
     assert!(tail.entries.is_empty() && log.has_ended());
     assert_eq!(log.since(log.last() - 1, 10).entries[0].kind(), EventKind::Ended);
@@ -190,19 +193,18 @@ fn a_killed_browser_ends_the_supervisor_at_once() {
 fn a_stopped_supervisor_leaks_nothing() {
     alone(module_path!(), "a_stopped_supervisor_leaks_nothing", || {
         let before = Baseline::now();
-        for stopped in [true, false] {
-            for transport in [TransportKind::Pipe, TransportKind::Port(0)] {
-                let Some(browser) = launch(transport) else { return };
-                let supervisor = Supervisor::start(browser, SupervisorOptions::task("leaks")).unwrap();
-                supervisor.start_script(&FrameRef::Top, "alert('open at the end')").unwrap();
-                until(&supervisor, "the dialog", |now| !now.dialogs.is_empty());
-                if stopped {
-                    supervisor.stop(soon());
-                    assert!(!supervisor.is_active());
-                }
-                drop(supervisor);
-                before.assert_back(soon());
+        let cases = [true, false].map(|stopped| [(stopped, TransportKind::Pipe), (stopped, TransportKind::Port(0))]);
+        for (stopped, transport) in share(cases.into_iter().flatten(), 2) {
+            let Some(browser) = launch(transport) else { return };
+            let supervisor = Supervisor::start(browser, SupervisorOptions::task("leaks")).unwrap();
+            supervisor.start_script(&FrameRef::Top, "alert('open at the end')").unwrap();
+            until(&supervisor, "the dialog", |now| !now.dialogs.is_empty());
+            if stopped {
+                supervisor.stop(soon());
+                assert!(!supervisor.is_active());
             }
+            drop(supervisor);
+            before.assert_back(soon());
         }
     });
 }

@@ -9,7 +9,7 @@ use crate::support::site::Answer;
 
 #[test]
 fn pages_with_workers_work() {
-    let Some(task) = Task::shared("workers") else { return };
+    let Some(task) = Task::leased("workers") else { return };
     task.site.page("/", "page");
     task.site.put(
         "/worker.js",
@@ -48,7 +48,7 @@ fn pages_with_workers_work() {
 
 #[test]
 fn cross_process_frames_with_workers_work() {
-    let Some(task) = Task::shared("frame-workers") else { return };
+    let Some(task) = Task::leased("frame-workers") else { return };
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
     task.site.put("/worker.js", Answer::script("postMessage('there')"));
@@ -60,7 +60,7 @@ fn cross_process_frames_with_workers_work() {
 
 #[test]
 fn pages_with_service_workers_work() {
-    let Some(task) = Task::shared("service-worker") else { return };
+    let Some(task) = Task::leased("service-worker") else { return };
     task.site.page("/", "page");
     task.site.put(
         "/service.js",
@@ -104,7 +104,7 @@ fn said(task: &Task, text: &str) -> ConsoleEntry {
 
 #[test]
 fn console_messages_have_level_and_frame() {
-    let Some(task) = Task::shared("levels") else { return };
+    let Some(task) = Task::leased("levels") else { return };
     let frames = two_frames(&task);
     for (number, frame) in frames.iter().enumerate() {
         for (call, level) in [
@@ -139,7 +139,7 @@ fn console_messages_have_level_and_frame() {
 
 #[test]
 fn console_messages_are_formatted_as_displayed() {
-    let Some(task) = Task::shared("texts") else { return };
+    let Some(task) = Task::leased("texts") else { return };
     task.site.page("/", "<script>\n  console.log('from a file')</script>");
     task.go(&task.site.url("a", "/"));
     let entry = said(&task, "from a file");
@@ -162,7 +162,7 @@ fn console_messages_are_formatted_as_displayed() {
 
 #[test]
 fn the_last_fifty_console_messages_are_kept() {
-    let Some(task) = Task::shared("fifty") else { return };
+    let Some(task) = Task::leased("fifty") else { return };
     task.eval("for (let i = 0; i < 130; i++) console.log('message ' + i)");
     let now = task.until("the last one", |now| now.console.last().is_some_and(|e| &*e.text == "message 129"));
     assert_eq!(now.console.len(), 50);
@@ -174,10 +174,10 @@ fn the_last_fifty_console_messages_are_kept() {
 
 #[test]
 fn a_flood_of_console_messages_delays_nothing() {
-    let Some(task) = Task::shared("flood") else { return };
+    let Some(task) = Task::leased("flood") else { return };
     task.eval("window.flood = setInterval(() => { for (let i = 0; i < 500; i++) console.log('flood ' + i) }, 0)");
     task.until("the flood", |now| now.console.len() == 50);
-    for n in 0..5 {
+    for n in 0..crate::support::share::rounds("CDPILOT_TEST_ROUNDS", 2, 5) {
         task.run(&format!("window.got = confirm('under the flood {n}')"));
         task.dialog_saying(&format!("under the flood {n}"));
         task.respond(None, crate::support::chrome::ACCEPT, soon()).unwrap();

@@ -8,7 +8,6 @@ use cdpilot::agent::{Agents, Followed, Follower, NewConversation};
 use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
 use cdpilot::store::{ConversationState, Store};
-use cdpilot::sync::Deadline;
 use cdpilot::tools::{Effects, Image, Outcome, Tool, ToolError, Toolbox, ToolboxOptions};
 use parking_lot::{Condvar, Mutex};
 use schemars::JsonSchema;
@@ -52,9 +51,7 @@ impl Bench {
     }
 }
 
-pub(crate) fn soon() -> Deadline<'static> {
-    Deadline::after_secs(60)
-}
+pub(crate) use super::soon;
 
 #[derive(serde::Deserialize, JsonSchema)]
 struct Text {

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::chrome::soon;
+use super::lease::Lease;
 use super::schema;
 use super::site::Site;
 use super::{browser_path, chrome};
@@ -28,20 +29,41 @@ pub(crate) struct TestServer {
     options: ServerOptions,
     hangs: AtomicUsize,
     _folder: TempDir,
+    /// Returned last.
+    _lease: Option<Lease>,
 }
 
 impl TestServer {
-    /// Without a browser that runs; one is started when it is needed, if there is one here.
+    /// For tests that need no browser. One is launched by requests that start it, if there is one here.
     pub(crate) fn start() -> Self {
         Self::with(|_, _| {})
     }
 
-    /// The same where a browser is needed: `None` when there is none on this machine and none is required.
+    /// Attaches to a leased browser when one is needed. `None` if there is none on this machine and none is required.
     pub(crate) fn browsing() -> Option<Self> {
         Self::browsing_with(|_, _| {})
     }
 
+    /// The same with other settings.
     pub(crate) fn browsing_with(change: impl FnOnce(&mut Config, &mut ServerOptions)) -> Option<Self> {
+        let lease = Lease::take_empty()?;
+        let mut server = Self::with(|config, options| {
+            options.overrides = Overrides::new();
+            config.browser.cdp_url = Some(lease.url().to_owned());
+            change(config, options);
+        });
+        server._lease = Some(lease);
+        Some(server)
+    }
+
+    /// Launches its browser: for what depends on how a browser is started and ended. `None` as with
+    /// [`browsing`](Self::browsing).
+    pub(crate) fn launching() -> Option<Self> {
+        Self::launching_with(|_, _| {})
+    }
+
+    /// The same with other settings.
+    pub(crate) fn launching_with(change: impl FnOnce(&mut Config, &mut ServerOptions)) -> Option<Self> {
         chrome::options(cdpilot::browser::TransportKind::Pipe)?;
         Some(Self::with(change))
     }
@@ -63,7 +85,7 @@ impl TestServer {
         let server = Server::start(options.clone()).unwrap();
         let api = Api { address: server.addr(), token: server.token().reveal().to_owned() };
         let (server, hangs) = (Some(server), AtomicUsize::new(0));
-        Self { site: Site::start(), api, home, server, options, hangs, _folder: folder }
+        Self { site: Site::start(), api, home, server, options, hangs, _folder: folder, _lease: None }
     }
 
     /// Stops the server and starts another one for the same home.

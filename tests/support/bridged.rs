@@ -6,13 +6,14 @@
 
 use std::collections::HashMap;
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
+use cdpilot::browser::BrowserProcess;
 use cdpilot::cdp::{Capacity, Event, Item, Session, Subscription, Watch};
 use cdpilot::supervisor::bridge::{Bridge, CallKind, Fulfil, RefusedCall};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use super::chrome::{launch, soon};
+use super::chrome::soon;
+use super::lease::Lease;
 use super::site::Site;
 
 /// What handled a dialog or request.
@@ -77,11 +78,14 @@ pub(crate) struct Bridged {
     setup: Setup,
     events: Subscription,
     browser: BrowserProcess,
+    _lease: Lease,
 }
 
 impl Bridged {
     pub(crate) fn start(setup: Setup) -> Option<Self> {
-        let browser = launch(TransportKind::Pipe)?;
+        // Its own page is the only one.
+        let lease = Lease::take_empty()?;
+        let browser = lease.connect();
         let connection = browser.connection().clone();
         let methods = [
             "Target.attachedToTarget",
@@ -93,7 +97,11 @@ impl Bridged {
         let events = connection.subscribe(Watch::everything().only(&methods), Capacity::of(100_000));
         let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         connection.call_raw("Target.setAutoAttach", &auto, soon()).unwrap();
-        let made = connection.call_raw("Target.createTarget", &json!({"url": "about:blank"}), soon()).unwrap();
+        // It ends with the connection, and so do the service workers in it.
+        let context = json!({"disposeOnDetach": true});
+        let context = connection.call_raw("Target.createBrowserContext", &context, soon()).unwrap().value().unwrap();
+        let page = json!({"url": "about:blank", "browserContextId": context["browserContextId"]});
+        let made = connection.call_raw("Target.createTarget", &page, soon()).unwrap();
         let target = made.value().unwrap()["targetId"].as_str().unwrap().to_owned();
         let mut bridged = Self {
             site: Site::start(),
@@ -112,6 +120,7 @@ impl Bridged {
             setup,
             events,
             browser,
+            _lease: lease,
         };
         while bridged.page.id().is_empty() {
             let event = bridged.event(soon()).expect("the page is attached");
@@ -163,7 +172,11 @@ impl Bridged {
     fn attached(&mut self, params: &Value) {
         let kind = text(&params["targetInfo"]["type"]);
         let session = self.browser.connection().session(params["sessionId"].as_str().unwrap());
-        let send = |method: &'static str, params: Value| drop(session.send_raw(method, &params).unwrap());
+        // A worker may have ended already.
+        let send = |method: &'static str, params: Value| match session.send_raw(method, &params) {
+            Err(cdpilot::cdp::Error::SessionGone { .. }) => {}
+            sent => drop(sent.unwrap()),
+        };
         let mut patterns = vec![json!({"urlPattern": "https://*.test/*"})];
         if self.setup.bridge {
             patterns.push(json!({"urlPattern": self.bridge.pattern(), "requestStage": "Request"}));

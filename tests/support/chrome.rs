@@ -1,12 +1,10 @@
 //! Browsers for tests, and a task that watches one.
 //!
-//! Most tests share one browser: each attaches to it with a connection and a page of its own. A test
-//! that crashes, hangs, floods or counts takes a browser for itself.
+//! Most tests lease one (see [`Lease`]). A test of launching, ending, profiles, pipes or leaks launches its own.
 
 use std::io::Write as _;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind};
 use cdpilot::cdp::ConnectOptions;
@@ -15,16 +13,13 @@ use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::{
     ClosedDialog, Dialog, DialogAnswer, Error, Frame, FrameRef, Pages, Supervisor, SupervisorOptions, View,
 };
-use cdpilot::sync::Deadline;
 use serde_json::Value;
 
 use super::browser_path;
+use super::lease::Lease;
 use super::site::Site;
 
-/// Deadline for operations that complete at once: only a hang or a very heavy load reaches it.
-pub(crate) fn soon() -> Deadline<'static> {
-    Deadline::after_secs(30)
-}
+pub(crate) use super::soon;
 
 /// Options for a browser without a window. `None` when there is none on this machine and none is
 /// required.
@@ -43,37 +38,12 @@ pub(crate) fn launch(transport: TransportKind) -> Option<BrowserProcess> {
     Some(BrowserProcess::launch(&options(transport)?).unwrap())
 }
 
-/// The URL of the browser that tests share. The first test launches it, and it ends with the process:
-/// its pipe closes then.
-pub(crate) fn shared() -> Option<&'static str> {
-    static SHARED: OnceLock<(BrowserProcess, String)> = OnceLock::new();
-    let mut options = options(TransportKind::Port(0))?;
-    let (_, url) = SHARED.get_or_init(|| {
-        // Nobody drops it, so its profile is left behind for the next run to remove.
-        options.user_data_dir = Some(profile());
-        let browser = BrowserProcess::launch(&options).unwrap();
-        let url = browser.endpoint().unwrap().url();
-        (browser, url)
-    });
-    Some(url)
-}
-
-fn profile() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for old in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = old.file_name().to_string_lossy().into_owned();
-        let owner = name.strip_prefix("shared-browser-");
-        if owner.is_some_and(|id| !Path::new("/proc").join(id).exists()) {
-            let _ = std::fs::remove_dir_all(old.path());
-        }
-    }
-    folder.join(format!("shared-browser-{}", std::process::id()))
-}
-
 /// A site and a supervisor for its pages. Stopped when dropped.
 pub(crate) struct Task {
     pub(crate) site: Site,
     supervisor: Supervisor,
+    /// Returned last.
+    _lease: Option<Lease>,
 }
 
 impl Deref for Task {
@@ -91,32 +61,25 @@ impl Drop for Task {
 }
 
 impl Task {
-    /// A task with its own page in the shared browser.
-    pub(crate) fn shared(name: &str) -> Option<Self> {
-        Self::shared_with(SupervisorOptions::task(name))
+    /// A task with a page in a leased browser.
+    pub(crate) fn leased(name: &str) -> Option<Self> {
+        Self::leased_with(SupervisorOptions::task(name))
     }
 
-    pub(crate) fn shared_with(options: SupervisorOptions) -> Option<Self> {
-        Self::attach(shared()?, options)
+    pub(crate) fn leased_with(options: SupervisorOptions) -> Option<Self> {
+        let lease = Lease::take()?;
+        let mut task = Self::attach(lease.url(), options);
+        task._lease = Some(lease);
+        Some(task)
     }
 
-    pub(crate) fn attach(url: &str, mut options: SupervisorOptions) -> Option<Self> {
+    pub(crate) fn attach(url: &str, mut options: SupervisorOptions) -> Self {
         options.start_timeout = soon().left();
-        Some(Self::over(Supervisor::attach(url, &ConnectOptions::default(), options).unwrap()))
-    }
-
-    /// A task with its own browser, over a pipe.
-    pub(crate) fn own(name: &str) -> Option<Self> {
-        Self::own_with(SupervisorOptions::task(name))
-    }
-
-    pub(crate) fn own_with(mut options: SupervisorOptions) -> Option<Self> {
-        options.start_timeout = soon().left();
-        Some(Self::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap()))
+        Self::over(Supervisor::attach(url, &ConnectOptions::default(), options).unwrap())
     }
 
     pub(crate) fn over(supervisor: Supervisor) -> Self {
-        Self { site: Site::start(), supervisor }
+        Self { site: Site::start(), supervisor, _lease: None }
     }
 
     /// Another supervisor of the same browser, which must listen on a port.

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use cdpilot::sync::{Deadline, Thread, pause, spawn};
+use cdpilot::sync::{Thread, pause, spawn};
 use tempfile::TempDir;
 
 /// A chromedriver on a free port, with its own folder for temporary files, which identifies its browsers.
@@ -71,7 +71,7 @@ impl Driver {
 
     /// Waits until none of its browsers is running; the system removes ended processes with a delay.
     pub(crate) fn assert_no_browser(&self) {
-        let until = Deadline::after_secs(10);
+        let until = super::soon();
         loop {
             let left = self.browsers();
             if left.is_empty() {

@@ -17,7 +17,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 use cdpilot::cdp::{ConnectOptions, Connection};
-use cdpilot::sync::{Deadline, Thread, spawn};
+use cdpilot::sync::{Thread, spawn};
 use serde_json::{Value, json};
 
 use super::fake_cdp_link::Link;
@@ -27,10 +27,7 @@ pub(crate) use super::fake_cdp_serve::Log;
 use super::fake_cdp_serve::{Mode, Shared, accept};
 use super::fake_cdp_wire::{self as wire, Frame};
 
-/// Deadline for operations that complete at once: only a hang reaches it.
-pub(crate) fn soon() -> Deadline<'static> {
-    Deadline::after_secs(60)
-}
+pub(crate) use super::soon;
 
 pub(crate) struct Fake {
     shared: Arc<Shared>,

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 
-use cdpilot::sync::{Deadline, Thread, pause, spawn};
+use cdpilot::sync::{Thread, pause, spawn};
 use crossbeam_channel::{Receiver, bounded};
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ impl McpProcess {
 
     /// Waits until it exits.
     pub(crate) fn wait(mut self) -> ExitStatus {
-        let until = Deadline::after_secs(30);
+        let until = soon();
         loop {
             match self.child.try_wait().unwrap() {
                 Some(status) => return status,

@@ -33,6 +33,7 @@ pub(crate) mod home_processes;
 #[cfg(feature = "page")]
 pub(crate) mod input_stage;
 pub(crate) mod leaks;
+pub(crate) mod lease;
 pub(crate) mod ledger;
 #[cfg(feature = "server")]
 pub(crate) mod mcp_peers;
@@ -59,6 +60,7 @@ pub(crate) mod schema;
 pub(crate) mod session_client;
 #[cfg(feature = "page")]
 pub(crate) mod settle_tab;
+pub(crate) mod share;
 pub(crate) mod site;
 #[cfg(feature = "server")]
 pub(crate) mod stage;
@@ -75,6 +77,18 @@ pub(crate) mod tool_home;
 pub(crate) mod tool_workspace;
 
 use std::path::PathBuf;
+use std::time::Duration;
+
+use cdpilot::sync::Deadline;
+
+/// Limit of every wait for a fact. Only a hang reaches it, however busy the machine is. A shorter limit belongs only where the
+/// limit itself is tested.
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+
+/// The deadline of a wait for a fact.
+pub(crate) fn soon() -> Deadline<'static> {
+    Deadline::after(LIMIT)
+}
 
 /// Held by tests that start many browsers, and by tests that measure how soon
 /// something ends, so that they run one at a time.

@@ -34,22 +34,40 @@ impl Pixels {
         [self.rgb[index], self.rgb[index + 1], self.rgb[index + 2]]
     }
 
+    /// Where pixels have a colour, from the top. The search is done by a library that is optimised in debug builds: there are
+    /// millions of pixels.
+    pub(crate) fn places(&self, colour: [u8; 3]) -> impl Iterator<Item = (u32, u32)> {
+        let (finder, mut from) = (memchr::memmem::Finder::new(&colour).into_owned(), 0);
+        std::iter::from_fn(move || {
+            loop {
+                let at = from + finder.find(self.rgb.get(from..)?)?;
+                if at.is_multiple_of(3) {
+                    from = at + 3;
+                    let pixel = u32::try_from(at / 3).unwrap();
+                    return Some((pixel % self.width, pixel / self.width));
+                }
+                from = at + 1;
+            }
+        })
+    }
+
     /// How many pixels have a colour.
     pub(crate) fn count(&self, colour: [u8; 3]) -> usize {
-        self.rgb.chunks(3).filter(|pixel| *pixel == colour).count()
+        self.places(colour).count()
     }
 
     /// The box around all pixels of a colour: left, top, right, bottom; the last two are outside.
     pub(crate) fn bounds(&self, colour: [u8; 3]) -> Option<(u32, u32, u32, u32)> {
-        let mut bounds = None;
-        for (y, row) in (0..).zip(self.rgb.chunks(self.width as usize * 3)) {
-            for (x, _) in (0..).zip(row.chunks(3)).filter(|(_, pixel)| *pixel == colour) {
-                let (l, t, r, b) = bounds.unwrap_or((x, y, x + 1, y + 1));
-                bounds = Some((l.min(x), t.min(y), r.max(x + 1), b.max(y + 1)));
-            }
-        }
-        bounds
+        around(self.places(colour))
     }
+}
+
+/// The box around places: left, top, right, bottom; the last two are outside.
+pub(crate) fn around(places: impl Iterator<Item = (u32, u32)>) -> Option<(u32, u32, u32, u32)> {
+    places.fold(None, |bounds, (x, y)| {
+        let (l, t, r, b) = bounds.unwrap_or((x, y, x + 1, y + 1));
+        Some((l.min(x), t.min(y), r.max(x + 1), b.max(y + 1)))
+    })
 }
 
 pub(crate) fn base64(bytes: &[u8]) -> String {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cdpilot::sync::{Deadline, Thread, pause, spawn};
+use cdpilot::sync::{Thread, pause, spawn};
 use parking_lot::{Condvar, Mutex};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -46,7 +46,7 @@ impl Terminal {
 
     /// Waits until all of these texts have been printed since the last call.
     pub(crate) fn shows(&self, parts: &[&str]) -> String {
-        let until = Deadline::after_secs(20);
+        let until = super::soon();
         let mut screen = self.screen.0.lock();
         while !parts.iter().all(|part| screen.contains(part)) {
             let late = self.screen.1.wait_until(&mut screen, until.instant()).timed_out();
@@ -65,7 +65,7 @@ impl Terminal {
     }
 
     pub(crate) fn ends(mut self) -> ExitStatus {
-        let until = Deadline::after_secs(20);
+        let until = super::soon();
         loop {
             match self.child.try_wait().unwrap() {
                 Some(status) => return status,

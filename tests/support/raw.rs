@@ -3,12 +3,11 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 use cdpilot::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 
 /// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(20);
+use super::LIMIT as PATIENCE;
 
 type Admit = Box<dyn Fn(&Head) -> Result<(), Answer> + Send + Sync>;
 type Handle = Box<dyn Fn(Request) -> Answer + Send + Sync>;

@@ -9,14 +9,17 @@ use cdpilot::page::{PageOptions, Tab, Tabs};
 use cdpilot::supervisor::{Frame, FrameRef, Supervisor, SupervisorOptions, View};
 use serde_json::Value;
 
-use super::chrome::{shared, soon, top_of, until};
+use super::chrome::{soon, top_of, until};
+use super::lease::Lease;
 use super::site::Site;
 
-/// A tab, in the shared browser unless stated otherwise. Cleans up when dropped.
+/// A tab, in a leased browser unless stated otherwise. Cleans up when dropped.
 pub(crate) struct SettleTab {
     pub(crate) site: Site,
     pub(crate) pages: Tabs,
     pub(crate) tab: Arc<Tab>,
+    /// Returned last.
+    _lease: Option<Lease>,
 }
 
 impl Deref for SettleTab {
@@ -40,14 +43,23 @@ impl SettleTab {
 
     pub(crate) fn with(mut options: SupervisorOptions, page: PageOptions) -> Option<Self> {
         options.start_timeout = soon().left();
-        Some(Self::over(Supervisor::attach(shared()?, &ConnectOptions::default(), options).unwrap(), page))
+        let lease = Lease::take()?;
+        let supervisor = Supervisor::attach(lease.url(), &ConnectOptions::default(), options).unwrap();
+        let settled = Self::over(supervisor, page);
+        Some(settled.holding(lease))
+    }
+
+    /// Keeps the lease of its browser.
+    pub(crate) fn holding(mut self, lease: Lease) -> Self {
+        self._lease = Some(lease);
+        self
     }
 
     pub(crate) fn over(supervisor: Supervisor, options: PageOptions) -> Self {
         let pages = Tabs::with_options(Arc::new(supervisor), options).unwrap();
         let target = pages.supervisor().view().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
-        Self { site: Site::start(), pages, tab }
+        Self { site: Site::start(), pages, tab, _lease: None }
     }
 
     pub(crate) fn top(&self) -> FrameRef {

@@ -17,7 +17,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 
-use cdpilot::sync::{Deadline, Thread, spawn};
+use cdpilot::sync::{Thread, spawn};
 use parking_lot::{Condvar, Mutex};
 
 /// The response for a path.
@@ -212,7 +212,7 @@ impl Site {
     /// Waits until a path, such as `a.localhost/path`, has been requested `times` times.
     pub(crate) fn wait_requested(&self, path: &str, times: usize) {
         let mut state = self.shared.state.lock();
-        let deadline = Deadline::after_secs(30).instant();
+        let deadline = super::soon().instant();
         while state.requested.iter().filter(|requested| *requested == path).count() < times {
             let late = self.shared.changed.wait_until(&mut state, deadline).timed_out();
             assert!(!late, "{path} was not asked for {times} times, but: {:?}", state.requested);

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::browser_path;
 use super::chrome::{options, soon, until};
+use super::lease::Lease;
 use super::site::Site;
 
 /// A home in a temporary folder. Its browsers are stopped before the folder goes.
@@ -20,6 +21,7 @@ pub(crate) struct TestHome {
     pub(crate) control: Arc<Control>,
     pub(crate) site: Site,
     folder: TempDir,
+    lease: Option<Lease>,
 }
 
 impl Deref for TestHome {
@@ -49,8 +51,20 @@ pub(crate) fn overrides(executable: Option<PathBuf>) -> Overrides {
 }
 
 impl TestHome {
-    /// One whose browsers can be started. `None` when there is no browser here and none is required.
+    /// One whose default profile attaches to a leased browser. `None` if there is no browser here and none is required.
     pub(crate) fn new(browser: &str) -> Option<Self> {
+        let lease = Lease::take_empty()?;
+        let mut overrides = overrides(None);
+        overrides.headless = None;
+        overrides.cdp_url = Some(lease.url().to_owned());
+        let mut home = Self::without_browser(browser, overrides);
+        home.lease = Some(lease);
+        Some(home)
+    }
+
+    /// One whose browsers are launched: for what depends on how a browser is started and ended. `None` as with
+    /// [`new`](Self::new).
+    pub(crate) fn launching(browser: &str) -> Option<Self> {
         options(cdpilot::browser::TransportKind::Pipe)?;
         Some(Self::without_browser(browser, overrides(browser_path())))
     }
@@ -59,15 +73,15 @@ impl TestHome {
     pub(crate) fn without_browser(browser: &str, overrides: Overrides) -> Self {
         let folder = tempfile::Builder::new().prefix("cdpilot-home-").tempdir().unwrap();
         let control = Control::open(Home::at(folder.path()), config(browser), overrides).unwrap();
-        Self { control: Arc::new(control), site: Site::start(), folder }
+        Self { control: Arc::new(control), site: Site::start(), folder, lease: None }
     }
 
     /// The same home again, as after a new start of the server.
     pub(crate) fn again(self, browser: &str, overrides: Overrides) -> Self {
-        let Self { control, site, folder } = self;
+        let Self { control, site, folder, lease } = self;
         drop(control);
         let control = Control::open(Home::at(folder.path()), config(browser), overrides).unwrap();
-        Self { control: Arc::new(control), site, folder }
+        Self { control: Arc::new(control), site, folder, lease }
     }
 
     pub(crate) fn path(&self) -> &Path {

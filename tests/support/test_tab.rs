@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use cdpilot::browser::{BrowserProcess, TransportKind};
+use cdpilot::browser::BrowserProcess;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::page::{Snapshot, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 
-use super::chrome::{launch, shared, soon};
+use super::chrome::soon;
+use super::lease::Lease;
 use super::site::Site;
 
-/// A tab in the shared browser. Its page is closed at the end.
+/// A tab in a leased browser. Its page is closed at the end.
 pub(crate) struct TestTab {
     pub(crate) site: Site,
     pub(crate) pages: Tabs,
     pub(crate) tab: Arc<Tab>,
+    /// Returned last.
+    _lease: Option<Lease>,
 }
 
 impl TestTab {
@@ -26,7 +29,9 @@ impl TestTab {
     pub(crate) fn with(name: &str, connect: &ConnectOptions) -> Option<Self> {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
-        Some(Self::over(Supervisor::attach(shared()?, connect, options).unwrap()))
+        let lease = Lease::take()?;
+        let paged = Self::over(Supervisor::attach(lease.url(), connect, options).unwrap());
+        Some(Self { _lease: Some(lease), ..paged })
     }
 
     /// A tab of a browser that listens at an address.
@@ -43,16 +48,11 @@ impl TestTab {
         Self::over(Supervisor::start(browser, options).unwrap())
     }
 
-    /// A foreground tab in its own browser.
-    pub(crate) fn in_front(name: &str) -> Option<Self> {
-        Some(Self::of(name, launch(TransportKind::Pipe)?))
-    }
-
     fn over(supervisor: Supervisor) -> Self {
         let pages = Tabs::new(Arc::new(supervisor));
         let target = pages.supervisor().view().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
-        Self { site: Site::start(), pages, tab }
+        Self { site: Site::start(), pages, tab, _lease: None }
     }
 
     /// The same, showing a page.

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cdpilot::sync::Deadline;
+
 use cdpilot::tools::browser::BrowserTools;
 use cdpilot::tools::toolsets::{Enabled, Toolsets};
 use cdpilot::tools::visual::VisualTools;
 use cdpilot::tools::{Registry, Session, ToolContext};
 use serde_json::{Map, Value};
 
+use super::soon;
 use super::test_home::TestHome;
 use super::tool_workspace::no_scope;
 
@@ -43,7 +45,7 @@ impl ToolHome {
 
     /// Calls a tool and returns its result as JSON.
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
-        self.call_by(name, arguments, Deadline::after_secs(30))
+        self.call_by(name, arguments, soon())
     }
 
     /// The same with another deadline.
@@ -60,7 +62,7 @@ impl ToolHome {
     /// The same with its picture, as PNG; panics unless it succeeds and answers with one.
     pub(crate) fn pictured(&self, name: &str, arguments: Value) -> (Value, Vec<u8>) {
         let (session, scope) = (Session::default(), no_scope());
-        let call = ToolContext::new(&session, &scope, Deadline::after_secs(30));
+        let call = ToolContext::new(&session, &scope, soon());
         let outcome = self.registry.call(name, &call, arguments.as_object().cloned().unwrap_or_default()).unwrap();
         let image = outcome.images.first().unwrap_or_else(|| panic!("no picture: {}", outcome.to_value()));
         assert_eq!(image.media_type, "image/png");

@@ -66,7 +66,7 @@ impl ToolWorkspace {
     }
 
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
-        self.call_by(name, arguments, Deadline::after_secs(30))
+        self.call_by(name, arguments, super::soon())
     }
 
     pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline<'_>) -> Value {

@@ -1,7 +1,5 @@
 //! The browser tools, called as a model calls them.
 
-use std::time::Duration;
-
 use cdpilot::llm::{ChatRequest, Client, Message, Role, ToolSpec};
 use cdpilot::supervisor::NetworkRequest;
 use cdpilot::sync::Deadline;
@@ -9,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
 use crate::support::fake_model::{FakeModel, ModelAnswer};
+use crate::support::share::{rounds, share};
 use crate::support::site::{Answer, Held};
 use crate::support::test_home::TestHome;
 use crate::support::tool_home::{ToolHome, ref_in};
@@ -216,7 +215,7 @@ fn an_endlessly_loading_page_succeeds_within_thirty_seconds() {
             let response = tooled.call_by("browser_navigate", json!({ "url": slow }), Deadline::after_secs(120));
             let _ = send.send(response);
         });
-        response.recv_timeout(Duration::from_secs(60)).expect("an answer before clients give up")
+        response.recv_timeout(crate::support::LIMIT).expect("an answer before clients give up")
     });
     loading(&response);
     assert_eq!(
@@ -244,7 +243,8 @@ fn an_endlessly_loading_page_succeeds_within_thirty_seconds() {
 #[test]
 fn long_results_are_truncated_and_name_the_file_with_the_rest() {
     let Some(tooled) = ToolHome::new("") else { return };
-    let rows: String = (0..1500)
+    let many = rounds("CDPILOT_TEST_ROWS", 400, 1500);
+    let rows: String = (0..many)
         .map(|n| {
             format!(
                 "<h{0}>Heading {n} of many</h{0}><p><button>Button {n}</button><a href='#{n}'>Link {n}</a></p>",
@@ -269,7 +269,7 @@ fn long_results_are_truncated_and_name_the_file_with_the_rest() {
         offset = next.parse().unwrap();
     }
     assert!(offset > 0);
-    assert_eq!(found, 1500);
+    assert_eq!(found, many);
     let long = tooled.done("browser_evaluate", json!({ "script": "Array.from({ length: 9000 }, (_, n) => n)" }));
     let file = std::fs::read_to_string(long["result_path"].as_str().unwrap()).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&file).unwrap().as_array().unwrap().len(), 9000);
@@ -511,7 +511,7 @@ fn a_dialog_of_an_unloading_page_blocks_nothing() {
     tooled.done("browser_wait", json!({ "url": "*/saved" }));
     assert_eq!(title(), "saved");
 
-    for button in ["Save", "Three", "Nag"] {
+    for button in share(["Save", "Three", "Nag"], 1) {
         let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&start(), button) }));
         assert!(clicked["pending_dialogs"].is_array(), "{button}: {clicked}");
         let to = |dismiss: bool| json!({ "url": site.url("a", "/saved"), "dismiss_dialogs": dismiss });

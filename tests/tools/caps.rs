@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
+use crate::support::share::share;
 use crate::support::test_home::{run, seen};
 use crate::support::tool_home::ToolHome;
 
@@ -53,19 +54,20 @@ fn a_page_cannot_flood_a_model() {
     bounded(&evaluated, "evaluate");
     let profile = tooled.home.main();
     seen(&profile, "the flood", |now| now.pages.iter().any(|page| page.title.len() > 3_000));
-    for (name, arguments) in [
+    // A click needs a snapshot, and makes the console longer.
+    let first = [("browser_snapshot", json!({})), ("browser_click", json!({ "ref": "e1" }))];
+    let others = [
         ("browser_snapshot", json!({ "full": true })),
-        ("browser_snapshot", json!({})),
         ("browser_tabs", json!({ "action": "list" })),
         ("browser_console", json!({})),
         ("browser_get_images", json!({})),
         ("browser_screenshot", json!({ "labels": true })),
-        ("browser_click", json!({ "ref": "e1" })),
         ("browser_evaluate", json!({ "script": "({ ['k'.repeat(500000)]: 1 })" })),
         ("browser_evaluate", json!({ "script": "'r'.repeat(500000)" })),
         ("browser_cdp", json!({ "method": "Page.getFrameTree" })),
-        ("browser_navigate", json!({ "action": "reload" })),
-    ] {
+    ];
+    let last = [("browser_navigate", json!({ "action": "reload" }))];
+    for (name, arguments) in first.into_iter().chain(share(others, 3)).chain(last) {
         bounded(&tooled.done(name, arguments.clone()), &format!("{name} {arguments}"));
     }
     let evaluated = tooled.done("browser_evaluate", json!({ "script": FLOOD }));
@@ -84,11 +86,12 @@ fn a_page_cannot_flood_a_model() {
     let tab = profile.tab(None).unwrap().tab.target().to_string();
     run(&profile, &tab, "prompt('m'.repeat(500000), 'd'.repeat(500000))");
     seen(&profile, "a dialog", |now| !now.dialogs.is_empty());
-    for (name, arguments) in [
+    let under_a_dialog = [
         ("browser_snapshot", json!({})),
         ("browser_tabs", json!({ "action": "list" })),
         ("browser_press", json!({ "key": "Tab" })),
-    ] {
+    ];
+    for (name, arguments) in share(under_a_dialog, 1) {
         let response = tooled.call(name, arguments);
         bounded(&response, name);
         let dialog = &response["pending_dialogs"][0];

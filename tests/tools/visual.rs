@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::share::share;
 use crate::support::tool_home::ToolHome;
 
 /// Shows a page and returns the tools.
@@ -63,14 +64,15 @@ fn a_click_has_two_phases() {
     // That call of another toolset does not concern it, but every call of these tools does.
     assert_eq!(act(&tooled, "confirm_keyboard_input", &buy)["code"], "CONFLICT");
     assert_eq!(act(&tooled, "confirm_click", &buy)["code"], "CONFLICT", "dropped by the call before");
-    for dropping in [
+    let calls = [
         ("highlight", json!({})),
         ("tab", json!({ "action": "list" })),
         ("tab", json!({ "action": "view" })),
         ("dialog", json!({ "dialog_action": "accept" })),
         ("element_interaction", json!({ "action": "hover", "element_id": other })),
         ("element_interaction", json!({ "action": "confirm_click", "element_id": other })),
-    ] {
+    ];
+    for dropping in share(calls, 2) {
         assert_eq!(act(&tooled, "click", &buy)["success"], true);
         tooled.call(dropping.0, dropping.1.clone());
         assert_eq!(act(&tooled, "confirm_click", &buy)["code"], "CONFLICT", "{dropping:?}");
@@ -97,7 +99,7 @@ fn what_changes_between_preview_and_confirmation_is_not_used() {
     ) else {
         return;
     };
-    for (change, code) in [
+    let changes = [
         ("a.textContent = 'Delete'", "REF_CHANGED"),
         ("a.textContent = 'Archive 1000'", "REF_CHANGED"),
         ("a.setAttribute('role', 'link')", "REF_CHANGED"),
@@ -112,7 +114,8 @@ fn what_changes_between_preview_and_confirmation_is_not_used() {
         ("f.method = 'post'", "STALE_REF"),
         ("a.setAttribute('formaction', '/elsewhere')", "STALE_REF"),
         ("document.body.append(a)", "STALE_REF"),
-    ] {
+    ];
+    for (change, code) in share(changes, 5) {
         let seen = open(&tooled);
         let id = id_of(&seen, "Archive");
         assert_eq!(act(&tooled, "click", &id)["success"], true, "{change}");
@@ -179,7 +182,7 @@ fn text_and_choices_are_confirmed_and_secrets_stay_covered() {
     let note = id_of(&seen, "Note");
     confirmed(&note, json!({ "action": "keyboard_input", "text": "new" }));
     assert_eq!(value(&tooled, "document.querySelector('[contenteditable]').textContent"), "new");
-    for (arguments, problem) in [
+    let wrong = [
         (json!({ "action": "click" }), "requires element_id"),
         (json!({ "action": "keyboard_input", "element_id": name }), "requires text"),
         (json!({ "action": "select", "element_id": size }), "requires value"),
@@ -188,7 +191,8 @@ fn text_and_choices_are_confirmed_and_secrets_stay_covered() {
         (json!({ "action": "swipe", "element_id": name, "swipe_count": 9 }), "1 to 5"),
         (json!({ "action": "upload_file", "element_id": name }), "requires file_path"),
         (json!({ "action": "set_slider", "element_id": name, "value": 5 }), "no slider"),
-    ] {
+    ];
+    for (arguments, problem) in share(wrong, 3) {
         let refused = tooled.call("element_interaction", arguments.clone());
         assert_eq!(refused["code"], "BAD_REQUEST", "{arguments} {refused}");
         assert!(refused["error"].as_str().unwrap().contains(problem), "{refused}");
@@ -261,10 +265,10 @@ fn what_runs_at_once_runs_at_once() {
         }
         text(&tooled.done("element_interaction", arguments)).to_owned()
     };
-    run(json!({ "action": "set_slider", "value": "42%" }), "Zoom");
-    assert_eq!(value(&tooled, "document.title"), "20");
-    run(json!({ "action": "set_slider", "value": 35 }), "Zoom");
-    assert_eq!(value(&tooled, "document.title"), "35");
+    for (given, expected) in share([(json!("42%"), "20"), (json!(35), "35")], 1) {
+        run(json!({ "action": "set_slider", "value": given }), "Zoom");
+        assert_eq!(value(&tooled, "document.title"), expected);
+    }
     run(json!({ "action": "scroll", "direction": "down", "scroll_amount": 1 }), "id=\"box\"");
     assert!(value(&tooled, "box.scrollTop").as_f64().unwrap() > 50.0);
     let result = run(json!({ "action": "swipe", "direction": "next" }), "Pictures");
@@ -282,7 +286,7 @@ fn what_runs_at_once_runs_at_once() {
     std::fs::create_dir_all(&uploads).unwrap();
     std::fs::write(uploads.join("a.txt"), "a").unwrap();
     tooled.done("tab", json!({ "action": "refresh" }));
-    let seen = all(&tooled);
+    let seen = tooled.done("highlight", json!({ "keywords": ["Photo"] }));
     let photo = id_of(&seen, "Photo");
     let done = tooled
         .done("element_interaction", json!({ "action": "upload_file", "element_id": photo, "file_path": "a.txt" }));
@@ -323,7 +327,7 @@ fn an_observation_stays_within_its_budget_and_its_block() {
     };
     let mut seen = tooled.done("highlight", json!({}));
     let pages = seen["pages"].as_u64().unwrap();
-    for page in 1..=pages.min(4) {
+    for page in share(1..=pages.min(4), 2) {
         seen = tooled.done("highlight", json!({ "page": page }));
         assert!(text(&seen).len() <= 12_000, "{} bytes on page {page}", text(&seen).len());
         assert!(page > 1 || text(&seen).contains("HTML was cut to fit."), "{seen}");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::share::{rounds, share};
 use crate::support::tool_home::ToolHome;
 
 fn showing(html: &str) -> Option<ToolHome> {
@@ -72,10 +73,11 @@ fn lines_and_answers_show_what_fields_hold() {
     assert_eq!(refused["success"], false, "{refused}");
     assert!(refused["error"].as_str().unwrap().ends_with("The field now holds \"\""), "{refused}");
     // Long texts are typed to their end.
-    let long = "word ".repeat(700);
+    let words = rounds("CDPILOT_TEST_WORDS", 140, 700);
+    let long = "word ".repeat(words);
     let note = id(&tooled, "Note");
     confirmed(&tooled, json!({ "action": "keyboard_input", "element_id": note, "text": long }));
-    assert_eq!(value(&tooled, "document.querySelector('textarea').value.length"), 3_500);
+    assert_eq!(value(&tooled, "document.querySelector('textarea').value.length"), 5 * words);
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn a_tab_that_the_limit_closes_is_named() {
 #[test]
 fn what_cannot_succeed_is_refused_before_its_preview() {
     let Some(tooled) = showing(FORM) else { return };
-    for (element, arguments, problem) in [
+    let cases = [
         ("Go", json!({ "action": "keyboard_input", "text": "x" }), "it is not editable"),
         ("terms", json!({ "action": "keyboard_input", "text": "x" }), "use click"),
         ("Size", json!({ "action": "keyboard_input", "text": "x" }), "use select"),
@@ -135,7 +137,8 @@ fn what_cannot_succeed_is_refused_before_its_preview() {
         ),
         ("Size", json!({ "action": "select", "value": "Huge" }), "its option \"Huge\" is disabled"),
         ("Go", json!({ "action": "upload_file", "file_path": "x.txt" }), "call upload_file without element_id"),
-    ] {
+    ];
+    for (element, arguments, problem) in share(cases, 3) {
         let mut call = arguments.clone();
         call["element_id"] = id(&tooled, element).into();
         let refused = act(&tooled, call);
@@ -150,13 +153,14 @@ fn a_confirmation_with_other_arguments_does_nothing() {
     let (code, size) = (id(&tooled, "code"), id(&tooled, "Size"));
     let typing = json!({ "action": "keyboard_input", "element_id": code, "text": "safe" });
     let choosing = json!({ "action": "select", "element_id": size, "value": "Large" });
-    for (first, given, field) in [
+    let cases = [
         (&typing, json!({ "text": "evil" }), "text"),
         (&typing, json!({ "submit": true }), "submit"),
         (&typing, json!({ "tab_id": "t99" }), "tab_id"),
         (&choosing, json!({ "value": "Small" }), "value"),
         (&choosing, json!({ "target_element_id": code }), "target_element_id"),
-    ] {
+    ];
+    for (first, given, field) in share(cases, 2) {
         tooled.done("element_interaction", first.clone());
         let mut call = json!({ "action": format!("confirm_{}", first["action"].as_str().unwrap()) });
         call.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
@@ -193,7 +197,8 @@ fn sliders_are_set_by_their_keys_where_they_have_no_value() {
     };
     let slider = id(&tooled, "Volume");
     let set = |value: Value| act(&tooled, json!({ "action": "set_slider", "element_id": slider, "value": value }));
-    for (given, expected) in [(json!("80%"), "40"), (json!(4), "4"), (json!(50), "50"), (json!(0), "0")] {
+    let cases = [(json!("80%"), "40"), (json!(4), "4"), (json!(50), "50"), (json!(0), "0")];
+    for (given, expected) in share(cases, 2) {
         let done = set(given.clone());
         assert_eq!(value(&tooled, "s.getAttribute('aria-valuenow')"), expected, "{given}: {done}");
         assert!(text(&done).contains(&format!("to {expected}.")), "{done}");
@@ -251,7 +256,8 @@ fn a_long_text_leaves_no_guard_behind_and_is_guarded_itself() {
     ) else {
         return;
     };
-    let long = "word ".repeat(200);
+    // More than is typed key by key.
+    let long = "word ".repeat(105);
     let note = id(&tooled, "Note");
     confirmed(&tooled, json!({ "action": "keyboard_input", "element_id": note, "text": long }));
     // The field goes. Keys for another one are none of its business.
@@ -268,7 +274,7 @@ fn a_long_text_leaves_no_guard_behind_and_is_guarded_itself() {
     let code = id(&tooled, "Code");
     tooled.done(
         "element_interaction",
-        json!({ "action": "keyboard_input", "element_id": code, "text": "x".repeat(600), "submit": true }),
+        json!({ "action": "keyboard_input", "element_id": code, "text": "x".repeat(510), "submit": true }),
     );
     let refused = act(&tooled, json!({ "action": "confirm_keyboard_input", "element_id": code }));
     assert_eq!(refused["code"], "STALE_REF", "{refused}");

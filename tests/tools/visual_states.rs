@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use cdpilot::browser::TransportKind;
 use cdpilot::supervisor::FrameRef;
 use cdpilot::sync::spawn;
 use serde_json::{Value, json};
 
-use crate::support::chrome::{launch, soon};
+use crate::support::chrome::soon;
+use crate::support::lease::Lease;
 use crate::support::proxy::Proxy;
+use crate::support::share::share;
 use crate::support::site::{Answer, Held};
 use crate::support::test_home::{TestHome, overrides, run, seen};
 use crate::support::tool_home::ToolHome;
@@ -34,14 +35,15 @@ fn only_id(response: &Value) -> String {
     line.split('(').next().unwrap().to_owned()
 }
 
-/// The calls that need the page, with what each of them answers.
+/// A share of the calls that need the page: what each of them answers.
 fn answers(tooled: &ToolHome, id: &str) -> Vec<Value> {
-    vec![
-        tooled.call("highlight", json!({})),
-        tooled.call("tab", json!({ "action": "view" })),
-        tooled.call("element_interaction", json!({ "action": "click", "element_id": id })),
-        tooled.call("element_interaction", json!({ "action": "scroll" })),
-    ]
+    let calls = [
+        ("highlight", json!({})),
+        ("tab", json!({ "action": "view" })),
+        ("element_interaction", json!({ "action": "click", "element_id": id })),
+        ("element_interaction", json!({ "action": "scroll" })),
+    ];
+    share(calls, 2).into_iter().map(|(tool, arguments)| tooled.call(tool, arguments)).collect()
 }
 
 fn assert_state(answer: &Value, state: &str, code: &str, way_out: &str) {
@@ -125,8 +127,8 @@ fn an_action_that_leads_to_a_silent_server_is_reported_as_done() {
 
 #[test]
 fn a_lost_connection_is_named_while_it_is_restored() {
-    let Some(browser) = launch(TransportKind::Port(0)) else { return };
-    let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+    let Some(lease) = Lease::take_empty() else { return };
+    let proxy = Proxy::of(lease.url());
     let tooled = ToolHome::of(TestHome::without_browser(&format!("cdp_url: '{}'", proxy.url()), overrides(None)));
     tooled.home.site.page("/", "<title>Far</title><button>Go</button>");
     let id = only_id(&open(&tooled));
@@ -142,7 +144,6 @@ fn a_lost_connection_is_named_while_it_is_restored() {
     let again = tooled.done("highlight", json!({}));
     assert_eq!(only_id(&again), id);
     drop((tooled, proxy));
-    browser.close(soon()).unwrap();
 }
 
 #[test]

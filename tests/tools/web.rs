@@ -26,7 +26,7 @@ fn pages_are_extracted_in_background_tabs_that_are_closed() {
     let eyes = FakeModel::saying([ModelAnswer::text("a red square")]);
     std::fs::write(home.path().join("llm.json"), model(&eyes)).unwrap();
     let (registry, site) = (registry(&home), &home.site);
-    let call = |name: &str, arguments: Value| called(&registry, &no_scope(), name, arguments, Deadline::after_secs(30));
+    let call = |name: &str, arguments: Value| called(&registry, &no_scope(), name, arguments, crate::support::soon());
     site.page("/mine", "<title>mine</title>");
     site.page(
         "/",
@@ -77,7 +77,7 @@ fn pages_are_extracted_in_background_tabs_that_are_closed() {
     let response = extracting(&registry, &cancel, site.url("a", "/held"));
     site.wait_requested("a.localhost/held", 1);
     cancel.set();
-    let response = response.recv_timeout(std::time::Duration::from_secs(30)).unwrap();
+    let response = response.recv_timeout(crate::support::LIMIT).unwrap();
     assert_eq!(response["success"], false, "{response}");
     no_tab_is_left();
     // Nor does a server that says nothing.
@@ -105,7 +105,7 @@ fn extracting(registry: &Arc<Registry>, cancel: &Cancel, url: String) -> crossbe
     let (registry, cancel) = (Arc::clone(registry), cancel.clone());
     let thread = spawn("test-extract", move || {
         let arguments = json!({ "url": url });
-        let deadline = Deadline::after_secs(60).cancelled_by(&cancel);
+        let deadline = Deadline::after_secs(600).cancelled_by(&cancel);
         let _ = send.send(called(&registry, &no_scope(), "web_extract", arguments, deadline));
     });
     // It is over when the outcome is there.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cdpilot::sync::{Deadline, Thread, spawn};
+use cdpilot::sync::{Thread, spawn};
 use parking_lot::{Condvar, Mutex};
 
 /// How long a connection may stay silent.
@@ -53,7 +53,7 @@ impl Door {
 
     /// Waits until there have been more than so many connections.
     pub(super) fn wait_beyond(&self, count: usize) -> bool {
-        let deadline = Deadline::after_secs(10).instant();
+        let deadline = crate::support::soon().instant();
         let mut seen = self.shared.seen.lock();
         while seen.len() <= count {
             if self.shared.changed.wait_until(&mut seen, deadline).timed_out() {

@@ -3,7 +3,7 @@
 use cdpilot::control::Navigate;
 use serde_json::json;
 
-use super::super::{Attack, Row, rows, run_all};
+use super::super::{Attack, Row, rows, run_some};
 use super::door::Door;
 use crate::support::chrome::soon;
 use crate::support::site::Answer;
@@ -31,7 +31,7 @@ struct Target {
 
 impl Target {
     fn new() -> Option<Self> {
-        let home = TestHome::new("transport: port")?;
+        let home = TestHome::launching("transport: port")?;
         let (forbidden, other) = (Door::open(), Door::open());
         home.protect_port(forbidden.port, "a test");
         let debugging = home.main().start(None, soon()).unwrap().cdp_port.unwrap();
@@ -274,7 +274,7 @@ pub(super) fn listed() -> Vec<Row> {
 #[test]
 fn no_page_reaches_a_port_that_controls_browsers() {
     let Some(target) = Target::new() else { return };
-    run_all(&target, &ATTACKS);
+    run_some(&target, &ATTACKS, 4);
     let late = target.forbidden.seen();
     assert!(late.is_empty(), "arrived late: {late:?}");
 }

@@ -170,7 +170,7 @@ pub(super) fn listed() -> Vec<Row> {
 
 #[test]
 fn no_page_of_another_browser_uses_the_control_server() {
-    let Some(task) = Task::own("everyday") else { return };
+    let Some(task) = Task::leased("everyday") else { return };
     let on = Everyday { task, served: TestServer::start() };
     run_all(&on, &ATTACKS);
     // The request itself is good.

@@ -10,7 +10,7 @@ use cdpilot::sync::{Thread, pause, spawn};
 use parking_lot::Mutex;
 
 /// What should take a moment, on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::LIMIT as PATIENCE;
 
 /// Does something that an attack tries to hold up.
 pub(in super::super) fn in_time<T: Send + 'static>(

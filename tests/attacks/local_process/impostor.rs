@@ -213,7 +213,7 @@ fn planted_browser(_: &()) -> Result<(), String> {
 
 fn reads_processes(_: &()) -> Result<(), String> {
     const KEY: &str = concat!("sk", "-of-a-model-0123456789");
-    let served = TestServer::browsing_with(|_, options| {
+    let served = TestServer::launching_with(|_, options| {
         fs::create_dir_all(options.home.root()).unwrap();
         let models = json!({ "models": { "m": { "model": "m", "base_url": "http://127.0.0.1:1", "api_key": KEY } } });
         fs::write(options.home.root().join("llm.json"), models.to_string()).unwrap();

@@ -3,7 +3,7 @@
 use cdpilot::control::NewTab;
 use serde_json::{Value, json};
 
-use super::super::{Attack, Row, rows, run_all};
+use super::super::{Attack, Row, rows, run_some};
 use super::{Armed, CANARY, hidden, refused};
 use crate::support::chrome::soon;
 use crate::support::tool_home::ref_in;
@@ -594,5 +594,5 @@ pub(super) fn listed() -> Vec<Row> {
 fn no_model_exceeds_the_limits_of_the_browser_tools() {
     let settings = "browser: {navigation: {block: [b.localhost]}, tabs: {max: 6}}";
     let Some(armed) = Armed::new(settings) else { return };
-    run_all(&armed, &ATTACKS);
+    run_some(&armed, &ATTACKS, 4);
 }

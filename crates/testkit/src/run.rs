@@ -1,0 +1,222 @@
+//! Workers that run tests.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use cdpilot::sync::{Deadline, pause, spawn};
+
+use serde::{Deserialize, Serialize};
+
+use crate::pool::{Launches, Leased};
+use crate::tests::Test;
+use crate::usage::Group;
+
+/// A test that takes longer hangs, and is killed.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// From the environment.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) workers: usize,
+    /// Selects the share of exhaustive loops.
+    pub(crate) seed: u64,
+    /// Whether exhaustive loops run as a whole.
+    pub(crate) is_thorough: bool,
+}
+
+impl Settings {
+    pub(crate) fn read() -> Self {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Self {
+            // Tests spend some of their time waiting. With more at a time, each takes more CPU time: 114 instead of 103 seconds for
+            // 71 tests on two cores, with 4 instead of 3.
+            workers: number("RUST_TEST_THREADS").and_then(|n| n.try_into().ok()).unwrap_or(cores + cores / 2).max(1),
+            seed: number("CDPILOT_TEST_SEED").unwrap_or(now.as_secs() % 1_000_000),
+            is_thorough: std::env::var("CDPILOT_TEST_ALL").is_ok_and(|value| value == "1"),
+        }
+    }
+}
+
+/// How a test went.
+#[derive(Debug)]
+pub(crate) struct TestResult {
+    pub(crate) test: Test,
+    pub(crate) passed: bool,
+    /// Whether it did nothing because there is no browser.
+    pub(crate) is_skipped: bool,
+    /// CPU seconds of its processes and of the browser that it leased.
+    pub(crate) cpu: Option<f64>,
+    /// Seconds.
+    pub(crate) wall: f64,
+}
+
+/// How a run went.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) results: Vec<TestResult>,
+    /// Second attempts of failed tests.
+    pub(crate) retried: Vec<TestResult>,
+    /// For each browser that was launched, the test that launched it.
+    pub(crate) launches: Vec<String>,
+    /// Duration of the run.
+    pub(crate) seconds: f64,
+}
+
+impl Outcome {
+    pub(crate) fn failed(&self) -> impl Iterator<Item = &TestResult> {
+        self.results.iter().filter(|result| !result.passed)
+    }
+}
+
+/// Runs tests, those first that took longest the last time.
+pub(crate) fn all(tests: &[Test], settings: &Settings) -> Result<Outcome, String> {
+    let begin = Instant::now();
+    let folder = tempfile::Builder::new().prefix("testkit-").tempdir().map_err(|problem| problem.to_string())?;
+    let launches = Arc::new(Launches::new(folder.path())?);
+    let mut times = read_times();
+    let mut queue: Vec<Test> = tests.to_vec();
+    let expected = |test: &Test| times.get(&test.name).map_or(0.0, |cost| cost.wall);
+    queue.sort_by(|one, other| expected(other).total_cmp(&expected(one)));
+    let queue = Arc::new(Mutex::new(VecDeque::from(queue)));
+    let results = Arc::new(Mutex::new(Vec::new()));
+    let mut threads = Vec::new();
+    for number in 0..settings.workers {
+        let (queue, results, launches) = (Arc::clone(&queue), Arc::clone(&results), Arc::clone(&launches));
+        let (output, seed) = (folder.path().join(format!("output-{number}")), settings.seed);
+        let thread = spawn(format!("worker-{number}"), move || {
+            let group = Group::new(&number.to_string());
+            let mut worker = Worker { launches, group, output, seed, browser: None };
+            loop {
+                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let Some(test) = next else { return };
+                let result = worker.run(test);
+                results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+            }
+        });
+        threads.push(thread.map_err(|problem| problem.to_string())?);
+    }
+    threads.into_iter().for_each(cdpilot::sync::Thread::join);
+    let results = std::mem::take(&mut *results.lock().unwrap_or_else(PoisonError::into_inner));
+    times.extend(results.iter().map(|result| (result.test.name.clone(), Cost { cpu: result.cpu, wall: result.wall })));
+    write_times(&times);
+    let launches = launches.as_ref().as_ref().map(Launches::so_far).unwrap_or_default();
+    Ok(Outcome { results, launches, seconds: begin.elapsed().as_secs_f64(), ..Outcome::default() })
+}
+
+struct Worker {
+    launches: Arc<Option<Launches>>,
+    group: Option<Group>,
+    output: PathBuf,
+    seed: u64,
+    browser: Option<Leased>,
+}
+
+impl Worker {
+    fn run(&mut self, test: Test) -> TestResult {
+        let mut problem = None;
+        if let (None, Some(launches)) = (&self.browser, self.launches.as_ref()) {
+            match launches.lease(self.group.as_ref()) {
+                Ok(browser) => self.browser = Some(browser),
+                Err(error) => problem = Some(format!("no browser for the pool: {error}")),
+            }
+        }
+        let (begin, cpu) = (Instant::now(), self.group.as_ref().and_then(Group::seconds));
+        let status = match problem {
+            None => self.start(&test).map_err(|error| format!("cannot start the test: {error}")).and_then(wait),
+            Some(problem) => Err(problem),
+        };
+        let status = status.and_then(|status| match &self.browser {
+            Some(browser) if status.success() => {
+                let left = browser.take_back().map_err(|left| format!("it left in the leased browser: {left}"));
+                left.map(|()| status)
+            }
+            _ => Ok(status),
+        });
+        let wall = begin.elapsed().as_secs_f64();
+        let used = self.group.as_ref().and_then(Group::seconds);
+        let cpu = cpu.zip(used).map(|(before, after)| after - before);
+        let output = std::fs::read(&self.output).unwrap_or_default();
+        let output = String::from_utf8_lossy(&output);
+        let is_skipped = output.contains("SKIPPED");
+        let passed = matches!(&status, Ok(status) if status.success());
+        match (&status, passed) {
+            (_, true) => println!("test {} ... ok", test.name),
+            (status, false) => {
+                // It may have left the browser in any state.
+                self.browser = None;
+                let why = status.as_ref().map_or_else(Clone::clone, ToString::to_string);
+                println!("test {} ... FAILED ({wall:.1} s)\n{output}\n{why}", test.name);
+            }
+        }
+        TestResult { test, passed, is_skipped, cpu, wall }
+    }
+
+    fn start(&self, test: &Test) -> std::io::Result<Child> {
+        let binary = &test.binary;
+        let mut command = match &self.group {
+            Some(group) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", "echo $$ >\"$0\"; exec \"$@\""]).arg(group.entrance()).arg(&binary.path);
+                shell
+            }
+            None => Command::new(&binary.path),
+        };
+        let output = File::create(&self.output)?;
+        command.args([test.name.as_str(), "--exact", "--nocapture", "--test-threads=1"]).current_dir(&binary.folder);
+        command.env("CARGO_MANIFEST_DIR", &binary.folder).env("CDPILOT_TEST_SEED", self.seed.to_string());
+        if let Some(launches) = self.launches.as_ref() {
+            command.envs(launches.env(&test.name));
+        }
+        if let Some(browser) = &self.browser {
+            command.env("CDPILOT_TEST_LEASE", &browser.url);
+        }
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output).spawn()
+    }
+}
+
+fn wait(mut child: Child) -> Result<ExitStatus, String> {
+    let (until, mut next) = (Deadline::after(LIMIT), Duration::from_millis(1));
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if !until.passed() => pause(next),
+            outcome => {
+                let _ = child.kill();
+                let _ = child.wait();
+                let hangs = format!("it did not end within {} s and was killed", LIMIT.as_secs());
+                return Err(outcome.err().map_or(hangs, |problem| problem.to_string()));
+            }
+        }
+        next = (next * 2).min(Duration::from_millis(10));
+    }
+}
+
+/// What a test took the last time, in seconds.
+#[derive(Debug, Serialize, Deserialize)]
+struct Cost {
+    cpu: Option<f64>,
+    wall: f64,
+}
+
+/// Where the durations of the last run are kept: beside the program.
+fn times_file() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.parent()?.join("testkit-times.json"))
+}
+
+fn read_times() -> BTreeMap<String, Cost> {
+    let text = times_file().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+fn write_times(times: &BTreeMap<String, Cost>) {
+    if let (Some(path), Ok(text)) = (times_file(), serde_json::to_string(times)) {
+        // Only the order of the next run depends on it.
+        let _ = std::fs::write(path, text);
+    }
+}
