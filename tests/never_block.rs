@@ -355,7 +355,7 @@ fn operations(row: usize) -> Vec<&'static str> {
 }
 
 /// How many operations of a row are a share.
-const FEW: usize = 2;
+const FEW: usize = 1;
 
 /// One row of the table.
 fn row(world: &World, number: usize, state: State, seen: &mut String) -> Vec<String> {

@@ -215,7 +215,7 @@ fn close_all(profile: &Profile) {
 fn leaks(profile: &Profile, hosts: &Hosts, site: &Site, is_started: bool) -> Vec<String> {
     let mut found = Vec::new();
     let is_held = |number: &usize| is_started || ROUTES[*number].2 != End::NotTriedIfStarted;
-    let numbers = share((0..ROUTES.len()).filter(is_held), 10);
+    let numbers = share((0..ROUTES.len()).filter(is_held), 5);
     for some in numbers.chunks(14) {
         let foreign: Vec<(usize, Foreign)> = some.iter().map(|number| (*number, Foreign::start())).collect();
         for (number, foreign) in &foreign {
@@ -286,7 +286,7 @@ fn without_hosts_the_same_pages_reach_the_other_server() {
     let mut missing = Vec::new();
     // Chromium sends these in other circumstances only.
     let rare = ["link ping", "preconnect, DNS prefetch", "speculation rules", "prefetch", "WebTransport"];
-    let numbers = share((0..ROUTES.len()).filter(|number| !rare.contains(&ROUTES[*number].0)), 10);
+    let numbers = share((0..ROUTES.len()).filter(|number| !rare.contains(&ROUTES[*number].0)), 5);
     for some in numbers.chunks(14) {
         let foreign: Vec<(usize, Foreign)> = some.iter().map(|number| (*number, Foreign::start())).collect();
         for (number, foreign) in &foreign {

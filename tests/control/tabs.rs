@@ -174,7 +174,7 @@ fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
         on.port1.onmessage = () => { history.replaceState({}, '', long + n++); on.port2.postMessage(0); }; on.port2.postMessage(0);";
     run(&profile, &tab.target_id, flood);
     seen(&profile, "the flood", |now| now.pages.iter().any(|page| page.url.contains("?yyy")));
-    cdpilot::sync::pause(std::time::Duration::from_millis(500)); // lets the queue grow: the browser reports nothing about it
+    cdpilot::sync::pause(std::time::Duration::from_millis(200)); // lets the queue grow: the browser reports nothing about it
     let deadline = soon();
     let closed = profile.close_tab(&tab.target_id, deadline).unwrap();
     assert!(!deadline.passed());

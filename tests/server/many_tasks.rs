@@ -61,7 +61,7 @@ fn plan_of(user: usize, site: &Site) -> Vec<Do> {
 #[test]
 fn conversations_with_different_logins_do_not_meet() {
     alone(module_path!(), "conversations_with_different_logins_do_not_meet", || {
-        let many = rounds("CDPILOT_TEST_CONVERSATIONS", 4, 16);
+        let many = rounds("CDPILOT_TEST_CONVERSATIONS", 3, 16);
         let site = site();
         let plans = (0..many).map(|user| plan_of(user, &site)).chain([vec![Do::Say("Ready.")]]).collect();
         let Some(tasks) = Tasks::with_tabs(plans, 64) else { return };

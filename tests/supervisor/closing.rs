@@ -49,7 +49,7 @@ fn a_tab_is_closed_safely_under_a_dialog_of_any_frame() {
     let places = ["top", "/same", "/one", "/two"];
     let scripts = ["alert('once')", "for (let i = 0; i < 50; i++) alert(i)", "while (true) alert('for ever')"];
     let cases = places.into_iter().flat_map(|place| scripts.map(|script| (place, script)));
-    for (place, script) in share(cases, 4) {
+    for (place, script) in share(cases, 2) {
         {
             let target = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
             let here = |path: &str| {

@@ -418,5 +418,5 @@ pub(super) fn listed() -> Vec<Row> {
 #[test]
 fn no_page_deceives_a_model() {
     let Some(tooled) = ToolHome::new("") else { return };
-    run_some(&tooled, &ATTACKS, 4);
+    run_some(&tooled, &ATTACKS, 3);
 }

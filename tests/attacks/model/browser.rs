@@ -594,5 +594,5 @@ pub(super) fn listed() -> Vec<Row> {
 fn no_model_exceeds_the_limits_of_the_browser_tools() {
     let settings = "browser: {navigation: {block: [b.localhost]}, tabs: {max: 6}}";
     let Some(armed) = Armed::new(settings) else { return };
-    run_some(&armed, &ATTACKS, 4);
+    run_some(&armed, &ATTACKS, 2);
 }
