@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::cli_run::kill;
 use crate::support::api::TestServer;
 use crate::support::mcp_peers::Peers;
-use crate::support::share::share;
 
 const PAGE: &str = "<title>Ours</title><main><button>Press</button></main>";
 
@@ -62,7 +61,7 @@ fn the_python_sdk_of_either_revision_drives_a_page() {
     let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", PAGE);
     let page = served.site.url("a", "/");
-    for way in share(ways(&served), 1) {
+    for way in ways(&served) {
         let mut modern = Command::new(peers.python());
         modern.arg(script("client_modern.py")).arg(&page).args(&way);
         let response = run(modern);
@@ -92,7 +91,7 @@ fn the_inspector_lists_and_calls() {
     let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", PAGE);
     let url = format!("url={}", served.site.url("a", "/"));
-    for way in share(ways(&served), 1) {
+    for way in ways(&served) {
         let inspect = |requested: &[&str]| {
             let mut command = peers.run("mcp-inspector");
             // It keeps a catalogue in the person's home.

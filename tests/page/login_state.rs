@@ -8,7 +8,7 @@ use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
-/// One tab.
+/// A supervised tab, for saving and loading login states.
 pub(crate) fn browser(name: &str) -> Option<SettleTab> {
     with(SupervisorOptions::task(name))
 }

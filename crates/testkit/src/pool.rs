@@ -20,7 +20,7 @@ exec "$TESTKIT_BROWSER" "$@"
 /// How browsers are launched and counted during a run.
 #[derive(Debug)]
 pub(crate) struct Launches {
-    /// The script that stands in for the browser.
+    /// The script that is passed to tests as the browser.
     executable: PathBuf,
     browser: PathBuf,
     log: PathBuf,

@@ -52,7 +52,7 @@ pub(crate) struct TestResult {
     pub(crate) is_skipped: bool,
     /// CPU seconds of its processes and of the browser that it leased.
     pub(crate) cpu: Option<f64>,
-    /// Seconds.
+    /// Wall time, in seconds.
     pub(crate) wall: f64,
 }
 

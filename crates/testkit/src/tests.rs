@@ -17,7 +17,7 @@ pub(crate) struct Binary {
     group: Option<String>,
 }
 
-/// One test.
+/// A test of a binary, by its full name.
 #[derive(Debug, Clone)]
 pub(crate) struct Test {
     pub(crate) binary: Arc<Binary>,
