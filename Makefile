@@ -16,7 +16,7 @@ WIDGETS ?=
 # Run only tests whose name contains one of these words; default: all.
 T ?=
 
-.PHONY: help browser driver demo test test-all test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
+.PHONY: help browser driver shell demo test test-all test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -27,10 +27,13 @@ browser: ## install a Chromium-based browser if there is none
 driver: ## like browser, and chromedriver, which only tests need
 	@scripts/ensure-browser.sh --driver
 
+shell: ## install Chromium's headless shell, which only tests use
+	@scripts/ensure-browser.sh --shell
+
 demo: browser ## show dialogs and frames in a real browser, step by step
 	$(CARGO) run -- demo
 
-test: driver ## run all tests, with a real browser and chromedriver; T="page_settle cli_find": only tests whose name contains one of these
+test: driver shell ## run all tests, with a real browser and chromedriver; T="page_settle cli_find": only tests whose name contains one of these
 	@CARGO="$(CARGO)" scripts/test.sh $(T)
 
 test-all: driver ## like test, with every exhaustive loop as a whole; takes up to two hours

@@ -139,7 +139,7 @@ fn a_ref_resolves_to_its_own_element_or_fails() {
         }
     }
     println!("{led} led to their element, {stale} stale, {changed} changed, of {} refs", known.len());
-    assert!(led > 10 && stale > 10, "{led} {stale} {changed}\n{done}");
+    assert!(led > 10 && (stale > 10 || !share::is_whole()), "{led} {stale} {changed}\n{done}");
 }
 
 /// The number that the page has for the element of a ref.

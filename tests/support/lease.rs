@@ -1,11 +1,10 @@
 //! A browser that a test has for itself while it runs.
 //!
-//! The test runner (`crates/testkit`) keeps a browser for each of its workers and passes its URL in `CDPILOT_TEST_LEASE`. After the
-//! test it checks that nothing was left behind. Without a runner, and if a test needs a second browser at the same time, one is
-//! launched.
+//! The test runner (`crates/testkit`) keeps browsers for each of its workers and passes their URLs in `CDPILOT_TEST_LEASES`, such as
+//! `shell=ws://… full=ws://…`, in the order in which a test takes them. After the test it checks that nothing was left behind. Without
+//! a runner, and if a test needs more browsers at the same time, one is launched.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use cdpilot::browser::{BrowserProcess, TransportKind};
@@ -15,8 +14,8 @@ use serde_json::json;
 
 use super::chrome::{options, soon};
 
-/// Whether a test of this process has the browser of the runner.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+/// The URLs of the runner's browsers that the test of this process has.
+static TAKEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// A leased browser. It has no page or one empty page at first.
 pub(crate) struct Lease {
@@ -31,12 +30,15 @@ impl Lease {
     /// A browser for a test that closes its pages itself, as a supervisor does. `None` if there is no browser on this machine and
     /// none is required.
     pub(crate) fn take() -> Option<Self> {
-        static GIVEN: OnceLock<Option<String>> = OnceLock::new();
         let mut launch = options(TransportKind::PipeAndPort(0))?;
-        let given = GIVEN.get_or_init(|| std::env::var("CDPILOT_TEST_LEASE").ok());
-        if let Some(url) = given.as_ref().filter(|_| !TAKEN.swap(true, Ordering::SeqCst)) {
-            return Some(Self { url: url.clone(), closes_pages: false, own: None });
+        let leases = std::env::var("CDPILOT_TEST_LEASES").unwrap_or_default();
+        let mut taken = TAKEN.lock().unwrap();
+        let urls = leases.split(' ').filter_map(|lease| lease.split_once('='));
+        if let Some((_, url)) = urls.into_iter().find(|(_, url)| !taken.iter().any(|other| other == url)) {
+            taken.push(url.to_owned());
+            return Some(Self { url: url.to_owned(), closes_pages: false, own: None });
         }
+        drop(taken);
         launch.viewport = Some((1280, 720));
         let browser = BrowserProcess::launch(&launch).unwrap();
         let url = browser.endpoint().unwrap().url();
@@ -109,7 +111,7 @@ impl Drop for Lease {
             self.close_pages();
         }
         if is_of_runner {
-            TAKEN.store(false, Ordering::SeqCst);
+            TAKEN.lock().unwrap().retain(|taken| *taken != self.url);
         }
     }
 }

@@ -9,13 +9,15 @@
 //! | file | content |
 //! |---|---|
 //! | `tests` | test binaries and the tests in them |
-//! | `pool` | one browser for each worker |
+//! | `pool` | browsers of each worker |
+//! | `full` | tests that need the full browser |
 //! | `run` | workers: run tests, keep time, retry failed tests once |
 //! | `usage` | CPU time, by control group |
 //! | `report` | what is printed at the end |
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // It reports to a person.
 
+mod full;
 mod pool;
 mod report;
 mod run;

@@ -23,7 +23,28 @@ pub(crate) struct Launches {
     /// The script that is passed to tests as the browser.
     executable: PathBuf,
     browser: PathBuf,
+    shell: Option<PathBuf>,
     log: PathBuf,
+}
+
+/// What a test leases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The browser that people have, without a window.
+    Full,
+    /// Chromium's headless shell: the same engine without the user interface of a browser. A page costs half the CPU time there, a
+    /// browser context a third.
+    Shell,
+}
+
+impl Kind {
+    /// Its name in `CDPILOT_TEST_BROWSER`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Shell => "shell",
+        }
+    }
 }
 
 impl Launches {
@@ -36,7 +57,19 @@ impl Launches {
             .and_then(|()| std::fs::write(&log, ""))
             .and_then(|()| mark(&executable));
         written.map_err(|problem| format!("{}: {problem}", folder.display()))?;
-        Ok(Some(Self { executable, browser: found.path, log }))
+        Ok(Some(Self { executable, browser: found.path, shell: find_shell(), log }))
+    }
+
+    /// Whether there is a headless shell.
+    pub(crate) fn has_shell(&self) -> bool {
+        self.shell.is_some()
+    }
+
+    fn of(&self, kind: Kind) -> &Path {
+        match (kind, &self.shell) {
+            (Kind::Shell, Some(shell)) => shell,
+            _ => &self.browser,
+        }
     }
 
     /// The environment of a test or browser.
@@ -52,12 +85,17 @@ impl Launches {
     }
 
     /// Starts a browser for tests to lease.
-    pub(crate) fn lease(&self, group: Option<&Group>) -> Result<Leased, String> {
+    pub(crate) fn lease(&self, kind: Kind, group: Option<&Group>) -> Result<Leased, String> {
         let mut options = LaunchOptions::new().executable(&self.executable).headless(true);
         options.transport = TransportKind::PipeAndPort(0);
         // As large as a picture for models may be: making it smaller takes long in debug builds.
         options.viewport = Some((1280, 720));
+        if kind == Kind::Shell {
+            // The full browser isolates sites by default, and has a toolbar above the viewport.
+            options = options.arg("--site-per-process").arg("--window-size=1280,720");
+        }
         options.env = self.env("(pool)");
+        options.env.push(("TESTKIT_BROWSER".to_owned(), self.of(kind).display().to_string()));
         let entrance = group.map(|group| ("TESTKIT_GROUP".to_owned(), group.entrance().display().to_string()));
         options.env.extend(entrance);
         let browser = BrowserProcess::launch(&options).map_err(|problem| problem.to_string())?;
@@ -160,6 +198,15 @@ fn call(connection: &Connection, method: &'static str, params: &Value) -> Result
     let reply = reply.map_err(|problem| format!("the browser has ended or does not answer: {problem}"))?;
     reply.value().map_err(|problem| problem.to_string())
 }
+
+/// The headless shell as Debian and Playwright's packages name it.
+fn find_shell() -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&folders).flat_map(|folder| SHELLS.map(|name| folder.join(name)));
+    found.into_iter().find(|path| path.is_file())
+}
+
+const SHELLS: [&str; 2] = ["chromium-headless-shell", "chrome-headless-shell"];
 
 #[cfg(unix)]
 fn mark(path: &Path) -> std::io::Result<()> {

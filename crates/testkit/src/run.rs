@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +12,8 @@ use cdpilot::sync::{Deadline, pause, spawn};
 
 use serde::{Deserialize, Serialize};
 
-use crate::pool::{Launches, Leased};
+use crate::full::needs_full;
+use crate::pool::{Kind, Launches, Leased};
 use crate::tests::Test;
 use crate::usage::Group;
 
@@ -26,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     /// Whether exhaustive loops run as a whole.
     pub(crate) is_thorough: bool,
+    /// What all tests lease; `None` if the runner chooses.
+    pub(crate) leased: Option<Kind>,
 }
 
 impl Settings {
@@ -39,7 +43,23 @@ impl Settings {
             workers: number("RUST_TEST_THREADS").and_then(|n| n.try_into().ok()).unwrap_or(cores + cores / 2).max(1),
             seed: number("CDPILOT_TEST_SEED").unwrap_or(now.as_secs() % 1_000_000),
             is_thorough: std::env::var("CDPILOT_TEST_ALL").is_ok_and(|value| value == "1"),
+            leased: match std::env::var("CDPILOT_TEST_BROWSER").as_deref() {
+                Ok("full") => Some(Kind::Full),
+                Ok("shell") => Some(Kind::Shell),
+                _ => None,
+            },
         }
+    }
+
+    /// What a test leases: the headless shell, which is cheaper, and in every fourth run the full browser.
+    fn kind(&self, test: &Test) -> Kind {
+        let mut hasher = DefaultHasher::new();
+        test.name.hash(&mut hasher);
+        let is_turn = hasher.finish().wrapping_add(self.seed) % 4 == 0;
+        if needs_full(&test.name) {
+            return Kind::Full;
+        }
+        self.leased.unwrap_or(if is_turn || self.is_thorough { Kind::Full } else { Kind::Shell })
     }
 }
 
@@ -88,10 +108,10 @@ pub(crate) fn all(tests: &[Test], settings: &Settings) -> Result<Outcome, String
     let mut threads = Vec::new();
     for number in 0..settings.workers {
         let (queue, results, launches) = (Arc::clone(&queue), Arc::clone(&results), Arc::clone(&launches));
-        let (output, seed) = (folder.path().join(format!("output-{number}")), settings.seed);
+        let (output, settings) = (folder.path().join(format!("output-{number}")), settings.clone());
         let thread = spawn(format!("worker-{number}"), move || {
             let group = Group::new(&number.to_string());
-            let mut worker = Worker { launches, group, output, seed, browser: None };
+            let mut worker = Worker { launches, group, output, settings, browsers: Browsers::default() };
             loop {
                 let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                 let Some(test) = next else { return };
@@ -113,30 +133,52 @@ struct Worker {
     launches: Arc<Option<Launches>>,
     group: Option<Group>,
     output: PathBuf,
-    seed: u64,
-    browser: Option<Leased>,
+    settings: Settings,
+    browsers: Browsers,
+}
+
+/// The browsers of a worker.
+#[derive(Default)]
+struct Browsers {
+    full: Option<Leased>,
+    /// `None` on a machine without a headless shell.
+    shell: Option<Leased>,
+}
+
+impl Browsers {
+    /// Starts those that are missing.
+    fn complete(&mut self, launches: &Launches, group: Option<&Group>) -> Result<(), String> {
+        let start = |kind| launches.lease(kind, group).map_err(|error| format!("no browser for the pool: {error}"));
+        if self.full.is_none() {
+            self.full = Some(start(Kind::Full)?);
+        }
+        if self.shell.is_none() && launches.has_shell() {
+            self.shell = Some(start(Kind::Shell)?);
+        }
+        Ok(())
+    }
+
+    /// Makes them ready for the next test.
+    fn take_back(&self) -> Result<(), String> {
+        for browser in [&self.full, &self.shell].into_iter().flatten() {
+            browser.take_back().map_err(|left| format!("it left in the leased browser: {left}"))?;
+        }
+        Ok(())
+    }
 }
 
 impl Worker {
     fn run(&mut self, test: Test) -> TestResult {
-        let mut problem = None;
-        if let (None, Some(launches)) = (&self.browser, self.launches.as_ref()) {
-            match launches.lease(self.group.as_ref()) {
-                Ok(browser) => self.browser = Some(browser),
-                Err(error) => problem = Some(format!("no browser for the pool: {error}")),
-            }
-        }
-        let (begin, cpu) = (Instant::now(), self.group.as_ref().and_then(Group::seconds));
-        let status = match problem {
-            None => self.start(&test).map_err(|error| format!("cannot start the test: {error}")).and_then(wait),
-            Some(problem) => Err(problem),
+        let started = match self.launches.as_ref() {
+            Some(launches) => self.browsers.complete(launches, self.group.as_ref()),
+            None => Ok(()),
         };
-        let status = status.and_then(|status| match &self.browser {
-            Some(browser) if status.success() => {
-                let left = browser.take_back().map_err(|left| format!("it left in the leased browser: {left}"));
-                left.map(|()| status)
-            }
-            _ => Ok(status),
+        let (begin, cpu) = (Instant::now(), self.group.as_ref().and_then(Group::seconds));
+        let status =
+            started.and_then(|()| self.start(&test).map_err(|error| format!("cannot start the test: {error}")));
+        let status = status.and_then(wait).and_then(|status| match status.success() {
+            true => self.browsers.take_back().map(|()| status),
+            false => Ok(status),
         });
         let wall = begin.elapsed().as_secs_f64();
         let used = self.group.as_ref().and_then(Group::seconds);
@@ -148,10 +190,11 @@ impl Worker {
         match (&status, passed) {
             (_, true) => println!("test {} ... ok", test.name),
             (status, false) => {
-                // It may have left the browser in any state.
-                self.browser = None;
+                // It may have left them in any state.
+                self.browsers = Browsers::default();
                 let why = status.as_ref().map_or_else(Clone::clone, ToString::to_string);
-                println!("test {} ... FAILED ({wall:.1} s)\n{output}\n{why}", test.name);
+                let kind = self.settings.kind(&test).name();
+                println!("test {} ... FAILED ({wall:.1} s, CDPILOT_TEST_BROWSER={kind})\n{output}\n{why}", test.name);
             }
         }
         TestResult { test, passed, is_skipped, cpu, wall }
@@ -169,13 +212,16 @@ impl Worker {
         };
         let output = File::create(&self.output)?;
         command.args([test.name.as_str(), "--exact", "--nocapture", "--test-threads=1"]).current_dir(&binary.folder);
-        command.env("CARGO_MANIFEST_DIR", &binary.folder).env("CDPILOT_TEST_SEED", self.seed.to_string());
+        command.env("CARGO_MANIFEST_DIR", &binary.folder).env("CDPILOT_TEST_SEED", self.settings.seed.to_string());
         if let Some(launches) = self.launches.as_ref() {
             command.envs(launches.env(&test.name));
         }
-        if let Some(browser) = &self.browser {
-            command.env("CDPILOT_TEST_LEASE", &browser.url);
-        }
+        let shell = self.browsers.shell.as_ref().filter(|_| !needs_full(&test.name));
+        let mut leases = [(Kind::Full, self.browsers.full.as_ref()), (Kind::Shell, shell)];
+        leases.sort_by_key(|(kind, _)| *kind != self.settings.kind(test));
+        let leases = leases.into_iter().filter_map(|(kind, browser)| Some((kind, browser?)));
+        let leases = leases.map(|(kind, browser)| format!("{}={}", kind.name(), browser.url)).collect::<Vec<_>>();
+        command.env("CDPILOT_TEST_LEASES", leases.join(" "));
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output).spawn()
     }
 }
