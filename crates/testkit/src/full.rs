@@ -4,7 +4,13 @@
 const FULL: &[(&str, &[&str])] = &[
     (
         "it opens no hidden page",
-        &["login_state", "cli_state::a_login_state_is_saved", "server_session_isolation::cookies_and_saved_state"],
+        &[
+            "cli_state::a_login_state_is_saved",
+            "guide::log_in",
+            "login_state",
+            "server_session_isolation::cookies_and_saved_state",
+            "server_state::login_state_secrets",
+        ],
     ),
     (
         "a tab in the background is as visible as the one in front",
@@ -27,9 +33,12 @@ const FULL: &[(&str, &[&str])] = &[
     (
         "it handles aborted navigations, crashed frames and closing under a dialog of a frame in another way",
         &[
+            "attacks::hostile_page::flood",
             "server_leaving::a_navigation_aborted_by_the_page",
             "supervisor_closing::a_tab_is_closed_safely",
             "supervisor_crash::a_crashed_frame",
+            "supervisor_reconnect::a_dialog_lost_by_a_reconnect",
+            "tools_browser::a_dialog_of_an_unloading_page",
         ],
     ),
 ];
