@@ -1,4 +1,15 @@
 //! Questions whether something may be done, and what their answers lead to.
+//!
+//! A call whose effect needs approval is refused with `APPROVAL_NEEDED`. Its intent is closed, the question is stored,
+//! and the turn ends; the call stays unanswered, and its arguments are kept in memory, because they may contain text
+//! that is not stored. The answer is stored, then a run begins which makes the same call once more, and the tool
+//! determines the effect again. If its fingerprint is that of the question, the element is bound to a number over the
+//! same facts, which the page script compares at the moment of the press. Otherwise the approval is void. A call with
+//! text and Enter types first, and the fingerprint is that of Enter; the second time only Enter is pressed.
+//!
+//! An approval lives in memory between its answer and the call. After a crash in between, the call has no intent and
+//! gets the result that it was not made; after a crash during the call its intent is open, and it counts as unknown.
+//! Approvals for an origin or a kind are stored with the conversation.
 
 use serde_json::{Map, Value, json};
 

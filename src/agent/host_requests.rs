@@ -1,4 +1,8 @@
 //! Requests of a model for a host that its conversation may not reach, which a person answers.
+//!
+//! The question is one like an approval, but its answer changes a setting, the `hosts` of the conversation, and is
+//! itself the result of the call. `Hosts::set` hands the new patterns to the proxy and the navigation check of the
+//! session.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,19 @@
 //! Cleanup after killed processes of this library: browsers and temporary profiles.
+//!
+//! When the owner ends, the pipe closes and the browser exits. The reaper process (`cdpilot-reaper`) kills a browser
+//! that hangs and removes its temporary folder. On Linux every browser has such a folder: it is Chromium's `TMPDIR`,
+//! and contains the profile if the browser has no permanent one. The rest is removed later:
+//!
+//! | leftover | left when | removed by |
+//! |---|---|---|
+//! | a browser that hangs, its reaper process | the reaper process was killed or stopped too | next start of the profile, any start, `doctor` |
+//! | `cdpilot-browser-*` in the folder for temporary files | the reaper process was killed too | any start, `doctor` |
+//! | `Singleton*` and the marker in the profile | always | next start of the profile, `doctor --fix` |
+//! | suspended processes (`SIGSTOP`) of the server or its browser | they were stopped | `doctor --fix` and `browser start` resume them |
+//! | `downloads/incoming-*` | always | next start of a browser, `doctor --fix` |
+//!
+//! Start times are ticks since boot, so changing the system clock proves nothing wrong. `make faults` sends signals at
+//! random moments and checks this table.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,8 @@
 //! Messages above the size limit. They are skipped; their beginning and end identify the call or event.
+//!
+//! Data that a page can make large must not end the browser of all tabs. The call that such a message answers fails
+//! with `AnswerTooLarge`. Subscribers of its event receive the strings at the beginning of its parameters, so that an
+//! intercepted request can be failed by its id.
 
 use super::envelope;
 

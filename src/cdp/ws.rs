@@ -3,6 +3,9 @@
 //! Reading and sending share no state. The holder of the reading role owns the [`Decoder`], which receives bytes that
 //! were already read; every sender encodes its own frame. Frames that tungstenite sends are collected and sent through
 //! the shared write path.
+//!
+//! tungstenite cannot skip a message above the limit, so `Frames` reads the frame headers first and passes the frames
+//! of such a message on without their payload.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};

@@ -1,4 +1,8 @@
 //! Makes long-running processes return freed memory to the system immediately.
+//!
+//! Hostile pages cause allocations of hundreds of MiB for a moment. The program uses mimalloc (`src/main.rs`): with
+//! glibc, freed memory stays in the arenas of the threads. The library leaves the choice to its user. Data that is kept
+//! per page is bounded, see `supervisor/page_ring.rs` and `supervisor/log.rs`.
 
 use std::process::Command;
 

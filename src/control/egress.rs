@@ -1,4 +1,9 @@
 //! The hosts that a session may reach, and the proxy that holds its browser context to them.
+//!
+//! The browser context is created with the proxy and with `proxyBypassList: <-loopback>`, without which loopback
+//! addresses and names would be requested directly. The proxy checks each request and each `CONNECT` by its host, and
+//! the address that the name resolves to. What would not use the proxy is disabled in the pages of the context by
+//! `supervisor/state/confined.rs`.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

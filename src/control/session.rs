@@ -3,6 +3,12 @@
 //! A [`Profile`](super::Profile) handle is for one session ([`Profile::for_session`](super::Profile::for_session)), so
 //! that a session is passed as a value wherever tabs are concerned. [`PerSession`] keeps other state, of tools for
 //! example, by session.
+//!
+//! A session is an MCP connection, a conversation, or whoever sends `X-Cdpilot-Session` (`--session`). Requests without
+//! one share the default session of the profile. While a session is opening a tab, a page without an opener is shown to
+//! no other session until it is known whose it is. Armed answers carry the name of their session, so that two sessions
+//! that share a tab do not replace each other's answers. An isolated session opens its tabs in its own browser context,
+//! which is disposed of when the session ends.
 
 use std::any::Any;
 use std::collections::{HashMap, HashSet};

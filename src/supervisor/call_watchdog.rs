@@ -12,6 +12,21 @@
 //! page has run for three times `rescue_after` ([`PageScripts`]), that one is ended. Otherwise the script of the
 //! caller has its time until its deadline. What runs then is ended; if that was a script of the page, the one of the
 //! caller runs, and its answer is the outcome of the call.
+//!
+//! A page that is stuck is freed as follows:
+//!
+//! - A dialog is open anywhere in the task: the call fails with it, because dialogs also stop the other pages of their
+//!   process.
+//! - The page is navigating to another document: nothing is done. Chromium holds back every command to such a page
+//!   until the server answers, including `Runtime.terminateExecution`, which would then end a script of the next
+//!   document.
+//! - A script of another caller runs and has more time than this call: `PageBusy`. If it has less time, the call keeps
+//!   waiting.
+//! - Otherwise the running script is ended. The call continues to its answer, which is marked as rescued.
+//!
+//! Short scripts of the page module need no probe if the CDP session has just answered; if one of them blocks the page,
+//! it counts as a script of the page. Emulation that slows the processor of the page makes `rescue_after`
+//! proportionally longer. A stopped process cannot be rescued; the call reports that at its deadline.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,9 @@
 //! Calls into frames by frame id.
+//!
+//! The value of a script is requested as JSON in the same call. JSON cannot hold a cycle, a symbol, a BigInt in an
+//! object or the text of a function; such a value is described. The script must not run twice, so its value is taken
+//! from `$_`, where Chromium keeps the latest awaited value of the object group `console`, for this CDP session and
+//! execution context only: pages cannot read it. It stays referenced until the next script there.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -2,6 +2,9 @@
 //!
 //! Chromium answers `Performance.getMetrics` during a script. `ScriptDuration` grows while a script runs that the page started: a
 //! timer, a listener, a script element. It does not grow for a script of a CDP client, nor for reactions of promises.
+//!
+//! It also grows while a script of a CDP client calls a listener of the page (`element.click()`). A page that is stuck
+//! in a reaction of a promise is rescued at the deadline of the call.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! Reconnecting, on a separate thread: the supervisor continues to handle requests meanwhile.
+//!
+//! The first attempt is made at once, the others after growing pauses. The CDP sessions of the lost connection must be
+//! gone before the new one is used: as they end, Chromium dismisses the dialogs of their pages. That is waited for
+//! within `OLD_CONNECTION_LIMIT`.
 
 use std::time::Duration;
 

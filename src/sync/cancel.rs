@@ -1,4 +1,16 @@
 //! Cancellation: ending work whose client no longer waits for the result.
+//!
+//! An entry point binds the deadline of its work to the flag: the server for each request and event stream, MCP for
+//! each call, `Page::cancelled_by` for embedders. The deadline is passed down as an argument, so every wait below
+//! observes the flag; calls fail with `Cancelled`.
+//!
+//! - A step with a time limit of its own derives its deadline: `within` (less time), `earlier_by` (time to report),
+//!   `renewed` (time of its own, also beyond the deadline of the caller). `Deadline::after` in the middle of a call
+//!   would lose the cancellation.
+//! - Work that must be done regardless has a deadline without a flag, fresh or by `uncancelled`: releasing a mouse
+//!   button, closing a background tab, ending a script, a command or a browser. So have requests that only the
+//!   supervisor's thread answers, and probes of the call watchdog.
+//! - A TCP connection attempt is the one wait that does not check the flag; it ends at its deadline.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

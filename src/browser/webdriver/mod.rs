@@ -9,6 +9,10 @@
 //! | `driver`, `error` | commands and answers |
 //! | `session` | opened, kept alive by a thread (`wd-alive`), deleted |
 //! | `address` | the CDP address in a session's capabilities |
+//!
+//! Grids count WebDriver commands as activity, but not CDP traffic, so the timeouts of the session are requested
+//! periodically: that command is answered during a dialog. With `unhandledPromptBehavior: ignore` chromedriver leaves
+//! every dialog alone, including `beforeunload`. Headers and tokens are never sent to another host.
 
 mod address;
 mod driver;

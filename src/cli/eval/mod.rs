@@ -17,6 +17,11 @@
 //! | `results` | reading the results of a folder, totals; `eval score`, `eval report` |
 //! | `safety` | the safety track: cases, secrets, approvals, the notice board |
 //! | `report` | the report as HTML, JSON and JUnit XML |
+//!
+//! It is a client of the control server: for each run it creates a conversation, sends the task, follows the stream and
+//! deletes the conversation. `result.json` of a run is written last; a run without one is repeated by `--resume`, after
+//! the conversation and the secret that it left are deleted. A locked file keeps a second evaluation out of the folder.
+//! A lost stream is opened again five times without news, then the run is an error.
 
 mod args;
 mod inputs;

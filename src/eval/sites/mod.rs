@@ -10,6 +10,10 @@
 //! Each run has two origins of its own, `ID-a.localhost` and `ID-b.localhost`: they are different sites to a browser, which
 //! resolves names below `localhost` to this machine by itself. Plain `localhost` belongs to the standing run, which people
 //! can use to try the sites.
+//!
+//! Other names get 404, so that no page reaches the sites by a name that resolves to this machine. Events are sent by
+//! one script, one batch at a time; what is left when a page is left goes out as a beacon, or with the first batch of
+//! the next page. The server drops what it received twice and sorts by the time of the browser.
 
 mod api;
 mod pages;

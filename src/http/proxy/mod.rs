@@ -9,6 +9,9 @@
 //! |---|---|
 //! | `event_loop` | the thread: connections, and bytes in both directions |
 //! | `head` | heads of requests and responses |
+//!
+//! Without an answer, Chromium sends a refused request a second time. It sends requests for several hosts on one
+//! connection of a proxy, which `Connection: close` prevents.
 
 mod event_loop;
 mod head;

@@ -2,6 +2,18 @@
 //!
 //! The page itself waits: one call returns when the element is ready. It is cut into slices, so that a script that
 //! blocks the page meanwhile is not mistaken for this one.
+//!
+//! The call that returns the element also compares its role and name with the snapshot, so nothing can change in
+//! between. An element is stable if its position is the same as one frame earlier; an animated one if it is the same
+//! over frames between which the time of the animation advances. A document that has been observed for a frame without
+//! a change, a scroll or an animation needs no such wait.
+//!
+//! - If the centre of an element is covered, other points are tried. Hit tests follow the flat tree.
+//! - A visually hidden checkbox, radio button or file input is clicked through its label; a tiny field of an editor
+//!   through what is painted around it.
+//! - A hidden checkbox or radio button without a label is clicked through what is painted beside it in the element with
+//!   the click listener for that control alone. The same holds for a transparent field under what such an element
+//!   paints over it.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,14 @@
 //! Whether trusted input has reached its element. Chromium also confirms input that went elsewhere, and on a slow
 //! machine confirms it late.
+//!
+//! In the document of the element and in every document around it, capturing listeners of the isolated world
+//! (`script/input-probe.js`) receive `pointerdown` first. If it goes to another element, the whole sequence up to the
+//! click is kept from the page and the element is located again, a limited number of times. A press that was received
+//! by a frame above the element cannot be kept back; the error says so and the press is not repeated. A drag is
+//! verified in the same way before it moves.
+//!
+//! If Chromium confirms no input although the page draws and its event loop turns, the same sequence is dispatched by
+//! script; the answer says so, and late trusted events are kept from the page.
 
 use std::time::Duration;
 

@@ -1,5 +1,9 @@
 //! Secrets that are typed but not seen: a text names one as `{{secret:NAME}}`, and its value takes this place at the moment of
 //! typing, if the field belongs to the origin of the secret.
+//!
+//! The document of the focused field is asked for its origin and for the origins to which its form may be sent
+//! (`script/secrets.js`, by getters that a page cannot replace); the source is then asked for the value for that
+//! origin. If the page has several frames, key events are sent only while that document has the focus.
 
 use std::fmt;
 use std::sync::Arc;

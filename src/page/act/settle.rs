@@ -6,6 +6,17 @@
 //! when it has not changed over [`STEPS`] steps, each a frame and a timer: in step with the page, whatever the speed of
 //! the machine. A document that has deferred nothing is settled after one step without a change, or at once when
 //! nothing changed.
+//!
+//! What is not waited for:
+//!
+//! - Changes: content that also changed in the 100 ms before the action (the same attribute or text of the same node,
+//!   or a list that was rebuilt twice); frame callbacks and timers of a loop; a style that changes in more than three
+//!   frames after the action (an animation); a text that changes in more than five (a counter).
+//! - Requests: images, media, fonts, beacons, event streams, bodies that take more than `BODY_TIME` after their head,
+//!   and addresses that the page requested `MIN_POLLS` times between actions.
+//!
+//! The wait ends at most `AFTER_LAST_CHANGE` after the last change that the action caused. `keepalive` requests cannot
+//! be distinguished from others over CDP and fall under this limit. The field `settle` of an action changes all this.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};

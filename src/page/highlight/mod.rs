@@ -14,6 +14,12 @@
 //!
 //! Only what a person sees is listed: not what is outside the viewport, covered, transparent, or behind a modal dialog. The
 //! page is not changed: the picture is captured first, everything else is drawn into it.
+//!
+//! The candidates are those of the snapshot, so roles, names and closed shadow roots are the same;
+//! `script/highlight.js` adds scrollable and hoverable elements, leaves out wrappers, and gives each element a key: the
+//! shortest unique selector without classes, texts and states (`script/element-key.js`). Points of each element are
+//! tested in its own document and in all documents around its frame. Pages are filled greedily in reading order. After
+//! the capture some elements are measured again, and the capture is repeated if too many have moved.
 
 mod controls;
 mod discover;

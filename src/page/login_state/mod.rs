@@ -7,6 +7,12 @@
 //! | `origins` | the known origins |
 //! | `save`, `load` | saving and restoring |
 //! | `origin.js` | the script that runs in an empty document of an origin |
+//!
+//! The storage of an origin is read and written in a hidden page (`HiddenPage`), whose document requests are fulfilled
+//! with an empty document that loads nothing. Service workers are bypassed, so that none answers first. The navigation
+//! policy checks the origin by its name, without a lookup. Databases with the right schema are cleared and filled,
+//! because a version change would wait for every tab that has them open. Other databases are deleted and created again,
+//! but only while no tab of the origin is open: a blocked deletion would happen later, unnoticed.
 
 mod cookie;
 mod load;

@@ -17,6 +17,9 @@
 //! | `highlight` | a coloured area over an element |
 //! | `pdf` | printing to PDF |
 //! | `save` | writing files |
+//!
+//! A side has a maximum length; `cutAt` says where a picture was cut. A highlight for people is removed while a
+//! screenshot is captured.
 
 mod boxes;
 mod canvas;

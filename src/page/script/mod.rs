@@ -3,6 +3,10 @@
 //! It is one function scope, evaluated once per document, so all files share their definitions. Each file names the files
 //! that it uses in its line `// Uses:`; `make lint` checks that, and the types. Functions called from Rust are in `calls`;
 //! see [`world`](super::world). The script writes nothing into the page and calls none of its functions.
+//!
+//! Scripts of the page cannot see it. It reads properties through saved prototypes only, because a form may have a
+//! field named `id`. Its walker computes role, name, states and values by ARIA, HTML-AAM and accname as Chromium does
+//! (`role.js`, `name.js`, `state.js`); a test compares them with `Accessibility.getPartialAXTree`.
 
 /// The function. Returns the token of the document, and takes the token to use if there is none yet.
 pub(super) const SOURCE: &str = concat!(

@@ -1,5 +1,8 @@
 //! Roles and states that custom elements set by `ElementInternals`, which scripts cannot read: the browser's own
 //! accessibility tree is queried for those elements only.
+//!
+//! Custom elements with a `tabindex` or a label and without a `role` are queried: once if they have no role, with each
+//! snapshot otherwise.
 
 use std::collections::HashMap;
 

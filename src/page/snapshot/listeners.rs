@@ -4,6 +4,22 @@
 //! (Chromium 156: 3 ms for 10,000 elements with 100 listeners; about 0.5 ms for a small page). Scripts of an isolated
 //! world only see their own listeners. Numbers of nodes are remembered, so that only new listeners cost more than that
 //! call.
+//!
+//! An element with a click listener has a ref, unless it contains more than 60 elements or has listeners for more than
+//! 12 event types, as root elements of frameworks do. An element without a role also has a ref in these cases
+//! (`script/state.js`, `script/tree.js`):
+//!
+//! - It has its own `:hover` style and is inside an element with a click listener, at most six levels up: items of a
+//!   menu with one listener for all items.
+//! - Its role is `none` or `presentation`, and it has a listener or a pointer cursor that is not inherited.
+//! - It is hidden from the accessibility tree (`aria-hidden`), but a person sees and uses it: it has a listener, or
+//!   such a cursor or `:hover` style; it draws something; its containers do not clip it; and a hit test in the viewport
+//!   reaches it. It is shown with its role and text.
+//! - It has the same tag and classes as an element that contains draggable items (`draggable`, grab or move cursor),
+//!   and contains none itself: a drop target.
+//!
+//! An `option` or `treeitem` keeps its role if its list or tree is separated from it only by elements without a role;
+//! Chromium drops the role in that case.
 
 use std::collections::{HashMap, HashSet};
 

@@ -15,6 +15,16 @@
 //! | `changes` | changes of a page since an action |
 //! | `labels` | the elements that labels of a screenshot number |
 //! | `loading` | reading a tab whose server has not answered |
+//!
+//! - **Refs** are numbers for frame, document and node. The page script numbers nodes and holds them weakly; each new
+//!   document gets a token. Numbers are never reused, so a stale ref matches nothing.
+//! - **A frame that moves to another process** is waited for. If it still has no process then, it is reported as
+//!   unread.
+//! - **Text** of boxes that do not touch is separated, by layout, not by tag: blocks are on separate lines; boxes in a
+//!   line, and parts of a line with a margin, border or padding, are separated by a space. Names follow Chromium, which
+//!   separates less.
+//! - **Differences** use the options of the last snapshot and ignore the focus. With other options, or in another
+//!   document, every line is new and the answer contains `full`.
 
 mod changes;
 mod closed;

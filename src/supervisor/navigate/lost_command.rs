@@ -4,6 +4,9 @@
 //! navigation replaces that document first, the answer never comes: no request is sent, and the command is never
 //! answered, until it is stopped or another navigation ends it with `net::ERR_ABORTED`. A navigation to the same URL
 //! does not: Chromium ignores it as a duplicate.
+//!
+//! The command is sent again, once, if the document was replaced and no request followed within `GRACE`
+//! (`UNWATCHED_GRACE` if requests are not recorded). The loading is stopped before that.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -6,6 +6,8 @@
 //! | `history` | back and forward |
 //! | `dismiss_dialogs` | dialogs that are dismissed before a page is navigated |
 //! | `lost_command` | commands that the browser lost |
+//!
+//! A navigation that was aborted (`net::ERR_ABORTED`) by one that the page itself had started is sent again, once.
 
 mod dismiss_dialogs;
 mod history;

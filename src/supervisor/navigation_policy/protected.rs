@@ -1,4 +1,20 @@
 //! Protected ports: those of servers and browsers that would give a page control over the machine.
+//!
+//! The list is shared by the supervisors of a home; `control` fills it. Three layers enforce it:
+//!
+//! - Resolver rules (`MAP *:PORT ~NOTFOUND`) for ports that are known when a browser is started. Chromium 156 applies
+//!   them to IP addresses too, and to everything that connects: documents, requests, WebSockets, workers, preconnects,
+//!   WebRTC over TCP.
+//! - `Fetch` patterns for these ports in every session with requests. They report a reason, and they also work for
+//!   attached browsers and for ports that are added later.
+//! - `Network.emulateNetworkConditionsByRule` for WebSockets in those two cases, which `Fetch` and
+//!   `Network.setBlockedURLs` do not catch. Chromium 156 reads the top-level `offline` and ignores that of a rule, so
+//!   rules can only disconnect.
+//!
+//! A shared worker has no page to attach through. Therefore, if all pages belong to the task, the browser's own
+//! auto-attach includes shared workers, for their requests only. If Chromium created the loaders of such a worker
+//! before the command arrived, `Fetch` catches nothing of it, so the rules block HTTP there too. They are in effect
+//! when `Network.enable` and then the rules were answered; after that the worker is resumed.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -3,6 +3,10 @@
 //! `Fetch` intercepts neither WebSockets nor connections without a request (preconnect, WebRTC, WebTransport). A
 //! browser started with these rules cannot connect to refused places at all. The rules know only host and port, so they
 //! never refuse more than the policy does; decisions that depend on the scheme are left to `Fetch`.
+//!
+//! Network prediction is disabled in the profile (`net.network_prediction_options`): a document that is prefetched by
+//! speculation rules is requested outside of every CDP session and shown without a request. `--no-pings` disables pings
+//! of links.
 
 use super::address::METADATA_V4;
 use super::pattern::{Name, Pattern, matches};

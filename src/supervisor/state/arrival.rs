@@ -4,6 +4,8 @@
 //! to its first document right after the page is resumed, or before that if the page has no opener; such a page answers
 //! no command until the server has responded. A page that is intentionally opened empty commits `about:blank`, or
 //! nothing at all (`open('javascript:…')`).
+//!
+//! Calls to the page wait until it shows its first document, or for `GRACE` if it navigates to none.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

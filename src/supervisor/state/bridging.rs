@@ -1,4 +1,10 @@
 //! The dialog bridge: when it is on, in which sessions, and the calls that it receives.
+//!
+//! The bridge is set up in the session of every page and frame before it is resumed. `BridgeMode::Auto` turns it on for
+//! endpoints that are not loopback, and when a native dialog is closed by another party within `TOO_FAST`. For each
+//! frame the view says whether the bridge is installed, was used, or was bypassed by a native dialog (`BridgeLife`).
+//! Its calls are dismissed before a page is navigated, because Chromium waits for them. While the bridge is on, content
+//! security policies are bypassed (`Page.setBypassCSP`), including the `sandbox` directive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -3,6 +3,11 @@
 //! Measured with Chromium 156: requests of documents, workers of all kinds, WebSockets, EventSources, pings, reports, prefetches and
 //! downloads use the proxy of their context, and QUIC is not used behind one. WebRTC sends UDP packets and resolves names by
 //! itself. No command confines it, so its constructors are removed before scripts run.
+//!
+//! That works in all documents except sandboxed `srcdoc` frames, which get a process of their own and sometimes run
+//! first; launched browsers therefore keep them in the process of their page (`IsolateSandboxedIframes` is disabled).
+//! Chromium's own switch against UDP (`--webrtc-ip-handling-policy`) would stop the packets, but not the names, and in
+//! all contexts. Announcements by multicast DNS remain.
 
 use super::sessions::SessionKind;
 use super::{SessionKey, State};

@@ -2,6 +2,16 @@
 //!
 //! A tab shows one native dialog at a time. Its events and its answer use the page's session, also if a cross-process
 //! frame opened it; `frameId` names that frame.
+//!
+//! The answer is chosen in this order: the page is closing (`beforeunload` is accepted, others are dismissed), an armed
+//! answer, the first matching rule, the policy of the task. Of the matching armed answers the oldest one of the client
+//! that acts on the page is used, else the oldest one without a client. Rules and armed answers match the text as the
+//! page wrote it; published texts are redacted. A dialog that waits for an answer under the policy `MustRespond` is
+//! dismissed at the dialog timeout. If its page, renderer or connection goes away, it is recorded as lost.
+//!
+//! If a page shows a dialog while it navigates and the server has responded, the new document waits for the dialog, and
+//! Chromium accepts no answer to it. Then the page is sent to the same URL again, provided that it is a plain GET; that
+//! closes the dialog.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -4,6 +4,11 @@
 //! anything in this process: the opener, or a frame of another page. The first request of the popup, with its redirects, may then
 //! precede `Fetch` of its own session. So the session of the browser intercepts documents too. Those of top frames of the task are held
 //! until the policy has decided, usually for the second time; all others continue at once.
+//!
+//! Redirects of an early request are reported to the session of the browser alone, so a page that shows its first
+//! document is no exception. The requests have a queue of their own: what other tabs load displaces no call of the
+//! task. What the queue loses is paused, with an id that nobody knows, so `Fetch` is disabled and enabled again, which
+//! continues everything; documents of the task's popups that have shown no document yet are stopped before.
 
 use std::sync::Arc;
 

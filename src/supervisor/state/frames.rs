@@ -9,6 +9,8 @@
 //! - A document from the back/forward cache restores its frames: cross-process ones are attached before the navigation
 //!   is reported, others are not reported at all.
 //! - Attaching to a loaded page sends no frame events, so every session reads its frame tree.
+//!
+//! A frame whose target is detached is kept until its document is gone, because it may return in its parent's process.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -3,6 +3,19 @@
 //! Document requests are intercepted by `Fetch`, redirects one by one; unknown host names are resolved on other
 //! threads. Documents without a request (files, cached documents, internal pages of the browser) are checked when a
 //! frame shows them, and replaced by a blank document.
+//!
+//! - Literal addresses, `localhost` and names that were resolved a moment ago are decided at once. Others are resolved
+//!   while the request stays paused. A name without an address is allowed, because Chromium cannot reach it either. A
+//!   lookup that takes longer than `LOOKUP_LIMIT` is refused, because the owner of the name could be slow for this
+//!   process only.
+//! - A refused request of a page fails with `Aborted`, so that the page stays where it is; that of a frame with
+//!   `BlockedByClient`, so that the frame shows an error.
+//! - A document whose server turns out to have a refused address (`remoteIPAddress`, while requests are recorded;
+//!   behind a proxy this is the address of the proxy) is replaced by a blank one too. Documents that a page showed
+//!   before the attach are left alone.
+//! - Chromium sends the request for the first document of `Target.createTarget` before the session exists; therefore
+//!   pages are opened on `about:blank` and then navigated.
+//! - If intercepted requests are lost, loading is stopped before any request is released.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

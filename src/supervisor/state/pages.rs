@@ -1,4 +1,9 @@
 //! The task's pages: ownership, opening and closing.
+//!
+//! With `max_pages`, a page that another page opens beyond the limit is attached like any other page, but never listed.
+//! It is resumed, its documents are refused, and then it is closed and reported: if it were closed before it is
+//! resumed, the script that opened it might wait forever, and if it were closed while the policy holds a request of it,
+//! that request might be sent.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -3,6 +3,9 @@
 //! `Fetch.enable` is one setting per session, shared by the dialog bridge, the navigation policy, logins and routes;
 //! this module computes it (that of the browser session: `first_documents`). Logins require that all requests are
 //! intercepted and each one is continued.
+//!
+//! Network conditions are one setting per session too: blocked WebSockets and throttling are sent as one command. While
+//! a page is offline, only that command is kept, because any other would replace it.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;

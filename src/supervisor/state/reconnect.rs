@@ -3,6 +3,9 @@
 //! Pages, frames, console and closed dialogs are kept. Sessions are gone. Chromium allows only the session that saw a
 //! dialog open to answer it, so every open dialog ends as `lost`; its page is wedged until it is navigated, reloaded or
 //! closed. Commands of callers are not sent again.
+//!
+//! Each new connection has the next generation. Everything is attached again; pages and frames keep their ids; what
+//! does not return is dropped. A pipe cannot be re-established: its browser has ended.
 
 use std::sync::Arc;
 

@@ -1,5 +1,12 @@
 //! Routes: which one applies to a request that the policy allows, delayed requests, and confirmation of changes by the
 //! browser.
+//!
+//! An intercepted request is first checked for a call of the dialog bridge, then by the policy, then against the
+//! routes, newest first; otherwise it continues. Routes add only their own patterns, so that without routes nothing
+//! more is intercepted. A delayed request is kept with its due time, at which the supervisor's thread wakes up; the
+//! policy then checks it again. CORS preflights are intercepted as separate requests and answered for routes that
+//! fulfil. Chromium 156 reports requests of `fetch()` as `XHR` here, and those of dedicated workers on the session of
+//! their page only.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

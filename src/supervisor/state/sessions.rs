@@ -2,6 +2,20 @@
 //!
 //! All commands of the attach are sent at once, the resume command last: a paused target continues as soon as it has
 //! received the others, and a target that hangs delays no other.
+//!
+//! The browser attaches to all pages (`Target.setAutoAttach`, paused on start), each page to all its child targets.
+//! Without the pause a popup could open a dialog before `Page.enable`, and such a dialog can be neither seen nor
+//! answered. A page is `Ready` when the commands are answered, and `Unresponsive` after `ATTACH_LIMIT`. A target that
+//! does not belong to the task is released: resumed if it waits, and detached.
+//!
+//! When a renderer is replaced, Chromium 156 restores the settings that the old one had confirmed. A target that
+//! crashes before all of them are confirmed is set up again when `Inspector.targetReloadedAfterCrash` reports its new
+//! renderer. A session that is attached to a crashed target gets no such event: its commands wait, and are refused with
+//! "Target crashed" when the target is loaded again. They are then repeated at once.
+//!
+//! One kind of popup cannot be caught: `window.open('about:blank')`, which its opener writes to and makes alert in one
+//! step. It blocks the opener's thread before the popup's session exists in the renderer. Closing or navigating the
+//! popup frees both.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

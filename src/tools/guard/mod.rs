@@ -11,6 +11,11 @@
 //! | `command` | terminal commands that only read |
 //! | `checks` | checks of the browser tools before they act |
 //! | `machine` | checks of tools that reach this machine: commands, files, raw commands of the protocol |
+//!
+//! The page is asked what a press would set off (`Tab::effect`, `script/effect.js`): the controls that may receive it,
+//! with role, name, attributes, page dialog, address and method, and what the form would send. The fingerprint of such
+//! an effect covers tab, address of the page, node, role, name, these facts and the text. A tool that declares no
+//! `Effects` and is not read-only needs approval for each call.
 
 mod address;
 mod checks;
