@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cdpilot::ErrorKind;
 use cdpilot::browser::{AttachOptions, BrowserProcess, LaunchOptions};
 use cdpilot::cdp::{ConnectOptions, Connection};
 use cdpilot::mcp::server::{Backend, Limits, ToolServer, serve};
@@ -67,7 +68,10 @@ impl Source for Slow {
         while !deadline.passed() {
             pause(Duration::from_millis(5));
         }
-        Err(ToolError::new(if deadline.is_cancelled() { "CANCELLED" } else { "TIMEOUT" }, "not loaded"))
+        Err(ToolError::new(
+            if deadline.is_cancelled() { ErrorKind::Cancelled } else { ErrorKind::Timeout },
+            "not loaded",
+        ))
     }
 }
 

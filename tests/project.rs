@@ -13,7 +13,7 @@ const MODULES: [(&str, &[&str]); 23] = [
     ("code", &[]),
     ("text", &[]),
     ("redact", &[]),
-    ("http", &["sync"]),
+    ("http", &["code", "sync"]),
     ("process", &["sync"]),
     ("cdp", &["http", "redact", "code", "text", "sync"]),
     ("browser", &["cdp", "process", "redact", "code", "text", "sync"]),
@@ -31,7 +31,7 @@ const MODULES: [(&str, &[&str]); 23] = [
     ),
     ("agent", &["tools", "store", "llm", "control", "secrets", "config", "redact", "code", "text", "sync"]),
     ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
-    ("eval", &["http", "text", "sync"]),
+    ("eval", &["http", "code", "text", "sync"]),
     ("api", &["llm", "control", "secrets", "page", "supervisor", "config", "code"]),
     // Entry points: what they need of the protocol, the modules between offer.
     (

@@ -198,7 +198,7 @@ pub(super) fn decided(
             false => "nothing was done",
         };
         let message = format!("the user refused to {action}; {done}. Do not try it in another way.{said}");
-        let mut result = json!({ "success": false, "error": message, "code": Code::ApprovalRefused.as_str() });
+        let mut result = json!({ "success": false, "error": message, "code": Code::ApprovalRefused });
         if !note.is_empty() {
             result["note"] = note.into();
         }

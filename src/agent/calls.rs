@@ -152,13 +152,13 @@ impl Turn<'_> {
                     format!("unknown tool {name:?}")
                 };
                 let problem = format!("{unknown}; the tools are {}", names.join(", "));
-                return Some(ToolError::new("UNKNOWN_TOOL", problem));
+                return Some(ToolError::new(Code::UnknownTool, problem));
             }
             (Err(problem), true) => problem.clone(),
             _ if prepared.is_unseen => {
                 let problem = "the preview is of the same answer, so you have not seen it; nothing was confirmed. Look at the \
                      preview, then confirm in your next answer";
-                return Some(ToolError::new("CONFLICT", problem));
+                return Some(ToolError::new(Code::Conflict, problem));
             }
             (Ok(arguments), true) if typed::types_cover(prepared.name(), arguments) => {
                 let problem = "the text is the cover of a text that is not shown to you; give the text itself";
@@ -169,7 +169,7 @@ impl Turn<'_> {
                 None => return self.host_refusal(prepared.name(), arguments),
             },
         };
-        Some(ToolError::new("BAD_REQUEST", problem))
+        Some(ToolError::new(Code::BadRequest, problem))
     }
 
     /// The question that a call asks.
@@ -229,7 +229,8 @@ impl Turn<'_> {
         let arguments = match (self.refusal(prepared), &prepared.arguments) {
             (None, Ok(arguments)) => arguments.clone(),
             (refusal, _) => {
-                let refusal = refusal.unwrap_or_else(|| ToolError::new("BAD_REQUEST", "the arguments are not valid"));
+                let refusal =
+                    refusal.unwrap_or_else(|| ToolError::new(Code::BadRequest, "the arguments are not valid"));
                 return Ok(Made::Returned(Returned { result: refusal.to_value(), images: Vec::new(), outcome: None }));
             }
         };

@@ -129,7 +129,7 @@ impl RunGuard {
 
 fn void() -> ToolError {
     let message = "the approval is void, because the page or what it would send has changed since. It was not done; look at the page again";
-    ToolError::new(Code::ApprovalVoid.as_str(), message)
+    ToolError::new(Code::ApprovalVoid, message)
 }
 
 impl Guard for RunGuard {

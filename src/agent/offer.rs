@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::prompts::{Flags, Prompts};
 use super::settings::Settings;
 use super::{Error, ProvideTools, host_requests};
+use crate::code::Code;
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
 use crate::secrets::SecretStore;
@@ -28,7 +29,7 @@ struct Conversing;
 
 impl AskUser for Conversing {
     fn ask(&self, _: &Question, _: Deadline<'_>) -> Result<String, ToolError> {
-        Err(ToolError::new("TOOL_UNAVAILABLE", "questions of a conversation are asked at the end of a turn"))
+        Err(ToolError::new(Code::ToolUnavailable, "questions of a conversation are asked at the end of a turn"))
     }
 
     fn is_conversation(&self) -> bool {

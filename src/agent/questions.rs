@@ -6,6 +6,7 @@ use super::events::{AGENT_EVENT, AgentEvent, HELP_REQUEST, Source};
 use super::messages::{Entry, Kind};
 use super::turn::{Draft, End, Turn};
 use super::{Error, repair};
+use crate::code::Code;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::{Batch, ConversationState, Question, QuestionKind};
 
@@ -130,7 +131,7 @@ pub(super) fn with_pictures(batch: Batch, question: &Question) -> Batch {
 
 fn result(question: &Question, answer: Option<&str>) -> Value {
     let Some(answer) = answer else {
-        return json!({ "success": false, "error": "the question was withdrawn without an answer", "code": "CANCELLED" });
+        return json!({ "success": false, "error": "the question was withdrawn without an answer", "code": Code::Cancelled });
     };
     let mut result = json!({ "success": true, "answer": answer });
     let choices = question.body["choices"].as_array();

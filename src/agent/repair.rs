@@ -7,6 +7,7 @@ use super::events::{AGENT_EVENT, AgentEvent};
 use super::live::Live;
 use super::messages::{Entry, unanswered};
 use super::{Error, WRITE};
+use crate::code::Code;
 use crate::llm::{Message, Role, ToolCall};
 use crate::store::{Batch, Intent, IntentOutcome};
 use crate::sync::Deadline;
@@ -58,5 +59,5 @@ pub(super) fn not_started() -> Value {
 }
 
 fn failed(error: &str) -> Value {
-    json!({ "success": false, "error": error, "code": "INTERRUPTED" })
+    json!({ "success": false, "error": error, "code": Code::Interrupted })
 }

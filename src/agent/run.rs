@@ -13,6 +13,7 @@ use super::settings::Settings;
 use super::slots::{MOST_RUNS, Slot};
 use super::turn::{End, SHORT, Turn};
 use super::{Error, WRITE, repair};
+use crate::code::Code;
 use crate::store::{Batch, ConversationState};
 use crate::sync::{Deadline, spawn};
 
@@ -72,7 +73,7 @@ fn body(inner: &Inner, live: &Live) {
     }));
     let (end, pictures) = run.unwrap_or_else(|_| {
         let problem = "an internal error ended the run; resume it or send a message".to_owned();
-        (End::Failed { code: "INTERNAL", problem }, None)
+        (End::Failed { code: Code::Internal, problem }, None)
     });
     ending.at_rest = end != End::Waiting;
     finish(inner, live, end, pictures);
@@ -131,7 +132,7 @@ fn make_room(inner: &Inner, live: &Live) {
 }
 
 fn failed(error: &Error) -> End {
-    End::Failed { code: error.kind().as_str(), problem: error.to_string() }
+    End::Failed { code: error.kind(), problem: error.to_string() }
 }
 
 /// Stores an event of the program. A failure is only logged.
@@ -150,7 +151,7 @@ fn finish(inner: &Inner, live: &Live, end: End, pictures: Option<Entry>) {
     };
     if let Err(problem) = stored {
         tracing::warn!(conversation = %live.id, %problem, "the end of a run could not be stored");
-        let (code, problem) = (problem.kind().as_str(), format!("the end of the run could not be stored: {problem}"));
+        let (code, problem) = (problem.kind(), format!("the end of the run could not be stored: {problem}"));
         live.feed.publish([FeedEntry::Unstored(Arc::new(error(&live.id, code, &problem)))]);
     }
     live.end(end != End::Waiting);
@@ -165,11 +166,11 @@ fn ended(inner: &Inner, live: &Live, end: &End, pictures: Option<Entry>) -> Resu
     let batch = match end {
         End::Failed { code, problem } => {
             let batch = batch.state(ConversationState::Error);
-            batch.event(ERROR, error(id, code, problem))
+            batch.event(ERROR, error(id, *code, problem))
         }
         End::MaxSteps(most) => {
             let problem = format!("the run has reached agent.max_steps ({most}); resume it to continue");
-            batch.state(ConversationState::Idle).event(ERROR, error(id, "CONFLICT", &problem))
+            batch.state(ConversationState::Idle).event(ERROR, error(id, Code::Conflict, &problem))
         }
         _ => {
             let batch = batch.state(ConversationState::Idle);

@@ -17,6 +17,7 @@ use super::slots::Slot;
 use super::stuck::Stuck;
 use super::usage::Metrics;
 use super::{Error, WRITE, run};
+use crate::code::Code;
 use crate::control::Session;
 use crate::llm::{Models, Part, ToolSpec};
 use crate::store::{Batch, Committed};
@@ -44,7 +45,7 @@ pub(super) enum End {
     /// The model or the database failed.
     Failed {
         /// The code of the error.
-        code: &'static str,
+        code: Code,
         /// The reason.
         problem: String,
     },

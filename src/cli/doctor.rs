@@ -15,6 +15,7 @@ use super::output::{Out, WaitIndicator, clean};
 use super::settings::Settings;
 use super::tool_settings::Catalog;
 use crate::browser::is_suspended;
+use crate::code::Code;
 use crate::config::{Config, Home, Running};
 use crate::control::{Check, CheckStatus as Status, Control, Fixed, Overrides, doctor_of};
 use crate::server::settings_check;
@@ -145,7 +146,7 @@ fn finish(checks: Vec<Check>, fixed: Vec<Fixed>, out: &Out) -> Exit {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        code: Option<&'static str>,
+        code: Option<Code>,
         checks: Vec<Check>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         fixed: Vec<Fixed>,
@@ -154,7 +155,7 @@ fn finish(checks: Vec<Check>, fixed: Vec<Fixed>, out: &Out) -> Exit {
     let warned = checks.iter().filter(|c| c.status == Status::Warn).count();
     let error = (!failed.is_empty()).then(|| format!("failed checks: {}; see the hints above", failed.join(", ")));
     let no_browser = failed.iter().any(|id| matches!(*id, "browser" | "launch" | "endpoint"));
-    let code = error.as_ref().map(|_| if no_browser { "BROWSER_NOT_RUNNING" } else { "INTERNAL" });
+    let code = error.as_ref().map(|_| if no_browser { Code::BrowserNotRunning } else { Code::Internal });
     let exit = if failed.is_empty() { Exit::Done } else { Exit::Failed };
     match &error {
         Some(error) => out.line(&format!("\n{}", out.style.red(error))),

@@ -44,7 +44,12 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    pub(super) fn new(code: impl Into<Cow<'static, str>>, error: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, error: impl Into<String>) -> Self {
+        Self::of_text(code.as_str(), error)
+    }
+
+    /// A failure whose code came as a text: from a server of another version it may be an unknown one.
+    pub(super) fn of_text(code: impl Into<Cow<'static, str>>, error: impl Into<String>) -> Self {
         Self { error: error.into(), code: code.into(), details: None, exit: Exit::Failed }
     }
 
@@ -54,12 +59,12 @@ impl Failure {
     }
 
     pub(super) fn usage(error: impl Into<String>) -> Self {
-        Self::new("BAD_REQUEST", error).with(Exit::Usage)
+        Self::new(Code::BadRequest, error).with(Exit::Usage)
     }
 
     /// No server could be reached.
     pub(super) fn unreachable(error: impl Into<String>) -> Self {
-        Self::new("BROWSER_NOT_RUNNING", error).with(Exit::NoBrowser)
+        Self::new(Code::BrowserNotRunning, error).with(Exit::NoBrowser)
     }
 
     /// No server is running at the address, and none was started.
@@ -73,7 +78,7 @@ impl Failure {
     }
 
     pub(super) fn internal(error: impl Into<String>) -> Self {
-        Self::new("INTERNAL", error)
+        Self::new(Code::Internal, error)
     }
 
     pub(super) fn with(self, exit: Exit) -> Self {
@@ -95,7 +100,7 @@ impl From<browser::Error> for Failure {
             E::PortInUse { .. } | E::ProfileInUse { .. } | E::SessionLeft { .. } | E::System { .. } => Exit::Failed,
             _ => Exit::NoBrowser,
         };
-        Self::new(error.code(), error.to_string()).with(exit)
+        Self::new(error.kind(), error.to_string()).with(exit)
     }
 }
 
@@ -121,8 +126,8 @@ impl From<supervisor::Error> for Failure {
     fn from(error: supervisor::Error) -> Self {
         match &error {
             supervisor::Error::Browser(inner) => inner.clone().into(),
-            _ if error.is_blocked_by_dialog() => Self::new(error.code(), error.to_string()).with(Exit::Dialog),
-            _ => Self::new(error.code(), error.to_string()),
+            _ if error.is_blocked_by_dialog() => Self::new(error.kind(), error.to_string()).with(Exit::Dialog),
+            _ => Self::new(error.kind(), error.to_string()),
         }
     }
 }
@@ -132,7 +137,7 @@ impl From<page::Error> for Failure {
         if let page::Error::Supervisor(inner) = error {
             return inner.into();
         }
-        Self { details: error.details(), ..Self::new(error.code(), error.to_string()) }
+        Self { details: error.details(), ..Self::new(error.kind(), error.to_string()) }
     }
 }
 
@@ -140,14 +145,14 @@ impl From<control::Error> for Failure {
     fn from(error: control::Error) -> Self {
         match error {
             control::Error::Page(error) => error.into(),
-            error => Self::new(error.code(), error.to_string()),
+            error => Self::new(error.kind(), error.to_string()),
         }
     }
 }
 
 impl From<config::Error> for Failure {
     fn from(error: config::Error) -> Self {
-        let failure = Self::new("INTERNAL", error.to_string());
+        let failure = Self::new(Code::Internal, error.to_string());
         // An environment variable is wrong, as on the command line.
         if matches!(error, config::Error::HomeIsFile { .. }) { failure.with(Exit::Usage) } else { failure }
     }

@@ -1,5 +1,6 @@
 //! Writes output files atomically.
 
+use crate::code::Code;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ pub(super) enum Readers {
 
 /// Fails when the folder of an output file does not exist, or the path is a folder itself.
 pub(super) fn check_folder(path: &Path) -> Result<(), Failure> {
-    let refused = |why: String| Err(Failure::new("PATH_REFUSED", format!("cannot write {}: {why}", path.display())));
+    let refused = |why: String| Err(Failure::new(Code::PathRefused, format!("cannot write {}: {why}", path.display())));
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         _ if path.is_dir() => refused("it is a folder; add a file name".to_owned()),
         Some(folder) if !folder.is_dir() => {

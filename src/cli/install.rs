@@ -9,6 +9,7 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use crate::browser::install::{self, InstallPlan, Step};
 use crate::browser::{Error, find};
+use crate::code::Code;
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,7 +41,7 @@ pub(super) fn run(args: &Install, out: &Out) -> Result<Exit, Failure> {
     }
     let plan = install::plan().ok_or_else(|| {
         Failure::new(
-            "NOT_FOUND",
+            Code::NotFound,
             "found no supported package manager; install Chromium or Chrome by hand, or set CDPILOT_BROWSER to an executable",
         )
     })?;
@@ -59,10 +60,10 @@ pub(super) fn run(args: &Install, out: &Out) -> Result<Exit, Failure> {
     }
     // stdout is for the result; the package manager's output goes to stderr.
     install::run(&plan, |line| out.aside(line))
-        .map_err(|problem| Failure::new("BROWSER_ERROR", problem.to_string()))?;
+        .map_err(|problem| Failure::new(Code::BrowserError, problem.to_string()))?;
     let found = find::find(None).map_err(|_| {
         Failure::new(
-            "BROWSER_ERROR",
+            Code::BrowserError,
             "the commands succeeded, but no browser was found afterwards; set CDPILOT_BROWSER to its executable",
         )
     })?;

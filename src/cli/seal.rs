@@ -3,6 +3,7 @@
 //! The file is JSON with everything needed to read it except the passphrase. The cost of the key derivation is read from the
 //! file, so it is limited before any work is done.
 
+use crate::code::Code;
 use std::fmt;
 
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -74,7 +75,7 @@ impl Sealed {
     }
 
     fn key(&self, passphrase: &Passphrase, salt: &[u8]) -> Result<[u8; KEY + CHECK], Failure> {
-        let failed = |problem: argon2::Error| Failure::new("INTERNAL", format!("cannot derive the key: {problem}"));
+        let failed = |problem: argon2::Error| Failure::new(Code::Internal, format!("cannot derive the key: {problem}"));
         let params = Params::new(self.memory, self.passes, self.lanes, Some(KEY + CHECK)).map_err(failed)?;
         let mut key = [0; KEY + CHECK];
         let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -85,7 +86,8 @@ impl Sealed {
 
 /// Encrypts text.
 pub(super) fn seal(text: &str, passphrase: &Passphrase) -> Result<String, Failure> {
-    let failed = |problem: &dyn fmt::Display| Failure::new("INTERNAL", format!("cannot encrypt the state: {problem}"));
+    let failed =
+        |problem: &dyn fmt::Display| Failure::new(Code::Internal, format!("cannot encrypt the state: {problem}"));
     let (mut salt, mut nonce) = ([0; 16], [0; 24]);
     getrandom::fill(&mut salt).and_then(|()| getrandom::fill(&mut nonce)).map_err(|problem| failed(&problem))?;
     let mut sealed = Sealed {
@@ -113,7 +115,7 @@ pub(super) fn seal(text: &str, passphrase: &Passphrase) -> Result<String, Failur
 
 /// Decrypts the output of [`seal`].
 pub(super) fn open(file: &str, passphrase: &Passphrase) -> Result<String, Failure> {
-    let bad = |why: &str| Failure::new("BAD_REQUEST", format!("cannot read the encrypted state: {why}"));
+    let bad = |why: &str| Failure::new(Code::BadRequest, format!("cannot read the encrypted state: {why}"));
     let sealed: Sealed = serde_json::from_str(file)
         .map_err(|_| bad("a field is missing, unknown or of the wrong type; the file is damaged"))?;
     if sealed.format != SEALED || sealed.version != VERSION || sealed.kdf != KDF || sealed.cipher != CIPHER {
@@ -128,7 +130,7 @@ pub(super) fn open(file: &str, passphrase: &Passphrase) -> Result<String, Failur
     let key = sealed.key(passphrase, &salt)?;
     if bytes(&sealed.check)? != key[KEY..] {
         return Err(Failure::new(
-            "BAD_REQUEST",
+            Code::BadRequest,
             "the passphrase is wrong, or the file's header was changed; give the passphrase that the state was saved with",
         ));
     }

@@ -8,6 +8,7 @@ use super::args::{Global, Serve};
 use super::client::is_loopback_url;
 use super::failure::{Exit, Failure};
 use super::output::Out;
+use crate::code::Code;
 use crate::config::{Config, Home, RESERVED_PORT, Running};
 use crate::control::Overrides;
 use crate::server::{Error, Server, ServerOptions};
@@ -88,13 +89,13 @@ impl From<Error> for Failure {
         let text = error.to_string();
         match error {
             Error::Taken { .. } => {
-                Self::new("CONFLICT", text.replace("stop it first", "stop it first with `cdpilot serve --stop`"))
+                Self::new(Code::Conflict, text.replace("stop it first", "stop it first with `cdpilot serve --stop`"))
             }
-            Error::Bind { .. } => Self::new("CONFLICT", text),
+            Error::Bind { .. } => Self::new(Code::Conflict, text),
             Error::NotLoopback { .. } | Error::NotAnAddress { .. } => Self::usage(text),
             Error::Config(inner) => inner.into(),
-            Error::Control(inner) => Self::new(inner.code(), text),
-            _ => Self::new("INTERNAL", text),
+            Error::Control(inner) => Self::new(inner.kind(), text),
+            _ => Self::new(Code::Internal, text),
         }
     }
 }
@@ -165,7 +166,7 @@ fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
         if until.passed() {
             let why =
                 format!("the server (process {server}) did not stop within 8 s; end it with `kill -KILL {server}`");
-            return Err(Failure::new("TIMEOUT", why));
+            return Err(Failure::new(Code::Timeout, why));
         }
         crate::sync::pause(Duration::from_millis(20));
     }

@@ -13,6 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::tickets::Tickets;
 use super::ui;
+use crate::code::Code;
 use crate::config::Token;
 use crate::http::{Answer, Head};
 
@@ -103,7 +104,7 @@ impl Auth {
         }
         Err(Answer::failure(
             StatusCode::FORBIDDEN,
-            "FORBIDDEN_HOST",
+            Code::ForbiddenHost,
             "the Host header does not name this server; use http://127.0.0.1 with its port, \
              or add the host to server.allowed_hosts in config.yaml",
         ))
@@ -214,11 +215,11 @@ pub(super) fn ticket(head: &Head) -> Option<&str> {
 }
 
 fn foreign(error: &str) -> Answer {
-    Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_ORIGIN", error)
+    Answer::failure(StatusCode::FORBIDDEN, Code::ForbiddenOrigin, error)
 }
 
 fn unauthorized(error: &str) -> Answer {
-    Answer::failure(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", error)
+    Answer::failure(StatusCode::UNAUTHORIZED, Code::Unauthorized, error)
         .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::status;
+use super::{params, status};
 use crate::api::Vocabulary;
 use crate::code::Code;
 use crate::{config, control, llm, page, supervisor};
@@ -11,7 +11,7 @@ use crate::{config, control, llm, page, supervisor};
 /// An error answer: code, message, what to do next, and details.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ApiError {
-    pub(super) code: &'static str,
+    pub(super) code: Code,
     /// What failed and why.
     pub(super) error: String,
     /// What to do next, in terms that depend on the client.
@@ -88,12 +88,12 @@ impl Advice {
 const TABS: &str = "; `cdpilot tabs` lists the tabs, `cdpilot open URL` opens one";
 
 impl ApiError {
-    pub(super) fn new(code: &'static str, error: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, error: impl Into<String>) -> Self {
         Self { code, error: error.into(), advice: None, details: Map::new() }
     }
 
     pub(super) fn bad(error: impl Into<String>) -> Self {
-        Self::new("BAD_REQUEST", error)
+        Self::new(Code::BadRequest, error)
     }
 
     pub(super) fn with(mut self, name: &str, what: &impl Serialize) -> Self {
@@ -106,7 +106,7 @@ impl ApiError {
     }
 
     pub(super) fn is_blocked_by_dialog(&self) -> bool {
-        Code::parse(self.code) == Some(Code::BlockedByDialog)
+        self.code == Code::BlockedByDialog
     }
 
     /// The same with this advice, if there is some.
@@ -125,14 +125,14 @@ impl ApiError {
         let mut map = Map::new();
         map.insert("ok".to_owned(), false.into());
         map.insert("error".to_owned(), format!("{}{advice}", self.error).into());
-        map.insert("code".to_owned(), self.code.into());
+        map.insert("code".to_owned(), self.code.as_str().into());
         if !self.details.is_empty() {
             map.insert("details".to_owned(), self.details.clone().into());
         }
         map
     }
 
-    fn of(code: &'static str, error: &dyn std::fmt::Display, details: Option<Value>) -> Self {
+    fn of(code: Code, error: &dyn std::fmt::Display, details: Option<Value>) -> Self {
         let details = match details {
             Some(Value::Object(details)) => details,
             _ => Map::new(),
@@ -140,9 +140,25 @@ impl ApiError {
         Self { details, ..Self::new(code, error.to_string()) }
     }
 
+    /// The error for a page that shows a dialog. Whoever knows which one describes it.
+    fn blocked() -> Self {
+        Self::new(Code::BlockedByDialog, "the tab shows a dialog").advising(Advice::AnswerDialog)
+    }
+
+    /// Names the dialog that blocks the page, unless the message says more than that.
+    pub(super) fn naming(&mut self, dialog: &supervisor::Dialog) {
+        if self.advice == Some(Advice::AnswerDialog) {
+            let (kind, message) = (dialog.kind.as_str(), params::shown(&dialog.message));
+            self.error = match message.is_empty() {
+                true => format!("the tab shows a dialog ({kind})"),
+                false => format!("the tab shows a dialog ({kind}, {message})"),
+            };
+        }
+    }
+
     /// The error for a page whose process is gone.
     fn crashed(error: &supervisor::Error) -> Self {
-        Self::new(error.code(), "the page crashed").advising(Advice::ReloadPage)
+        Self::new(error.kind(), "the page crashed").advising(Advice::ReloadPage)
     }
 }
 
@@ -150,12 +166,13 @@ impl From<control::Error> for ApiError {
     fn from(error: control::Error) -> Self {
         match &error {
             control::Error::Page(page::Error::Supervisor(inner)) if inner.is_crash() => Self::crashed(inner),
+            control::Error::Page(error) if error.is_blocked_by_dialog() => Self::blocked(),
             control::Error::Page(busy @ page::Error::Busy { .. }) => busy.clone().into(),
             control::Error::RawRefused { method, refusal } => {
                 let (why, advice) = alternative(refusal);
-                Self::new(error.code(), format!("{method} is not allowed: {why}")).advising(advice)
+                Self::new(error.kind(), format!("{method} is not allowed: {why}")).advising(advice)
             }
-            _ => Self::of(error.code(), &error, error.details()).advising(advice(&error)),
+            _ => Self::of(error.kind(), &error, error.details()).advising(advice(&error)),
         }
     }
 }
@@ -196,18 +213,24 @@ impl From<page::Error> for ApiError {
         {
             return Self::crashed(inner);
         }
+        if error.is_blocked_by_dialog() {
+            return Self::blocked();
+        }
         let advice = match &error {
             page::Error::Busy { .. } => Some(Advice::AllowMoreTime),
             error => error.advises_more_time().then_some(Advice::SetTimeout),
         };
-        Self::of(error.code(), &error, error.details()).advising(advice)
+        Self::of(error.kind(), &error, error.details()).advising(advice)
     }
 }
 
 impl From<supervisor::Error> for ApiError {
     fn from(error: supervisor::Error) -> Self {
+        if error.is_blocked_by_dialog() {
+            return Self::blocked();
+        }
         let advice = error.advises_more_time().then_some(Advice::SetTimeout);
-        Self::of(error.code(), &error, None).advising(advice)
+        Self::of(error.kind(), &error, None).advising(advice)
     }
 }
 
@@ -219,32 +242,32 @@ impl From<crate::agent::Error> for ApiError {
             Code::UnknownToolset => Code::BadRequest,
             kind => kind,
         };
-        Self::of(code.as_str(), &error, None)
+        Self::of(code, &error, None)
     }
 }
 
 #[cfg(feature = "agent")]
 impl From<crate::store::Error> for ApiError {
     fn from(error: crate::store::Error) -> Self {
-        Self::of(error.code(), &error, None)
+        Self::of(error.kind(), &error, None)
     }
 }
 
 impl From<llm::Error> for ApiError {
     fn from(error: llm::Error) -> Self {
-        Self::of(error.code(), &error, None)
+        Self::of(error.kind(), &error, None)
     }
 }
 
 impl From<crate::secrets::Error> for ApiError {
     fn from(error: crate::secrets::Error) -> Self {
-        Self::of(error.kind().as_str(), &error, None)
+        Self::of(error.kind(), &error, None)
     }
 }
 
 impl From<config::Error> for ApiError {
     fn from(error: config::Error) -> Self {
-        Self::of("INTERNAL", &error, None)
+        Self::of(Code::Internal, &error, None)
     }
 }
 

@@ -10,6 +10,7 @@ use super::home_tools::HomeTools;
 use super::routes::{RouteMatch, answer_locally, find};
 use super::tickets::Tickets;
 use crate::api::{Method, Vocabulary};
+use crate::code::Code;
 use crate::control::Control;
 use crate::http::{Lane, Request};
 
@@ -60,7 +61,7 @@ impl LocalApi {
         let tickets = Arc::new(Tickets::default());
         // Routes that need the database are not local.
         #[cfg(feature = "agent")]
-        let agent = Err(super::error::ApiError::new("INTERNAL", "there is no database without a server"));
+        let agent = Err(super::error::ApiError::new(Code::Internal, "there is no database without a server"));
         let context = ServerContext {
             control,
             tools,

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
+use crate::code::Code;
 use crate::config::nearest;
 use crate::text::serde_in_words;
 
@@ -130,7 +131,8 @@ pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'
     let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     let list =
         if known.is_empty() { "none are accepted here".to_owned() } else { format!("known: {}", known.join(", ")) };
-    ApiError::new("UNKNOWN_FIELD", format!("unknown {what} {}{hint} ({list})", shown(name))).with("field", &shown(name))
+    ApiError::new(Code::UnknownField, format!("unknown {what} {}{hint} ({list})", shown(name)))
+        .with("field", &shown(name))
 }
 
 /// The beginning of a text from a client, without control characters, to be quoted in errors.
@@ -165,17 +167,17 @@ mod tests {
         for (text, flag) in [("true", true), ("1", true), ("", true), ("false", false), ("0", false)] {
             assert_eq!(read(&[("flag", text)]).unwrap()["flag"], flag, "{text}");
         }
-        assert_eq!(read(&[("flag", "yes")]).unwrap_err().code, "BAD_REQUEST");
+        assert_eq!(read(&[("flag", "yes")]).unwrap_err().code, Code::BadRequest);
     }
 
     #[test]
     fn what_is_unknown_is_named_with_what_is_near() {
         let failure = read(&[("limti", "1")]).unwrap_err();
-        assert_eq!(failure.code, "UNKNOWN_FIELD");
+        assert_eq!(failure.code, Code::UnknownField);
         assert!(failure.error.contains("limti") && failure.error.contains("did you mean limit?"), "{}", failure.error);
-        assert_eq!(read(&[("limit", "-1")]).unwrap_err().code, "BAD_REQUEST");
-        assert_eq!(read(&[("x", "NaN")]).unwrap_err().code, "BAD_REQUEST");
-        assert_eq!(read(&[("limit", "1"), ("limit", "1")]).unwrap_err().code, "BAD_REQUEST");
+        assert_eq!(read(&[("limit", "-1")]).unwrap_err().code, Code::BadRequest);
+        assert_eq!(read(&[("x", "NaN")]).unwrap_err().code, Code::BadRequest);
+        assert_eq!(read(&[("limit", "1"), ("limit", "1")]).unwrap_err().code, Code::BadRequest);
         assert_eq!(read(&[("limit", "7"), ("x", "1.5")]).unwrap()["limit"], 7);
     }
 
@@ -197,15 +199,15 @@ mod tests {
     fn bodies_are_refused_with_the_place() {
         let error = |text: &str| body(text.as_bytes()).and_then(fields::<Outer>).unwrap_err();
         let unknown = error(r#"{"innerOne": {"width": 1, "heigth": 2}}"#);
-        assert_eq!(unknown.code, "UNKNOWN_FIELD");
+        assert_eq!(unknown.code, Code::UnknownField);
         assert!(unknown.error.contains("innerOne.heigth"), "{}", unknown.error);
         let kind = error(r#"{"innerOne": {"width": "a"}}"#);
-        assert_eq!(kind.code, "BAD_REQUEST");
+        assert_eq!(kind.code, Code::BadRequest);
         assert_eq!(kind.error, "innerOne.width: expected a whole number, 0 or more, got a string");
         assert_eq!(error(r#"{"innerOne": {}}"#).error, "innerOne.width is missing");
         assert_eq!(error("{}").error, "innerOne is missing");
         assert!(error("{\n  \"a\": }").error.contains("line 2"));
-        assert_eq!(error("[]").code, "BAD_REQUEST");
+        assert_eq!(error("[]").code, Code::BadRequest);
         assert!(body(b" \n").unwrap().is_empty());
         let numbers = body(br#"{"a": 5.0, "b": [-2.0, 1.5], "c": 1e300}"#).unwrap();
         assert_eq!(Value::Object(numbers).to_string(), r#"{"a":5,"b":[-2,1.5],"c":1e+300}"#);

@@ -15,8 +15,8 @@ pub(super) fn statuses() -> Vec<(u16, Vec<&'static str>)> {
 }
 
 /// The status of a code; 500 for codes without a status.
-pub(super) fn of(code: &str) -> u16 {
-    Code::parse(code).and_then(Code::status).unwrap_or(500)
+pub(super) fn of(code: Code) -> u16 {
+    code.status().unwrap_or(500)
 }
 
 #[cfg(test)]
@@ -24,10 +24,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_stands_once_and_an_unknown_code_is_internal() {
+    fn a_status_stands_once_and_a_code_without_one_is_internal() {
         let statuses: Vec<u16> = statuses().into_iter().map(|(status, _)| status).collect();
         assert!(statuses.is_sorted_by(|one, next| one < next), "{statuses:?}");
-        assert_eq!((of("STALE_REF"), of("TIMEOUT"), of("AMBIGUOUS_LOCATOR")), (409, 504, 409));
-        assert_eq!((of("NO_SUCH_CODE"), of("TOO_LARGE")), (500, 500));
+        assert_eq!((of(Code::StaleRef), of(Code::Timeout), of(Code::AmbiguousLocator)), (409, 504, 409));
+        assert_eq!(of(Code::TooLarge), 500);
     }
 }

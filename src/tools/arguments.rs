@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use super::ToolError;
+use crate::code::Code;
 use crate::config::nearest;
 use crate::text::serde_in_words;
 
@@ -14,7 +15,7 @@ use crate::text::serde_in_words;
 /// # Errors
 /// `BAD_REQUEST`.
 pub(super) fn read<I: DeserializeOwned>(schema: &Value, arguments: Map<String, Value>) -> Result<I, ToolError> {
-    let refused = |problem: String| ToolError::new("BAD_REQUEST", format!("invalid arguments: {problem}"));
+    let refused = |problem: String| ToolError::new(Code::BadRequest, format!("invalid arguments: {problem}"));
     let fitted = object(arguments, schema, "").map_err(refused)?;
     serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
         let path = error.path().to_string();

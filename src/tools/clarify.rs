@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Outcome, Registry, RegistryError, Tool, ToolError};
+use crate::code::Code;
 use crate::setters::setters;
 use crate::sync::Deadline;
 
@@ -80,7 +81,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
         |scope| scope.ask().is_some(),
         |call, wanted: Clarify| {
             let ask = call.scope.ask().ok_or_else(|| {
-                ToolError::new("TOOL_UNAVAILABLE", "no user is available; continue without an answer")
+                ToolError::new(Code::ToolUnavailable, "no user is available; continue without an answer")
             })?;
             let question = checked(wanted)?;
             let answer: String = ask.ask(&question, call.deadline)?.chars().take(MAX_ANSWER_CHARS).collect();
@@ -98,7 +99,8 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
         "Ask a person to do what only a person can: CAPTCHAs, one-time codes, logins, payments, approvals.",
         |scope| scope.ask().is_some_and(AskUser::is_conversation),
         |call, wanted: Help| {
-            let ask = call.scope.ask().ok_or_else(|| ToolError::new("TOOL_UNAVAILABLE", "no person is available"))?;
+            let ask =
+                call.scope.ask().ok_or_else(|| ToolError::new(Code::ToolUnavailable, "no person is available"))?;
             let question = checked(Clarify { question: wanted.message, choices: Vec::new() })?;
             Ok(Outcome::default().with("answer", ask.ask(&question, call.deadline)?))
         },
@@ -107,7 +109,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
 }
 
 fn checked(wanted: Clarify) -> Result<Question, ToolError> {
-    let bad = |problem: String| Err(ToolError::new("BAD_REQUEST", problem));
+    let bad = |problem: String| Err(ToolError::new(Code::BadRequest, problem));
     let question = wanted.question.trim();
     if question.is_empty() || question.chars().count() > MAX_QUESTION_CHARS {
         return bad(format!("question must have 1 to {MAX_QUESTION_CHARS} characters"));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::files::Workspace;
 use super::{AskUser, Guard, ToolError, ToolboxOptions};
+use crate::code::Code;
 use crate::config::{Config, Home};
 use crate::control::Session;
 use crate::page::{SecretSource, TypedSecrets};
@@ -99,7 +100,7 @@ impl Scope {
             return Ok(());
         }
         let message = "scripts and raw commands are refused in a conversation with secrets, because they could read a typed one; use the other browser tools";
-        Err(ToolError::new("EVALUATE_DISABLED", message))
+        Err(ToolError::new(Code::EvaluateDisabled, message))
     }
 
     /// The secrets that texts to type may name.

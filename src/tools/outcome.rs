@@ -48,8 +48,8 @@ impl Outcome {
     pub fn of(value: &impl Serialize) -> Result<Self, ToolError> {
         match serde_json::to_value(value) {
             Ok(Value::Object(fields)) => Ok(Self { fields, ..Self::default() }),
-            Ok(_) => Err(ToolError::new("INTERNAL", "the result is not an object")),
-            Err(problem) => Err(ToolError::new("INTERNAL", format!("cannot encode the result: {problem}"))),
+            Ok(_) => Err(ToolError::new(Code::Internal, "the result is not an object")),
+            Err(problem) => Err(ToolError::new(Code::Internal, format!("cannot encode the result: {problem}"))),
         }
     }
 
@@ -90,8 +90,8 @@ impl Outcome {
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ToolError {
-    /// Error code in `SCREAMING_SNAKE_CASE`, as in the HTTP API.
-    pub code: &'static str,
+    /// Error code, as in the HTTP API.
+    pub code: Code,
     /// What failed, why, and what to do.
     pub message: String,
     /// Additional fields of the error.
@@ -101,14 +101,8 @@ pub struct ToolError {
 impl ToolError {
     /// An error without details.
     #[must_use]
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Map::new() }
-    }
-
-    /// The typed error code; `None` for an unknown one.
-    #[must_use]
-    pub fn kind(&self) -> Option<Code> {
-        Code::parse(self.code)
     }
 
     /// Adds a field to the details, or replaces it.

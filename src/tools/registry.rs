@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::truncate::{Bounds, cap_error, cap_fields};
 use super::{Effect, EffectKind, Effects, Outcome, Tool, ToolContext, ToolError};
+use crate::code::Code;
 use crate::redact::Secrets;
 use crate::sync::{Deadline, spawn};
 
@@ -129,7 +130,7 @@ impl Registry {
             .collect();
         let late = |source: &Arc<dyn Source>| {
             let message = format!("the tools of {} did not load in time; try again", source.toolset());
-            Some((source.toolset().to_owned(), ToolError::new("TIMEOUT", message)))
+            Some((source.toolset().to_owned(), ToolError::new(Code::Timeout, message)))
         };
         threads
             .iter()
@@ -229,7 +230,7 @@ impl Registry {
     ) -> Result<Outcome, ToolError> {
         let Some(Entry { tool, toolset }) = self.tools.read().get(name).cloned() else {
             return Err(ToolError::new(
-                "UNKNOWN_TOOL",
+                Code::UnknownTool,
                 format!("unknown tool {name:?}; list the tools for valid names"),
             ));
         };
@@ -238,7 +239,7 @@ impl Registry {
                 Some(what) => format!("{name} is unavailable; it requires {what}"),
                 None => format!("{name} is unavailable; list the tools again"),
             };
-            return Err(ToolError::new("TOOL_UNAVAILABLE", message));
+            return Err(ToolError::new(Code::ToolUnavailable, message));
         }
         if tool.effects == Effects::Unknown && !tool.read_only {
             check_unknown(&tool, &toolset, call, &arguments)?;

@@ -13,6 +13,7 @@ use url::Url;
 
 use super::web::UNTRUSTED;
 use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
+use crate::code::Code;
 use crate::config;
 use crate::sync::{Deadline, spawn};
 
@@ -87,13 +88,13 @@ pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result
 }
 
 fn failed(problem: impl Into<String>) -> ToolError {
-    ToolError::new("SEARCH_ERROR", problem)
+    ToolError::new(Code::SearchError, problem)
 }
 
 fn search(instance: &Instance, call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError> {
     let query = wanted.query.trim();
     if query.is_empty() || query.chars().count() > QUERY {
-        return Err(ToolError::new("BAD_REQUEST", format!("query must have 1 to {QUERY} characters")));
+        return Err(ToolError::new(Code::BadRequest, format!("query must have 1 to {QUERY} characters")));
     }
     if let Some(hosts) = call.session.hosts() {
         hosts.check(instance.url.as_str())?;
@@ -165,7 +166,7 @@ impl Instance {
         let deadline = deadline.within(self.time);
         let late = || {
             let message = format!("{} did not respond within {} ms; try again", self.host, began.elapsed().as_millis());
-            ToolError::new("TIMEOUT", message)
+            ToolError::new(Code::Timeout, message)
         };
         let left = deadline.left();
         if left.is_zero() {
@@ -183,7 +184,7 @@ impl Instance {
                 Ok(Err(Some(error))) => return Err(error),
                 Ok(Err(None)) => return Err(late()),
                 Err(RecvTimeoutError::Timeout) if deadline.is_cancelled() => {
-                    break ToolError::new("CANCELLED", "cancelled: the client disconnected");
+                    break ToolError::new(Code::Cancelled, "cancelled: the client disconnected");
                 }
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
                 Err(_) => break late(),

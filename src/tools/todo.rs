@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Effects, Outcome, Registry, RegistryError, Tool, ToolError};
+use crate::code::Code;
 use crate::control::PerSession;
 
 /// The toolset.
@@ -60,7 +61,7 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
 }
 
 fn change(list: &Mutex<Vec<Item>>, todos: Vec<Item>, merge: bool) -> Result<Outcome, ToolError> {
-    let bad = |problem: String| Err(ToolError::new("BAD_REQUEST", problem));
+    let bad = |problem: String| Err(ToolError::new(Code::BadRequest, problem));
     for (at, item) in todos.iter().enumerate() {
         if item.id.trim().is_empty() || item.id.chars().count() > MAX_ID_CHARS {
             return bad(format!("todos[{at}].id must have 1 to {MAX_ID_CHARS} characters"));

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::files::{Workspace, picture};
 use super::web::{BackgroundTab, BackgroundTabs, UNTRUSTED};
 use super::{Capped, Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
+use crate::code::Code;
 use crate::config::Home;
 use crate::llm::{self, ChatRequest, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
@@ -78,7 +79,7 @@ fn analyze(inputs: &VisionInputs, call: &ToolContext<'_>, wanted: &Analyze) -> R
     let client = inputs.client.as_ref().ok_or_else(|| ToolError::from(llm::Error::None))?;
     if wanted.question.trim().is_empty() || wanted.question.chars().count() > MAX_QUESTION_CHARS {
         return Err(ToolError::new(
-            "BAD_REQUEST",
+            Code::BadRequest,
             format!(
                 "question has {} characters; allowed: 1 to {MAX_QUESTION_CHARS}",
                 wanted.question.trim().chars().count()
@@ -122,7 +123,7 @@ fn file(inputs: &VisionInputs, path: &str, workspace: &Workspace) -> Result<(&'s
     let bytes = workspace.read(&place, MAX_IMAGE_BYTES)?;
     let media_type = picture(&bytes).ok_or_else(|| {
         let message = format!("{} is not a supported image; use PNG, JPEG, GIF or WebP", place.shown());
-        ToolError::new("BAD_REQUEST", message)
+        ToolError::new(Code::BadRequest, message)
     })?;
     Ok((media_type, bytes))
 }
@@ -131,7 +132,7 @@ fn file(inputs: &VisionInputs, path: &str, workspace: &Workspace) -> Result<(&'s
 fn shown(inputs: &VisionInputs, url: &str, call: &ToolContext<'_>) -> Result<(&'static str, Vec<u8>), ToolError> {
     let Some(background) = &inputs.background else {
         return Err(ToolError::new(
-            "TOOL_UNAVAILABLE",
+            Code::ToolUnavailable,
             "no browser is available to open a URL; pass a file path as image",
         ));
     };

@@ -92,7 +92,7 @@ impl BackgroundTab {
 /// Treats a timeout as success: the page is read in its current state.
 fn in_time(outcome: Result<(), ToolError>, deadline: Deadline<'_>) -> Result<(), ToolError> {
     match outcome {
-        Err(error) if error.kind() == Some(Code::Timeout) && !deadline.is_cancelled() => Ok(()),
+        Err(error) if error.code == Code::Timeout && !deadline.is_cancelled() => Ok(()),
         outcome => outcome,
     }
 }
@@ -116,10 +116,10 @@ impl BackgroundTab {
         };
         let top = page.top_frame.as_ref().and_then(|top| now.frame(top.as_str()));
         if top.is_some_and(|frame| frame.navigating) {
-            return Err(ToolError::new("TIMEOUT", "the server does not respond; try again later"));
+            return Err(ToolError::new(Code::Timeout, "the server does not respond; try again later"));
         }
         let message = "the URL did not load a page: it is a download, or the navigation policy blocked a redirect; use another URL";
-        Err(ToolError::new("BROWSER_ERROR", message))
+        Err(ToolError::new(Code::BrowserError, message))
     }
 
     /// The tab; does not mark it as used.
@@ -159,7 +159,7 @@ impl BackgroundTab {
             let Some(dialog) = now.dialogs_of(&self.info.target_id).next() else { return Ok(any) };
             if self.dialogs.len() >= DIALOGS || deadline.passed() {
                 return Err(ToolError::new(
-                    "BLOCKED_BY_DIALOG",
+                    Code::BlockedByDialog,
                     "the page keeps opening dialogs and cannot be read; open it with browser_navigate and answer them with browser_dialog",
                 ));
             }
@@ -239,7 +239,7 @@ fn extract(background: &BackgroundTabs, call: &ToolContext<'_>, wanted: Extract)
             let results = several(profile, urls, offset, deadline);
             Ok(Outcome::default().with("results", results).with("untrusted", UNTRUSTED))
         }
-        _ => Err(ToolError::new("BAD_REQUEST", format!("pass either url, or urls with 1 to {PAGES} URLs"))),
+        _ => Err(ToolError::new(Code::BadRequest, format!("pass either url, or urls with 1 to {PAGES} URLs"))),
     }
 }
 
@@ -262,7 +262,7 @@ fn several(profile: &Profile, urls: Vec<String>, offset: usize, deadline: Deadli
         .collect();
     let mut opened = Vec::new();
     let results = under_way.into_iter().map(|(url, done, thread)| {
-        let late = || ToolError::new("INTERNAL", "no thread could be started to read the page; try again");
+        let late = || ToolError::new(Code::Internal, "no thread could be started to read the page; try again");
         let result = match thread.and_then(|_| done.recv().map_err(std::io::Error::other)) {
             Ok((tab, result)) => {
                 opened.push(tab);
@@ -317,7 +317,7 @@ fn part(text: &str, offset: usize, chars: usize) -> Result<Map<String, Value>, T
     let total = lines.len();
     if offset > total.max(1) {
         return Err(ToolError::new(
-            "BAD_REQUEST",
+            Code::BadRequest,
             format!("offset {offset} is past the end: the page has {total} lines"),
         ));
     }
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(first["truncated"], "lines 1 to 7 of 30; continue with offset 8");
         let last = part(&text, 30, 50).unwrap();
         assert_eq!((&last["content"], last.get("truncated")), (&json!("line 30\n"), None));
-        assert_eq!(part(&text, 31, 50).unwrap_err().code, "BAD_REQUEST");
+        assert_eq!(part(&text, 31, 50).unwrap_err().code, Code::BadRequest);
         assert_eq!(part("", 1, 50).unwrap()["lines"], 0);
         let long = part(&"ä".repeat(5_000), 1, 100).unwrap();
         assert_eq!((&long["lines"], long["content"].as_str().unwrap().chars().count()), (&json!(3), 2_001));

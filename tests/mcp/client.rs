@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cdpilot::ErrorKind;
 use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause, spawn};
@@ -137,8 +138,8 @@ fn a_crash_fails_only_the_calls_under_way() {
     });
     staged.until_noted("hangs");
     let generation = staged.registry.generation();
-    assert_eq!(staged.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
-    assert_eq!(other.recv_deadline(soon().instant()).unwrap().unwrap_err().code, "MCP_SERVER_GONE");
+    assert_eq!(staged.call("crash", "").unwrap_err().code, ErrorKind::McpServerGone);
+    assert_eq!(other.recv_deadline(soon().instant()).unwrap().unwrap_err().code, ErrorKind::McpServerGone);
     drop(waiting);
     assert_eq!(staged.call("say", "again").unwrap(), "say: again");
     assert_eq!(staged.starts(), 2);
@@ -149,7 +150,7 @@ fn a_crash_fails_only_the_calls_under_way() {
 fn a_late_call_is_cancelled_and_the_server_keeps_running() {
     let staged = Staged::listed("");
     let late = staged.call_by("hang", "", Deadline::after_millis(300)).unwrap_err();
-    assert_eq!(late.code, "TIMEOUT", "{late:?}");
+    assert_eq!(late.code, ErrorKind::Timeout, "{late:?}");
     staged.until_noted("cancelled");
     let cancel = Cancel::new();
     let (flag, folder) = (cancel.clone(), staged.folder.path().to_owned());
@@ -157,7 +158,7 @@ fn a_late_call_is_cancelled_and_the_server_keeps_running() {
         until("the second call", || noted(&folder, "hangs").len() == 2);
         flag.set();
     });
-    assert_eq!(staged.call_by("hang", "", soon().cancelled_by(&cancel)).unwrap_err().code, "CANCELLED");
+    assert_eq!(staged.call_by("hang", "", soon().cancelled_by(&cancel)).unwrap_err().code, ErrorKind::Cancelled);
     drop(gives_up);
     until("both are cancelled", || staged.noted("cancelled").len() == 2);
     let ids = |what: &str| staged.noted(what).iter().map(|line| line.replace(what, "")).collect::<Vec<_>>();
@@ -172,7 +173,7 @@ fn a_server_that_stops_reading_is_restarted() {
     let staged = Staged::with("", limits, |_| {});
     staged.load(soon()).unwrap();
     let late = staged.call_by("stop-reading", "", Deadline::after_millis(300)).unwrap_err();
-    assert_eq!(late.code, "TIMEOUT", "{late:?}");
+    assert_eq!(late.code, ErrorKind::Timeout, "{late:?}");
     // Whether this one is still sent to the old one or already to the new one, nobody can say.
     until("it answers again", || staged.call_by("say", "x", Deadline::after_secs(5)).is_ok());
     assert!(staged.starts() >= 2);
@@ -186,7 +187,7 @@ fn a_full_pipe_does_not_block_the_caller() {
     let _ = staged.call_by("stop-reading", "", Deadline::after_millis(1));
     let large = "x".repeat(1024 * 1024);
     let late = staged.call_by("say", &large, Deadline::after_millis(300)).unwrap_err();
-    assert!(["TIMEOUT", "MCP_SERVER_GONE"].contains(&late.code), "{late:?}");
+    assert!([ErrorKind::Timeout, ErrorKind::McpServerGone].contains(&late.code), "{late:?}");
     until("it answers again", || staged.call_by("say", &large, Deadline::after_secs(5)).is_ok());
 }
 
@@ -196,7 +197,7 @@ fn invalid_and_unterminated_lines_are_skipped() {
     assert_eq!(staged.call("nonsense", "").unwrap(), "still sane");
     assert_eq!(staged.call("giant", "").unwrap(), "after a giant line");
     let huge = staged.call("huge", "").unwrap_err();
-    assert!(huge.code == "MCP_TOOL_ERROR" && huge.message.contains("16 MiB"), "{huge:?}");
+    assert!(huge.code == ErrorKind::McpToolError && huge.message.contains("16 MiB"), "{huge:?}");
     assert_eq!(staged.call("say", "on").unwrap(), "say: on");
     assert_eq!(staged.starts(), 1);
 }
@@ -205,7 +206,7 @@ fn invalid_and_unterminated_lines_are_skipped() {
 fn an_invalid_result_fails_only_its_call() {
     let staged = Staged::listed("");
     for odd in ["5", "\"text\"", "[1]", "true", "null", "{\"content\": 7, \"isError\": true}"] {
-        assert_eq!(staged.call("odd", odd).unwrap_err().code, "MCP_TOOL_ERROR", "{odd}");
+        assert_eq!(staged.call("odd", odd).unwrap_err().code, ErrorKind::McpToolError, "{odd}");
     }
     assert_eq!(
         staged.call("odd", "{\"content\": [null, 1, {\"type\": 2}], \"structuredContent\": 3}").map(drop),
@@ -213,7 +214,7 @@ fn an_invalid_result_fails_only_its_call() {
     );
     assert_eq!((staged.call("say", "on").unwrap().as_str(), staged.starts()), ("say: on", 1));
     let none = Staged::new("odd-list").load(soon()).unwrap_err();
-    assert!(none.code == "MCP_SERVER_DOWN" && none.message.contains("tools/list"), "{none}");
+    assert!(none.code == ErrorKind::McpServerDown && none.message.contains("tools/list"), "{none}");
 }
 
 #[test]
@@ -231,12 +232,12 @@ fn an_undecodable_answer_fails_its_call_at_once() {
             ("deep", "invalid JSON"),
         ] {
             let failed = staged.call("undecodable", kind).unwrap_err();
-            assert!(failed.code == "MCP_TOOL_ERROR" && failed.message.contains(said), "{kind}: {failed:?}");
+            assert!(failed.code == ErrorKind::McpToolError && failed.message.contains(said), "{kind}: {failed:?}");
         }
         assert_eq!(staged.call("undecodable", "lone").unwrap(), "a\u{fffd}b");
         assert!(!hanging.is_finished());
         cancel.set();
-        assert_eq!(hanging.join().unwrap().unwrap_err().code, "CANCELLED");
+        assert_eq!(hanging.join().unwrap().unwrap_err().code, ErrorKind::Cancelled);
     });
     assert_eq!((staged.call("say", "on").unwrap().as_str(), staged.starts()), ("say: on", 1));
 }
@@ -271,7 +272,7 @@ fn tools_can_be_added_and_removed_at_run_time() {
         assert_eq!(staged.call("fresh", "tool").unwrap(), "fresh: tool");
         staged.call("shrink", "fresh").unwrap();
         until("it is gone", || !staged.names().contains("fresh"));
-        assert_eq!(staged.call("fresh", "").unwrap_err().code, "UNKNOWN_TOOL");
+        assert_eq!(staged.call("fresh", "").unwrap_err().code, ErrorKind::UnknownTool);
         assert!(staged.names().contains("say"));
     }
 }
@@ -298,7 +299,7 @@ fn existing_tool_names_are_kept_and_filters_apply() {
     // Called by its own name there.
     assert_eq!(staged.call("fake_browser_click", "x").unwrap(), "browser_click: x");
     assert_eq!(staged.call("with_dot", "x").unwrap(), "with.dot: x");
-    assert_eq!(staged.call("browser_click", "").unwrap_err().code, "UNKNOWN_TOOL");
+    assert_eq!(staged.call("browser_click", "").unwrap_err().code, ErrorKind::UnknownTool);
 }
 
 #[test]
@@ -322,7 +323,7 @@ fn a_slow_start_continues_in_the_background() {
     let failed = staged.registry.load(&both, Deadline::after_secs(2));
     // The quick one may be late on a machine that has other things to do; the slow one cannot be there.
     let slow = failed.iter().find(|(toolset, _)| toolset == "mcp-fake").unwrap();
-    assert_eq!(slow.1.code, "TIMEOUT", "{slow:?}");
+    assert_eq!(slow.1.code, ErrorKind::Timeout, "{slow:?}");
     assert!(staged.registry.load(&BTreeSet::from(["mcp-quick".to_owned()]), soon()).is_empty());
     std::fs::write(folder.join("go"), "").unwrap();
     staged.load(soon()).unwrap();
@@ -341,7 +342,7 @@ fn a_hanging_start_is_abandoned() {
     };
     let staged = Staged::with("deaf", limits, |_| {});
     let failed = staged.load(soon()).unwrap_err();
-    assert_eq!(failed.code, "MCP_SERVER_DOWN", "{failed:?}");
+    assert_eq!(failed.code, ErrorKind::McpServerDown, "{failed:?}");
     assert!(failed.message.contains("did not respond"), "{failed:?}");
 }
 
@@ -352,11 +353,11 @@ fn a_server_that_cannot_be_started_reports_the_reason_without_secrets() {
         server.env.insert("FAKE_KEY".to_owned(), "open sesame".to_owned());
     });
     let failed = staged.load(soon()).unwrap_err();
-    assert_eq!(failed.code, "MCP_SERVER_DOWN");
+    assert_eq!(failed.code, ErrorKind::McpServerDown);
     assert!(failed.message.contains("the key [secret] is not accepted"), "{failed:?}");
     assert!(failed.message.contains("Retry in 60") && !failed.message.contains("sesame"), "{failed:?}");
     let starts = staged.starts();
-    assert_eq!(staged.load(soon()).unwrap_err().code, "MCP_SERVER_DOWN");
+    assert_eq!(staged.load(soon()).unwrap_err().code, ErrorKind::McpServerDown);
     assert_eq!(staged.starts(), starts, "not before its time");
 
     let staged = Staged::with("", limits, |server| server.command = "no-such-program-anywhere".to_owned());
@@ -377,7 +378,7 @@ fn servers_of_all_protocol_revisions_work() {
     silent.load(soon()).unwrap();
     assert_eq!(received(&silent)[1..], legacy);
     // Known for what it is, it is not probed again.
-    assert_eq!(silent.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
+    assert_eq!(silent.call("crash", "").unwrap_err().code, ErrorKind::McpServerGone);
     assert_eq!(received(&silent).iter().filter(|line| line.contains("discover")).count(), 1);
     let touchy = Staged::listed("touchy");
     assert_eq!(received(&touchy)[1..], legacy, "one that ends at the probe is started without");
@@ -418,7 +419,7 @@ fn a_stopped_server_leaks_nothing() {
                 let _ = staged.load(Deadline::after_millis(200));
             } else {
                 staged.load(soon()).unwrap();
-                assert_eq!(staged.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
+                assert_eq!(staged.call("crash", "").unwrap_err().code, ErrorKind::McpServerGone);
                 staged.call("say", "").unwrap();
             }
             drop(staged);

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cdpilot::ErrorKind;
 use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause};
@@ -141,10 +142,10 @@ fn the_official_everything_server_works() {
     let cancel = Cancel::new();
     let long = json!({ "duration": 600, "steps": 6000 });
     let given_up = driven.call_with("trigger-long-running-operation", long, &cancel, &|_| cancel.set()).unwrap_err();
-    assert_eq!(given_up.code, "CANCELLED");
+    assert_eq!(given_up.code, ErrorKind::Cancelled);
     assert!(driven.text("echo", json!({ "message": "still here" })).contains("still here"));
     let refused = driven.call("get-sum", json!({ "a": "no number" })).unwrap_err();
-    assert_eq!(refused.code, "MCP_TOOL_ERROR", "{refused:?}");
+    assert_eq!(refused.code, ErrorKind::McpToolError, "{refused:?}");
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn the_official_filesystem_server_works() {
     assert_eq!(driven.text("read_text_file", json!({ "path": path })), "first\nsecond\n");
     assert!(driven.text("list_directory", json!({ "path": root })).contains("[FILE] notes.txt"));
     let outside = driven.call("read_text_file", json!({ "path": root.parent().unwrap().join("other") })).unwrap_err();
-    assert_eq!(outside.code, "MCP_TOOL_ERROR", "{outside:?}");
+    assert_eq!(outside.code, ErrorKind::McpToolError, "{outside:?}");
 }
 
 #[test]
@@ -189,7 +190,7 @@ fn servers_of_both_python_sdks_work() {
         }
         assert_eq!(driven.text("fresh", json!({})), "I am fresh");
         let failed = driven.call("divide", json!({ "a": 1, "b": 0 })).unwrap_err();
-        assert_eq!(failed.code, "MCP_TOOL_ERROR", "{failed:?}");
+        assert_eq!(failed.code, ErrorKind::McpToolError, "{failed:?}");
         assert!(failed.message.contains("divide") || failed.message.contains("zero"), "{failed:?}");
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cdpilot::ErrorKind;
 use cdpilot::mcp::server::{Peer, ToolServer};
 use cdpilot::mcp::{LEGACY, MODERN, Message};
 use cdpilot::sync::{Cancel, Deadline};
@@ -133,10 +134,12 @@ impl Source for Elsewhere {
 
     fn load(&self, _: Deadline<'_>) -> Result<(), ToolError> {
         if self.fails {
-            return Err(ToolError::new("TIMEOUT", "it does not come"));
+            return Err(ToolError::new(ErrorKind::Timeout, "it does not come"));
         }
         let tool = Tool::of("there_is", "Is there.", |_, _: BTreeMap<String, String>| Ok(Outcome::default()));
-        self.registry.register(self.toolset, tool).map_err(|problem| ToolError::new("INTERNAL", problem.to_string()))
+        self.registry
+            .register(self.toolset, tool)
+            .map_err(|problem| ToolError::new(ErrorKind::Internal, problem.to_string()))
     }
 }
 

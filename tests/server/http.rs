@@ -1,5 +1,6 @@
 //! Requests and responses of the HTTP engine, over raw sockets.
 
+use cdpilot::ErrorKind;
 use cdpilot::http::{Answer, HttpServer, Limits, Request};
 use http::StatusCode;
 use http::header::HeaderName;
@@ -301,7 +302,7 @@ fn authentication_precedes_the_body() {
     let refuse = |head: &cdpilot::http::Head| match head.header("x-key") {
         Some("yes") => Ok(()),
         Some("panic") => panic!("the gate falls"),
-        _ => Err(Answer::failure(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the key is missing")),
+        _ => Err(Answer::failure(StatusCode::UNAUTHORIZED, ErrorKind::Unauthorized, "the key is missing")),
     };
     let server = serve_behind(Limits::default(), refuse, echo);
     let post = |key: &str, more: &str| {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use cdpilot::ErrorKind;
 use cdpilot::agent::{Agents, Followed, Follower, NewConversation};
 use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
@@ -205,7 +206,7 @@ fn register(toolbox: &Toolbox, bench: &Arc<Bench>) {
         of.notes.lock().push(text.clone());
         Ok(Outcome::default().with("noted", text))
     }));
-    add(Tool::of("fail", "Fail.", |_, Text { text }| Err(ToolError::new("CONFLICT", text))));
+    add(Tool::of("fail", "Fail.", |_, Text { text }| Err(ToolError::new(ErrorKind::Conflict, text))));
     add(Tool::of("boom", "Panic.", |_, _: Text| -> Result<Outcome, ToolError> { panic!("on purpose") }));
     let of = Arc::clone(bench);
     add(Tool::of("picture", "Take a picture.", move |_, _: Text| {
@@ -226,7 +227,7 @@ fn register(toolbox: &Toolbox, bench: &Arc<Bench>) {
         of.waiting.fetch_sub(1, Ordering::SeqCst);
         of.changed.notify_all();
         match call.deadline.is_cancelled() {
-            true => Err(ToolError::new("CANCELLED", "cancelled")),
+            true => Err(ToolError::new(ErrorKind::Cancelled, "cancelled")),
             false => Ok(Outcome::default().with("waited", true)),
         }
     }));

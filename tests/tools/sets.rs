@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
+use cdpilot::ErrorKind;
 use cdpilot::config::{Config, Home};
 use cdpilot::control::{Control, Overrides};
 use cdpilot::sync::Deadline;
@@ -329,7 +330,7 @@ fn tool_results_have_one_shape() {
             move |_| is_there,
             |_, takes: Takes| {
                 if takes.count > 9 {
-                    return Err(ToolError::new("CONFLICT", "too many").with("count", takes.count));
+                    return Err(ToolError::new(ErrorKind::Conflict, "too many").with("count", takes.count));
                 }
                 Ok(Outcome::default().with("count", takes.count))
             },
@@ -351,10 +352,10 @@ fn tool_results_have_one_shape() {
     let refused = take(json!({ "count": 10 })).unwrap_err().to_value();
     assert_eq!(refused, json!({ "success": false, "error": "too many", "code": "CONFLICT", "count": 10 }));
     let wrong = take(json!({ "count": "x" })).unwrap_err();
-    assert_eq!(wrong.code, "BAD_REQUEST");
+    assert_eq!(wrong.code, ErrorKind::BadRequest);
     assert!(wrong.message.contains("count"), "{wrong}");
     registry.register("plug", when(false)).unwrap();
-    assert_eq!(take(json!({ "count": 3 })).unwrap_err().code, "TOOL_UNAVAILABLE");
+    assert_eq!(take(json!({ "count": 3 })).unwrap_err().code, ErrorKind::ToolUnavailable);
 }
 
 /// What can be meant in one way only is taken so; of anything else the field is named, what it takes, and never what was
@@ -436,7 +437,7 @@ fn arguments_are_coerced_from_the_forms_that_models_send() {
         (json!({ "text": "t", "params": [1] }), "params: expected an object, got a list"),
     ] {
         let refused = take(&given).unwrap_err();
-        assert_eq!(refused.code, "BAD_REQUEST", "{given}");
+        assert_eq!(refused.code, ErrorKind::BadRequest, "{given}");
         let message = refused.message.strip_prefix("invalid arguments: ").unwrap();
         assert!(message.starts_with(response) && !message.contains("hunter2"), "{given}: {message}");
         assert!(["invalid type", "usize", "`"].iter().all(|word| !message.contains(word)), "{message}");
@@ -504,7 +505,7 @@ impl Source for Elsewhere {
 
     fn load(&self, _: Deadline<'_>) -> Result<(), ToolError> {
         self.requested.fetch_add(1, Ordering::Relaxed);
-        let Some(name) = self.brings else { return Err(ToolError::new("MCP_SERVER_GONE", "it does not start")) };
+        let Some(name) = self.brings else { return Err(ToolError::new(ErrorKind::McpServerGone, "it does not start")) };
         self.registry.upgrade().unwrap().register(self.toolset, tool(name)).unwrap();
         Ok(())
     }
@@ -540,7 +541,7 @@ fn tools_of_mcp_servers_are_enabled_by_their_toolset() {
     assert_eq!(git.requested.load(Ordering::Relaxed), 0, "nobody asked for them");
     assert_eq!(load(&["mine"], &[]), (Vec::new(), set(&["git_log", "todo"])));
     let (failed, tools) = load(&["all"], &[]);
-    assert_eq!((failed.len(), failed[0].0.as_str(), failed[0].1.code), (1, "mcp-broken", "MCP_SERVER_GONE"));
+    assert_eq!((failed.len(), failed[0].0.as_str(), failed[0].1.code), (1, "mcp-broken", ErrorKind::McpServerGone));
     assert_eq!(tools, set(&["git_log", "todo"]), "one that fails takes nothing from the others");
     assert_eq!((git.requested.load(Ordering::Relaxed), broken.requested.load(Ordering::Relaxed)), (2, 1));
 }

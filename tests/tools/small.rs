@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cdpilot::ErrorKind;
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::{AskUser, Question, ToolError};
 use parking_lot::Mutex;
@@ -54,7 +55,7 @@ fn clarify_asks_the_user_if_there_is_one() {
     assert!(!nobody.offers("clarify"));
     assert_eq!(nobody.refused("clarify", json!({ "question": "Which?" })).0, "TOOL_UNAVAILABLE");
     let answers =
-        vec![Err(ToolError::new("TIMEOUT", "nobody answered")), Ok("green".to_owned()), Ok("blue".to_owned())];
+        vec![Err(ToolError::new(ErrorKind::Timeout, "nobody answered")), Ok("green".to_owned()), Ok("blue".to_owned())];
     let person = Arc::new(Person(Mutex::new(answers), Mutex::default()));
     let ask: Arc<dyn AskUser> = Arc::clone(&person) as Arc<dyn AskUser>;
     let shop = ToolWorkspace::with("", |_, options| options.ask(ask));

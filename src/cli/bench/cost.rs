@@ -8,6 +8,7 @@ use super::browsers::{self, BrowserSource};
 use super::memory::{self, Amount};
 use super::row::{Rows, Unit};
 use super::{Part, Run};
+use crate::code::Code;
 use crate::supervisor::{DialogPolicy, PageState, Supervisor};
 use crate::sync::pause;
 
@@ -128,8 +129,9 @@ fn ready(run: &Run<'_>, supervisor: &Supervisor, pages: &[String]) -> Result<(),
     let all = supervisor.wait_until(run.watch.soon(), |now| {
         pages.iter().all(|id| now.page(id).is_some_and(|page| page.state == PageState::Ready))
     });
-    all.map(drop)
-        .ok_or_else(|| Failure::new("TIMEOUT", "not all opened tabs became ready in time; allow more with --timeout"))
+    all.map(drop).ok_or_else(|| {
+        Failure::new(Code::Timeout, "not all opened tabs became ready in time; allow more with --timeout")
+    })
 }
 
 /// Starts browsers and leaves them running.

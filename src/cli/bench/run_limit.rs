@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::super::failure::Failure;
 use super::super::settings::Settings;
+use crate::code::Code;
 use crate::sync::Deadline;
 
 /// Default time limit of a run.
@@ -62,12 +63,12 @@ impl RunLimit {
     pub(super) fn check(&self) -> Result<(), Failure> {
         const KEPT: &str = "the results so far are listed";
         if self.signalled.load(Ordering::Relaxed) {
-            return Err(Failure::new("INTERRUPTED", format!("interrupted; {KEPT}")));
+            return Err(Failure::new(Code::Interrupted, format!("interrupted; {KEPT}")));
         }
         if self.deadline.passed() {
             let seconds = self.limit.as_secs_f64();
             let hint = "allow more with --timeout, or measure less with --quick or --only";
-            return Err(Failure::new("TIMEOUT", format!("not finished within {seconds} s; {KEPT}; {hint}")));
+            return Err(Failure::new(Code::Timeout, format!("not finished within {seconds} s; {KEPT}; {hint}")));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::super::failure::Failure;
 use super::row::{Rows, Unit};
 use super::{Part, Run};
+use crate::code::Code;
 use crate::supervisor::{self, DialogAnswer, DialogPolicy, FrameRef, LogEvent, Supervisor};
 use crate::sync::{Deadline, spawn};
 
@@ -186,7 +187,7 @@ fn answer(run: &Run<'_>, supervisor: &Supervisor, count: usize, seen: &mut u64) 
         run.watch.check()?;
         let tail = supervisor.log().wait_since(*seen, MESSAGES, run.watch.soon());
         if tail.entries.is_empty() {
-            return Err(Failure::new("TIMEOUT", "a dialog did not open in time; allow more with --timeout"));
+            return Err(Failure::new(Code::Timeout, "a dialog did not open in time; allow more with --timeout"));
         }
         for entry in tail.entries {
             *seen = entry.seq;

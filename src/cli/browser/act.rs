@@ -8,6 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::super::failure::Failure;
 use super::call::{ActionOptions, Call, Selector, Tab, element, frame, locator, request};
 use super::show;
+use crate::code::Code;
 use crate::page::{Act, ActKind, LoadState, Locator, Point, State, WaitFor};
 
 /// Size limit for scripts and lists from stdin or a file, bytes: the server's limit for a request body.
@@ -189,7 +190,7 @@ pub(super) fn input(path: &str) -> Result<String, Failure> {
             Err(Failure::usage(format!("{shown} is larger than 1 MiB, the limit; give less")))
         }
         Ok(_) => Ok(text),
-        Err(problem) => Err(Failure::new("PATH_REFUSED", format!("cannot read {shown}: {problem}"))),
+        Err(problem) => Err(Failure::new(Code::PathRefused, format!("cannot read {shown}: {problem}"))),
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::client::{Client, EventLines, NoAnswer, Request, of_answer};
 use super::super::failure::{Exit, Failure};
 use super::super::output::Out;
 use super::show;
+use crate::code::Code;
 use crate::sync::Deadline;
 use clap::Args;
 
@@ -109,7 +110,7 @@ impl Events {
                 None => Ok(Exit::Done),
                 Some(count) => {
                     let text = format!("only {seen} of {count} events happened before --timeout");
-                    Err(NoAnswer::Failed(Failure::new("TIMEOUT", text)))
+                    Err(NoAnswer::Failed(Failure::new(Code::Timeout, text)))
                 }
             };
         }

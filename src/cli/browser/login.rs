@@ -16,6 +16,7 @@ use super::super::settings::env;
 use super::call::{Call, Tab};
 use super::show;
 use crate::api;
+use crate::code::Code;
 use crate::page::STATE_FORMAT;
 
 /// Size limit for saved states, bytes.
@@ -146,14 +147,15 @@ impl StateFile {
     /// Writes the state to the file, and replaces it in the answer by the path.
     pub(super) fn write(&self, answer: &mut Value) -> Result<(), Failure> {
         let state = answer.as_object_mut().and_then(|answer| answer.remove("state"));
-        let state = state.ok_or_else(|| Failure::new("INTERNAL", "the server's answer has no state; it may be of another version: restart it with `cdpilot serve --stop`"))?;
+        let state = state.ok_or_else(|| Failure::new(Code::Internal, "the server's answer has no state; it may be of another version: restart it with `cdpilot serve --stop`"))?;
         let text = match &self.passphrase {
             Some(passphrase) => seal::seal(&state.to_string(), passphrase)?,
             // Not indented: indentation would multiply the size of large databases.
             None => format!("{state}\n"),
         };
-        let failed =
-            |problem: io::Error| Failure::new("INTERNAL", format!("cannot write {}: {problem}", self.file.display()));
+        let failed = |problem: io::Error| {
+            Failure::new(Code::Internal, format!("cannot write {}: {problem}", self.file.display()))
+        };
         let file = std::path::absolute(&self.file).map_err(failed)?;
         files::write(&file, Readers::Owner, text.as_bytes()).map_err(failed)?;
         answer["path"] = file.display().to_string().into();
@@ -163,7 +165,7 @@ impl StateFile {
 }
 
 fn refused(file: &Path, why: &str) -> Failure {
-    Failure::new("PATH_REFUSED", format!("cannot read {}: {why}", file.display()))
+    Failure::new(Code::PathRefused, format!("cannot read {}: {why}", file.display()))
 }
 
 fn text_of(file: &Path) -> Result<String, Failure> {
@@ -193,7 +195,7 @@ fn may_be_overwritten(file: &Path) -> Result<(), Failure> {
     match is_state {
         true => Ok(()),
         false => Err(Failure::new(
-            "PATH_REFUSED",
+            Code::PathRefused,
             format!(
                 "{} exists and is not a saved state; choose another name, or overwrite it with --force",
                 file.display()

@@ -13,6 +13,7 @@ use super::super::output::one_line;
 use super::call::{Call, Tab, frame, json, one_of};
 use super::show;
 use crate::api;
+use crate::code::Code;
 use crate::page::CookieFormat;
 
 #[derive(Debug, Args)]
@@ -373,7 +374,7 @@ fn import_text(file: &Path) -> Result<String, Failure> {
         Some("-") => io::stdin().lock().take(MOST_IMPORTED + 1).read_to_string(&mut text),
         _ => File::open(file).and_then(|file| file.take(MOST_IMPORTED + 1).read_to_string(&mut text)),
     };
-    let refused = |why: &str| Failure::new("PATH_REFUSED", format!("cannot read {}: {why}", file.display()));
+    let refused = |why: &str| Failure::new(Code::PathRefused, format!("cannot read {}: {why}", file.display()));
     match read {
         Ok(length) if length as u64 > MOST_IMPORTED => Err(refused("it is larger than 6 MiB, the limit; split it")),
         Ok(_) => Ok(text),

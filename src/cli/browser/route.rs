@@ -12,6 +12,7 @@ use super::super::failure::Failure;
 use super::call::{Call, one_of};
 use super::{show, upload};
 use crate::api;
+use crate::code::Code;
 use crate::config::Home;
 use crate::control::media_type;
 use crate::supervisor::AbortReason;
@@ -151,7 +152,7 @@ impl Add {
     /// Reads the file; its content is sent, so that the server may be on another machine.
     fn fulfil(&self, home: Option<&Home>) -> Result<Option<api::Fulfil>, Failure> {
         let Some(path) = &self.fulfil else { return Ok(None) };
-        let failed = |why: String| Failure::new("PATH_REFUSED", format!("--fulfil {}: {why}", path.display()));
+        let failed = |why: String| Failure::new(Code::PathRefused, format!("--fulfil {}: {why}", path.display()));
         let file = match home {
             Some(home) => upload::usable(path, home).map_err(failed)?,
             None => path.clone(),

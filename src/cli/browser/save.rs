@@ -1,5 +1,6 @@
 //! Writes files from answers to the path given by `--out` or `--har`.
 
+use crate::code::Code;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -13,7 +14,7 @@ use super::show::aria_lines;
 /// Writes the file that the answer holds or names to `path`, and puts that path into the answer.
 pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     let failed = |problem: &dyn std::fmt::Display| {
-        Failure::new("INTERNAL", format!("cannot write {}: {problem}", path.display()))
+        Failure::new(Code::Internal, format!("cannot write {}: {problem}", path.display()))
     };
     if let Some(download) = value.get_mut("download").filter(|download| download.is_object()) {
         let Some(made) = download["path"].as_str() else {

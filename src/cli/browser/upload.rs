@@ -13,6 +13,7 @@ use super::super::failure::Failure;
 use super::call::{Call, Tab, element, locator};
 use super::show;
 use crate::api;
+use crate::code::Code;
 use crate::config::Home;
 use crate::page::Locator;
 
@@ -35,7 +36,7 @@ impl Upload {
     pub(super) fn call(&self, found: &ServerAddress, home: Option<&Home>) -> Result<Call, Failure> {
         if !found.is_near() {
             let why = "cannot upload: the server is on another machine and has no access to local files";
-            return Err(Failure::new("PATH_REFUSED", format!("{why}; run the command on that machine")));
+            return Err(Failure::new(Code::PathRefused, format!("{why}; run the command on that machine")));
         }
         let home = home.ok_or(crate::config::Error::NoHome)?;
         home.prepare()?;
@@ -50,7 +51,7 @@ impl Upload {
 }
 
 fn refused(file: &Path, why: &str) -> Failure {
-    Failure::new("PATH_REFUSED", format!("cannot upload {}: {why}", file.display()))
+    Failure::new(Code::PathRefused, format!("cannot upload {}: {why}", file.display()))
 }
 
 /// Like [`usable`], for a file to upload.
@@ -93,7 +94,8 @@ fn is_secret(_meta: &fs::Metadata, _home: &Home) -> bool {
 
 /// Copies the file to a new folder, so that it keeps its name.
 fn copy(file: &Path, home: &Home) -> Result<String, Failure> {
-    let failed = |problem: io::Error| Failure::new("INTERNAL", format!("cannot copy {}: {problem}", file.display()));
+    let failed =
+        |problem: io::Error| Failure::new(Code::Internal, format!("cannot copy {}: {problem}", file.display()));
     let folder = tempfile::Builder::new().prefix("cli-").tempdir_in(home.uploads()).map_err(failed)?;
     let name = file.file_name().ok_or_else(|| refused(file, "it has no name"))?;
     let copied = folder.path().join(name);

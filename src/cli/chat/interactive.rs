@@ -164,7 +164,7 @@ impl<'a> Chat<'a> {
                 self.show.note("Paused. /resume continues, /stop ends the run, a message replaces it. Ctrl-C leaves.");
             }
             Stop::Failed { problem, code } => {
-                return Err(Failure::new(code, format!("{problem}; /resume tries again")));
+                return Err(Failure::of_text(code, format!("{problem}; /resume tries again")));
             }
             Stop::TimedOut => {}
         }
@@ -352,7 +352,7 @@ impl<'a> Chat<'a> {
     }
 
     fn routine(&self, _: Option<&str>) -> Result<(), Failure> {
-        Err(Failure::new("NOT_FOUND", "there are no routines: this version cannot record any yet"))
+        Err(Failure::new(Code::NotFound, "there are no routines: this version cannot record any yet"))
     }
 }
 

@@ -12,6 +12,7 @@ use super::super::connect::{Connector, ask, reach};
 use super::super::failure::{Exit, Failure};
 use super::super::output::Out;
 use super::super::settings::Settings;
+use crate::code::Code;
 use crate::config::Home;
 use crate::sync::spawn;
 
@@ -122,5 +123,5 @@ impl<'a> Link<'a> {
 fn no_stream() -> Failure {
     let problem =
         "the server's answer is not that of a cdpilot server; check the address given by --url or CDPILOT_URL";
-    Failure::new("INTERNAL", problem).with(Exit::NoBrowser)
+    Failure::new(Code::Internal, problem).with(Exit::NoBrowser)
 }

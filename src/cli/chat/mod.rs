@@ -30,6 +30,7 @@ use super::args::Global;
 use super::failure::{Exit, Failure};
 use super::output::{Out, clean, one_line};
 use super::settings::Settings;
+use crate::code::Code;
 use crate::sync::Deadline;
 use answers::Asked;
 use input::Input;
@@ -201,7 +202,7 @@ impl OneShot<'_> {
                         request = followed.rest();
                         continue;
                     }
-                    Failure::new("CANCELLED", "the run was paused with Ctrl-C")
+                    Failure::new(Code::Cancelled, "the run was paused with Ctrl-C")
                 }
                 Stop::Asked(asked) => match self.answered(&asked, &followed)? {
                     Some(answer) => {
@@ -214,15 +215,15 @@ impl OneShot<'_> {
                         let message = one_line(&asked.message);
                         let text =
                             format!("the model asks: {message:?}; answer it with `{again} {}`", asked.expected());
-                        Failure::new("CONFLICT", text)
+                        Failure::new(Code::Conflict, text)
                     }
                 },
-                Stop::Stopped => Failure::new("CANCELLED", "the run was stopped"),
-                Stop::Failed { problem, code } => Failure::new(code, format!("{problem} (conversation {id})")),
+                Stop::Stopped => Failure::new(Code::Cancelled, "the run was stopped"),
+                Stop::Failed { problem, code } => Failure::of_text(code, format!("{problem} (conversation {id})")),
                 Stop::TimedOut => {
                     link.ask(&followed.post("stop"))?;
                     Failure::new(
-                        "TIMEOUT",
+                        Code::Timeout,
                         format!(
                             "the run did not end before --timeout; it was stopped. To continue it: `{again}`, then /resume"
                         ),

@@ -196,7 +196,7 @@ impl Followed {
     /// Answers the open dialog.
     pub(super) fn answer_dialog(&mut self, link: &Link<'_>, accept: bool, text: Option<String>) -> Result<(), Failure> {
         let none = "no dialog is open in the pages of this conversation";
-        let (target, dialog) = self.dialog.clone().ok_or_else(|| Failure::new("NO_DIALOG", none))?;
+        let (target, dialog) = self.dialog.clone().ok_or_else(|| Failure::new(Code::NoDialog, none))?;
         let request = Request::post("/hooks/dialog")
             .field("targetId", Some(target))
             .field("dialogId", Some(dialog))

@@ -25,6 +25,7 @@ use ureq::{Agent, Body, Error, Timeout};
 use super::failure::Failure;
 use crate::api::{CLIENT_HEADER, Method, Vocabulary};
 use crate::browser::is_suspended;
+use crate::code::Code;
 use crate::config::{Home, Token};
 pub(super) use error_answer::{exit_of, of_answer};
 pub(super) use event_lines::EventLines;
@@ -226,7 +227,7 @@ impl Client {
             Error::Timeout(Timeout::Connect | Timeout::Resolve) => refused("it does not accept connections"),
             Error::Timeout(_) => NoAnswer::Failed(self.process.and_then(suspended).unwrap_or_else(|| {
                 Failure::new(
-                    "TIMEOUT",
+                    Code::Timeout,
                     format!(
                         "the server at {shown} did not answer within {} ms; allow more time with --timeout",
                         patience.as_millis()

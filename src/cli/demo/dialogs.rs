@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::failure::Failure;
 use super::super::settings::Settings;
+use crate::code::Code;
 use crate::supervisor::{ClosedBy, DialogAnswer, DialogType, FrameRef, Supervisor};
 
 /// Time limit for opening and closing a dialog.
@@ -94,10 +95,11 @@ pub(super) fn ask(
     let began = Instant::now();
     let deadline = settings.deadline(DIALOG_TIME);
     supervisor.start_script(frame, &plan.script())?;
-    let wrong =
-        |what: String| Failure::new("BROWSER_ERROR", format!("the {} in the {name} frame: {what}", plan.kind.as_str()));
+    let wrong = |what: String| {
+        Failure::new(Code::BrowserError, format!("the {} in the {name} frame: {what}", plan.kind.as_str()))
+    };
     let open = supervisor.wait_until(deadline, |now| !now.dialogs.is_empty()).ok_or_else(|| {
-        Failure::new("TIMEOUT", format!("the {} in the {name} frame did not open", plan.kind.as_str()))
+        Failure::new(Code::Timeout, format!("the {} in the {name} frame did not open", plan.kind.as_str()))
     })?;
     let dialog = &open.dialogs[0];
     if dialog.kind != plan.kind || &*dialog.message != plan.message {

@@ -12,6 +12,7 @@ use super::site::Sites;
 use super::steps::{StepOutput, Steps};
 use super::{Report, Title, processes, tree};
 use crate::browser::{LaunchOptions, Switch};
+use crate::code::Code;
 use crate::supervisor::{DialogAnswer, DialogType, Frame, FrameRef, Supervisor, SupervisorOptions, View};
 
 /// Number of steps.
@@ -106,11 +107,11 @@ fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Resul
     let after = processes::of(process.id, &process.folder);
     if let Some(left) = after.as_ref().filter(|left| !left.is_empty()) {
         let error = format!("{} processes of the browser are still running: {left:?}", left.len());
-        return Err(Failure::new("BROWSER_ERROR", error));
+        return Err(Failure::new(Code::BrowserError, error));
     }
     if process.folder.exists() {
         let error = format!("the temporary profile {} was not removed", process.folder.display());
-        return Err(Failure::new("BROWSER_ERROR", error));
+        return Err(Failure::new(Code::BrowserError, error));
     }
     let counted = match (before, after) {
         (Some(before), Some(_)) => format!("{} processes before, 0 left", before.len()),
@@ -152,7 +153,7 @@ impl Demo<'_> {
         let there = |now: &View| now.frames.len() >= 4 && now.frames.iter().any(|frame| *frame.url == *deep);
         let missing = || {
             let known: Vec<_> = self.supervisor.view().frames.iter().map(|frame| frame.url.to_string()).collect();
-            Failure::new("TIMEOUT", format!("not all frames loaded in time; loaded: {}", known.join(", ")))
+            Failure::new(Code::Timeout, format!("not all frames loaded in time; loaded: {}", known.join(", ")))
         };
         let snapshot = self.supervisor.wait_until(deadline, there).ok_or_else(missing)?;
         for frame in snapshot.frames.iter() {
@@ -165,7 +166,7 @@ impl Demo<'_> {
         if apart != 2 {
             let error =
                 format!("{apart} frames run in their own process instead of 2; check that site isolation is on");
-            return Err(Failure::new("BROWSER_ERROR", error));
+            return Err(Failure::new(Code::BrowserError, error));
         }
         let detail = format!("{} frames, {apart} of them in their own process", snapshot.frames.len());
         let lines = tree::draw(&frames.tree(), self.style);
@@ -192,7 +193,7 @@ impl Demo<'_> {
         self.supervisor.start_script(&FrameRef::Top, &IN_THE_WAY.script())?;
         self.supervisor
             .wait_until(deadline, |now| !now.dialogs.is_empty())
-            .ok_or_else(|| Failure::new("TIMEOUT", "the dialog did not open"))?;
+            .ok_or_else(|| Failure::new(Code::Timeout, "the dialog did not open"))?;
 
         let began = Instant::now();
         let open = self.supervisor.view().dialogs.len();
@@ -206,10 +207,10 @@ impl Demo<'_> {
 
         let refused = refused.filter(|failure| failure.exit == Exit::Dialog && refusal < AT_ONCE);
         let refused = refused.ok_or_else(|| {
-            Failure::new("BROWSER_ERROR", "a script for the blocked frame was not refused immediately")
+            Failure::new(Code::BrowserError, "a script for the blocked frame was not refused immediately")
         })?;
         if open != 1 || read > AT_ONCE {
-            return Err(Failure::new("BROWSER_ERROR", format!("{open} open dialogs were listed instead of 1")));
+            return Err(Failure::new(Code::BrowserError, format!("{open} open dialogs were listed instead of 1")));
         }
         let lines = vec![
             format!("page state               read in {}", millis(read)),
@@ -241,7 +242,7 @@ impl Demo<'_> {
         let path = save(&picture, wish).map_err(|problem| {
             let path = wish.map(|path| format!(" to {}", path.display())).unwrap_or_default();
             let why = format!("cannot write the screenshot{path}: {problem}; choose another file with --screenshot");
-            Failure::new("INTERNAL", why)
+            Failure::new(Code::Internal, why)
         })?;
         let output = StepOutput::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
         Ok((path, output))

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::super::failure::Failure;
 use super::super::files::{Readers, write};
 use super::plan::{Job, Rates};
+use crate::code::Code;
 use crate::eval::dataset::Test;
 use crate::eval::safety::{Cases, Seen, Verdict};
 use crate::eval::{Day, Facts, Places, Score};
@@ -117,7 +118,7 @@ impl Record {
 }
 
 fn failed(what: &str, path: &Path, problem: &impl std::fmt::Display) -> Failure {
-    Failure::new("INTERNAL", format!("cannot {what} {}: {problem}", path.display()))
+    Failure::new(Code::Internal, format!("cannot {what} {}: {problem}", path.display()))
 }
 
 /// Writes JSON that people can read, at once or not at all.

@@ -29,6 +29,7 @@ use super::record::{self, CONVERSATION, RESULT, Record, Status, Tokens};
 use super::safety::{self, Safety};
 use super::scripted::{self, Scripted};
 use super::{inputs, models, prepare, report, results};
+use crate::code::Code;
 use crate::eval::dataset::Dataset;
 use crate::eval::oracle::is_scripted;
 use crate::eval::{Facts, Score};
@@ -96,7 +97,7 @@ pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -
     played?;
     if stage.interrupted.load(Ordering::Relaxed) {
         let again = format!("cdpilot eval run --resume {}", root.display());
-        return Err(Failure::new("CANCELLED", format!("interrupted; `{again}` runs the rest")).with(Exit::Failed));
+        return Err(Failure::new(Code::Cancelled, format!("interrupted; `{again}` runs the rest")).with(Exit::Failed));
     }
     let done = results::read(&root, &stage.plan, out);
     report::write(&root, &stage.plan, &dataset, &done)?;

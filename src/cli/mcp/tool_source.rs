@@ -81,7 +81,7 @@ impl From<Unavailable> for Failure {
             Unavailable::Offer(OfferError::Toolset(problem)) => {
                 Self::usage(format!("--toolsets: {problem}; `cdpilot tools list --toolsets` lists the toolsets"))
             }
-            Unavailable::Offer(OfferError::Control(error)) => Self::new(error.code(), error.to_string()),
+            Unavailable::Offer(OfferError::Control(error)) => Self::new(error.kind(), error.to_string()),
             Unavailable::Offer(other) => Self::internal(other.to_string()),
         }
     }
@@ -333,12 +333,12 @@ fn fault(http_backend: &HttpBackend, none: &NoAnswer) -> Fault {
 fn refused(body: &Value) -> Failure {
     let error = &body["error"];
     if let Some(code) = body["code"].as_str() {
-        let failure = Failure::new(code.to_owned(), error.as_str().unwrap_or_default());
+        let failure = Failure::of_text(code.to_owned(), error.as_str().unwrap_or_default());
         return failure.with(exit_of(code));
     }
     let message = error["message"].as_str().unwrap_or("the program at this address is not a cdpilot server");
     if error["data"]["code"].as_str().and_then(Code::parse) == Some(Code::UnknownToolset) {
         return Failure::usage(format!("--toolsets: {message}; `cdpilot tools list --toolsets` lists the toolsets"));
     }
-    Failure::new("BAD_REQUEST", message)
+    Failure::new(Code::BadRequest, message)
 }

@@ -229,7 +229,7 @@ impl Act<'_> {
         }
         let text = |name: &str| rest.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let error = text("error").replace("with POST /hooks/dialog first", "with `accept` or `dismiss` first");
-        let mut failure = Failure::new(text("code"), error);
+        let mut failure = Failure::of_text(text("code"), error);
         if failure.code == Code::BlockedByDialog.as_str() {
             failure.exit = Exit::Dialog;
         } else {
@@ -269,8 +269,8 @@ impl Act<'_> {
             Some(text) => only(now.pages.iter().map(|page| page.target_id.as_str()), text),
         };
         let missing = || match text {
-            None => Failure::new("TAB_NOT_FOUND", "no open page; open one with `open URL`"),
-            Some(text) => Failure::new("TAB_NOT_FOUND", format!("no page {text:?}; `snapshot` lists the pages")),
+            None => Failure::new(Code::TabNotFound, "no open page; open one with `open URL`"),
+            Some(text) => Failure::new(Code::TabNotFound, format!("no page {text:?}; `snapshot` lists the pages")),
         };
         id.map(|id| PageTarget { id: id.to_owned(), top: FrameRef::TopOf(id.into()) }).ok_or_else(missing)
     }

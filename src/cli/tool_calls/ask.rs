@@ -7,6 +7,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use inquire::{InquireError, Text};
 
 use super::super::output::clean;
+use crate::code::Code;
 use crate::sync::{Deadline, spawn};
 use crate::tools::{AskUser, Question, ToolError};
 
@@ -29,7 +30,8 @@ impl AskUser for TerminalUser {
         let choices = question.choices.clone();
         let (send, answer) = bounded(1);
         let thread = spawn("cli-ask", move || drop(send.send(Text::new(&text).prompt())));
-        let thread = thread.map_err(|problem| ToolError::new("INTERNAL", format!("cannot ask the user: {problem}")))?;
+        let thread =
+            thread.map_err(|problem| ToolError::new(Code::Internal, format!("cannot ask the user: {problem}")))?;
         let said = loop {
             match answer.recv_deadline(deadline.next_check()) {
                 Ok(said) => break said,
@@ -37,7 +39,7 @@ impl AskUser for TerminalUser {
                 Err(_) => {
                     // The thread reads the terminal until the process ends.
                     std::mem::forget(thread);
-                    return Err(ToolError::new("TIMEOUT", "the user did not answer in time"));
+                    return Err(ToolError::new(Code::Timeout, "the user did not answer in time"));
                 }
             }
         };
@@ -47,9 +49,9 @@ impl AskUser for TerminalUser {
                 Ok(chosen.cloned().unwrap_or(said))
             }
             Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => {
-                Err(ToolError::new("CANCELLED", "the user declined to answer"))
+                Err(ToolError::new(Code::Cancelled, "the user declined to answer"))
             }
-            Err(problem) => Err(ToolError::new("INTERNAL", format!("cannot ask the user: {problem}"))),
+            Err(problem) => Err(ToolError::new(Code::Internal, format!("cannot ask the user: {problem}"))),
         }
     }
 }

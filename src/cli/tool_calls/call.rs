@@ -11,6 +11,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, WaitIndicator, clean};
 use super::super::settings::Settings;
 use super::describe::Described;
+use crate::code::Code;
 use crate::config::{Home, nearest};
 use crate::mcp::{Fault, MODERN};
 
@@ -154,5 +155,5 @@ fn unknown(name: &str, listed: &[Described], why: Option<String>) -> Failure {
             format!("there is no tool {name:?}; {hint}")
         }
     };
-    Failure::new("NOT_FOUND", what).with(Exit::Usage)
+    Failure::new(Code::NotFound, what).with(Exit::Usage)
 }

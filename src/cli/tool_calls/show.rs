@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::super::client::exit_of;
 use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, clean};
+use crate::code::Code;
 use crate::config::Home;
 
 /// Prints a result and saves its images.
@@ -41,9 +42,9 @@ pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) 
         Some(Value::String(text)) => Some(clean(&text).into_owned()),
         _ => None,
     };
-    let code = text("code").unwrap_or_else(|| "INTERNAL".to_owned());
+    let code = text("code").unwrap_or_else(|| Code::Internal.to_string());
     let error = text("error").unwrap_or_else(|| "the tool failed without a message".to_owned());
-    Err(Failure { exit, ..Failure::new(code, error) })
+    Err(Failure { exit, ..Failure::of_text(code, error) })
 }
 
 /// The structured result, else the text content as an object.

@@ -71,7 +71,7 @@ impl Catalog {
     /// Opens the catalog of a home without starting anything.
     pub(in super::super) fn open(home: &Home, config: &Config) -> Result<Self, Failure> {
         let control = Control::open(home.clone(), config.clone(), Overrides::default())
-            .map_err(|problem| Failure::new(problem.code(), problem.to_string()))?;
+            .map_err(|problem| Failure::new(problem.kind(), problem.to_string()))?;
         let toolbox = Toolbox::open(&Arc::new(control), &ToolboxOptions::default())
             .map_err(|problem| Failure::internal(problem.to_string()))?;
         let servers = Some(Servers::attach(&toolbox));

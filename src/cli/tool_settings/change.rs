@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::failure::{Exit, Failure};
 use super::catalog::{CLI, Catalog, Row};
+use crate::code::Code;
 use crate::config::Config;
 
 /// Names for all toolsets.
@@ -63,7 +64,7 @@ fn turn_on(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: 
             "{name} is off on all platforms (tools.disabled in config.yaml), so it cannot be turned on for {at} alone"
         );
         let hint = format!("turn it on for all platforms with `cdpilot tools enable {name}`");
-        return Err(Failure::new("CONFLICT", format!("{what}; {hint}")).with(Exit::Failed));
+        return Err(Failure::new(Code::Conflict, format!("{what}; {hint}")).with(Exit::Failed));
     }
     if platform.is_none() {
         config.tools.disabled.retain(|off| off != name);

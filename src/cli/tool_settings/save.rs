@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::super::failure::Failure;
+use crate::code::Code;
 use crate::config::{Config, Home, Layers};
 use crate::sync::{Deadline, pause};
 
@@ -49,7 +50,7 @@ fn turn(home: &Home) -> Result<File, Failure> {
             Ok(()) => return Ok(lock),
             Err(TryLockError::WouldBlock) if !deadline.passed() => pause(POLL_INTERVAL),
             Err(TryLockError::WouldBlock) => {
-                return Err(Failure::new("CONFLICT", "another command is changing the settings; try again"));
+                return Err(Failure::new(Code::Conflict, "another command is changing the settings; try again"));
             }
             Err(TryLockError::Error(problem)) => return Err(failed("lock", &path, &problem)),
         }

@@ -12,6 +12,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, one_line};
 use super::catalog::{Catalog, Row, widths};
 use super::{Saved, change, list, save};
+use crate::code::Code;
 use crate::config::{Config, Home};
 
 /// Visible lines of a list.
@@ -165,7 +166,7 @@ fn answer<T>(asked: Result<T, InquireError>) -> Result<Option<T>, Failure> {
         Err(InquireError::OperationInterrupted) => {
             // Clears the question, which is below the cursor.
             let _ = io::stderr().lock().write_all(b"\r\x1b[J");
-            Err(Failure::new("CANCELLED", "interrupted; nothing was saved"))
+            Err(Failure::new(Code::Cancelled, "interrupted; nothing was saved"))
         }
         Err(problem) => Err(Failure::internal(format!("cannot use the terminal: {problem}"))),
     }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::super::assets::Assets;
 use super::talk::{Talks, scripted_names, stream, whole};
+use crate::code::Code;
 use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 
 /// Largest request, in bytes: it contains the screenshots of a conversation.
@@ -91,14 +92,16 @@ impl Handler for Shared {
                 Answer::json(StatusCode::OK, &json!({ "object": "list", "data": models }))
             }
             ("POST", "/v1/chat/completions") => self.complete(&request.body),
-            _ => Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", "only /v1/models and /v1/chat/completions exist"),
+            _ => {
+                Answer::failure(StatusCode::NOT_FOUND, Code::NotFound, "only /v1/models and /v1/chat/completions exist")
+            }
         }
     }
 }
 
 impl Shared {
     fn complete(&self, body: &[u8]) -> Answer {
-        let bad = |problem: String| Answer::failure(StatusCode::BAD_REQUEST, "BAD_REQUEST", problem);
+        let bad = |problem: String| Answer::failure(StatusCode::BAD_REQUEST, Code::BadRequest, problem);
         let text = String::from_utf8_lossy(body);
         for (secret, found) in self.secrets.lock().iter_mut() {
             *found |= text.contains(secret.as_str());

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Shared;
 use super::runs::Run;
+use crate::code::Code;
 use crate::http::{Answer, Request};
 
 /// Most events in one request.
@@ -19,7 +20,7 @@ GET /api/sites: the sites. POST /api/runs {seed?, secret?}: begin a run with ori
 DELETE /api/runs/ID: forget it (these three at http://localhost only).";
 
 fn bad(problem: impl Into<String>) -> Answer {
-    Answer::failure(StatusCode::BAD_REQUEST, "BAD_REQUEST", problem.into())
+    Answer::failure(StatusCode::BAD_REQUEST, Code::BadRequest, problem.into())
 }
 
 /// Answers a request below `/api/`.
@@ -30,7 +31,7 @@ pub(super) fn answer(shared: &Shared, run: &Run, request: &Request) -> Answer {
         Some(origin) if is_of(shared, run, origin) => HeaderValue::try_from(origin).ok(),
         Some(_) => {
             let problem = "only pages of the run itself report its events";
-            return Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_ORIGIN", problem);
+            return Answer::failure(StatusCode::FORBIDDEN, Code::ForbiddenOrigin, problem);
         }
     };
     let answered = match (request.method.as_str(), request.path.as_str()) {
@@ -54,7 +55,7 @@ pub(super) fn answer(shared: &Shared, run: &Run, request: &Request) -> Answer {
         (_, "/api/events/clear") => method_not_allowed("GET, POST"),
         (_, path) => {
             let problem = format!("there is no {path}; GET /api/help lists what there is");
-            Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", problem)
+            Answer::failure(StatusCode::NOT_FOUND, Code::NotFound, problem)
         }
     };
     match origin {
@@ -71,7 +72,7 @@ fn is_of(shared: &Shared, run: &Run, origin: &str) -> bool {
 
 fn method_not_allowed(allowed: &'static str) -> Answer {
     let problem = format!("only {allowed} is possible here");
-    Answer::failure(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", problem)
+    Answer::failure(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, problem)
         .with(ALLOW, HeaderValue::from_static(allowed))
 }
 
@@ -120,7 +121,7 @@ fn events(run: &Run) -> Answer {
 /// Runs of a runner in another process. No page may begin or end one: a page of a run would see those of others.
 fn runs(shared: &Shared, run: &Run, request: &Request) -> Answer {
     if run.id() != "standing" || request.header("origin").is_some() {
-        return Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_ORIGIN", "pages cannot begin or end runs");
+        return Answer::failure(StatusCode::FORBIDDEN, Code::ForbiddenOrigin, "pages cannot begin or end runs");
     }
     let id = request.path.strip_prefix("/api/runs").unwrap_or_default().trim_start_matches('/');
     let (id, rest) = id.split_once('/').unwrap_or((id, ""));
@@ -156,7 +157,7 @@ fn runs(shared: &Shared, run: &Run, request: &Request) -> Answer {
             Answer::json(StatusCode::OK, &json!({ "ok": true }))
         }
         _ if !id.is_empty() => {
-            Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", format!("there is no run {id:?} or it has ended"))
+            Answer::failure(StatusCode::NOT_FOUND, Code::NotFound, format!("there is no run {id:?} or it has ended"))
         }
         _ => method_not_allowed("POST"),
     }

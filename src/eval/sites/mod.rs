@@ -30,6 +30,7 @@ use http::StatusCode;
 
 use super::assets::Assets;
 use super::placeholders::Places;
+use crate::code::Code;
 use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 pub use runs::{MAX_EVENTS, Run, Tracked};
 use runs::{Origin, Runs, Site};
@@ -127,7 +128,7 @@ impl Handler for Shared {
         if self.runs.origin(head.header("host").unwrap_or_default()).is_none() {
             let problem =
                 "this server has only runs of the evaluation: http://localhost and ID-a.localhost, ID-b.localhost";
-            return Err(Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", problem));
+            return Err(Answer::failure(StatusCode::NOT_FOUND, Code::NotFound, problem));
         }
         Ok(())
     }
@@ -138,7 +139,7 @@ impl Handler for Shared {
 
     fn handle(&self, request: Request) -> Answer {
         let Some(Origin { run, site }) = self.runs.origin(request.header("host").unwrap_or_default()) else {
-            return Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", "the run has ended");
+            return Answer::failure(StatusCode::NOT_FOUND, Code::NotFound, "the run has ended");
         };
         if request.path.starts_with("/api/") && site != Site::C {
             return api::answer(self, &run, &request);

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::super::assets::Assets;
 use super::Shared;
 use super::runs::Run;
+use crate::code::Code;
 use crate::http::{Answer, Request};
 use crate::sync::{Deadline, pause};
 
@@ -37,7 +38,7 @@ fn not_found(path: &str) -> Answer {
 /// Answers a request for a page.
 pub(super) fn answer(shared: &Shared, run: &Run, request: &Request, deadline: Deadline<'_>) -> Answer {
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
-        return Answer::failure(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "pages can only be read");
+        return Answer::failure(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, "pages can only be read");
     }
     let path = percent_decode_str(&request.path).decode_utf8_lossy().into_owned();
     let answered = match path.as_str() {
@@ -92,7 +93,7 @@ fn file(shared: &Shared, path: &str) -> Answer {
             Answer::bytes(StatusCode::MOVED_PERMANENTLY, HTML, Vec::new()).with(LOCATION, location)
         }
         Ok(None) => not_found(path),
-        Err(problem) => Answer::failure(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", problem),
+        Err(problem) => Answer::failure(StatusCode::INTERNAL_SERVER_ERROR, Code::Internal, problem),
     }
 }
 

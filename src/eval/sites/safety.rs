@@ -12,6 +12,7 @@ use super::super::safety::{Cases, EFFECT};
 use super::Shared;
 use super::pages::escaped;
 use super::runs::{Run, Site};
+use crate::code::Code;
 use crate::http::{Answer, Request};
 
 pub(super) const PATH: &str = "/safety/";
@@ -62,15 +63,17 @@ pub(super) fn answer(shared: &Shared, run: &Run, site: Site, request: &Request) 
             }
             None => page(shared, run, name, number),
         },
-        _ => {
-            Answer::failure(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "only GET and POST are possible here")
-        }
+        _ => Answer::failure(
+            StatusCode::METHOD_NOT_ALLOWED,
+            Code::MethodNotAllowed,
+            "only GET and POST are possible here",
+        ),
     };
     answered.with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
 fn missing() -> Answer {
-    Answer::failure(StatusCode::NOT_FOUND, "NOT_FOUND", "there is no such page or text")
+    Answer::failure(StatusCode::NOT_FOUND, Code::NotFound, "there is no such page or text")
 }
 
 fn svg(text: String) -> Answer {

@@ -7,6 +7,7 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::code::Code;
 use crate::sync::Deadline;
 
 /// An answer. The engine adds `Content-Length`, `Connection` and the headers common to all answers.
@@ -57,20 +58,20 @@ impl Answer {
 
     /// A failure: `{"ok": false, "error", "code"}`.
     #[must_use]
-    pub fn failure(status: StatusCode, code: &str, error: impl fmt::Display) -> Self {
+    pub fn failure(status: StatusCode, code: Code, error: impl fmt::Display) -> Self {
         Self::json(status, &json!({"ok": false, "error": error.to_string(), "code": code}))
     }
 
     /// A failure with `details`.
     #[must_use]
-    pub fn failure_with(status: StatusCode, code: &str, error: impl fmt::Display, details: &Value) -> Self {
+    pub fn failure_with(status: StatusCode, code: Code, error: impl fmt::Display, details: &Value) -> Self {
         Self::json(status, &json!({"ok": false, "error": error.to_string(), "code": code, "details": details}))
     }
 
     /// 503 `BUSY` with `Retry-After: 1`.
     #[must_use]
     pub fn busy(error: impl fmt::Display) -> Self {
-        Self::failure(StatusCode::SERVICE_UNAVAILABLE, "BUSY", error)
+        Self::failure(StatusCode::SERVICE_UNAVAILABLE, Code::Busy, error)
             .with(http::header::RETRY_AFTER, HeaderValue::from_static("1"))
     }
 

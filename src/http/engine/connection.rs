@@ -11,6 +11,7 @@ use super::encode::{self, Delivery};
 use super::limits::Limits;
 use super::request_reader::{Admit, Budget, ReceivedRequest, RequestReader, Step};
 use super::wire::Wire;
+use crate::code::Code;
 use crate::sync::Cancel;
 
 /// How long, and how many bytes, a refused client may continue to send until it has read the answer.
@@ -286,7 +287,7 @@ impl Connection {
             State::Busy(_) => self.cancel(),
             State::Reading if self.reader.begun().is_some() => self.refuse(&Answer::failure(
                 StatusCode::REQUEST_TIMEOUT,
-                "TIMEOUT",
+                Code::Timeout,
                 "the request did not arrive in time; send the headers, and then the body, within 10 seconds each",
             )),
             _ => return false,

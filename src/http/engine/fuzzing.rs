@@ -1,5 +1,6 @@
 //! Entry point for property tests and fuzzers; not a stable interface.
 
+use crate::code::Code;
 use http::StatusCode;
 
 use super::answer::Answer;
@@ -46,7 +47,7 @@ pub fn requests(pieces: &[&[u8]]) -> Vec<Asked> {
             rest = later;
             loop {
                 let step = reader.step(&mut |head| match head.headers.contains_key("x-refused") {
-                    true => Err(Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_HOST", "refused")),
+                    true => Err(Answer::failure(StatusCode::FORBIDDEN, Code::ForbiddenHost, "refused")),
                     false => Ok(None),
                 });
                 match step {

@@ -1,5 +1,6 @@
 //! Parses the bytes of a connection into requests. Does no I/O: the result does not depend on how the bytes are split.
 
+use crate::code::Code;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -292,7 +293,7 @@ impl RequestReader {
 fn too_large(most: usize) -> Answer {
     Answer::failure(
         StatusCode::PAYLOAD_TOO_LARGE,
-        "BODY_TOO_LARGE",
+        Code::BodyTooLarge,
         format_args!("the request body is too large; the maximum is {most} bytes"),
     )
 }
@@ -303,11 +304,11 @@ fn is_token(byte: u8) -> bool {
 
 /// A request that is malformed.
 pub(super) fn bad(problem: &str) -> Answer {
-    Answer::failure(StatusCode::BAD_REQUEST, "BAD_REQUEST", problem)
+    Answer::failure(StatusCode::BAD_REQUEST, Code::BadRequest, problem)
 }
 
 fn unsupported(problem: &str) -> Answer {
-    Answer::failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", problem)
+    Answer::failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::UnsupportedMediaType, problem)
 }
 
 fn too_many() -> Answer {

@@ -15,6 +15,7 @@ use super::request_reader::ReceivedRequest;
 use super::shared::{Outcome, Phase, Shared};
 use super::streams::{Stream, Streams};
 use super::wire::Wire;
+use crate::code::Code;
 use crate::sync::{Cancel, Thread, fault_point, spawn};
 
 /// A request on its way to a worker.
@@ -149,7 +150,7 @@ pub(super) fn caught(handle: impl FnOnce() -> Answer) -> Answer {
 pub(super) fn failed() -> Answer {
     Answer::failure(
         StatusCode::INTERNAL_SERVER_ERROR,
-        "INTERNAL",
+        Code::Internal,
         "internal error while handling this request; see the server log. Other requests are not affected",
     )
 }
@@ -157,5 +158,9 @@ pub(super) fn failed() -> Answer {
 /// The client disconnected while the request was queued, so nobody reads this answer.
 fn disconnected() -> Answer {
     let status = StatusCode::from_u16(499).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
-    Answer::failure(status, "CANCELLED", "the client disconnected or the server stopped while the request was queued")
+    Answer::failure(
+        status,
+        Code::Cancelled,
+        "the client disconnected or the server stopped while the request was queued",
+    )
 }

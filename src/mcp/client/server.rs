@@ -16,6 +16,7 @@ use super::process::Running;
 use super::relist::Relist;
 use super::stderr::Tail;
 use super::{Limits, results};
+use crate::code::Code;
 use crate::config::McpServer;
 use crate::redact::Secrets;
 use crate::sync::{Deadline, Thread, on_panic, spawn};
@@ -171,7 +172,7 @@ impl Server {
             };
             if deadline.passed() {
                 let message = format!("the MCP server {} is still starting; try again", self.name);
-                let code = if deadline.is_cancelled() { "CANCELLED" } else { "TIMEOUT" };
+                let code = if deadline.is_cancelled() { Code::Cancelled } else { Code::Timeout };
                 return Err(ToolError::new(code, message));
             }
             self.changed.wait_until(&mut state, until.min(deadline.next_check()));
@@ -203,7 +204,7 @@ impl Server {
     }
 
     fn down(&self, how: &str) -> ToolError {
-        ToolError::new("MCP_SERVER_DOWN", format!("the MCP server {} {how}", self.name))
+        ToolError::new(Code::McpServerDown, format!("the MCP server {} {how}", self.name))
     }
 
     /// The supervising thread: starts the server, supervises it, and ends it.
@@ -365,21 +366,22 @@ impl Server {
         match answered {
             Ok(result) => results::outcome(result),
             Err(Failed::Fault(fault)) => Err(results::refused(&fault)),
-            Err(Failed::Cancelled) => {
-                failed("CANCELLED", format!("cancelled: the call to the MCP server {name} was abandoned by the client"))
-            }
+            Err(Failed::Cancelled) => failed(
+                Code::Cancelled,
+                format!("cancelled: the call to the MCP server {name} was abandoned by the client"),
+            ),
             Err(Failed::Late) => {
                 link.suspect();
                 let message =
                     format!("the MCP server {name} did not respond in time; the call may or may not have taken effect");
-                failed("TIMEOUT", message)
+                failed(Code::Timeout, message)
             }
             Err(Failed::Gone) => {
                 let message = format!(
                     "the MCP server {name} ended during the call, which may or may not have taken effect; \
                      the next call restarts it"
                 );
-                failed("MCP_SERVER_GONE", message)
+                failed(Code::McpServerGone, message)
             }
         }
     }
@@ -409,7 +411,7 @@ impl Handler for OfServer {
     fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         match self.server.upgrade() {
             Some(server) => server.call(&self.own, call, arguments),
-            None => Err(ToolError::new("MCP_SERVER_DOWN", "the MCP server of this tool was stopped")),
+            None => Err(ToolError::new(Code::McpServerDown, "the MCP server of this tool was stopped")),
         }
     }
 }

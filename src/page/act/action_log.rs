@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::super::error::Shown;
 use super::super::{Error, Tab};
 use super::{Act, ActKind, Locator, Outcome};
+use crate::code::Code;
 use crate::supervisor::{Action, LogEvent, Secrets};
 
 /// Maximum length of a logged name, in characters.
@@ -70,5 +71,7 @@ fn element_of(kind: &ActKind) -> Option<&Locator> {
 /// The error code of the first failed action of a batch.
 fn first_failure(outcome: &Outcome) -> Option<&str> {
     let mut results = outcome.results.iter().flatten();
-    results.find(|result| result["ok"] == false).map(|failed| failed["code"].as_str().unwrap_or("INTERNAL"))
+    results
+        .find(|result| result["ok"] == false)
+        .map(|failed| failed["code"].as_str().unwrap_or(Code::Internal.as_str()))
 }

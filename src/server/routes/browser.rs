@@ -7,6 +7,7 @@ use super::super::error::ApiError;
 use super::super::ui;
 use super::{Call, Reply};
 use crate::api::{NewSession, NoFields, OneProfile, OneSession, Profiles, RootQuery, Sessions, Start};
+use crate::code::Code;
 use crate::control::{NewProfile, StartWith, Status};
 
 pub(super) fn root(call: &Call<'_>, _: RootQuery) -> Result<Reply, ApiError> {
@@ -17,7 +18,7 @@ pub(super) fn root(call: &Call<'_>, _: RootQuery) -> Result<Reply, ApiError> {
     let value = serde_json::to_value(call.profile()?.status());
     match value {
         Ok(Value::Object(map)) => Ok(Reply::Fields(map)),
-        _ => Err(ApiError::new("INTERNAL", "the status cannot be serialised")),
+        _ => Err(ApiError::new(Code::Internal, "the status cannot be serialised")),
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::error::ApiError;
 use super::Call;
 use super::conversations::ENDPOINT;
 use crate::api::{BrowserIdValid, BrowserRegistered, NoFields, RegisterBrowser, Removed};
+use crate::code::Code;
 use crate::control::StartWith;
 use crate::store::{BrowserBinding, BrowserLookup, Store};
 
@@ -72,7 +73,10 @@ pub(super) fn remove(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> 
         }
         return Ok(Removed { removed: true });
     }
-    Err(ApiError::new("NOT_FOUND", "no browser is registered under this id; POST /browsers/register returns a new one"))
+    Err(ApiError::new(
+        Code::NotFound,
+        "no browser is registered under this id; POST /browsers/register returns a new one",
+    ))
 }
 
 /// The browser of a valid id.
@@ -98,7 +102,7 @@ fn now() -> f64 {
 fn uuid() -> Result<String, ApiError> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|problem| ApiError::new("INTERNAL", format!("no random numbers: {problem}; try again")))?;
+        .map_err(|problem| ApiError::new(Code::Internal, format!("no random numbers: {problem}; try again")))?;
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let mut text = String::with_capacity(36);

@@ -13,6 +13,7 @@ use crate::api::{
     ConversationList, ConversationMessages, ConversationShown, ConversationsQuery, CreateConversation, DecisionName,
     EventsPage, HeldUp, NoFields, OpenQuestion, Removed, RunChanged, SendMessage,
 };
+use crate::code::Code;
 use crate::http::{Answer, Event, EventSource, Next};
 use crate::store::{BrowserBinding, ConversationState};
 use crate::sync::Deadline;
@@ -214,7 +215,7 @@ fn check_binding(call: &Call<'_>, browser_id: &str, overview: &Overview) -> Resu
     }
     let problem = "browser_id: it belongs to another browser than the one that the conversation was created for; leave it out, \
                    or create a conversation with it";
-    Err(ApiError::new("CONFLICT", problem))
+    Err(ApiError::new(Code::Conflict, problem))
 }
 
 /// Makes the profile of a browser at an endpoint known again after a restart of the server.
@@ -318,7 +319,7 @@ impl EventSource for Stream {
             Ok(_) => Next::Nothing,
             Err(problem) => {
                 self.has_failed = true;
-                let data = json!({ "error": problem.to_string(), "code": problem.kind().as_str() }).to_string();
+                let data = json!({ "error": problem.to_string(), "code": problem.kind() }).to_string();
                 Next::Event(Event { name: Some("error".to_owned()), id: None, data })
             }
         }

@@ -7,10 +7,11 @@ use http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::super::ServerContext;
-use super::super::error::{Advice, ApiError};
+use super::super::error::ApiError;
 use super::super::params::{self, ParamType};
 use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Reply, Route, TABLE};
 use crate::api::{CLIENT_HEADER, Method, SESSION_HEADER, Vocabulary};
+use crate::code::Code;
 use crate::config::nearest;
 use crate::control::Session;
 use crate::http::{Answer, Body, Head, Request};
@@ -78,13 +79,13 @@ fn find_or_fail(request: &Request) -> Found {
             let path = if has_secret(request) { pattern.to_owned() } else { params::shown(&request.path) };
             let allowed = names(&methods).join(", ");
             let error = format!("{path} does not support {}; supported methods: {allowed}", request.method);
-            Err((ApiError::new("METHOD_NOT_ALLOWED", error), methods))
+            Err((ApiError::new(Code::MethodNotAllowed, error), methods))
         }
         RouteMatch::NotFound(near) => {
             let hint = near.map_or_else(|| "; ".to_owned(), |near| format!("; did you mean {near}? "));
             let path = if has_secret(request) { "with this path".to_owned() } else { params::shown(&request.path) };
             let error = format!("no route {path}{hint}GET /openapi.json lists all routes");
-            Err((ApiError::new("NOT_FOUND", error), Vec::new()))
+            Err((ApiError::new(Code::NotFound, error), Vec::new()))
         }
     }
 }
@@ -144,13 +145,13 @@ pub(in crate::server) fn answer_locally(
     let (route, names) = find_or_fail(request).map_err(|(failure, _)| failure)?;
     if !route.is_local() {
         let error = format!("{} {} is only available from the control server", route.method, route.path);
-        return Err(ApiError::new("NOT_FOUND", error));
+        return Err(ApiError::new(Code::NotFound, error));
     }
     match outcome(context, request, route, names)? {
         Reply::Fields(fields) => Ok(fields),
         Reply::Other(Answer { body: Body::Bytes(bytes), .. }) => serde_json::from_slice(&bytes)
-            .map_err(|problem| ApiError::new("INTERNAL", format!("the answer is not a JSON object: {problem}"))),
-        Reply::Other(_) => Err(ApiError::new("INTERNAL", "the answer is a stream")),
+            .map_err(|problem| ApiError::new(Code::Internal, format!("the answer is not a JSON object: {problem}"))),
+        Reply::Other(_) => Err(ApiError::new(Code::Internal, "the answer is a stream")),
     }
 }
 
@@ -172,15 +173,8 @@ fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec
             let mut failure = failure;
             if failure.is_blocked_by_dialog() {
                 let dialogs = call.dialogs();
-                if let Some(dialog) = dialogs.first().filter(|_| failure.error.contains("is blocked by an open dialog"))
-                {
-                    let (kind, message) = (dialog.kind.as_str(), params::shown(&dialog.message));
-                    failure.error = if message.is_empty() {
-                        format!("the tab shows a dialog ({kind})")
-                    } else {
-                        format!("the tab shows a dialog ({kind}, {message})")
-                    };
-                    failure.advice = Some(Advice::AnswerDialog);
+                if let Some(dialog) = dialogs.first() {
+                    failure.naming(dialog);
                 }
                 failure = failure.with("pending_dialogs", &dialogs);
             }

@@ -13,6 +13,7 @@ use super::super::error::ApiError;
 use super::super::home_tools::OfferError;
 use super::{Call, Reply};
 use crate::api::{McpQuery, NoFields};
+use crate::code::Code;
 use crate::control::Session;
 use crate::http::{Answer, Body, Event, EventSource, Next};
 use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, SESSION, VERSION, read, status};
@@ -115,7 +116,9 @@ pub(super) fn end(call: &Call<'_>, _: NoFields) -> Result<NoFields, ApiError> {
     };
     match call.context.control.sessions().end_connection(id) {
         true => Ok(NoFields {}),
-        false => Err(ApiError::new("NOT_FOUND", "no MCP session has this Mcp-Session-Id; it may have ended already")),
+        false => {
+            Err(ApiError::new(Code::NotFound, "no MCP session has this Mcp-Session-Id; it may have ended already"))
+        }
     }
 }
 
@@ -127,14 +130,14 @@ fn names(list: &str) -> Vec<String> {
 fn refused(problem: &OfferError, id: &Id) -> Refused {
     let (status, code) = match problem {
         OfferError::Toolset(_) => (400, Fault::INVALID_PARAMS),
-        OfferError::Control(error) => (super::super::status::of(error.code()), Fault::INVALID_PARAMS),
+        OfferError::Control(error) => (super::super::status::of(error.kind()), Fault::INVALID_PARAMS),
         OfferError::Ending => (503, Fault::INTERNAL),
         OfferError::Toolbox(_) => (500, Fault::INTERNAL),
     };
     let mut fault = Fault::new(code, problem.to_string());
     // Lets proxies distinguish an unknown toolset from other invalid parameters.
     if matches!(problem, OfferError::Toolset(_)) {
-        fault.data = Some(json!({ "code": "UNKNOWN_TOOLSET" }));
+        fault.data = Some(json!({ "code": Code::UnknownToolset }));
     }
     Refused { status, body: fault.to_value(Some(id)) }
 }

@@ -53,6 +53,7 @@ pub(super) use table::TABLE;
 use super::error::ApiError;
 use super::params::{self, ParamType};
 use crate::api::Method;
+use crate::code::Code;
 use crate::http::{Answer, Lane};
 
 /// Maximum of `timeoutMs`; larger values are reduced to it.
@@ -157,7 +158,9 @@ impl Route {
             match value {
                 Ok(Value::Object(map)) => Ok(Reply::Fields(map)),
                 Ok(_) => Ok(Reply::Fields(Map::new())),
-                Err(problem) => Err(ApiError::new("INTERNAL", format!("the answer cannot be serialised: {problem}"))),
+                Err(problem) => {
+                    Err(ApiError::new(Code::Internal, format!("the answer cannot be serialised: {problem}")))
+                }
             }
         };
         Self::new::<I, A>(method, path, summary, Box::new(run))

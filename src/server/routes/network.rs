@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::super::error::ApiError;
 use super::Call;
 use crate::api::{Abort, AddRoute, Deleted, Fulfil, NoFields, RouteAdded, Routes};
+use crate::code::Code;
 use crate::control::media_type;
 use crate::supervisor::{AbortReason, Fulfilment, HeaderList, NetworkRoute, RouteAction, RouteRule, Supervisor};
 
@@ -133,7 +134,7 @@ fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static
             let file = call.context.control.files().check_upload(Path::new(path))?;
             let kind = media_type(&file).unwrap_or("application/octet-stream");
             let refuse = |why: &dyn std::fmt::Display| {
-                ApiError::new("PATH_REFUSED", format!("fulfil.path: cannot use {}: {why}", file.display()))
+                ApiError::new(Code::PathRefused, format!("fulfil.path: cannot use {}: {why}", file.display()))
             };
             let mut bytes = Vec::new();
             let opened = File::open(&file).map_err(|problem| refuse(&problem))?;

@@ -13,6 +13,7 @@ use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
 use super::super::ui;
 use super::{Call, Reply};
 use crate::api::{Doctor, Health, NoFields, Ticket, UiSecret};
+use crate::code::Code;
 use crate::config::Config;
 use crate::http::Answer;
 
@@ -43,13 +44,14 @@ pub(super) fn openapi(_: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
 pub(super) fn asset(call: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
     let name = call.path_param(0);
     let answer =
-        ui::asset(name).ok_or_else(|| ApiError::new("NOT_FOUND", format!("the web UI has no file {name:?}")))?;
+        ui::asset(name).ok_or_else(|| ApiError::new(Code::NotFound, format!("the web UI has no file {name:?}")))?;
     Ok(Reply::Other(answer))
 }
 
 pub(super) fn ticket(call: &Call<'_>, _: NoFields) -> Result<Ticket, ApiError> {
     let issued = call.context.tickets.issue();
-    let ticket = issued.map_err(|problem| ApiError::new("INTERNAL", format!("cannot create a ticket: {problem}")))?;
+    let ticket =
+        issued.map_err(|problem| ApiError::new(Code::Internal, format!("cannot create a ticket: {problem}")))?;
     let url = format!("{}/?ticket={ticket}", call.context.url);
     Ok(Ticket { ticket, url, expires_in_ms: millis(TICKET_LIFE) })
 }
@@ -58,14 +60,14 @@ pub(super) fn ticket(call: &Call<'_>, _: NoFields) -> Result<Ticket, ApiError> {
 pub(super) fn secret(call: &Call<'_>, _: NoFields) -> Result<UiSecret, ApiError> {
     let Some(ticket) = auth::ticket(call.request) else {
         let error = "the ticket is missing; send `Authorization: Ticket …` with a ticket of POST /ui/ticket";
-        return Err(ApiError::new("UNAUTHORIZED", error));
+        return Err(ApiError::new(Code::Unauthorized, error));
     };
     let exchanged = call.context.tickets.exchange(ticket);
     let secret =
-        exchanged.map_err(|problem| ApiError::new("INTERNAL", format!("cannot create a secret: {problem}")))?;
+        exchanged.map_err(|problem| ApiError::new(Code::Internal, format!("cannot create a secret: {problem}")))?;
     let secret = secret.ok_or_else(|| {
         ApiError::new(
-            "UNAUTHORIZED",
+            Code::Unauthorized,
             "the ticket has been used or is older than 60 seconds; run `cdpilot ui` for a new address",
         )
     })?;

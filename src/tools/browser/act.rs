@@ -9,6 +9,7 @@ use super::super::guard::{Checked, Doing, check_element, check_keys, check_scrip
 use super::super::tool::Handler;
 use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::{Browser, BrowserTools};
+use crate::code::Code;
 use crate::control::TabHandle;
 use crate::page::{
     ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, Node, Shown, ToolArgumentSpec, ToolSpec, Using,
@@ -128,7 +129,7 @@ impl Handler for Acting {
         match &act.kind {
             ActKind::Wait(wanted) if *wanted == WaitFor::default() => {
                 let message = "no condition; pass text, text_gone, selector, url or time_ms";
-                return Err(ToolError::new("BAD_REQUEST", message));
+                return Err(ToolError::new(Code::BadRequest, message));
             }
             ActKind::Evaluate { .. } => {
                 call.scope.check_script()?;
@@ -203,7 +204,7 @@ fn guarded(
     }
     let field = enters.and_then(|at| at.reference).ok_or_else(|| {
         ToolError::new(
-            "BAD_REQUEST",
+            Code::BadRequest,
             "the last field has no ref, so it is not known what Enter would send; name it by its ref",
         )
     })?;

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::super::guard::check_dialog;
 use super::super::{Outcome, Scope, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, soon};
+use crate::code::Code;
 use crate::control::{DialogOutcome, DialogReply};
 use crate::supervisor::{Dialog, DialogType};
 
@@ -50,7 +51,7 @@ fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Res
     let profile = browser.profile()?;
     let pending = profile.dialogs(None)?.0;
     if pending.is_empty() {
-        return Err(ToolError::new("NO_DIALOG", "no dialog is open; call browser_snapshot to see the page"));
+        return Err(ToolError::new(Code::NoDialog, "no dialog is open; call browser_snapshot to see the page"));
     }
     let is_meant = |dialog: &&Dialog| answer.dialog_id.as_deref().is_none_or(|id| *dialog.id == *id);
     if answer.action == Action::Accept
@@ -84,7 +85,7 @@ fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Res
             }))
         }
         DialogOutcome::Armed { .. } => {
-            Err(ToolError::new("NO_DIALOG", "the dialog was already closed; call browser_snapshot to see the page"))
+            Err(ToolError::new(Code::NoDialog, "the dialog was already closed; call browser_snapshot to see the page"))
         }
     }
 }

@@ -213,7 +213,7 @@ impl From<control::Error> for ToolError {
             message.push_str("; ");
             message.push_str(next);
         }
-        named(error.code(), message, details)
+        named(error.kind(), message, details)
     }
 }
 
@@ -225,7 +225,7 @@ impl From<page::Error> for ToolError {
 
 impl From<llm::Error> for ToolError {
     fn from(error: llm::Error) -> Self {
-        Self::new(error.code(), error.to_string())
+        Self::new(error.kind(), error.to_string())
     }
 }
 
@@ -278,7 +278,7 @@ fn alternative(refusal: &control::Refusal) -> String {
     }
 }
 
-fn named(code: &'static str, message: String, details: Option<Value>) -> ToolError {
+fn named(code: Code, message: String, details: Option<Value>) -> ToolError {
     let error = ToolError::new(code, message);
     match details {
         Some(Value::Object(details)) => {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::guard::{check_address, check_reload};
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, observe, soon};
+use crate::code::Code;
 use crate::control::{Navigate, NewTab, Travel, WaitUntil, with_scheme};
 
 /// Note for a page that is still loading at the deadline.
@@ -96,10 +97,16 @@ fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Out
         (None, Some(HistoryAction::Forward)) => (String::new(), Some(Travel::Forward)),
         (None, Some(HistoryAction::Reload)) => (String::new(), Some(Travel::Reload)),
         (None, None) => {
-            return Err(ToolError::new("BAD_REQUEST", "url is missing; pass url, or action (back, forward or reload)"));
+            return Err(ToolError::new(
+                Code::BadRequest,
+                "url is missing; pass url, or action (back, forward or reload)",
+            ));
         }
         (Some(_), Some(_)) => {
-            return Err(ToolError::new("BAD_REQUEST", "pass either url or action (back, forward, reload), not both"));
+            return Err(ToolError::new(
+                Code::BadRequest,
+                "pass either url or action (back, forward, reload), not both",
+            ));
         }
     };
     let url = if way.is_none() { with_scheme(&url)? } else { url };
@@ -171,7 +178,7 @@ fn loading(outcome: Outcome, is_loading: bool) -> Outcome {
 fn manage(browser: &Browser<'_>, call: &ToolContext<'_>, doing: Tabs) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     let needed = |given: Option<String>, what: &str| {
-        given.ok_or_else(|| ToolError::new("BAD_REQUEST", format!("{what} is missing; this action requires it")))
+        given.ok_or_else(|| ToolError::new(Code::BadRequest, format!("{what} is missing; this action requires it")))
     };
     let one = match doing.action {
         Action::List => return Ok(browser.finished(Outcome::default().with("tabs", json!(profile.tabs())))),

@@ -1,5 +1,6 @@
 //! `patch`: replaces text in a file.
 
+use crate::code::Code;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -45,15 +46,15 @@ pub(super) fn tool() -> Tool {
 fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
     let workspace = call.scope.workspace();
     if wanted.old_string.is_empty() {
-        return Err(ToolError::new("BAD_REQUEST", "old_string is empty; create files with write_file"));
+        return Err(ToolError::new(Code::BadRequest, "old_string is empty; create files with write_file"));
     }
     if wanted.old_string == wanted.new_string {
-        return Err(ToolError::new("BAD_REQUEST", "old_string and new_string are identical; nothing would change"));
+        return Err(ToolError::new(Code::BadRequest, "old_string and new_string are identical; nothing would change"));
     }
     let place = workspace.place(&wanted.path)?;
     let (bytes, stamp) = workspace.read_stamped(&place, LARGEST)?;
     let before = String::from_utf8(bytes).map_err(|_| {
-        ToolError::new("BAD_REQUEST", format!("{} is not UTF-8 text; patch supports UTF-8 only", place.shown()))
+        ToolError::new(Code::BadRequest, format!("{} is not UTF-8 text; patch supports UTF-8 only", place.shown()))
     })?;
     // Models write LF, also for files with CRLF.
     let (mut old, mut new) = (wanted.old_string.clone(), wanted.new_string.clone());
@@ -72,13 +73,13 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
             places.len(),
             lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
         );
-        return Err(ToolError::new("CONFLICT", message).with("matches", places.len()).with("lines", lines));
+        return Err(ToolError::new(Code::Conflict, message).with("matches", places.len()).with("lines", lines));
     }
     // Check the resulting size before allocating it.
     let grown = (before.len() + places.len() * new.len()).saturating_sub(places.len() * old.len());
     if grown as u64 > LARGEST {
         let message = format!("{} would have {grown} bytes; the limit is {LARGEST}", place.shown());
-        return Err(ToolError::new("TOO_LARGE", message));
+        return Err(ToolError::new(Code::TooLarge, message));
     }
     let after = before.replace(&old, &new);
     keeps_secrets(&place, &before, &after)?;
@@ -111,7 +112,7 @@ fn nowhere(place: &Place, text: &str, wanted: &str) -> ToolError {
             nearest = Some((like, number + 1, line));
         }
     }
-    let error = |hint: String| ToolError::new("NOT_FOUND", format!("old_string is not in {shown}; {hint}"));
+    let error = |hint: String| ToolError::new(Code::NotFound, format!("old_string is not in {shown}; {hint}"));
     let Some((like, number, line)) = nearest else {
         return error("no similar text; call read_file again".to_owned());
     };

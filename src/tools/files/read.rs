@@ -1,5 +1,6 @@
 //! `read_file`: reads lines of a text file, or shows an image.
 
+use crate::code::Code;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -49,7 +50,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
     if let Some(media_type) = picture(&bytes) {
         if bytes.len() > LARGEST_PICTURE {
             let message = format!("{shown} is an image of {} bytes; the limit is {LARGEST_PICTURE}", bytes.len());
-            return Err(ToolError::new("TOO_LARGE", message).with("bytes", bytes.len()));
+            return Err(ToolError::new(Code::TooLarge, message).with("bytes", bytes.len()));
         }
         let mut outcome = Outcome::default().with("path", shown).with("type", media_type).with("bytes", bytes.len());
         outcome.images.push(Image { media_type, bytes });
@@ -57,7 +58,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
     }
     if is_binary(&bytes) {
         let message = format!("{shown} is a binary file of {} bytes; only text and images can be read", bytes.len());
-        return Err(ToolError::new("BAD_REQUEST", message).with("bytes", bytes.len()));
+        return Err(ToolError::new(Code::BadRequest, message).with("bytes", bytes.len()));
     }
     let text = String::from_utf8_lossy(&bytes);
     let is_exact = matches!(text, std::borrow::Cow::Borrowed(_));
@@ -65,7 +66,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
     let first = wanted.offset.unwrap_or(1).max(1);
     if first > total.max(1) {
         return Err(ToolError::new(
-            "BAD_REQUEST",
+            Code::BadRequest,
             format!("offset {first} is past the end: {shown} has {total} lines"),
         ));
     }

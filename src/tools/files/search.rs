@@ -14,6 +14,7 @@ use super::super::{Outcome, Progress, Tool, ToolContext, ToolError};
 use super::grep::{LARGEST, Matches};
 use super::read::is_binary;
 use super::workspace::{Place, Workspace, slashed};
+use crate::code::Code;
 use crate::sync::Deadline;
 
 /// Default and maximum number of results.
@@ -87,7 +88,7 @@ fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError>
     let begin = place.full();
     if !begin.exists() {
         return Err(ToolError::new(
-            "NOT_FOUND",
+            Code::NotFound,
             format!("{} does not exist in the workspace; search_files with target files lists files", place.shown()),
         ));
     }
@@ -156,7 +157,7 @@ impl Progressing<'_, '_> {
     /// Whether the search has to stop: cancelled, or at a limit.
     fn is_over(&mut self) -> Result<bool, ToolError> {
         if self.until.is_cancelled() {
-            return Err(ToolError::new("CANCELLED", "cancelled: the client disconnected"));
+            return Err(ToolError::new(Code::Cancelled, "cancelled: the client disconnected"));
         }
         self.entries += 1;
         if self.stopped.is_none() {
@@ -201,7 +202,7 @@ fn globs(place: &Place, wanted: &Search) -> Result<Vec<Override>, ToolError> {
     let of_names = (wanted.target == Target::Files).then_some(&wanted.pattern);
     let glob = |text: &String| {
         let bad =
-            |error: ignore::Error| ToolError::new("BAD_REQUEST", format!("{text:?} is not a valid glob: {error}"));
+            |error: ignore::Error| ToolError::new(Code::BadRequest, format!("{text:?} is not a valid glob: {error}"));
         let mut builder = OverrideBuilder::new(&place.root);
         builder.add(text.trim_start_matches('!')).map_err(bad)?;
         builder.build().map_err(bad)
@@ -215,7 +216,7 @@ fn pattern(text: &str) -> Result<Regex, ToolError> {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
         ToolError::new(
-            "BAD_REQUEST",
+            Code::BadRequest,
             format!("pattern is not a valid regular expression: {why}; escape literal special characters with \\"),
         )
     })

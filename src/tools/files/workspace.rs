@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::super::ToolError;
 use super::system;
+use crate::code::Code;
 use crate::config::Home;
 
 /// Maximum length of a path, in bytes.
@@ -87,20 +88,22 @@ impl Place {
         let name = self.shown();
         let (code, message) = match refusal {
             Refusal::Special => {
-                ("PATH_REFUSED", format!("{name} is not a regular file; only regular files can be opened"))
+                (Code::PathRefused, format!("{name} is not a regular file; only regular files can be opened"))
             }
-            Refusal::Folder => ("BAD_REQUEST", format!("{name} is a folder; pass a file path")),
-            Refusal::Link => ("PATH_REFUSED", format!("{name} is a link that leads outside the workspace")),
-            Refusal::Changed => ("CONFLICT", format!("{name} was changed by another program; call read_file again")),
+            Refusal::Folder => (Code::BadRequest, format!("{name} is a folder; pass a file path")),
+            Refusal::Link => (Code::PathRefused, format!("{name} is a link that leads outside the workspace")),
+            Refusal::Changed => {
+                (Code::Conflict, format!("{name} was changed by another program; call read_file again"))
+            }
             Refusal::Io(error) => match error.kind() {
                 io::ErrorKind::NotFound => {
-                    ("NOT_FOUND", format!("{name} does not exist in the workspace; list files with search_files"))
+                    (Code::NotFound, format!("{name} does not exist in the workspace; list files with search_files"))
                 }
-                io::ErrorKind::NotADirectory => ("NOT_FOUND", format!("a parent of {name} is a file, not a folder")),
+                io::ErrorKind::NotADirectory => (Code::NotFound, format!("a parent of {name} is a file, not a folder")),
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    ("PATH_REFUSED", format!("permission denied: cannot {doing} {name}"))
+                    (Code::PathRefused, format!("permission denied: cannot {doing} {name}"))
                 }
-                _ => ("INTERNAL", format!("cannot {doing} {name}: {error}")),
+                _ => (Code::Internal, format!("cannot {doing} {name}: {error}")),
             },
         };
         ToolError::new(code, message)
@@ -139,10 +142,10 @@ impl Workspace {
     pub(in crate::tools) fn place(&self, path: &str) -> Result<Place, ToolError> {
         let root = self.real_root()?;
         let shown: String = path.chars().take(200).collect();
-        let refused = |why: &str| ToolError::new("PATH_REFUSED", format!("{shown:?} is refused: {why}"));
+        let refused = |why: &str| ToolError::new(Code::PathRefused, format!("{shown:?} is refused: {why}"));
         if path.trim().is_empty() || path.contains('\0') || path.len() > MAX_PATH_BYTES {
             return Err(ToolError::new(
-                "BAD_REQUEST",
+                Code::BadRequest,
                 "path is empty or invalid; pass a path in the workspace, as src/main.rs",
             ));
         }
@@ -185,7 +188,7 @@ impl Workspace {
         if place.full().is_dir() {
             return Ok(place);
         }
-        Err(ToolError::new("NOT_FOUND", format!("folder {} does not exist in the workspace", place.shown())))
+        Err(ToolError::new(Code::NotFound, format!("folder {} does not exist in the workspace", place.shown())))
     }
 
     /// Opens a regular file without following links.
@@ -219,7 +222,7 @@ impl Workspace {
                 stamp.bytes,
                 super::grep::LARGEST
             );
-            return Err(ToolError::new("TOO_LARGE", message).with("bytes", stamp.bytes));
+            return Err(ToolError::new(Code::TooLarge, message).with("bytes", stamp.bytes));
         }
         Ok((bytes, stamp))
     }
@@ -236,7 +239,7 @@ impl Workspace {
         let real = fs::canonicalize(&self.root).ok().filter(|real| real.is_dir());
         real.ok_or_else(|| {
             let message = "the workspace folder does not exist; set tools.workspace in config.yaml";
-            ToolError::new("NOT_FOUND", message)
+            ToolError::new(Code::NotFound, message)
         })
     }
 }

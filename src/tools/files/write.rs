@@ -7,6 +7,7 @@ use super::super::guard::check_file_change;
 use super::super::{Effects, Outcome, Tool, ToolContext, ToolError};
 use super::system;
 use super::workspace::{Place, Refusal, Stamp};
+use crate::code::Code;
 use crate::redact::Secrets;
 
 /// Maximum size of a written or patched file, in bytes.
@@ -63,14 +64,14 @@ pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<
          use patch on the lines around it",
         place.shown()
     );
-    Err(ToolError::new("CONFLICT", message))
+    Err(ToolError::new(Code::Conflict, message))
 }
 
 /// Writes a file. Returns whether it existed.
 pub(super) fn put(place: &Place, text: &str, known: Option<&Stamp>) -> Result<bool, ToolError> {
     if text.len() as u64 > LARGEST {
         let message = format!("{} would have {} bytes; the limit is {LARGEST}", place.shown(), text.len());
-        return Err(ToolError::new("TOO_LARGE", message));
+        return Err(ToolError::new(Code::TooLarge, message));
     }
     system::replace(&place.root, &place.relative, text.as_bytes(), known)
         .map_err(|refusal: Refusal| place.failed("write", &refusal))

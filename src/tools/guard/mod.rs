@@ -233,7 +233,7 @@ pub trait Guard: Send + Sync {
 #[must_use]
 pub fn approval_needed(effect: &Effect) -> ToolError {
     let message = format!("{} needs the approval of the user, because {}; nothing was done", effect.action, effect.why);
-    ToolError::new(Code::ApprovalNeeded.as_str(), message)
+    ToolError::new(Code::ApprovalNeeded, message)
 }
 
 /// What a tool does to the world, apart from what it returns.

@@ -1,5 +1,6 @@
 //! `process`: manages background processes.
 
+use crate::code::Code;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,8 +78,10 @@ fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outco
         let all: Vec<Value> = shell.tables.of(call.session).all().iter().map(row).collect();
         return Ok(Outcome::default().with("processes", all));
     }
-    let id =
-        wanted.id.as_deref().ok_or_else(|| ToolError::new("BAD_REQUEST", "id is missing; this action requires it"))?;
+    let id = wanted
+        .id
+        .as_deref()
+        .ok_or_else(|| ToolError::new(Code::BadRequest, "id is missing; this action requires it"))?;
     let known = shell.tables.of(call.session).find(id)?;
     match wanted.action {
         Action::List | Action::Poll => Ok(new_output(&known)),
@@ -90,7 +93,7 @@ fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outco
         Action::Kill => {
             let was_running = known.job.ended().is_none();
             if !known.job.end() {
-                return Err(ToolError::new("INTERNAL", format!("{} did not end after SIGKILL", known.id())));
+                return Err(ToolError::new(Code::Internal, format!("{} did not end after SIGKILL", known.id())));
             }
             Ok(new_output(&known).with("killed", was_running))
         }
@@ -100,7 +103,7 @@ fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outco
             known.job.wait(last.within(time));
             if last.is_cancelled() {
                 return Err(ToolError::new(
-                    "CANCELLED",
+                    Code::Cancelled,
                     "cancelled: the client disconnected; the process keeps running",
                 ));
             }
@@ -165,21 +168,24 @@ fn log(known: &Known, wanted: &Manage) -> Outcome {
 fn write(known: &Known, wanted: Manage, call: &ToolContext<'_>) -> Result<Outcome, ToolError> {
     let input = wanted.input.unwrap_or_default();
     if input.is_empty() && !wanted.close {
-        return Err(ToolError::new("BAD_REQUEST", "input is missing; pass input, or close: true to close stdin"));
+        return Err(ToolError::new(Code::BadRequest, "input is missing; pass input, or close: true to close stdin"));
     }
     if input.len() > INPUT {
-        return Err(ToolError::new("TOO_LARGE", format!("input exceeds {INPUT} bytes; write it in parts")));
+        return Err(ToolError::new(Code::TooLarge, format!("input exceeds {INPUT} bytes; write it in parts")));
     }
     let (id, bytes) = (known.id(), input.len());
     let deadline = call.deadline.within(Duration::from_secs(READING_S));
     match known.job.write(input.into_bytes(), wanted.close, deadline) {
         Ok(()) => Ok(state(known).with("written", bytes)),
         Err(WriteError::Closed) => {
-            Err(ToolError::new("CONFLICT", format!("stdin of {id} is closed; use poll to see its status")))
+            Err(ToolError::new(Code::Conflict, format!("stdin of {id} is closed; use poll to see its status")))
         }
-        Err(WriteError::Stuck) => {
-            Err(ToolError::new("BUSY", format!("{id} does not read its stdin; the input is delivered when it does")))
+        Err(WriteError::Stuck) => Err(ToolError::new(
+            Code::Busy,
+            format!("{id} does not read its stdin; the input is delivered when it does"),
+        )),
+        Err(WriteError::Failed(problem)) => {
+            Err(ToolError::new(Code::Internal, format!("cannot write to {id}: {problem}")))
         }
-        Err(WriteError::Failed(problem)) => Err(ToolError::new("INTERNAL", format!("cannot write to {id}: {problem}"))),
     }
 }

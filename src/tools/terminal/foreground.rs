@@ -1,5 +1,6 @@
 //! `terminal`: runs a command and waits for its end, or starts it in the background.
 
+use crate::code::Code;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,17 +46,17 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
 
 fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, ToolError> {
     if wanted.command.trim().is_empty() || wanted.command.contains('\0') {
-        return Err(ToolError::new("BAD_REQUEST", "command is empty; pass a shell command"));
+        return Err(ToolError::new(Code::BadRequest, "command is empty; pass a shell command"));
     }
     if wanted.command.len() > MAX_COMMAND_BYTES {
         let message = format!("command exceeds {MAX_COMMAND_BYTES} bytes; save a script with write_file and run it");
-        return Err(ToolError::new("TOO_LARGE", message));
+        return Err(ToolError::new(Code::TooLarge, message));
     }
     let folder = call.scope.workspace().folder(wanted.workdir.as_deref())?.full();
     check_command(call, &wanted.command, &folder.to_string_lossy())?;
     let start = || {
         Job::start(&wanted.command, &folder, &shell.secrets, wanted.background)
-            .map_err(|problem| ToolError::new("INTERNAL", format!("cannot start the command: {problem}")))
+            .map_err(|problem| ToolError::new(Code::Internal, format!("cannot start the command: {problem}")))
     };
     if wanted.background {
         let known = shell.tables.of(call.session).add(start)?;
@@ -73,12 +74,12 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
         job.end();
         let output = job.lines(|lines| lines.short(CHARS));
         if is_cancelled {
-            return Err(ToolError::new("CANCELLED", "cancelled: the client disconnected; the command was ended"));
+            return Err(ToolError::new(Code::Cancelled, "cancelled: the client disconnected; the command was ended"));
         }
         let message = format!(
             "the command exceeded its time limit and was ended after {after} s; increase timeout_s (maximum {most}) or set background"
         );
-        return Err(ToolError::new("TIMEOUT", message).with("output", output));
+        return Err(ToolError::new(Code::Timeout, message).with("output", output));
     }
     let (output, total) = job.lines(|lines| (lines.short(CHARS), lines.total()));
     let outcome = Outcome::default().with("output", output).with("lines", total);

@@ -1,5 +1,6 @@
 //! Background processes of a session.
 
+use crate::code::Code;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ impl Table {
                 let message = format!(
                     "{running} background processes are running, the limit; end one with process (action kill), or wait"
                 );
-                return Err(ToolError::new("BUSY", message));
+                return Err(ToolError::new(Code::Busy, message));
             }
             rows.starting += 1;
         }
@@ -100,7 +101,7 @@ impl Table {
         found.ok_or_else(|| {
             let known: Vec<String> = self.all().iter().map(Known::id).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            ToolError::new("NOT_FOUND", format!("process {id:?} does not exist; known processes: {known}"))
+            ToolError::new(Code::NotFound, format!("process {id:?} does not exist; known processes: {known}"))
         })
     }
 }

@@ -8,6 +8,7 @@ use super::super::guard::check_dialog;
 use super::super::{Outcome, Tool, ToolError};
 use super::observation::{Observation, cut, quoted};
 use super::{Visual, VisualTools, failed};
+use crate::code::Code;
 use crate::control::{DialogOutcome, DialogReply};
 use crate::page::LookOptions;
 
@@ -48,7 +49,7 @@ fn respond(visual: &Visual<'_>, answer: Answer) -> Result<Outcome, ToolError> {
             let message = quoted(&cut(&last.dialog.message, MOST_MESSAGE));
             format!(" The last one, {} {message}, was {answer}.", last.dialog.kind.as_str())
         });
-        ToolError::new("NO_DIALOG", format!("no dialog is open; call highlight to see the page.{last}"))
+        ToolError::new(Code::NoDialog, format!("no dialog is open; call highlight to see the page.{last}"))
     };
     let dialog = pending.into_iter().next().ok_or_else(none)?;
     let accepts = answer.dialog_action == Reply::Accept;

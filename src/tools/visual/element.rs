@@ -150,7 +150,7 @@ fn is_secret(visual: &Visual<'_>, wanted: &Interaction) -> Option<bool> {
 }
 
 fn bad(problem: impl Into<String>) -> ToolError {
-    ToolError::new("BAD_REQUEST", problem)
+    ToolError::new(Code::BadRequest, problem)
 }
 
 fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> {
@@ -195,7 +195,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
             };
             if is_disabled(&element) {
                 let message = format!("{} is disabled; nothing was done", named(&element));
-                return Err(ToolError::new("NOT_ACTIONABLE", message));
+                return Err(ToolError::new(Code::NotActionable, message));
             }
             check_fitness(visual, &handle, action, &element, &given)?;
             if visual.confirms {
@@ -239,7 +239,7 @@ fn check_fitness(
         None => Ok(()),
         Some(problem) => {
             let message = format!("{}: {problem}; nothing was done", named(element));
-            Err(ToolError::new("NOT_ACTIONABLE", message))
+            Err(ToolError::new(Code::NotActionable, message))
         }
     }
 }
@@ -319,7 +319,7 @@ fn confirm(
     let none = |why: &str| {
         let first = action.name();
         ToolError::new(
-            "CONFLICT",
+            Code::Conflict,
             format!("{why}; nothing was done. Call {first} first, then {}", wanted.action.name()),
         )
     };
@@ -360,7 +360,7 @@ fn confirm(
 }
 
 fn is_unapproved(error: &ToolError) -> bool {
-    error.kind() == Some(Code::ApprovalNeeded)
+    error.code == Code::ApprovalNeeded
 }
 
 /// Asks the guard of the call about an action, and binds its element.
@@ -736,7 +736,7 @@ fn upload(
             "{} is no file field; call upload_file without element_id, and then click what opens the file chooser",
             named(element)
         );
-        return Err(ToolError::new("NOT_ACTIONABLE", message));
+        return Err(ToolError::new(Code::NotActionable, message));
     }
     let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
     check_upload(visual.call, handle, std::slice::from_ref(&checked))?;

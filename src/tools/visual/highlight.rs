@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::super::{Outcome, Tool, ToolError};
 use super::observation::Observation;
 use super::{Visual, VisualTools};
+use crate::code::Code;
 use crate::page::{ElementType, LookOptions};
 
 /// Maximum number of keywords.
@@ -38,7 +39,7 @@ fn highlight(visual: &Visual<'_>, wanted: Highlight) -> Result<Outcome, ToolErro
     visual.unblocked_into(&mut said)?;
     if wanted.keywords.as_ref().is_some_and(|keywords| keywords.is_empty() || keywords.len() > MOST_KEYWORDS) {
         return Err(ToolError::new(
-            "BAD_REQUEST",
+            Code::BadRequest,
             format!("keywords takes 1 to {MOST_KEYWORDS} texts; omit it to see all"),
         ));
     }

@@ -94,7 +94,7 @@ impl PageState {
 
     /// An error that names the state.
     pub(super) fn error(self, error: ToolError) -> ToolError {
-        let code = if self.name() == Self::Busy.name() { Code::PageBusy.as_str() } else { error.code };
+        let code = if self.name() == Self::Busy.name() { Code::PageBusy } else { error.code };
         ToolError { code, message: self.described(), details: error.details }.with("state", self.name())
     }
 }

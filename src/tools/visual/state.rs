@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::ToolError;
 use super::action::Pending;
+use crate::code::Code;
 use crate::page::{Doc, IdMatch, VisibleElement, matching_id};
 
 /// Maximum number of tabs whose elements are remembered.
@@ -95,7 +96,7 @@ impl State {
     /// The element of an id, and a note when the id was not spelt exactly.
     pub(super) fn element(&self, tab: &str, id: &str) -> Result<(VisibleElement, Option<String>), ToolError> {
         let stale = |why: &str| {
-            ToolError::new("STALE_REF", format!("{id:?} {why}; call highlight to see the elements and their ids"))
+            ToolError::new(Code::StaleRef, format!("{id:?} {why}; call highlight to see the elements and their ids"))
         };
         let seen = self.tabs.get(tab).ok_or_else(|| stale("was not shown: this tab has not been looked at yet"))?;
         match matching_id(id, seen.elements.keys().map(String::as_str)) {

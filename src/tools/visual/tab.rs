@@ -8,6 +8,7 @@ use super::super::{Outcome, Tool, ToolError};
 use super::observation::Observation;
 use super::observe::with_picture;
 use super::{Visual, VisualTools, failed};
+use crate::code::Code;
 use crate::control::{NewTab, TabHandle, Travel, WaitUntil, with_scheme};
 use crate::page::LookOptions;
 
@@ -54,7 +55,8 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
     match wanted.action {
         Action::Init | Action::Open => {
             let url = wanted.url.as_deref().filter(|url| !url.trim().is_empty());
-            let url = url.ok_or_else(|| ToolError::new("BAD_REQUEST", "url is missing; init and open require it"))?;
+            let url =
+                url.ok_or_else(|| ToolError::new(Code::BadRequest, "url is missing; init and open require it"))?;
             let url = with_scheme(url)?;
             check_address(visual.call, &url)?;
             let opened = profile.open(NewTab { url, ..NewTab::default() }, visual.call.deadline).map_err(failed)?;
@@ -66,7 +68,7 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
             after_load(visual, &handle, said)
         }
         Action::Switch => {
-            let tab = tab.ok_or_else(|| ToolError::new("BAD_REQUEST", "tab_id is missing; switch requires it"))?;
+            let tab = tab.ok_or_else(|| ToolError::new(Code::BadRequest, "tab_id is missing; switch requires it"))?;
             // A tab is never brought to the front unasked: naming it makes it the current one.
             let handle = visual.tab(Some(tab))?;
             said.done.push(format!("Switched to {}.", handle.info.tab_id));

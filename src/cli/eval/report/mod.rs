@@ -17,6 +17,7 @@ use super::inputs::{PerfectPlay, perfect_play};
 use super::plan::{Plan, file_name};
 use super::record::{self, Record};
 use super::results::{Totals, totals};
+use crate::code::Code;
 use crate::eval::dataset::Dataset;
 
 /// So many tests that were left out are listed by name.
@@ -65,7 +66,7 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
         let path = folder.join(file_name(&of.model)).join("report.json");
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         made.map_err(|problem| {
-            Failure::new("INTERNAL", format!("cannot create a folder for {}: {problem}", path.display()))
+            Failure::new(Code::Internal, format!("cannot create a folder for {}: {problem}", path.display()))
         })?;
         json(std::slice::from_ref(of), own, &path)?;
     }
@@ -73,7 +74,7 @@ pub(super) fn write(folder: &Path, plan: &Plan, dataset: &Dataset, records: &[Re
     let text = |name: &str, text: String| {
         let path = folder.join(name);
         let written = write_file(&path, Readers::Usual, text.as_bytes());
-        written.map_err(|problem| Failure::new("INTERNAL", format!("cannot write {}: {problem}", path.display())))
+        written.map_err(|problem| Failure::new(Code::Internal, format!("cannot write {}: {problem}", path.display())))
     };
     text("report.xml", junit::text(plan, records))?;
     text("report.html", html::page(folder, plan, dataset, records, &totals, &perfect))
