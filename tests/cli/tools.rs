@@ -244,6 +244,7 @@ fn invalid_switches_change_nothing() {
         ("tools enable", 2, "NAME"),
         ("tools", 2, "tools list"),
         ("tools --json", 2, ""),
+        ("tools --platform mcp list", 2, "cannot be used with"),
     ];
     for (line, code, named) in cases {
         let ran = at.run(line);

@@ -154,72 +154,23 @@ pub(super) fn set(
     platform: &str,
     rows: &[Row],
     wanted: &BTreeSet<String>,
-) -> Changed {
-    let state = |config: &Config| catalog.shown_on(config, platform, rows);
-    let before = state(config);
-    let shown: BTreeSet<String> = rows.iter().map(|row| row.name.clone()).collect();
-    let of = |toolset: &str| {
-        rows.iter().filter(|row| row.toolset == toolset).map(|row| row.name.clone()).collect::<BTreeSet<_>>()
-    };
-    let toolset = |name: &String| rows.iter().find(|row| row.name == *name).map_or("", |row| row.toolset.as_str());
-    let mut new = config.clone();
-    let off: BTreeSet<String> = before.difference(wanted).cloned().collect();
-    let on: BTreeSet<String> = wanted.difference(&before).filter(|name| shown.contains(*name)).cloned().collect();
-    // A whole toolset is turned off by its name, unless that turns off other tools too.
-    for toolset in off.iter().map(toolset).collect::<BTreeSet<_>>() {
-        let all = of(toolset);
-        if all.len() < 2 || !all.is_disjoint(wanted) {
-            continue;
-        }
-        let mut tried = new.clone();
-        disable(&mut tried, platform, toolset);
-        if state(&new).difference(&state(&tried)).all(|name| !wanted.contains(name)) {
-            new = tried;
-        }
+) -> Result<Changed, Failure> {
+    let missing =
+        |from: &BTreeSet<String>, to: &BTreeSet<String>| to.difference(from).cloned().collect::<Vec<String>>();
+    let before = catalog.shown_on(config, platform, rows);
+    let on = turn(catalog, config, (platform != CLI).then_some(platform), &missing(&before, wanted), Toggle::On)?;
+    let mut done = turn(catalog, &on.config, Some(platform), &missing(wanted, &before), Toggle::Off)?;
+    let after = catalog.shown_on(&done.config, platform, rows);
+    done.changed = [(&before, &after, "on"), (&after, &before, "off")]
+        .into_iter()
+        .flat_map(|(from, to, word)| missing(from, to).into_iter().map(move |name| format!("{name}: {word}")))
+        .collect();
+    done.notes = [on.notes, done.notes].concat();
+    let other: Vec<String> = after.symmetric_difference(wanted).cloned().collect();
+    if !other.is_empty() {
+        done.notes.push(format!("not as chosen: {}; a tool or toolset of the same name decides", other.join(", ")));
     }
-    for name in state(&new).intersection(&off) {
-        disable(&mut new, platform, name);
-    }
-    for name in &on {
-        let whole = of(toolset(name)).is_subset(wanted);
-        if let Some(settings) = new.tools.platforms.get_mut(platform) {
-            settings.disabled.retain(|off| off != name && !(whole && off == toolset(name)));
-        }
-    }
-    let place = (platform != CLI).then_some(platform);
-    for name in &on {
-        let now = state(&new);
-        if now.contains(name) || new.tools.disabled.contains(name) {
-            continue;
-        }
-        let mut tried = new.clone();
-        add(catalog, &mut tried, place, toolset(name));
-        let then = state(&tried);
-        if then.contains(name) && then.difference(&now).all(|name| wanted.contains(name)) {
-            new = tried;
-        } else {
-            add(catalog, &mut new, place, name);
-        }
-    }
-    let after = state(&new);
-    let turned = |mark: &'static str, from: &BTreeSet<String>, to: &BTreeSet<String>| {
-        to.difference(from).map(|name| format!("{mark} {name}")).collect::<Vec<_>>()
-    };
-    let changed = [turned("+", &before, &after), turned("-", &after, &before)].concat();
-    let unchanged: Vec<String> =
-        shown.into_iter().filter(|name| after.contains(name) != wanted.contains(name)).collect();
-    let why = |name: &String| match new.tools.disabled.contains(name) {
-        true => format!(
-            "{name} is off on all platforms (tools.disabled in config.yaml); turn it on with `cdpilot tools enable {name}`"
-        ),
-        false => format!("{name} can only be changed with the rest of its toolset"),
-    };
-    let mut notes: Vec<String> = unchanged.iter().map(why).collect();
-    if !new.tools.terminal.enabled && on.contains("terminal") && after.contains("terminal") {
-        new.tools.terminal.enabled = true;
-        notes.push(DANGER.to_owned());
-    }
-    Changed { config: new, changed, unchanged, notes }
+    Ok(done)
 }
 
 fn disable(config: &mut Config, platform: &str, name: &str) {
@@ -361,59 +312,27 @@ mod tests {
         assert_eq!((done.changed.len(), done.notes.len()), (0, 0));
     }
 
-    /// What a person at a terminal wants, against what comes of it.
-    fn chosen(text: &str, platform: &str, change: impl FnOnce(&mut BTreeSet<String>)) -> Changed {
-        let config = config(text);
-        let catalog = catalog(&config);
-        let rows = catalog.rows(&config, platform);
-        let mut wanted = catalog.shown_on(&config, platform, &rows);
-        change(&mut wanted);
-        let done = set(&catalog, &config, platform, &rows, &wanted);
-        if done.unchanged.is_empty() {
-            assert_eq!(catalog.shown_on(&done.config, platform, &rows), wanted);
-        }
-        done
-    }
-
     #[test]
-    fn a_choice_is_written_as_short_as_it_can_be() {
-        let all_of = |wanted: &mut BTreeSet<String>, start: &str| wanted.retain(|name| !name.starts_with(start));
-        let done = chosen("", "cli", |wanted| all_of(wanted, "browser_"));
-        assert_eq!(done.config.tools.platforms["cli"].disabled, ["browser"]);
-        assert!(done.changed.contains(&"- browser_click".to_owned()) && is_on(&done.config, "cli", "web_search"));
-        let done = chosen("", "cli", |wanted| {
-            wanted.remove("browser_click");
-        });
-        assert_eq!(
-            (&done.config.tools.platforms["cli"].disabled, &done.changed),
-            (&names(&["browser_click"]), &names(&["- browser_click"]))
-        );
-        let done = chosen("tools: {platforms: {cli: {disabled: [browser]}}}", "cli", |wanted| {
-            wanted.insert("browser_click".to_owned());
-        });
-        assert_eq!(done.config.toolsets, ["cdpilot-cli", "browser_click"]);
-        let done = chosen("", "mcp", |wanted| wanted.extend(names(&["todo", "web_extract", "web_search"])));
-        assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "todo", "web"])));
-        let done = chosen("", "mcp", |_| {});
-        assert!(done.changed.is_empty() && done.config == config(""));
-        let done = chosen("mcp_servers: {files: {command: x}}", "mcp", |wanted| {
-            wanted.insert("mcp-files".to_owned());
-        });
+    fn a_choice_turns_single_tools_on_and_off() {
+        let chosen = |text: &str, platform: &str, on: &[&str], off: &[&str]| {
+            let config = config(text);
+            let catalog = catalog(&config);
+            let rows = catalog.rows(&config, platform);
+            let mut wanted = catalog.shown_on(&config, platform, &rows);
+            wanted.extend(names(on));
+            wanted.retain(|name| !off.contains(&name.as_str()));
+            set(&catalog, &config, platform, &rows, &wanted)
+        };
+        let done = chosen("tools: {disabled: [todo]}", "cli", &["todo"], &["browser_click"]).unwrap();
+        assert_eq!(done.changed, ["todo: on", "browser_click: off"]);
+        assert_eq!(done.config.tools.platforms["cli"].disabled, ["browser_click"]);
+        assert!(is_on(&done.config, "mcp", "browser_click") && done.config.tools.disabled.is_empty());
+        let done = chosen("mcp_servers: {files: {command: x}}", "mcp", &["mcp-files"], &[]).unwrap();
         assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "mcp-files"])));
-    }
-
-    #[test]
-    fn what_cannot_be_is_said() {
-        let done = chosen("tools: {disabled: [todo]}", "cli", |wanted| {
-            wanted.insert("todo".to_owned());
-        });
-        assert!(
-            done.changed.is_empty() && done.notes.iter().any(|note| note.contains("off on all platforms")),
-            "{done:?}"
-        );
-        let done = chosen("", "cli", |wanted| {
-            wanted.remove("terminal");
-        });
+        assert!(chosen("", "mcp", &[], &[]).unwrap().config == config(""));
+        assert!(chosen("tools: {disabled: [todo]}", "mcp", &["todo"], &[]).is_err());
+        // `terminal` is the name of a toolset too.
+        let done = chosen("", "cli", &[], &["terminal"]).unwrap();
         assert!(done.notes.iter().any(|note| note.contains("process")), "{done:?}");
     }
 }

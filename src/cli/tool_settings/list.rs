@@ -187,7 +187,7 @@ pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: 
 }
 
 /// Wraps names to the width of a terminal.
-pub(super) fn wrapped(names: &[&str]) -> Vec<String> {
+fn wrapped(names: &[&str]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for name in names {
         match lines.last_mut() {

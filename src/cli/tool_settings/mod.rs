@@ -5,7 +5,7 @@
 //! | `catalog` | the existing tools and toolsets, and which are on |
 //! | `change` | turns tools on and off in the settings |
 //! | `save` | writes `tools.json` |
-//! | `list`, `screen` | the printed list, and the interactive screen |
+//! | `list`, `screen` | the printed list, and the interactive one |
 
 mod catalog;
 mod change;
@@ -24,18 +24,21 @@ use super::settings::Settings;
 use crate::config::{Config, Home, Layers, Running};
 use crate::llm::Models;
 pub(super) use catalog::Catalog;
-use change::Toggle;
+use change::{Changed, Toggle};
 
 /// Time limit for MCP servers to start and list their tools.
 const LOADING: Duration = Duration::from_secs(30);
 
 const AFTER: &str = "\
-Without a command, choose interactively in the terminal. A platform is an entry point for models, with its own choice of \
+Without a command, choose in a list in the terminal: Enter saves, Esc leaves without a change. A platform is an entry point for models, with its own choice of \
 tools: cli or mcp; acp, api-server, telegram, … are reserved. The toolset `all` contains every tool.";
 
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER, args_conflicts_with_subcommands = true)]
 pub(super) struct Tools {
+    /// Platform to choose tools for
+    #[arg(long, value_name = "NAME", default_value = catalog::CLI)]
+    platform: String,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -93,7 +96,7 @@ struct Turn<'a> {
 pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let home = Home::find()?;
     match &tools.command {
-        None => screen::run(&home, out),
+        None => screen::run(&home, &tools.platform, out),
         Some(Command::List(list)) => {
             warn_of_models(out);
             let layers = Layers::of(&home)?;
@@ -157,8 +160,7 @@ fn turned(home: &Home, turn: &Turn<'_>, toggle: Toggle, settings: &Settings, out
     done.changed.iter().for_each(|name| out.line(&format!("{name}: {word} {place}")));
     done.unchanged.iter().for_each(|name| out.line(&format!("{name}: already {word} {place}")));
     done.notes.iter().for_each(|note| out.line(&format!("  {}", out.style.yellow(note))));
-    let saved = Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER));
-    saved.report(out);
+    let restart = needs_restart(home, &done, out);
     out.object(&Output {
         ok: true,
         platform: platform.as_deref(),
@@ -167,26 +169,20 @@ fn turned(home: &Home, turn: &Turn<'_>, toggle: Toggle, settings: &Settings, out
         unchanged: &done.unchanged,
         notes: &done.notes,
         path: home.tools().display().to_string(),
-        restart: saved.restart,
+        restart,
     });
     Ok(Exit::Done)
 }
 
-/// Saved settings.
-struct Saved {
-    /// Whether the running server must be restarted to use them.
-    restart: bool,
-}
-
-impl Saved {
-    /// A server picks up tools that were turned on or off immediately; `is_known` says that nothing else changed.
-    fn of(home: &Home, is_known: bool) -> Self {
-        Self { restart: !is_known && Running::of(home).is_ok_and(|running| running.is_some()) }
+/// Whether the running server must be restarted to use the change; says so. A server picks up tools that were turned on or
+/// off immediately, but not that the terminal is enabled.
+fn needs_restart(home: &Home, done: &Changed, out: &Out) -> bool {
+    let restart = done.notes.iter().any(|note| note == change::DANGER)
+        && Running::of(home).is_ok_and(|running| running.is_some());
+    if restart {
+        out.aside(
+            "the running server offers the terminal tools only after a restart: stop it with `cdpilot serve --stop`",
+        );
     }
-
-    fn report(&self, out: &Out) {
-        if self.restart {
-            out.aside("the running server offers the terminal tools only after a restart: stop it with `cdpilot serve --stop`");
-        }
-    }
+    restart
 }
