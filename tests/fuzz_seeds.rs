@@ -19,7 +19,7 @@ const TARGETS: [(&str, Check); 7] = [
     ("envelope", checks::envelope),
     ("frame_decoder", checks::frame_decoder),
     ("http_request", checks::http_request),
-    ("stdin_commands", checks::stdin_commands),
+    ("stdin_requests", checks::stdin_requests),
     ("surrogates", checks::surrogates),
 ];
 

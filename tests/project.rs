@@ -269,9 +269,9 @@ fn codes_are_compared_as_values() {
     assert!(wrong.is_empty(), "compare `kind()` or `Code::parse(…)`:\n{}", wrong.join("\n"));
 }
 
-/// How many names of actions a file may have as texts without being a list of them: `supervise` has five short commands.
+/// How many names of actions a file may have as texts without being a list of them.
 #[cfg(feature = "page")]
-const MOST_NAMES_OF_ACTIONS: usize = 5;
+const MOST_NAMES_OF_ACTIONS: usize = 4;
 
 #[cfg(feature = "page")]
 #[test]

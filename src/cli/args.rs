@@ -105,7 +105,7 @@ pub(super) enum Command {
     Install(Install),
     /// Demonstrate dialog and frame handling on local pages, in a temporary browser
     Demo(Demo),
-    /// Print a browser's events as JSON lines, and read commands from stdin
+    /// Print a browser's events as JSON lines, and read requests from stdin
     Supervise(Supervise),
     /// Benchmark calls, events, dialogs, tabs, contexts and browsers on this machine
     Bench(Bench),
@@ -211,8 +211,8 @@ pub(super) struct Install {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Choose the browser with --launch, --cdp-url or CDPILOT_CDP_URL. The command ends when stdin closes.\n\n\
-                  Commands are lines: words (`help` lists them), or requests of the HTTP API as JSON objects with the method, \
-                  the path, the body and an id of your choice, which the answer repeats:\n\n  \
+                  Lines are requests of the HTTP API: JSON objects with the method, the path, the body and an id of your \
+                  choice, which the answer repeats:\n\n  \
                   {\"id\": 1, \"POST\": \"/navigate\", \"body\": {\"url\": \"https://example.com\"}}\n  \
                   {\"id\": 2, \"GET\": \"/snapshot?interactive=true\"}"
 )]

@@ -1,4 +1,4 @@
-//! Requests of the HTTP API without HTTP: for `cdpilot supervise`, whose commands have the same shapes.
+//! Requests of the HTTP API without HTTP: for `cdpilot supervise`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,16 +15,14 @@ use crate::control::Control;
 use crate::http::{Lane, Request};
 
 /// A request of the HTTP API. `Debug` shows the method and the path only.
-#[derive(Clone)]
-pub(crate) struct LocalRequest(Arc<Request>);
+pub(crate) struct LocalRequest(Request);
 
 impl LocalRequest {
     /// A request from its method, its path with the query as in a request line, and its body. The error says what is
     /// malformed; whether there is such a route is only known by [`LocalApi::answer`].
     pub(crate) fn new(method: Method, target: &str, body: Option<&Map<String, Value>>) -> Result<Self, String> {
         let body = body.map(serde_json::to_vec).transpose().map_err(|problem| problem.to_string())?;
-        let request = Request::local(method.name(), target, body.unwrap_or_default())?;
-        Ok(Self(Arc::new(request)))
+        Ok(Self(Request::local(method.name(), target, body.unwrap_or_default())?))
     }
 
     /// Whether it is answered at once, without waiting for a page.
@@ -33,13 +31,6 @@ impl LocalRequest {
             RouteMatch::Route(route, _) => route.lane == Lane::Control,
             RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => true,
         }
-    }
-}
-
-impl PartialEq for LocalRequest {
-    fn eq(&self, other: &Self) -> bool {
-        let parts = |request: &Request| (request.method.clone(), request.path.clone(), request.query.clone());
-        parts(&self.0) == parts(&other.0) && self.0.body == other.0.body
     }
 }
 

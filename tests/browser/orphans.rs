@@ -206,6 +206,8 @@ fn a_suspended_browser_dies_with_its_owner() {
 #[test]
 fn a_killed_program_leaves_no_browser_with_a_hanging_page() {
     let _alone = busy_machine();
+    use serde_json::json;
+
     use crate::cli_run::Program;
     if browser_path().is_none() {
         return;
@@ -213,10 +215,11 @@ fn a_killed_program_leaves_no_browser_with_a_hanging_page() {
     for how in [&["--launch"][..], &["--launch", "--port", "0"]] {
         let program = Program::new();
         let (mut session, _) = program.supervise(how);
-        session.say(r#"{"cmd":"eval","frame":"top","script":"console.log('on'); while (true) {}"}"#);
-        session.next(|line| line["type"] == "console"); // commands are carried out beside each other
-        session.say(r#"{"cmd":"eval","frame":"top","script":"1","id":1,"timeoutMs":300}"#);
-        assert_eq!(session.next(|line| line["id"] == 1)["code"], "TIMEOUT");
+        session.send("POST", "/act", json!({ "kind": "evaluate", "fn": "console.log('on'); while (true) {}" }));
+        session.event("console");
+        // The action before it has the tab.
+        let late = session.act(json!({ "kind": "evaluate", "fn": "1", "timeoutMs": 300 }));
+        assert_eq!(late["code"], "PAGE_BUSY", "{late}");
         signal("-KILL", vec![session.id()]);
         session.wait();
         let given_up = Deadline::after(LIMIT);

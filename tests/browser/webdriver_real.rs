@@ -81,8 +81,8 @@ fn supervise_attaches_to_a_webdriver_browser() {
     let program = crate::cli_run::Program::new();
     let (mut session, ready) = program.supervise(&["--cdp-url", &driver.address()]);
     assert_eq!((&ready["launched"], ready.get("cdpPort")), (&false.into(), None), "{ready}");
-    assert_eq!(session.ask("eval top 1 + 1")["result"], 2);
-    session.say("quit");
+    assert_eq!(session.evaluate("1 + 1")["result"], 2);
+    session.end_input();
     assert_eq!(session.wait().0, Some(0));
     driver.assert_no_browser();
 }

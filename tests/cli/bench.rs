@@ -162,18 +162,17 @@ fn bench_leaves_pages_of_a_running_browser_alone() {
     let program = Program::new();
     let (mut session, ready) = program.supervise(&["--launch", "--port", "0"]);
     let address = format!("127.0.0.1:{}", ready["cdpPort"].as_u64().unwrap());
-    session.ask("eval top window.mark = 'mine'");
-    let pages = |answer: &Value| answer["pages"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
-    let before = pages(&session.ask("snapshot"));
+    session.evaluate("window.mark = 'mine'");
+    let before = session.ask("GET", "/tabs", Value::Null)["tabs"].clone();
     let ran = program.run(&[&LITTLE as &[&str], &["--json", "--cdp-url", &address]].concat());
     let report = ran.json();
     assert_eq!((ran.code, &report["ok"], &report["transport"]), (Some(0), &json!(true), &json!("attached")), "{ran:?}");
     assert!(!ids(&report).contains(&"start_answer") && !ids(&report).contains(&"more_start"), "{report}");
     assert_eq!(row(&report, "browser")["median"], Value::Null, "the memory of another's browser is unknown");
     assert!(row(&report, "calls_in_flight")["median"].as_f64().unwrap() > 0.0);
-    assert_eq!(pages(&session.ask("snapshot")), before);
-    assert_eq!(session.ask("eval top window.mark")["result"], "mine");
-    session.say("quit");
+    assert_eq!(session.ask("GET", "/tabs", Value::Null)["tabs"], before);
+    assert_eq!(session.evaluate("window.mark")["result"], "mine");
+    session.end_input();
     assert_eq!(session.wait().0, Some(0));
     program.assert_nothing_left();
 }

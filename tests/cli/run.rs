@@ -156,7 +156,7 @@ impl Program {
             }
         });
         let stdin = child.stdin.take();
-        let session = Session { child, stdin, lines, _reader: reader.unwrap() };
+        let session = Session { child, stdin, lines, last_id: 0, _reader: reader.unwrap() };
         let ready = session.next(|_| true);
         assert_eq!(ready["type"], "ready", "{ready}");
         (session, ready)
@@ -198,6 +198,7 @@ pub(crate) struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
+    last_id: u64,
     _reader: Thread,
 }
 
@@ -242,18 +243,40 @@ impl Session {
         self.next(|line| line["type"] == kind)
     }
 
-    /// Says a command and gives its answer.
-    pub(crate) fn ask(&mut self, line: &str) -> Value {
-        self.say(line);
-        let name = line.split_whitespace().next().unwrap().to_owned();
-        self.next(|answer| answer["type"] == "result" && answer["command"] == *name)
+    /// Sends a request; its id is returned.
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: Value) -> u64 {
+        self.last_id += 1;
+        self.say(&json!({ "id": self.last_id, method: path, "body": body }).to_string());
+        self.last_id
     }
 
-    /// Says a command and gives the event it causes, whichever comes first, that or the answer.
-    pub(crate) fn ask_for(&mut self, line: &str, kind: &str) -> Value {
-        self.say(line);
-        let name = line.split_whitespace().next().unwrap().to_owned();
-        let answered = |line: &Value| line["type"] == "result" && line["command"] == *name;
+    /// The body of the answer to a request.
+    pub(crate) fn answer(&self, id: u64) -> Value {
+        let answer = self.next(|line| line["type"] == "answer" && line["id"] == id);
+        assert_eq!(answer["status"] == 200, answer["body"]["ok"] == true, "{answer}");
+        answer["body"].clone()
+    }
+
+    /// Sends a request and gives the body of its answer.
+    pub(crate) fn ask(&mut self, method: &str, path: &str, body: Value) -> Value {
+        let id = self.send(method, path, body);
+        self.answer(id)
+    }
+
+    /// Performs an action.
+    pub(crate) fn act(&mut self, action: Value) -> Value {
+        self.ask("POST", "/act", action)
+    }
+
+    /// Evaluates a script in the current tab.
+    pub(crate) fn evaluate(&mut self, script: &str) -> Value {
+        self.act(json!({ "kind": "evaluate", "fn": script }))
+    }
+
+    /// Evaluates a script and gives the event that it causes; its answer may come before or after it.
+    pub(crate) fn evaluate_for(&mut self, script: &str, kind: &str) -> Value {
+        let id = self.send("POST", "/act", json!({ "kind": "evaluate", "fn": script }));
+        let answered = |line: &Value| line["type"] == "answer" && line["id"] == id;
         let first = self.next(|line| line["type"] == kind || answered(line));
         if answered(&first) {
             return self.event(kind);

@@ -12,13 +12,13 @@ use crate::support::share::share;
 const PAGE: &str = "data:text/html,<title>outer</title>\
     <iframe sandbox='allow-scripts allow-modals' srcdoc='<title>inner</title><p>hello'></iframe>";
 
-fn code(answer: &Value) -> &str {
-    assert_eq!(answer["ok"], false, "{answer}");
-    answer["code"].as_str().unwrap()
+fn code(body: &Value) -> &str {
+    assert_eq!(body["ok"], false, "{body}");
+    body["code"].as_str().unwrap()
 }
 
 #[test]
-fn supervise_runs_from_hello_to_quit() {
+fn supervise_runs_from_hello_to_the_end_of_its_input() {
     if !has_browser() {
         return;
     }
@@ -28,62 +28,53 @@ fn supervise_runs_from_hello_to_quit() {
     assert_eq!((&ready["launched"], &ready["policy"]), (&json!(true), &json!("must_respond")));
     assert_eq!(ready["pages"].as_array().unwrap().len(), 1);
 
-    let sum = session.ask("eval top 1 + 1");
-    assert_eq!((&sum["ok"], &sum["result"], &sum["resultType"]), (&json!(true), &json!(2), &json!("number")), "{sum}");
-    assert_eq!(session.ask(&format!("navigate {PAGE}"))["ok"], true);
+    assert_eq!(session.evaluate("1 + 1")["result"], 2);
+    assert_eq!(session.ask("POST", "/navigate", json!({ "url": PAGE }))["ok"], true);
 
-    // The frame, by its id and by the beginning of it. It has loaded then: a document that comes into any
-    // frame closes an open dialog.
+    // The frame has loaded then: a document that comes into any frame closes an open dialog.
     let inner = loop {
-        let frames = session.ask("frames")["frame_tree"].clone();
+        let frames = session.ask("GET", "/frames?full=true", Value::Null)["frame_tree"].clone();
         let inner = frames["children"].as_array().unwrap().iter().find(|frame| frame["url"] == "about:srcdoc");
         if let Some(inner) = inner {
             break inner.clone();
         }
     };
     assert_eq!(inner["is_oopif"], true, "{inner}");
-    let id = inner["frame_id"].as_str().unwrap();
+    let in_frame = |script: &str| json!({ "kind": "evaluate", "fn": script, "frameId": inner["frame_id"] });
     let loaded = "new Promise(done => setInterval(() => document.title && done(document.title), 10))";
-    for id in [id, &id[..12]] {
-        assert_eq!(session.ask(&format!("eval {id} {loaded}"))["result"], "inner");
-    }
-    assert_eq!(code(&session.ask("eval 0000 1")), "FRAME_NOT_FOUND");
+    assert_eq!(session.act(in_frame(loaded))["result"], "inner");
 
     // A prompt: seen, in the way, answered with a text, and the page has it.
-    let script = "setTimeout(() => { window.name2 = prompt('Your name?', 'nobody') }); 'later'";
-    let opened = session.ask_for(&format!("eval top {script}"), "dialog_opened");
+    let script = "setTimeout(() => { window.name2 = prompt('Your name?', 'nobody') })";
+    let opened = session.evaluate_for(script, "dialog_opened");
     assert_eq!((&opened["data"]["id"], &opened["data"]["type"]), (&json!("d-1"), &json!("prompt")), "{opened}");
-    let refused = session.ask("eval top document.title");
+    let refused = session.evaluate("document.title");
     assert_eq!(code(&refused), "BLOCKED_BY_DIALOG");
-    assert_eq!(refused["pending_dialogs"][0]["message"], "Your name?");
-    let shot = session.ask("snapshot");
-    assert_eq!(shot["pending_dialogs"][0]["default_prompt"], "nobody", "{shot}");
-    let closed = session.ask("accept d-1 Ada Lovelace");
+    assert_eq!(refused["details"]["pending_dialogs"][0]["message"], "Your name?");
+    let dialogs = session.ask("GET", "/dialogs", Value::Null);
+    assert_eq!(dialogs["pending_dialogs"][0]["default_prompt"], "nobody", "{dialogs}");
+    let accept = json!({ "accept": true, "promptText": "Ada Lovelace" });
+    let closed = session.ask("POST", "/hooks/dialog", accept);
     assert_eq!(closed["dialog"]["closed_by"], "agent", "{closed}");
-    assert_eq!(session.ask("eval top window.name2")["result"], "Ada Lovelace");
-    assert_eq!(code(&session.ask("accept")), "NO_DIALOG");
+    assert_eq!(session.evaluate("window.name2")["result"], "Ada Lovelace");
 
     // A script that opens the dialog itself has done its work; one that was armed is answered at once.
-    let caused = session.ask(&format!("eval {id} window.sure = confirm('Sure?')"));
+    let caused = session.act(in_frame("window.sure = confirm('Sure?')"));
     assert_eq!((&caused["ok"], &caused["blockedByDialog"]), (&json!(true), &json!(true)), "{caused}");
-    assert_eq!(session.ask("dismiss")["dialog"]["accepted"], false);
-    assert_eq!(session.ask(&format!("eval {id} window.sure"))["result"], false);
-    assert_eq!(session.ask("arm accept Grace")["ok"], true);
-    let closed = session.ask_for("eval top setTimeout(() => { window.name3 = prompt('And you?') })", "dialog_closed");
+    assert_eq!(session.ask("POST", "/hooks/dialog", json!({ "accept": false }))["dialog"]["accepted"], false);
+    assert_eq!(session.act(in_frame("window.sure"))["result"], false);
+    assert_eq!(session.ask("POST", "/hooks/dialog", json!({ "accept": true, "promptText": "Grace" }))["armed"], true);
+    let closed = session.evaluate_for("setTimeout(() => { window.name3 = prompt('And you?') })", "dialog_closed");
     assert_eq!(closed["data"]["closed_by"], "armed");
-    assert_eq!(session.ask("eval top window.name3")["result"], "Grace");
+    assert_eq!(session.evaluate("window.name3")["result"], "Grace");
 
-    let spilled = session.ask_for("eval top console.error('spilled', 1)", "console");
+    let spilled = session.evaluate_for("console.error('spilled', 1)", "console");
     assert_eq!(spilled["data"]["text"], "spilled 1");
-    let shot = session.ask("snapshot");
-    assert_eq!(shot["pages"][0]["url"], PAGE, "{shot}");
-    assert_eq!(shot["recent_dialogs"].as_array().unwrap().len(), 3);
-    assert_eq!(shot["console"][0]["level"], "error");
+    let dialogs = session.ask("GET", "/dialogs", Value::Null);
+    assert_eq!(dialogs["recent_dialogs"].as_array().unwrap().len(), 3);
 
-    assert_eq!(code(&session.ask("eval top nonsense(")), "SCRIPT_ERROR");
-    assert_eq!(code(&session.ask("fly away")), "BAD_REQUEST");
-    assert!(session.ask("help")["commands"].as_array().unwrap().len() > 5);
-    assert_eq!(session.ask("quit")["ok"], true);
+    assert_eq!(code(&session.evaluate("nonsense(")), "SCRIPT_ERROR");
+    session.end_input();
     let (exit, rest) = session.wait();
     assert_eq!(exit, Some(0));
     assert_eq!(rest.last().unwrap()["type"], "ended", "{rest:?}");
@@ -91,63 +82,62 @@ fn supervise_runs_from_hello_to_quit() {
 }
 
 #[test]
-fn json_commands_run_concurrently_and_return_their_id() {
+fn requests_run_concurrently_and_return_their_id() {
     let Some(lease) = lease_with_page() else { return };
     let program = Program::new();
     let (mut session, _) = program.supervise(&["--cdp-url", lease.url()]);
-    // Three wait for a promise that the fourth fulfils.
-    session.say(
-        r#"{"cmd":"eval","frame":"top","script":"window.go = new Promise(go => window.fulfil = go); 0","id":"set"}"#,
-    );
-    session.next(|line| line["id"] == "set");
-    for id in 1..=3 {
-        session.say(
-            &json!({ "cmd": "eval", "frame": "top", "script": format!("go.then(() => {id})"), "id": id }).to_string(),
-        );
+    // Three wait for what the fourth does.
+    for id in ["1", "2", "3", r#"{"any":"thing"}"#] {
+        let body = match id.len() {
+            1 => r#"{"kind":"wait","fn":"window.go"}"#,
+            _ => r#"{"kind":"evaluate","fn":"window.go = true"}"#,
+        };
+        session.say(&format!(r#"{{"id":{id},"POST":"/act","body":{body}}}"#));
     }
-    session.say(r#"{"cmd":"eval","frame":"top","script":"fulfil()","id":{"any":"thing"}}"#);
     // They may come in any order, but each with its own id.
     let mut seen = Vec::new();
     for _ in 0..4 {
-        let line = session.next(|line| line["type"] == "result");
-        if line["id"].is_number() {
-            assert_eq!(line["id"], line["result"], "{line}");
-        }
+        let line = session.next(|line| line["type"] == "answer");
+        assert_eq!(
+            (&line["body"]["ok"], line["id"].is_object()),
+            (&json!(true), line["body"]["result"] == true),
+            "{line}"
+        );
         seen.push(line["id"].to_string());
     }
     seen.sort_unstable();
     assert_eq!(seen, ["1", "2", "3", r#"{"any":"thing"}"#]);
 
-    session.say(r#"{"cmd":"eval","frame":"top","script":"new Promise(() => 0)","id":9,"timeoutMs":200}"#);
-    assert_eq!(code(&session.next(|line| line["id"] == 9)), "TIMEOUT");
-    session.say(r#"{"cmd":"eval","frame":"top","id":10}"#);
-    assert_eq!(code(&session.next(|line| line["id"] == 10)), "BAD_REQUEST");
+    assert_eq!(code(&session.act(json!({ "kind": "wait", "fn": "false", "timeoutMs": 200 }))), "TIMEOUT");
+    assert_eq!(code(&session.act(json!({ "kind": "evaluate" }))), "BAD_REQUEST");
 
     // Pages come and go.
-    session.say(r#"{"cmd":"open","url":"about:blank","id":11}"#);
-    let target = session.next(|line| line["id"] == 11)["targetId"].as_str().unwrap().to_owned();
-    assert_eq!(session.ask(&format!("eval {target} location.href"))["result"], "about:blank");
-    assert_eq!(session.ask(&format!("close {}", &target[..8]))["targetId"], target.as_str());
-    assert_eq!(code(&session.ask(&format!("close {target}"))), "TAB_NOT_FOUND");
+    let opened = session.ask("POST", "/tabs/open", json!({ "url": "about:blank" }));
+    let target = opened["targetId"].as_str().unwrap().to_owned();
+    let href = json!({ "kind": "evaluate", "fn": "location.href", "targetId": target });
+    assert_eq!(session.act(href.clone())["result"], "about:blank");
+    assert_eq!(session.ask("DELETE", &format!("/tabs/{}", &target[..8]), Value::Null)["ok"], true);
+    assert_eq!(code(&session.act(href)), "TAB_NOT_FOUND");
     session.end_input();
     assert_eq!(session.wait().0, Some(0));
     program.assert_nothing_left();
 }
 
 #[test]
-fn commands_under_way_finish_after_the_end_of_stdin() {
+fn requests_under_way_are_answered_after_the_end_of_stdin() {
     let Some(lease) = lease_with_page() else { return };
     let program = Program::new();
     let (mut session, _) = program.supervise(&["--cdp-url", lease.url()]);
-    session.say(&format!("navigate {PAGE}"));
-    session.say("eval top new Promise(done => setTimeout(done, 300)).then(() => 6 * 7)");
-    session.say("eval top document.title");
+    assert_eq!(session.ask("POST", "/navigate", json!({ "url": PAGE }))["ok"], true);
+    for script in ["new Promise(done => setTimeout(done, 300)).then(() => 6 * 7)", "document.title"] {
+        session.send("POST", "/act", json!({ "kind": "evaluate", "fn": script }));
+    }
     session.end_input();
     let (exit, lines) = session.wait();
     assert_eq!(exit, Some(0));
     let results: Vec<_> =
-        lines.iter().filter(|line| line["command"] == "eval").map(|line| line["result"].clone()).collect();
-    assert_eq!(json!(results), json!([42, "outer"]), "in the order in which they were typed");
+        lines.iter().filter(|line| line["type"] == "answer").map(|line| &line["body"]["result"]).collect();
+    assert!(results.len() == 2 && results.contains(&&json!(42)) && results.contains(&&json!("outer")), "{lines:?}");
     program.assert_nothing_left();
 }
 
@@ -158,14 +148,14 @@ fn supervise_applies_dialog_policies() {
         let program = Program::new();
         let (mut session, ready) = program.supervise(&["--cdp-url", lease.url(), "--policy", policy]);
         assert_eq!(ready["policy"], policy);
-        assert_eq!(session.ask("eval top String(prompt('?', 'preset'))")["result"], answer);
+        assert_eq!(session.evaluate("String(prompt('?', 'preset'))")["result"], answer);
         session.end_input();
         assert_eq!(session.wait().0, Some(0));
     }
     let program = Program::new();
     let (mut session, _) = program.supervise(&["--cdp-url", lease.url(), "--dialog-timeout", "1"]);
-    session.say("eval top alert('nobody cares')");
-    assert_eq!(session.event("dialog_closed")["data"]["closed_by"], "watchdog");
+    let closed = session.evaluate_for("alert('nobody cares')", "dialog_closed");
+    assert_eq!(closed["data"]["closed_by"], "watchdog");
 }
 
 #[test]
@@ -176,8 +166,8 @@ fn a_signal_ends_supervise_cleanly_under_a_dialog() {
     for signal in share(["-TERM", "-INT"], 1) {
         let program = Program::new();
         let (mut session, _) = program.supervise(&["--launch"]);
-        session.say("eval top new Promise(() => 0)");
-        session.say(r#"{"cmd":"eval","frame":"top","script":"alert('open')"}"#);
+        session.send("POST", "/act", json!({ "kind": "wait", "fn": "false" }));
+        session.send("POST", "/act", json!({ "kind": "evaluate", "fn": "alert('open')" }));
         session.event("dialog_opened");
         let began = Instant::now();
         kill(session.id(), signal);
@@ -210,7 +200,7 @@ fn a_closed_stdout_ends_supervise() {
     session.close_output();
     let until = crate::support::soon();
     // The first line finds nobody; the reading thread of this test leaves with the line before.
-    while !until.passed() && session.try_say("eval top console.error('anybody there?')") {}
+    while !until.passed() && session.try_say(r#"{"GET":"/tabs"}"#) {}
     assert_eq!(session.wait().0, Some(0));
     program.assert_nothing_left();
 }
@@ -229,10 +219,11 @@ fn two_supervise_processes_share_a_browser() {
     let (mut visitor, seen) = guest.supervise(&["--cdp-url", &url]);
     assert_eq!((&seen["launched"], &seen["cdpPort"]), (&json!(false), &Value::Null), "{seen}");
     assert!(seen["pages"].as_array().unwrap().iter().any(|known| known["targetId"] == page.as_str()), "{seen}");
-    assert_eq!(visitor.ask(&format!("eval {page} document.title = 'visited'"))["ok"], true);
-    assert_eq!(visitor.ask("quit")["ok"], true);
+    let visit = json!({ "kind": "evaluate", "fn": "document.title = 'visited'", "targetId": page });
+    assert_eq!(visitor.act(visit)["ok"], true);
+    visitor.end_input();
     assert_eq!(visitor.wait().0, Some(0));
-    assert_eq!(owner.ask("eval top document.title")["result"], "visited");
+    assert_eq!(owner.evaluate("document.title")["result"], "visited");
 
     let (visitor, seen) = guest.supervise(&["--cdp-url", &url, "--target", &page]);
     assert_eq!(seen["pages"].as_array().unwrap().len(), 1);

@@ -1,4 +1,4 @@
-//! `cdpilot supervise`: commands to the page layer.
+//! `cdpilot supervise`: requests of the HTTP API.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -13,9 +13,9 @@ const PAGE: &str = "<!doctype html><title>Shop</title><a id=away href='/about'>A
     <a href='/prices' download='prices.csv'>Prices</a><p id=out role=status></p>
     <button onclick='out.textContent = prompt(`Name?`)'>Name</button>";
 
-fn code(answer: &Value) -> &str {
-    assert_eq!(answer["ok"], false, "{answer}");
-    answer["code"].as_str().unwrap()
+fn code(body: &Value) -> &str {
+    assert_eq!(body["ok"], false, "{body}");
+    body["code"].as_str().unwrap()
 }
 
 /// The ref in the line that contains `part`.
@@ -27,11 +27,10 @@ fn ref_of(seen: &Value, part: &str) -> String {
 }
 
 #[test]
-fn supervise_takes_snapshots_and_acts() {
+fn supervise_stores_files_and_answers_under_a_dialog() {
     let Some(lease) = lease_with_page() else { return };
     let site = Site::start();
     site.page("/", PAGE);
-    site.page("/about", "<title>About</title><h1>About us</h1>");
     site.page("/prices", "tea,1");
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list.txt");
@@ -43,96 +42,51 @@ fn supervise_takes_snapshots_and_acts() {
         assert_eq!(answer["ok"], true, "{answer}");
         answer
     };
-    ok(session.ask(&format!("navigate {}", site.url("a", "/"))));
-    ok(session.ask(r#"act {"kind": "wait", "loadState": "load"}"#));
+    ok(session.ask("POST", "/navigate", json!({ "url": site.url("a", "/"), "waitUntil": "load" })));
+    let seen = ok(session.ask("GET", "/snapshot", Value::Null));
+    let click = |part: &str| json!({ "kind": "click", "ref": ref_of(&seen, part) });
 
-    let seen = ok(session.ask("see"));
-    assert_eq!((&seen["title"], &seen["type"]), (&json!("Shop"), &json!("result")));
-    ok(session.ask(&format!("type {} 3", ref_of(&seen, "Amount"))));
-    ok(session.ask(&format!("choose {} Coffee", ref_of(&seen, "Sort"))));
-    ok(session.ask(&format!("hover {}", ref_of(&seen, "Order"))));
-    let click = ok(session.ask(&format!("click {}", ref_of(&seen, "Order"))));
-    assert_eq!(click["consoleErrors"], json!(["ordered"]), "{click}");
-    let changed = ok(session.ask("see diff"));
-    assert!(changed["snapshot"].as_str().unwrap().contains("+ - status: 3 of Coffee"), "{changed}");
-    ok(session.ask("press Shift+Tab"));
-
-    let picture = ok(session.ask("screenshot labels"));
+    let picture = ok(session.ask("POST", "/screenshot", json!({ "labels": true })));
     assert!(picture["annotations"].as_array().unwrap().len() > 5, "{picture}");
-    let jpeg = json!({ "cmd": "screenshot", "type": "jpeg", "quality": 40, "id": 1 });
-    session.say(&jpeg.to_string());
-    let jpeg = ok(session.next(|line| line["id"] == 1));
-    let pdf = ok(session.ask("pdf"));
-    for (answer, start) in [(&picture, &b"\x89PNG"[..]), (&jpeg, b"\xff\xd8\xff"), (&pdf, b"%PDF")] {
+    let pdf = ok(session.ask("POST", "/pdf", json!({})));
+    for (answer, start) in [(&picture, &b"\x89PNG"[..]), (&pdf, b"%PDF")] {
         let path = std::path::Path::new(answer["path"].as_str().unwrap());
         assert!(path.starts_with(files.join("media")), "{answer}");
         assert!(std::fs::read(path).unwrap().starts_with(start), "{answer}");
     }
-
-    assert!(ok(session.ask("text"))["text"].as_str().unwrap().contains("3 of Coffee"));
-    assert_eq!(ok(session.ask("console"))["messages"][0]["text"], "ordered");
-    assert_eq!(ok(session.ask("errors"))["errors"], json!([]));
-    let first = ok(session.ask("requests"))["requests"][0].clone();
-    assert_eq!((&first["status"], &first["resourceType"]), (&json!(200), &json!("document")), "{first}");
-    let body = ok(session.ask(&format!("body {}", first["id"].as_str().unwrap())));
-    assert!(body["body"].as_str().unwrap().contains("About us"), "{body}");
-
-    let cookie = json!({ "cookies": [{ "name": "a", "value": "b", "url": site.url("a", "/") }] });
-    assert_eq!(ok(session.ask(&format!("set_cookies {cookie}")))["added"], 1);
-    assert_eq!(ok(session.ask(&format!("cookies {}", site.url("a", "/"))))["cookies"][0]["value"], "b");
-    assert_eq!(ok(session.ask("delete_cookies a"))["deleted"], 1);
-    ok(session.ask(r#"set_storage {"area": "session", "items": {"k": "v"}}"#));
-    assert_eq!(ok(session.ask("storage session k"))["items"], json!({ "k": "v" }));
-    assert_eq!(ok(session.ask("delete_storage session"))["items"], json!({}));
-    ok(session.ask(r#"emulate {"viewport": {"width": 333, "height": 444}}"#));
-    assert_eq!(session.ask("eval top innerWidth")["result"], 333);
-    ok(session.ask(r#"emulate {"viewport": null}"#));
-
-    ok(session.ask(&format!("click {}", ref_of(&seen, "Prices"))));
-    let download = ok(session.ask("download prices.csv"))["download"].clone();
+    ok(session.act(click("Prices")));
+    let download = ok(session.ask("POST", "/wait/download", json!({ "path": "prices.csv" })));
     assert_eq!(std::fs::read(files.join("downloads/prices.csv")).unwrap(), b"tea,1", "{download}");
-    assert_eq!(ok(session.ask("downloads"))["downloads"], json!([download]));
-    assert_eq!(ok(session.ask(&format!("upload {}", list.display())))["armed"], true);
-    ok(session.ask(&format!("click {}", ref_of(&seen, "List"))));
-    assert!(ok(session.ask("text"))["text"].as_str().unwrap().contains("list.txt"));
-    ok(session.ask(&format!("highlight {}", ref_of(&seen, "Order"))));
-    ok(session.ask("highlight"));
+    // Any file of this machine can be uploaded.
+    assert_eq!(ok(session.ask("POST", "/hooks/file-chooser", json!({ "paths": [list] })))["armed"], true);
+    ok(session.act(click("List")));
+    assert!(ok(session.ask("GET", "/text", Value::Null))["text"].as_str().unwrap().contains("list.txt"));
+    let missing = session.ask("POST", "/hooks/file-chooser", json!({ "paths": ["/nowhere/at/all"] }));
+    assert_eq!(code(&missing), "PATH_REFUSED");
 
     // Under a dialog everything answers.
-    let opened = ok(session.ask(&format!("click {}", ref_of(&seen, "Name"))));
+    let opened = ok(session.act(click("Name")));
     assert_eq!(opened["blockedByDialog"], true, "{opened}");
-    assert_eq!(ok(session.ask("see"))["blockedByDialog"], true);
-    for blocked in ["screenshot", "pdf", "text", "press Tab", "emulate {\"offline\": true}"] {
-        assert_eq!(code(&session.ask(blocked)), "BLOCKED_BY_DIALOG", "{blocked}");
-    }
-    for response in ["console", "requests", "cookies", "downloads"] {
-        ok(session.ask(response));
-    }
-    ok(session.ask("accept Ada"));
-    assert!(ok(session.ask("text"))["text"].as_str().unwrap().contains("Ada"));
-
-    let away = ok(session.ask(&format!("click {}", ref_of(&seen, "About"))));
-    assert_eq!((&away["navigated"], &away["url"]), (&json!(true), &json!(site.url("a", "/about"))), "{away}");
-    assert_eq!(code(&session.ask(&format!("click {}", ref_of(&seen, "Order")))), "STALE_REF");
-    for (line, wanted) in [
-        ("see wide", "BAD_REQUEST"),
-        ("click", "BAD_REQUEST"),
-        ("click x1", "BAD_REQUEST"),
-        ("storage cloud", "BAD_REQUEST"),
-        ("emulate []", "BAD_REQUEST"),
-        ("emulate {\"weather\": 1}", "UNKNOWN_FIELD"),
-        ("act {\"kind\": \"fly\"}", "UNKNOWN_KIND"),
-        ("body r99", "NOT_FOUND"),
-        ("upload /nowhere/at/all", "PATH_REFUSED"),
+    for (method, path, body) in [
+        ("POST", "/screenshot", json!({})),
+        ("POST", "/pdf", json!({})),
+        ("GET", "/text", Value::Null),
+        ("POST", "/act", json!({ "kind": "press", "key": "Tab" })),
+        ("POST", "/emulate", json!({ "offline": true })),
     ] {
-        assert_eq!(code(&session.ask(line)), wanted, "{line}");
+        assert_eq!(code(&session.ask(method, path, body)), "BLOCKED_BY_DIALOG", "{path}");
     }
-    session.ask("quit");
+    for path in ["/console", "/requests", "/cookies", "/dialogs"] {
+        ok(session.ask("GET", path, Value::Null));
+    }
+    ok(session.ask("POST", "/hooks/dialog", json!({ "accept": true, "promptText": "Ada" })));
+    assert!(ok(session.ask("GET", "/text", Value::Null))["text"].as_str().unwrap().contains("Ada"));
+    session.end_input();
     assert_eq!(session.wait().0, Some(0));
     program.assert_nothing_left();
 }
 
-/// Asks by a request of the HTTP API; the answer comes with its id.
+/// Sends a request with an id of its own; the answer comes with it.
 fn request(session: &mut crate::cli_run::Session, line: &Value) -> Value {
     session.say(&line.to_string());
     body_of(&session.next(|answer| answer["id"] == line["id"]))
@@ -146,7 +100,7 @@ fn body_of(answer: &Value) -> Value {
 }
 
 #[test]
-fn requests_of_the_http_api_are_commands() {
+fn supervise_takes_requests_of_the_http_api() {
     let Some(lease) = lease_with_page() else { return };
     let site = Site::start();
     site.page("/", PAGE);
@@ -162,12 +116,10 @@ fn requests_of_the_http_api_are_commands() {
     assert_eq!((&went["ok"], &went["title"], &went["status"]), (&json!(true), &json!("Shop"), &json!(200)), "{went}");
     let seen = request(&mut session, &json!({ "id": "see", "GET": "/snapshot?interactive=true&maxChars=5000" }));
     assert_eq!((&seen["title"], &seen["format"]), (&json!("Shop"), &json!("ai")), "{seen}");
-    // Words and requests share the refs.
     let order = ref_of(&seen, "Order");
     let act = json!({ "id": { "n": 2 }, "POST": "/act", "body": { "kind": "click", "ref": order } });
     let click = request(&mut session, &act);
     assert_eq!((&click["consoleErrors"], &click["settled"]), (&json!(["ordered"]), &json!("page_settled")), "{click}");
-    assert_eq!(session.ask(&format!("click {order}"))["ok"], true);
     let sum = json!({ "id": 3, "POST": "/act", "body": { "kind": "evaluate", "fn": "1 + 1" } });
     assert_eq!(request(&mut session, &sum)["result"], 2);
 
@@ -237,15 +189,18 @@ fn requests_of_the_http_api_are_commands() {
     }
 
     // Lines that are no requests at all.
-    session.say_bytes(b"{\"id\":1,\"GET\":\"\xff\"}\n");
-    let unreadable = session.next(|line| line["type"] == "result");
-    assert!(
-        code(&unreadable) == "BAD_REQUEST" && unreadable["error"].as_str().unwrap().contains("UTF-8"),
-        "{unreadable}"
-    );
-    session.say_bytes(&[vec![b'{'; (1 << 20) + 1], b"\n".to_vec()].concat());
-    let long = session.next(|line| line["type"] == "result");
-    assert!(long["error"].as_str().unwrap().contains("1 MiB"), "{long}");
+    let example = r#"{"id": 1, "POST": "/act", "body": {"kind": "click", "ref": "e12"}}"#;
+    for (line, part) in [
+        (b"click e12\n".to_vec(), example),
+        (b"{\"cmd\":\"help\"}\n".to_vec(), "`cmd`"),
+        (b"{\"GET\":\"\xff\"}\n".to_vec(), "UTF-8"),
+        ([vec![b'{'; (1 << 20) + 1], b"\n".to_vec()].concat(), "1 MiB"),
+    ] {
+        session.say_bytes(&line);
+        let wrong = session.next(|line| line["type"] == "answer" && line.get("id").is_none());
+        let body = body_of(&wrong);
+        assert!(code(&body) == "BAD_REQUEST" && body["error"].as_str().unwrap().contains(part), "{wrong}");
+    }
 
     // The last one has no line break.
     session.say_bytes(br#"{"id":99,"GET":"/dialogs"}"#);

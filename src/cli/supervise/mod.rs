@@ -1,16 +1,13 @@
-//! `cdpilot supervise`: supervises a browser from a shell. Events and results are JSON lines on stdout, commands are read from
-//! stdin.
+//! `cdpilot supervise`: supervises a browser from a shell. Requests of the HTTP API are read from stdin; events and answers are
+//! JSON lines on stdout.
 //!
-//! The main thread waits for input and for reasons to end, and passes commands to worker lanes; it never waits for a page.
-//! Threads: `cli-in` reads, `cli-out` writes, `cli-log` follows the event log, `cli-typed` runs typed commands in sequence,
-//! `cli-json-…` run JSON commands in parallel, and `cli-dialog` runs commands that need no page, so that a dialog can be answered
-//! while a script waits for it.
+//! The main thread waits for input and for reasons to end, and passes requests to worker lanes; it never waits for a page.
+//! Threads: `cli-in` reads, `cli-out` writes, `cli-log` follows the event log, `cli-page-…` run requests in parallel, and
+//! `cli-quick` those that need no page, so that a dialog can be answered while a script waits for it.
 
-mod act;
-mod command;
 mod input;
 mod lines;
-mod page;
+mod request;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -19,7 +16,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::args::Supervise;
 use super::failure::{Exit, Failure};
@@ -29,30 +26,27 @@ use crate::browser::{AttachOptions, BrowserProcess, LaunchOptions, Switch, Trans
 use crate::control::Control;
 use crate::page::PageOptions;
 use crate::server::LocalApi;
-use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
+use crate::supervisor::{DialogPolicy, Entry, PageView, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
-use act::{Answer, Context};
-use command::{Command, InvalidLine, Request};
-use input::{Input, Line};
+use input::Input;
 use lines::Lines;
+use request::Request;
 
 pub(super) mod fuzzing {
     //! Parsing of stdin without a browser, for fuzz targets.
 
-    use super::command;
     use super::input::{Line, Splitter};
+    use super::request::Request;
 
     /// The result of parsing a line.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Read {
         /// An empty line.
         Empty,
-        /// A command: its name, whether it was JSON, its debug text.
-        Command(String, bool, String),
-        /// The name of the command and the problem.
-        InvalidLine(String, String),
-        /// Too long, or not UTF-8.
-        Unreadable(&'static str),
+        /// A request: its debug text.
+        Request(String),
+        /// Why the line is no request.
+        Invalid(String),
     }
 
     /// Parses stdin that arrives in these pieces.
@@ -65,22 +59,18 @@ pub(super) mod fuzzing {
     }
 
     fn read(line: Line) -> Read {
-        let text = match line {
-            Line::Text(text) => text,
-            Line::Unreadable(problem) => return Read::Unreadable(problem),
-        };
-        match command::parse(&text) {
+        match Request::parse(line) {
             None => Read::Empty,
-            Some(Ok(asked)) => Read::Command(asked.command.name().to_owned(), asked.json, format!("{asked:?}")),
-            Some(Err(misread)) => Read::InvalidLine(misread.command, misread.problem),
+            Some(Request { call: Err(problem), .. }) => Read::Invalid(problem),
+            Some(request) => Read::Request(format!("{request:?}")),
         }
     }
 }
 
 /// Capacity of a lane's queue.
 const WAITING: usize = 256;
-/// Threads for JSON commands.
-const JSON_THREADS: usize = 4;
+/// Threads for requests that wait for a page.
+const PAGE_THREADS: usize = 4;
 /// Time limit for stopping the session.
 const STOP_TIME: Duration = Duration::from_secs(5);
 /// How long to wait for the reader of the last lines.
@@ -89,8 +79,8 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 /// Why the session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// `quit`, or stdin closed; earlier commands are finished.
-    Request,
+    /// stdin was closed; earlier requests are answered.
+    Input,
     /// A signal arrived.
     #[cfg(unix)]
     Signal,
@@ -104,9 +94,12 @@ pub(super) fn run(args: &Supervise, settings: &Settings, out: &Out) -> Result<Ex
     check_files(args)?;
     let supervisor = Arc::new(start(args, settings)?);
     if std::io::stdin().is_terminal() {
-        out.aside("supervising the browser; `help` lists the commands, `quit` ends the session");
+        out.aside(&format!(
+            "supervising the browser; requests are lines such as {}, Ctrl-D ends the session",
+            request::EXAMPLE
+        ));
     }
-    let end = Session::open(&supervisor, *settings, args)?.run();
+    let end = Session::open(&supervisor, args)?.run();
     Ok(if end == End::Lost { Exit::Failed } else { Exit::Done })
 }
 
@@ -164,13 +157,27 @@ impl Ready {
             (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.pid().is_some()))
         });
         let (browser, pid, cdp_port) = details.unwrap_or_default();
-        let pages = supervisor.view().pages.iter().map(act::page_line).collect();
+        let pages = supervisor.view().pages.iter().map(page_line).collect();
         let version = env!("CARGO_PKG_VERSION");
         Self { kind: "ready", version, browser, launched: pid.is_some(), pid, cdp_port, policy, pages }
     }
 }
 
-/// Worker threads for commands. They end when the lane is closed and empty.
+/// A page in the first line.
+fn page_line(page: &PageView) -> Map<String, Value> {
+    let fields = [
+        ("targetId", json!(page.target_id.as_str())),
+        ("url", json!(page.url)),
+        ("title", json!(page.title)),
+        ("state", json!(page.state)),
+        ("own", json!(page.own)),
+        ("lostDialog", json!(page.lost_dialog)),
+        ("opener", json!(page.opener.as_ref().map(|opener| opener.as_str()))),
+    ];
+    fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Worker threads for requests. They end when the lane is closed and empty.
 struct Lane {
     jobs: Sender<Request>,
     threads: Vec<Thread>,
@@ -181,11 +188,8 @@ struct Session {
     input: Input,
     lines: Lines,
     control: Receiver<End>,
-    typed: Lane,
-    json: Lane,
-    dialogs: Lane,
-    /// Invalid lines, which are answered too.
-    misread: Sender<InvalidLine>,
+    pages: Lane,
+    quick: Lane,
     /// Disconnects when all lanes have ended.
     busy: Receiver<()>,
     /// Disconnects when the log and all lines are written.
@@ -207,39 +211,34 @@ fn check_files(args: &Supervise) -> Result<(), Failure> {
 }
 
 impl Session {
-    fn open(supervisor: &Arc<Supervisor>, settings: Settings, args: &Supervise) -> Result<Self, Failure> {
+    fn open(supervisor: &Arc<Supervisor>, args: &Supervise) -> Result<Self, Failure> {
         let refused = |problem: std::io::Error| Failure::internal(format!("cannot start a thread: {problem}"));
         // Before any thread: dropping those after a failure would wait for stdin.
         let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
         let options = PageOptions { downloads, ..PageOptions::default() };
         let media = args.files.as_ref().map_or_else(|| PathBuf::from("."), |folder| folder.join("media"));
         let browsers = Arc::new(Control::of_supervisor(Arc::clone(supervisor), options, &media)?);
-        let tabs = browsers.profile(None)?.running()?.tabs.clone();
-        let context = Context { tabs, settings, api: Arc::new(LocalApi::new(browsers)) };
+        let api = Arc::new(LocalApi::new(browsers));
         // Every sender sends at most one message.
         let (tell, control) = bounded(8);
         let (alive, writing) = bounded(0);
         let (working, busy) = bounded(0);
         let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
         lines.write(&Ready::of(supervisor, args.policy.into()));
-        let (misread, unread) = bounded::<InvalidLine>(WAITING);
-        let lane = |name: &str, count: usize, unread: Option<Receiver<InvalidLine>>| -> Result<Lane, Failure> {
+        let lane = |name: &str, count: usize| -> Result<Lane, Failure> {
             let (jobs, queue) = bounded::<Request>(WAITING);
             let threads = (1..=count).map(|number| {
-                let (queue, unread, working) = (queue.clone(), unread.clone(), working.clone());
-                let (context, lines) = (context.clone(), lines.clone());
+                let (queue, working, api, lines) = (queue.clone(), working.clone(), Arc::clone(&api), lines.clone());
                 let name = if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
                 spawn(name, move || {
                     let _working = working;
-                    let unread = unread.unwrap_or_else(crossbeam_channel::never);
-                    work(&queue, &unread, &context, &lines);
+                    queue.iter().for_each(|request| lines.write(&request.answer(&api)));
                 })
             });
             Ok(Lane { threads: threads.collect::<std::io::Result<_>>().map_err(refused)?, jobs })
         };
-        let typed = lane("cli-typed", 1, None)?;
-        let json = lane("cli-json", JSON_THREADS, None)?;
-        let dialogs = lane("cli-dialog", 1, Some(unread))?;
+        let pages = lane("cli-page", PAGE_THREADS)?;
+        let quick = lane("cli-quick", 1)?;
         let input = Input::start(tell.clone()).map_err(refused)?;
         let log = {
             let (supervisor, lines) = (Arc::clone(supervisor), lines.clone());
@@ -251,48 +250,19 @@ impl Session {
         };
         let supervisor = Arc::clone(supervisor);
         let log = log.map_err(refused)?;
-        Ok(Self {
-            supervisor,
-            input,
-            lines,
-            control,
-            typed,
-            json,
-            dialogs,
-            misread,
-            busy,
-            writing,
-            patience,
-            log,
-            writer,
-        })
+        Ok(Self { supervisor, input, lines, control, pages, quick, busy, writing, patience, log, writer })
     }
 
     fn run(self) -> End {
-        let mut end = self.take_commands();
-        let Self {
-            supervisor,
-            input,
-            lines,
-            control,
-            typed,
-            json,
-            dialogs,
-            misread,
-            busy,
-            writing,
-            patience,
-            log,
-            writer,
-        } = self;
+        let mut end = self.take_requests();
+        let Self { supervisor, input, lines, control, pages, quick, busy, writing, patience, log, writer } = self;
         drop(input);
-        drop(misread);
-        let threads: Vec<Thread> = [typed, json, dialogs].into_iter().flat_map(|lane| lane.threads).collect();
-        if end == End::Request {
-            // Earlier commands are finished, unless another reason to end arrives.
+        let threads: Vec<Thread> = [pages, quick].into_iter().flat_map(|lane| lane.threads).collect();
+        if end == End::Input {
+            // Earlier requests are answered, unless another reason to end arrives.
             select! {
                 recv(busy) -> _ => {}
-                recv(control) -> why => end = why.unwrap_or(End::Request),
+                recv(control) -> why => end = why.unwrap_or(End::Input),
             }
         }
         supervisor.stop(Deadline::after(STOP_TIME));
@@ -306,70 +276,22 @@ impl Session {
         end
     }
 
-    /// Passes commands to the lanes until there is a reason to end.
-    fn take_commands(&self) -> End {
+    /// Passes requests to the lanes until there is a reason to end; waits for room in the lane.
+    fn take_requests(&self) -> End {
         loop {
             let line = select! {
                 recv(self.input.lines) -> line => line,
                 recv(self.control) -> why => return why.unwrap_or(End::Lost),
             };
-            let read = match line {
-                Err(_) => return End::Request,
-                Ok(Line::Text(text)) => command::parse(&text),
-                Ok(Line::Unreadable(problem)) => Some(Err(InvalidLine {
-                    is_request: false,
-                    command: String::new(),
-                    id: None,
-                    problem: problem.to_owned(),
-                })),
-            };
-            let quit = matches!(&read, Some(Ok(asked)) if asked.command == Command::Quit {});
-            let stopped = match read {
-                None => None,
-                Some(Ok(asked)) => {
-                    let lane = if !asked.command.waits_for_page() {
-                        &self.dialogs
-                    } else if asked.json {
-                        &self.json
-                    } else {
-                        &self.typed
-                    };
-                    self.hand(&lane.jobs, asked)
-                }
-                Some(Err(misread)) => self.hand(&self.misread, misread),
-            };
-            match stopped {
-                Some(end) => return end,
-                None if quit => return End::Request,
-                None => {}
+            let Ok(line) = line else { return End::Input };
+            let Some(request) = Request::parse(line) else { continue };
+            let lane = if request.is_quick() { &self.quick } else { &self.pages };
+            select! {
+                send(lane.jobs, request) -> _ => {}
+                recv(self.control) -> why => return why.unwrap_or(End::Lost),
             }
         }
     }
-
-    /// Queues a job; waits for room in the lane or a reason to end.
-    fn hand<T>(&self, lane: &Sender<T>, job: T) -> Option<End> {
-        select! {
-            send(lane, job) -> _ => None,
-            recv(self.control) -> why => Some(why.unwrap_or(End::Lost)),
-        }
-    }
-}
-
-fn work(queue: &Receiver<Request>, unread: &Receiver<InvalidLine>, context: &Context, lines: &Lines) {
-    loop {
-        select! {
-            recv(queue) -> asked => match asked {
-                Ok(asked) => lines.write(&act::carry_out(asked, context)),
-                Err(_) => break,
-            },
-            recv(unread) -> misread => match misread {
-                Ok(misread) => lines.write(&Answer::misread(misread)),
-                Err(_) => break,
-            },
-        }
-    }
-    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, context)));
-    unread.try_iter().for_each(|misread| lines.write(&Answer::misread(misread)));
 }
 
 /// Writes new entries of the event log until it ends.
