@@ -13,18 +13,17 @@ use crate::supervisor::{BridgeMode, DialogPolicy};
 
 const ENVIRONMENT: &str = "\
 Environment variables (flags take precedence):
-  CDPILOT_BROWSER           browser executable (*)
-  CDPILOT_CDP_URL           browser to attach to instead of starting one (*)
-  CDPILOT_HEADLESS          true, false or auto: run browsers without a window; takes precedence over config.yaml (*)
-  CDPILOT_HOME              folder for settings, profiles and files [default: ~/.cdpilot]
-  CDPILOT_LOG               log filter for stderr, for example info or cdpilot=debug
-  CDPILOT_NO_AUTOSTART      true or false: same as --no-autostart
-  CDPILOT_PROFILE           same as --profile
-  CDPILOT_SESSION           same as --session
-  CDPILOT_STATE_PASSPHRASE  passphrase of encrypted login states
-  CDPILOT_TIMEOUT_MS        same as --timeout
-  CDPILOT_TOKEN             token of the server [default: the file `token` in the home]
-  CDPILOT_URL               same as --url
+  CDPILOT_BROWSER       browser executable (*)
+  CDPILOT_CDP_URL       browser to attach to instead of starting one (*)
+  CDPILOT_HEADLESS      true, false or auto: run browsers without a window; takes precedence over config.yaml (*)
+  CDPILOT_HOME          folder for settings, profiles and files [default: ~/.cdpilot]
+  CDPILOT_LOG           log filter for stderr, for example info or cdpilot=debug
+  CDPILOT_NO_AUTOSTART  true or false: same as --no-autostart
+  CDPILOT_PROFILE       same as --profile
+  CDPILOT_SESSION       same as --session
+  CDPILOT_TIMEOUT_MS    same as --timeout
+  CDPILOT_TOKEN         token of the server [default: the file `token` in the home]
+  CDPILOT_URL           same as --url
 (*) Read by a server when it starts (`cdpilot serve --stop` ends it, and the next command starts another), and by
     supervise; CDPILOT_BROWSER and CDPILOT_HEADLESS also by demo and bench.
 

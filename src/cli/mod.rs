@@ -8,7 +8,6 @@
 //! | `browser` | the commands that send a request to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, sending requests, starting it |
 //! | `files` | writing files atomically |
-//! | `seal` | encrypting saved login states |
 //! | `secrets` | `cdpilot secrets`: secrets that conversations may type |
 //! | `local_tools` | tools that run in the command's own process and folder |
 //! | `serve`, `signals` | running the server |
@@ -39,7 +38,6 @@ mod man;
 mod mcp;
 mod memory;
 mod output;
-mod seal;
 mod secrets;
 mod serve;
 mod settings;

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_run::Program;
 use crate::support::site::Site;
 
 #[cfg(unix)]
@@ -40,10 +39,9 @@ fn a_login_state_is_saved_to_and_loaded_from_a_file() {
     assert_eq!(asks(&["navigate", &site.url("a", "/")]).0, Some(0));
     evaluate("localStorage.setItem('token', 's3cret'), 1");
 
-    // As it is.
     let plain = path("plain.json");
     let (code, saved) = asks(&["state", "save", &plain]);
-    assert_eq!((code, &saved["encrypted"], &saved["path"]), (Some(0), &json!(false), &json!(plain)), "{saved}");
+    assert_eq!((code, &saved["path"]), (Some(0), &json!(plain)), "{saved}");
     assert!(!saved.to_string().contains("s3cret"), "{saved}");
     let text = fs::read_to_string(&plain).unwrap();
     assert!(text.contains("s3cret") && text.contains("\"format\":\"cdpilot-state\""), "{text}");
@@ -57,27 +55,12 @@ fn a_login_state_is_saved_to_and_loaded_from_a_file() {
     assert!(ran.stdout.contains(&site.url("a", "")) && !ran.stdout.contains("s3cret"), "{ran:?}");
     assert_eq!(evaluate("localStorage.token"), "s3cret");
 
-    // Encrypted.
-    let (word, other) = (path("passphrase"), path("other"));
-    fs::write(&word, "correct horse\nsecond line").unwrap();
-    fs::write(&other, "battery staple\n").unwrap();
+    // One that an earlier version encrypted.
     let sealed = path("sealed.json");
-    let (code, saved) = asks(&["state", "save", &sealed, "--origin", &site.url("a", ""), "--passphrase-file", &word]);
-    assert_eq!((code, &saved["encrypted"]), (Some(0), &json!(true)), "{saved}");
-    let text = fs::read_to_string(&sealed).unwrap();
-    assert!(text.contains("argon2id") && !text.contains("s3cret") && !text.contains("localhost"), "{text}");
-    evaluate("localStorage.clear(), 1");
-    let (code, response) = asks(&["state", "load", &sealed, "--passphrase-file", &other]);
-    assert_eq!(code, Some(1));
-    said(&response, "passphrase is wrong");
+    fs::write(&sealed, r#"{"format":"cdpilot-state-encrypted","version":1,"data":"AAAA"}"#).unwrap();
     let (code, response) = asks(&["state", "load", &sealed]);
-    assert_eq!(code, Some(2), "{response}");
-    said(&response, "CDPILOT_STATE_PASSPHRASE");
-    let home = at.home.root().to_str().unwrap().to_owned();
-    let with_word = Program::new().env("CDPILOT_HOME", &home).env("CDPILOT_STATE_PASSPHRASE", "correct horse");
-    let ran = with_word.run(&["browser", "state", "load", &sealed]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(evaluate("localStorage.token"), "s3cret");
+    assert_eq!((code, &response["code"]), (Some(1), &json!("PATH_REFUSED")), "{response}");
+    said(&response, "without --encrypt");
 
     // A file that is something else is kept.
     let precious = path("precious.txt");
@@ -87,7 +70,8 @@ fn a_login_state_is_saved_to_and_loaded_from_a_file() {
     said(&response, "--force");
     assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
     assert_eq!(asks(&["state", "save", &precious, "--force"]).0, Some(0));
-    assert_eq!(asks(&["state", "save", &sealed]).0, Some(0), "a state is overwritten");
+    let origin = site.url("a", "");
+    assert_eq!(asks(&["state", "save", &sealed, "--origin", &origin]).0, Some(0), "a state is overwritten");
     for (name, text, exit) in [("no.json", "{}", 2), ("no.txt", "text", 1), ("list.json", "[1]", 1)] {
         fs::write(path(name), text).unwrap();
         let (code, response) = asks(&["state", "load", &path(name)]);

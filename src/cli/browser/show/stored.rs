@@ -92,9 +92,8 @@ fn number(value: &Value, what: &str) -> String {
 }
 
 pub(in super::super) fn state_saved(value: &Value, out: &Out) {
-    let encrypted = if is(value, "encrypted") { ", encrypted" } else { "" };
     let saved = format!(
-        "saved {} and {} to {}{encrypted}",
+        "saved {} and {} to {}",
         number(&value["cookies"], "cookie"),
         number(&value["origins"], "origin"),
         word(value, "path")
