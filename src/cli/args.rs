@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::bench::Part;
 use super::{browser, chat, secrets, tool_calls, tool_settings};
 use crate::browser::{Switch, TransportKind};
 use crate::config::AutoSwitch;
@@ -106,7 +105,7 @@ pub(super) enum Command {
     Demo(Demo),
     /// Print a browser's events as JSON lines, and read requests from stdin
     Supervise(Supervise),
-    /// Benchmark calls, events, dialogs, tabs, contexts and browsers on this machine
+    /// Measure how fast a browser answers: round trips, calls and events per second
     Bench(Bench),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS)]
@@ -258,68 +257,34 @@ pub(super) struct Supervise {
 }
 
 const BENCH: &str = "\
-Starts temporary browsers, or uses the running one given by --cdp-url without touching its pages.
-Each value is the median over all rounds, with its range. --timeout limits the whole run
-[default: 600000; with --quick: 180000]. Ctrl-C stops the run and prints the results so far.
+Starts a temporary browser, or uses the running one given by --cdp-url without touching its pages.
+--timeout limits the whole run [default: 120000].
 
-With --json: {ok, version, browser, transport, machine, plan, rows, total_ms}, plus {error, code}
-on failure.
-  machine  os, arch, processors, memory_mib, memory_is (pss: shared pages are divided among
-           processes; rss: shared pages are counted once per process), load_before and
-           load_after (averages over 1, 5 and 15 minutes)
-  rows     part, id, what, unit (us, ms, per_s, KiB, MiB, %, count), median, min, max, rounds
-  Unknown values are null.";
+With --json: {ok, version, browser, transport, calls, p50_us, p95_us, sequential_per_s,
+pipelined_per_s, events_per_s}
+  p50_us, p95_us    duration of a call into a page: median and 95th percentile, microseconds
+  sequential_per_s  calls per second, one after the other
+  pipelined_per_s   calls per second, 64 at a time from one thread
+  events_per_s      console messages per second";
 
 #[derive(Debug, Args)]
 #[command(after_help = BENCH)]
 pub(super) struct Bench {
-    /// Run a shorter benchmark: fewer rounds and repetitions
-    #[arg(long)]
-    pub(super) quick: bool,
-    /// Comma-separated parts to measure [default: all]
-    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
-    pub(super) only: Vec<Part>,
-    /// Number of rounds [default: 5; with --quick: 3]
-    #[arg(long, value_name = "N", value_parser = count(100))]
-    pub(super) rounds: Option<u32>,
-    /// Calls of each kind per round [default: 2000; with --quick: 300]
-    #[arg(long, value_name = "N", value_parser = count(1_000_000))]
-    pub(super) calls: Option<u32>,
-    /// Concurrent calls from one thread [default: 64]
-    #[arg(long, value_name = "N", value_parser = count(1000))]
-    pub(super) in_flight: Option<u32>,
-    /// Console messages per round [default: 50000; with --quick: 5000]
-    #[arg(long, value_name = "N", value_parser = count(10_000_000))]
-    pub(super) events: Option<u32>,
-    /// Dialogs per round [default: 500; with --quick: 60]
-    #[arg(long, value_name = "N", value_parser = count(100_000))]
-    pub(super) dialogs: Option<u32>,
-    /// Tabs to open [default: 20; with --quick: 6]
-    #[arg(long, value_name = "N", value_parser = count(1000))]
-    pub(super) tabs: Option<u32>,
-    /// Browser contexts to create [default: 10; with --quick: 3]
-    #[arg(long, value_name = "N", value_parser = count(1000))]
-    pub(super) contexts: Option<u32>,
-    /// Additional browsers to start [default: 5; with --quick: 2]
-    #[arg(long, value_name = "N", value_parser = count(100))]
-    pub(super) browsers: Option<u32>,
+    /// Calls of each kind
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) calls: u32,
     /// Measure this running browser: ws://…, wss://…, http://host:port or host:port
     #[arg(long, value_name = "URL", conflicts_with_all = ["transport", "browser", "headless"])]
     pub(super) cdp_url: Option<String>,
-    /// Connection to the started browsers
+    /// Connection to the started browser
     #[arg(long, value_enum, default_value = "pipe")]
     pub(super) transport: Transport,
     /// Browser executable [default: CDPILOT_BROWSER, else an installed browser]
     #[arg(long, value_name = "PATH")]
     pub(super) browser: Option<PathBuf>,
-    /// Run browsers without a window [default: CDPILOT_HEADLESS, else true]
+    /// Run the browser without a window [default: CDPILOT_HEADLESS, else true]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
     pub(super) headless: Option<When>,
-}
-
-/// Parses a number from 1 to `most`.
-fn count(most: u32) -> clap::builder::RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..=i64::from(most))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

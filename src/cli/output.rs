@@ -111,14 +111,6 @@ impl Out {
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
-    /// Prints a progress line to a terminal on stderr; the next one replaces it. An empty line removes it.
-    pub(super) fn progress(&self, line: &str) {
-        let mut stderr = io::stderr().lock();
-        if !self.quiet && Style::of(stderr.is_terminal()) == Style::Rich {
-            let _ = write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush());
-        }
-    }
-
     pub(super) fn failure(&self, failure: &Failure) {
         #[derive(Serialize)]
         struct Output<'a> {

@@ -96,9 +96,9 @@ impl StateFile {
     /// Writes the state to the file, and replaces it in the answer by the path.
     pub(super) fn write(&self, answer: &mut Value) -> Result<(), Failure> {
         let state = answer.as_object_mut().and_then(|answer| answer.remove("state"));
-        let state = state.ok_or_else(|| Failure::new("INTERNAL", "the server's answer has no state; it may be of another version: restart it with `cdpilot serve --stop`"))?;
+        let state = state.ok_or_else(|| Failure::new(Code::Internal, "the server's answer has no state; it may be of another version: restart it with `cdpilot serve --stop`"))?;
         let failed =
-            |problem: io::Error| Failure::new("INTERNAL", format!("cannot write {}: {problem}", self.0.display()));
+            |problem: io::Error| Failure::new(Code::Internal, format!("cannot write {}: {problem}", self.0.display()));
         let file = std::path::absolute(&self.0).map_err(failed)?;
         // Not indented: indentation would multiply the size of large databases.
         files::write(&file, Readers::Owner, format!("{state}\n").as_bytes()).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! `cdpilot demo`: demonstrates dialog and frame handling on local pages in a temporary browser, and verifies each step.
 
 mod dialogs;
-pub(super) mod processes;
+mod processes;
 mod run;
 mod site;
 mod steps;

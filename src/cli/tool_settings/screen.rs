@@ -10,6 +10,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, one_line};
 use super::catalog::{Catalog, Row, widths};
 use super::{change, needs_restart, save};
+use crate::code::Code;
 use crate::config::{Config, Home};
 
 /// Visible lines of the list.
