@@ -27,7 +27,7 @@ fn pieces(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
 pub fn cookie_text(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let lines = text.matches('\n').count() + 1;
-    for format in [CookieFormat::Auto, CookieFormat::Netscape, CookieFormat::Curl, CookieFormat::Json] {
+    for format in [CookieFormat::Auto, CookieFormat::Netscape, CookieFormat::Json] {
         let read = read_cookies(&text, format, None, 1.8e9);
         for (line, cookie) in &read.cookies {
             assert!((1..=lines).contains(line), "line {line} of {lines}");

@@ -479,11 +479,11 @@ pub(crate) struct AddCookies {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ImportCookies {
-    /// A Netscape cookie file, curl commands, or a JSON array of cookies.
+    /// A Netscape cookie file or a JSON array of cookies.
     pub(crate) text: String,
     /// Format of `text`. Default: detected.
     pub(crate) format: Option<CookieFormat>,
-    /// URL for cookies without a domain; replaces the URLs of curl commands.
+    /// URL for cookies without a domain.
     pub(crate) url: Option<String>,
 }
 

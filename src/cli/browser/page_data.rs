@@ -100,13 +100,13 @@ enum CookiesWhat {
         #[arg(long = "cookies", value_name = "JSON", conflicts_with_all = ["name", "domain", "address"])]
         several: Option<String>,
     },
-    /// Import cookies from a Netscape cookie file (as curl and yt-dlp write it), curl commands, or the JSON of browser extensions
+    /// Import cookies from a Netscape cookie file (as curl and yt-dlp write it) or the JSON of browser extensions
     Import {
         /// Input file; `-`: stdin
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Format of the file [default: detected]
-        #[arg(long, value_name = "FORMAT", value_parser = one_of::<CookieFormat>(["netscape", "curl", "json"]))]
+        #[arg(long, value_name = "FORMAT", value_parser = one_of::<CookieFormat>(["netscape", "json"]))]
         format: Option<CookieFormat>,
         /// URL for cookies that have no domain
         #[arg(long = "for", value_name = "URL")]

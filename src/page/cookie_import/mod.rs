@@ -1,11 +1,9 @@
-//! Cookies exported by other programs: Netscape cookie files, cURL commands, JSON of browser extensions.
+//! Cookies exported by other programs: Netscape cookie files, JSON of browser extensions.
 //!
 //! The parsers are pure. A faulty line is reported with its number and the reason; it does not affect other lines.
 
-mod curl;
 mod json;
 mod netscape;
-mod shell;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,6 +18,9 @@ const MANY: usize = 10_000;
 const LISTED: usize = 100;
 /// Maximum number of pending cookie commands.
 const AT_ONCE: usize = 200;
+/// Why a curl command is not used.
+const CURL: &str = "curl commands are not read, only Netscape cookie files and JSON arrays of cookies (browser extensions, \
+                    Puppeteer, Playwright)";
 
 /// The format of a text with cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -31,8 +32,6 @@ pub enum CookieFormat {
     Auto,
     /// A Netscape cookie file, as written by `curl -c`, yt-dlp and browser extensions.
     Netscape,
-    /// One or more curl commands, as written by "Copy as cURL" (bash or cmd).
-    Curl,
     /// A JSON array of cookies, as written by browser extensions, Puppeteer and Playwright.
     Json,
 }
@@ -41,15 +40,9 @@ impl CookieFormat {
     /// The format of a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        let text = text.trim_start_matches('\u{feff}').trim_start();
-        let first =
-            text.trim_start_matches(['$', '>', ' ']).split([' ', '\t', '\n', '^', '\\']).next().unwrap_or_default();
-        if text.starts_with(['[', '{']) {
-            Self::Json
-        } else if matches!(first, "curl" | "curl.exe") {
-            Self::Curl
-        } else {
-            Self::Netscape
+        match text.trim_start_matches('\u{feff}').trim_start().starts_with(['[', '{']) {
+            true => Self::Json,
+            false => Self::Netscape,
         }
     }
 }
@@ -59,7 +52,7 @@ impl CookieFormat {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FaultyLine {
-    /// The line number, from 1. For a command over several lines: the line of the option.
+    /// The line number, from 1.
     pub line: usize,
     /// The reason. It contains no cookie value.
     pub reason: String,
@@ -99,19 +92,24 @@ impl ReadCookies {
     }
 }
 
-/// Reads cookies. `url` is the URL for cURL commands without one and for JSON cookies without a domain; `now` is in
-/// Unix seconds.
+/// Reads cookies. `url` is the URL for JSON cookies without a domain; `now` is in Unix seconds.
 #[must_use]
 pub fn read_cookies(text: &str, format: CookieFormat, url: Option<&str>, now: f64) -> ReadCookies {
     let mut read = ReadCookies::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match if format == CookieFormat::Auto { CookieFormat::of(text) } else { format } {
+        CookieFormat::Auto | CookieFormat::Netscape if is_curl_command(text) => read.reject(1, CURL),
         CookieFormat::Auto | CookieFormat::Netscape => netscape::read(text, now, &mut read),
-        CookieFormat::Curl => curl::read(text, url, now, &mut read),
         CookieFormat::Json => json::read(text, url, now, &mut read),
     }
     read.rejected.sort_by_key(|faulty| faulty.line);
     read
+}
+
+/// Whether a text begins with a command of "Copy as cURL", which people try to import.
+fn is_curl_command(text: &str) -> bool {
+    let first = text.trim_start_matches(|c: char| c.is_whitespace() || c == '$' || c == '>');
+    matches!(first.split([' ', '\r', '\n', '^', '\\']).next(), Some("curl" | "curl.exe"))
 }
 
 /// The URL of a host-only cookie.
@@ -189,14 +187,24 @@ mod tests {
         for (text, format) in [
             ("[{}]", CookieFormat::Json),
             ("\u{feff} {\"cookies\": []}", CookieFormat::Json),
-            ("curl 'https://x'", CookieFormat::Curl),
-            ("\n$ curl.exe https://x", CookieFormat::Curl),
-            ("curl^\n \"x\"", CookieFormat::Curl),
             ("# Netscape HTTP Cookie File", CookieFormat::Netscape),
-            ("curled.test\tTRUE\t/\tTRUE\t0\ta\tb", CookieFormat::Netscape),
             ("", CookieFormat::Netscape),
         ] {
             assert_eq!(CookieFormat::of(text), format, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn curl_commands_are_one_faulty_line() {
+        let line = |reason: &str| FaultyLine { line: 1, reason: reason.to_owned() };
+        for text in ["curl 'https://x' \\\n -b a=b", "\n$ curl.exe https://x", "curl^\r\n \"x\"", "curl"] {
+            for format in [CookieFormat::Auto, CookieFormat::Netscape] {
+                assert_eq!(read_cookies(text, format, None, 1.8e9).rejected, [line(CURL)], "{text:?}");
+            }
+        }
+        for host in ["curl", "curled.test"] {
+            let text = format!("{host}\tFALSE\t/\tTRUE\t0\ta\tb");
+            assert_eq!(read_cookies(&text, CookieFormat::Auto, None, 1.8e9).cookies.len(), 1, "{text:?}");
         }
     }
 }

@@ -280,14 +280,9 @@ fn site_routes() -> Vec<Route> {
     vec![
         Route::of(Get, "/cookies", "List cookies", site_data::cookies).tab().secs(8),
         Route::of(Post, "/cookies", "Set cookies; start the browser if needed", site_data::add_cookies).tab().secs(30),
-        Route::of(
-            Post,
-            "/cookies/import",
-            "Set cookies from a cookie file, curl commands or JSON",
-            site_data::import_cookies,
-        )
-        .tab()
-        .mebibytes(8),
+        Route::of(Post, "/cookies/import", "Set cookies from a cookie file or JSON", site_data::import_cookies)
+            .tab()
+            .mebibytes(8),
         Route::of(Delete, "/cookies", "Delete cookies", site_data::delete_cookies).tab().secs(8),
         Route::of(Get, "/storage/local", "Read localStorage items", site_data::local).tab().secs(8),
         Route::of(Post, "/storage/local", "Set localStorage items", site_data::set_local).tab().secs(8),

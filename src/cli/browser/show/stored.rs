@@ -40,7 +40,7 @@ pub(in super::super) fn imported(value: &Value, out: &Out) {
     if let (true, Some(first)) = (is_other, list(value, "rejected").first()) {
         let (line, why) = (count(&first["line"]), word(first, "reason"));
         return out.warning(&format!(
-            "error: no cookie was found; give a cookie file (Netscape), a curl command or JSON; line {line}: {why}"
+            "error: no cookie was found; give a cookie file (Netscape) or JSON; line {line}: {why}"
         ));
     }
     for faulty in list(value, "rejected") {
