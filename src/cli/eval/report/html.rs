@@ -19,10 +19,8 @@ use crate::eval::safety::Cases;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
-/// Whether screenshots are made smaller. Without optimisation that takes 0.2 s for each.
-const SHRINKS: bool = !cfg!(debug_assertions);
 /// Largest size of all screenshots in a report, in bytes. Later ones are left out.
-const MAX_IMAGES: usize = if SHRINKS { 48 << 20 } else { 8 << 20 };
+const MAX_IMAGES: usize = 48 << 20;
 /// Longest text of a step, in characters.
 const MAX_TEXT: usize = 600;
 
@@ -374,7 +372,7 @@ fn text(value: &Value) -> String {
 
 fn image(line: &mut String, folder: &Path, path: &str, images: &mut usize) {
     let Ok(bytes) = std::fs::read(folder.join(path)) else { return };
-    let small = if SHRINKS && path.ends_with(".png") { shrink(&bytes) } else { None };
+    let small = if path.ends_with(".png") { shrink(&bytes) } else { None };
     let kind = if path.ends_with(".jpg") || small.is_some() { "image/jpeg" } else { "image/png" };
     let bytes = small.unwrap_or(bytes);
     *images += bytes.len();
