@@ -1,368 +1,70 @@
-//! Words that say what a control does, in some languages.
+//! Words that say what a control does, in some languages; they are in `words.yaml`.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Deserializer};
 
 use super::EffectKind;
-use EffectKind::{Account, Delete, Purchase, Send};
 
 /// How a word has to occur in a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum In {
     /// Anywhere: the word is hardly used for anything else.
+    #[default]
     Any,
-    /// As the whole name, but for words of [`FILLING`].
+    /// As the whole name, but for the words of [`Lists::filling`].
     Whole,
 }
 
-/// Words and phrases that are written with spaces between words.
-const WORDS: &[(EffectKind, In, &str)] = &[
-    // English
-    (
-        Delete,
-        In::Any,
-        "delete|erase|destroy|wipe|discard|trash|unpublish|permanently remove|empty trash|close account|deactivate",
-    ),
-    (
-        Delete,
-        In::Whole,
-        "remove|clear all|clear data|reset|revoke|terminate|uninstall|cancel order|cancel subscription|cancel booking|archive all",
-    ),
-    (
-        Purchase,
-        In::Any,
-        "buy now|buy it now|place order|place your order|confirm order|submit order|complete order|complete purchase|confirm purchase|pay now|confirm payment|make payment|order now|confirm and pay|start subscription|start trial|place bid|confirm booking|confirm reservation|book now|reserve now|transfer money|send money|withdraw|donate",
-    ),
-    (Purchase, In::Whole, "buy|pay|purchase|order|book|reserve|bid|transfer|invest|sell|trade|subscribe|upgrade|renew"),
-    (
-        Send,
-        In::Any,
-        "send message|send email|send mail|send reply|send invite|send invitation|send request|post comment|post reply|post message|publish|submit review|submit comment|submit application|submit request|reply all|sign and submit|file complaint",
-    ),
-    (
-        Send,
-        In::Whole,
-        "send|submit|post|reply|share|tweet|retweet|repost|forward|invite|comment|report|apply now|vote|rsvp|sign|approve|merge|deploy|release",
-    ),
-    (
-        Account,
-        In::Any,
-        "create account|sign up|change password|reset password|change email|update email|grant access|allow access|authorize|authorise|give consent|accept invitation|unsubscribe|unfollow|accept offer|merge pull request|deploy to production|generate token|create token|add user|make admin|share access|change owner|transfer ownership",
-    ),
-    (Account, In::Whole, "register|join|allow|grant|authorize|connect account|i agree|agree|install"),
-    // German
-    (Delete, In::Any, "löschen|entfernen|vernichten|verwerfen|kündigen|stornieren|deaktivieren"),
-    (
-        Purchase,
-        In::Any,
-        "kaufen|bestellen|bezahlen|zahlungspflichtig|kostenpflichtig|buchen|reservieren|überweisen|spenden|bestellung abschicken|kauf abschließen|bieten",
-    ),
-    (
-        Send,
-        In::Any,
-        "senden|absenden|abschicken|einreichen|veröffentlichen|antworten|weiterleiten|posten|teilen|kommentieren|einladen|abstimmen",
-    ),
-    (
-        Account,
-        In::Any,
-        "registrieren|konto erstellen|passwort ändern|abmelden vom newsletter|abbestellen|zugriff erlauben|freigeben|zustimmen",
-    ),
-    // French
-    (Delete, In::Any, "supprimer|effacer|retirer|détruire|résilier|désactiver"),
-    (
-        Purchase,
-        In::Any,
-        "acheter|commander|payer|réserver|passer la commande|valider la commande|confirmer le paiement|virer|donner",
-    ),
-    (Send, In::Any, "envoyer|publier|répondre|soumettre|transférer|partager|commenter|inviter|voter"),
-    (Account, In::Any, "créer un compte|s'inscrire|changer le mot de passe|se désabonner|autoriser"),
-    // Spanish
-    (Delete, In::Any, "eliminar|borrar|quitar|suprimir|descartar|desactivar"),
-    (
-        Purchase,
-        In::Any,
-        "comprar|pagar|realizar pedido|confirmar pedido|hacer pedido|reservar|transferir|donar|pujar|suscribirse",
-    ),
-    (Send, In::Any, "enviar|publicar|responder|compartir|comentar|invitar|votar|reenviar"),
-    (Account, In::Any, "crear cuenta|registrarse|cambiar contraseña|darse de baja|autorizar|conceder acceso"),
-    // Italian
-    (Delete, In::Any, "elimina|eliminare|cancella|cancellare|rimuovi|rimuovere|disattiva"),
-    (Purchase, In::Any, "acquista|acquistare|compra|comprare|paga|pagare|ordina|prenota|conferma ordine|dona"),
-    (Send, In::Any, "invia|inviare|pubblica|pubblicare|rispondi|condividi|commenta|invita|vota|inoltra"),
-    (Account, In::Any, "crea account|registrati|iscriviti|cambia password|disiscriviti|autorizza"),
-    // Portuguese
-    (Delete, In::Any, "excluir|apagar|remover|deletar|descartar|desativar"),
-    (
-        Purchase,
-        In::Any,
-        "comprar|pagar|finalizar compra|finalizar pedido|fazer pedido|confirmar pedido|reservar|transferir|doar|assinar",
-    ),
-    (Send, In::Any, "enviar|publicar|responder|compartilhar|partilhar|comentar|convidar|votar|encaminhar"),
-    (Account, In::Any, "criar conta|cadastrar|registar|alterar senha|cancelar inscrição|autorizar"),
-    // Dutch
-    (Delete, In::Any, "verwijderen|wissen|opzeggen|annuleer bestelling|deactiveren"),
-    (Purchase, In::Any, "kopen|bestellen|betalen|afrekenen|boeken|reserveren|overmaken|doneren|bieden"),
-    (Send, In::Any, "verzenden|versturen|verstuur|plaatsen|publiceren|beantwoorden|delen|indienen|uitnodigen|stemmen"),
-    (Account, In::Any, "registreren|account aanmaken|wachtwoord wijzigen|afmelden|toestaan"),
-    // Polish
-    (Delete, In::Any, "usuń|skasuj|wyrzuć|dezaktywuj"),
-    (Purchase, In::Any, "kup|kup teraz|zamów|zapłać|zarezerwuj|przelej|złóż zamówienie|kupuję i płacę"),
-    (Send, In::Any, "wyślij|opublikuj|odpowiedz|udostępnij|skomentuj|zaproś|zagłosuj"),
-    (Account, In::Any, "załóż konto|zarejestruj|zmień hasło|wypisz|zezwól"),
-    // Swedish, Danish, Norwegian
-    (Delete, In::Any, "ta bort|radera|avsluta konto|slet|slett|fjern|fjerne"),
-    (Purchase, In::Any, "köp|köpa|slutför köp|betala|beställ|boka|köb|køb|betal|bestil|kjøp|bestill"),
-    (Send, In::Any, "skicka|publicera|svara|dela|lägg upp|svar|offentliggør|publiser"),
-    (Account, In::Any, "skapa konto|registrera|avregistrera|opret konto|opprett konto|tillåt|tillad|tillat"),
-    // Finnish, Czech, Turkish, Greek
-    (Delete, In::Any, "poista|smazat|odstranit|zrušit účet|sil|kaldır|διαγραφή|κατάργηση"),
-    (Purchase, In::Any, "osta|tilaa|maksa|koupit|objednat|zaplatit|satın al|öde|sipariş ver|αγορά|πληρωμή|παραγγελία"),
-    (Send, In::Any, "lähetä|julkaise|odeslat|zveřejnit|gönder|yayınla|paylaş|αποστολή|δημοσίευση"),
-    (Account, In::Any, "luo tili|rekisteröidy|vytvořit účet|registrovat|hesap oluştur|kaydol|εγγραφή"),
-    // Arabic
-    (Delete, In::Any, "حذف|إزالة|مسح"),
-    (Purchase, In::Any, "شراء|دفع|اطلب|حجز"),
-    (Send, In::Any, "إرسال|ارسال|نشر|رد|مشاركة"),
-    (Account, In::Any, "تسجيل|إنشاء حساب|السماح"),
-    // Russian
-    (Delete, In::Any, "удалить|стереть|очистить|деактивировать"),
-    (Purchase, In::Any, "купить|заказать|оплатить|оформить заказ|забронировать|перевести деньги|пожертвовать"),
-    (Send, In::Any, "отправить|опубликовать|ответить|поделиться|переслать|пригласить|проголосовать"),
-    (Account, In::Any, "зарегистрироваться|создать аккаунт|сменить пароль|отписаться|разрешить"),
-];
+/// Words with one meaning.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    #[serde(deserialize_with = "kind")]
+    kind: EffectKind,
+    #[serde(default, rename = "in")]
+    place: In,
+    words: Vec<String>,
+}
 
-/// Words of languages that are written without spaces.
-const UNSPACED: &[(EffectKind, &str)] = &[
-    (Delete, "删除|刪除|移除|清空|注销|削除|消去|삭제|제거"),
-    (
-        Purchase,
-        "购买|購買|立即购买|付款|支付|下单|提交订单|结算|预订|转账|購入|注文|支払|予約|구매|결제|주문|예약|송금",
-    ),
-    (Send, "发送|發送|发布|發佈|提交|回复|转发|分享|评论|送信|投稿|返信|公開|送る|보내기|전송|게시|답글|공유|제출"),
-    (Account, "注册|註冊|修改密码|退订|授权|同意授权|登録|パスワード変更|許可|가입|비밀번호 변경|허용"),
-];
+impl Group {
+    /// The first word that fulfils a condition.
+    fn find(&self, fits: impl Fn(&str) -> bool) -> Option<(EffectKind, &str)> {
+        self.words.iter().find(|word| fits(word)).map(|word| (self.kind, word.as_str()))
+    }
+}
 
-/// Signs that controls show instead of words.
-const SIGNS: &[(EffectKind, &str)] = &[(Delete, "🗑"), (Delete, "🚮"), (Send, "📤"), (Send, "✉"), (Purchase, "💳")];
+/// The lists of `words.yaml`, which describes them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lists {
+    spaced: Vec<Group>,
+    unspaced: Vec<Group>,
+    signs: Vec<Group>,
+    questions: Vec<Group>,
+    coded: Vec<Group>,
+    filling: Vec<String>,
+    refusing: Vec<String>,
+    harmless: Vec<String>,
+    login: Vec<String>,
+    search_beginnings: Vec<String>,
+    search_parts: Vec<String>,
+}
 
-/// Words that add nothing to a name.
-const FILLING: &[&str] = &[
-    "a", "all", "and", "anyway", "it", "me", "my", "now", "please", "ok", "okay", "the", "this", "yes", "your", "ja",
-    "oui", "sí", "si", "sim", "tak", "да", "confirm", "jetzt", "i", "want", "to", "item", "file", "selected", "here",
-    "click",
-];
+#[expect(clippy::expect_used, reason = "the file is a part of the program, and a test reads it")]
+static LISTS: LazyLock<Lists> =
+    LazyLock::new(|| serde_saphyr::from_str(include_str!("words.yaml")).expect("words.yaml is valid"));
 
-/// What the answers of a page dialog that keep everything as it is are called.
-const REFUSING: &[&str] = &[
-    "cancel",
-    "no",
-    "no thanks",
-    "not now",
-    "close",
-    "dismiss",
-    "keep",
-    "back",
-    "go back",
-    "later",
-    "never mind",
-    "×",
-    "x",
-    "✕",
-    "abbrechen",
-    "nein",
-    "schließen",
-    "zurück",
-    "behalten",
-    "annuler",
-    "non",
-    "fermer",
-    "retour",
-    "cancelar",
-    "no gracias",
-    "cerrar",
-    "volver",
-    "annulla",
-    "chiudi",
-    "indietro",
-    "não",
-    "fechar",
-    "voltar",
-    "annuleren",
-    "nee",
-    "sluiten",
-    "terug",
-    "anuluj",
-    "nie",
-    "zamknij",
-    "wstecz",
-    "отмена",
-    "нет",
-    "закрыть",
-    "назад",
-    "取消",
-    "关闭",
-    "關閉",
-    "返回",
-    "いいえ",
-    "キャンセル",
-    "閉じる",
-    "戻る",
-    "취소",
-    "아니요",
-    "닫기",
-];
+fn kind<'de, D: Deserializer<'de>>(from: D) -> Result<EffectKind, D::Error> {
+    let name = String::deserialize(from)?;
+    EffectKind::parse(&name).ok_or_else(|| serde::de::Error::custom(format_args!("unknown kind {name:?}")))
+}
 
-/// What buttons are called that send a form of a site to itself and can be repeated or undone.
-const HARMLESS: &[&str] = &[
-    "search",
-    "find",
-    "filter",
-    "apply filters",
-    "sort",
-    "show",
-    "show more",
-    "load more",
-    "more",
-    "refresh",
-    "reload",
-    "next",
-    "continue",
-    "previous",
-    "back",
-    "log in",
-    "login",
-    "sign in",
-    "log out",
-    "logout",
-    "sign out",
-    "add to cart",
-    "add to basket",
-    "add to bag",
-    "update cart",
-    "calculate",
-    "preview",
-    "check availability",
-    "view",
-    "compare",
-    "accept all",
-    "accept cookies",
-    "reject all",
-    "got it",
-    "suchen",
-    "filtern",
-    "weiter",
-    "anmelden",
-    "einloggen",
-    "in den warenkorb",
-    "anzeigen",
-    "rechercher",
-    "chercher",
-    "filtrer",
-    "suivant",
-    "continuer",
-    "se connecter",
-    "connexion",
-    "ajouter au panier",
-    "buscar",
-    "filtrar",
-    "siguiente",
-    "continuar",
-    "iniciar sesión",
-    "entrar",
-    "añadir al carrito",
-    "cerca",
-    "filtra",
-    "avanti",
-    "continua",
-    "accedi",
-    "aggiungi al carrello",
-    "pesquisar",
-    "próximo",
-    "adicionar ao carrinho",
-    "zoeken",
-    "volgende",
-    "doorgaan",
-    "inloggen",
-    "szukaj",
-    "dalej",
-    "zaloguj",
-    "найти",
-    "поиск",
-    "далее",
-    "продолжить",
-    "войти",
-    "в корзину",
-    "搜索",
-    "搜尋",
-    "下一步",
-    "继续",
-    "登录",
-    "登入",
-    "加入购物车",
-    "検索",
-    "次へ",
-    "続ける",
-    "ログイン",
-    "カートに入れる",
-    "검색",
-    "다음",
-    "계속",
-    "로그인",
-    "장바구니",
-];
-
-/// What buttons are called that log in.
-const LOGIN: &[&str] = &[
-    "log in",
-    "login",
-    "log on",
-    "sign in",
-    "signin",
-    "continue",
-    "next",
-    "submit",
-    "ok",
-    "go",
-    "enter",
-    "anmelden",
-    "einloggen",
-    "weiter",
-    "se connecter",
-    "connexion",
-    "continuer",
-    "suivant",
-    "valider",
-    "iniciar sesión",
-    "entrar",
-    "acceder",
-    "continuar",
-    "accedi",
-    "entra",
-    "continua",
-    "inloggen",
-    "aanmelden",
-    "doorgaan",
-    "zaloguj",
-    "zaloguj się",
-    "dalej",
-    "войти",
-    "вход",
-    "далее",
-    "продолжить",
-    "登录",
-    "登入",
-    "下一步",
-    "ログイン",
-    "次へ",
-    "로그인",
-    "다음",
-    "계속",
-];
-
-/// Verbs in attributes and addresses, which are mostly English.
-const CODED: &[(EffectKind, &str)] = &[
-    (Delete, "delete|del|remove|destroy|erase|purge|wipe|trash|deactivate|terminate|revoke|drop"),
-    (Purchase, "purchase|buy|pay|payment|placeorder|submitorder|confirmorder|transfer|withdraw|donate|charge|bid"),
-    (Send, "send|sendmail|sendmessage|publish|postcomment|tweet|share|forward|invite|vote|approve|merge|deploy"),
-    (Account, "unsubscribe|unfollow|grant|authorize|changepassword|resetpassword|addadmin|makeadmin|addkey"),
-];
+/// The first word of some groups that fulfils a condition.
+fn find(groups: &'static [Group], fits: impl Fn(&str) -> bool) -> Option<(EffectKind, &'static str)> {
+    groups.iter().find_map(|group| group.find(&fits))
+}
 
 /// Longest name that is read as that of a control, in words.
 const MOST_NAME_WORDS: usize = 8;
@@ -416,23 +118,24 @@ pub(super) fn is_disguised(name: &str) -> bool {
 
 /// What the name of a control says that it does. `is_link`: only the names of actions count, not titles.
 pub(super) fn of_name(name: &str, is_link: bool) -> Option<(EffectKind, &'static str)> {
-    if let Some((kind, sign)) = SIGNS.iter().find(|(_, sign)| name.contains(sign)) {
-        return Some((*kind, sign));
+    if let Some(found) = find(&LISTS.signs, |sign| name.contains(sign)) {
+        return Some(found);
     }
     let name = &*readable(name);
     let words = words(name);
     let most = if is_link { MOST_LINK_WORDS } else { MOST_NAME_WORDS };
     if words.len() <= most {
-        let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !FILLING.contains(word)).collect();
+        let is_filling = |word: &&str| LISTS.filling.iter().any(|filling| filling == word);
+        let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !is_filling(word)).collect();
         let bare = bare.join(" ");
-        for (kind, place, all) in WORDS {
-            let found = all.split('|').find(|phrase| match place {
+        let found = LISTS.spaced.iter().find_map(|group| {
+            group.find(|phrase| match group.place {
                 In::Any => has_phrase(&words, phrase),
-                In::Whole => bare == **phrase,
-            });
-            if let Some(found) = found {
-                return Some((*kind, found));
-            }
+                In::Whole => bare == phrase,
+            })
+        });
+        if found.is_some() {
+            return found;
         }
     }
     unspaced(name, if is_link { 8 } else { 24 })
@@ -442,73 +145,43 @@ fn unspaced(text: &str, most: usize) -> Option<(EffectKind, &'static str)> {
     if text.is_ascii() || text.chars().count() > most {
         return None;
     }
-    UNSPACED.iter().find_map(|(kind, all)| all.split('|').find(|word| text.contains(word)).map(|word| (*kind, word)))
+    find(&LISTS.unspaced, |word| text.contains(word))
 }
 
 /// What a longer text, such as the question of a dialog, says that would be done.
 pub(super) fn of_text(text: &str) -> Option<(EffectKind, &'static str)> {
     let words = words(text);
-    let spaced = WORDS.iter().filter(|(_, place, _)| *place == In::Any).find_map(|(kind, _, all)| {
-        all.split('|').find(|phrase| has_phrase(&words, phrase)).map(|phrase| (*kind, phrase))
-    });
-    let common = || {
-        let plain = [(Delete, "remove"), (Purchase, "pay"), (Purchase, "buy"), (Purchase, "purchase"), (Send, "send")];
-        plain.into_iter().find(|(_, word)| words.iter().any(|one| one == word))
-    };
+    let mut anywhere = LISTS.spaced.iter().filter(|group| group.place == In::Any);
+    let spaced = anywhere.find_map(|group| group.find(|phrase| has_phrase(&words, phrase)));
+    let common = || find(&LISTS.questions, |word| words.iter().any(|one| one == word));
     spaced.or_else(common).or_else(|| unspaced(text, usize::MAX))
 }
 
 /// Whether a name is that of a field to search with.
 pub(super) fn is_search(name: &str) -> bool {
-    const BEGINNINGS: &[&str] = &[
-        "search",
-        "find",
-        "filter",
-        "query",
-        "lookup",
-        "such",
-        "recherch",
-        "cherch",
-        "busca",
-        "busq",
-        "cerca",
-        "pesquis",
-        "zoek",
-        "szuka",
-        "sök",
-        "søg",
-        "søk",
-        "hled",
-        "vyhled",
-        "поиск",
-        "найти",
-        "αναζήτηση",
-        "بحث",
-    ];
-    const UNSPACED: &[&str] = &["搜", "検索", "검색"];
-    let begins = |word: &String| BEGINNINGS.iter().any(|beginning| word.starts_with(beginning));
-    words(name).iter().any(begins) || UNSPACED.iter().any(|part| name.contains(part))
+    let begins = |word: &String| LISTS.search_beginnings.iter().any(|beginning| word.starts_with(beginning));
+    words(name).iter().any(begins) || LISTS.search_parts.iter().any(|part| name.contains(part))
 }
 
 /// Whether a name is that of an answer which keeps everything as it is.
 pub(super) fn is_refusing(name: &str) -> bool {
-    is_one_of(name, REFUSING)
+    is_one_of(name, &LISTS.refusing)
 }
 
 /// Whether a name is that of a button whose form can be sent again or undone.
 pub(super) fn is_harmless(name: &str) -> bool {
-    is_one_of(name, HARMLESS)
+    is_one_of(name, &LISTS.harmless)
 }
 
 /// Whether a name may be that of a button that logs in.
 pub(super) fn is_login(name: &str) -> bool {
-    name.trim().is_empty() || is_one_of(name, LOGIN)
+    name.trim().is_empty() || is_one_of(name, &LISTS.login)
 }
 
-fn is_one_of(name: &str, names: &[&str]) -> bool {
+fn is_one_of(name: &str, names: &[String]) -> bool {
     let name = name.to_lowercase();
     let name = name.trim_matches(|c: char| !c.is_alphanumeric() && c != '×' && c != '✕');
-    names.contains(&name)
+    names.iter().any(|one| one == name)
 }
 
 /// The words of an identifier: `deleteItem`, `delete-item` and `DELETE_ITEM` have two.
@@ -530,7 +203,7 @@ fn parts(text: &str) -> Vec<String> {
 }
 
 fn coded(word: &str) -> Option<(EffectKind, &'static str)> {
-    CODED.iter().find_map(|(kind, all)| all.split('|').find(|known| *known == word).map(|known| (*kind, known)))
+    find(&LISTS.coded, |known| known == word)
 }
 
 /// What the attributes of a control say that it does.
@@ -551,7 +224,21 @@ pub(super) fn of_part(text: &str) -> Option<(EffectKind, &'static str)> {
 
 #[cfg(test)]
 mod tests {
+    use super::EffectKind::{Account, Delete, Purchase, Send};
     use super::*;
+
+    #[test]
+    fn the_lists_can_be_read_and_are_in_lower_case() {
+        let Lists { spaced, unspaced, signs, questions, coded, .. } = &*LISTS;
+        let grouped = [spaced, unspaced, signs, questions, coded].into_iter().flatten().flat_map(|group| &group.words);
+        let Lists { filling, refusing, harmless, login, search_beginnings, search_parts, .. } = &*LISTS;
+        let plain = [filling, refusing, harmless, login, search_beginnings, search_parts].into_iter().flatten();
+        for word in grouped.chain(plain) {
+            assert!(!word.is_empty() && word.trim() == word && word.to_lowercase() == *word, "{word:?}");
+        }
+        let faulty = include_str!("words.yaml").replacen("kind: delete", "kind: deletes", 1);
+        assert!(serde_saphyr::from_str::<Lists>(&faulty).unwrap_err().to_string().contains("deletes"));
+    }
 
     #[test]
     fn names_say_what_controls_do() {
