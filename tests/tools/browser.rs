@@ -1,8 +1,12 @@
 //! The browser tools, called as a model calls them.
 
+use std::sync::Arc;
+
+use cdpilot::control::Profile;
 use cdpilot::llm::{ChatRequest, Client, Message, Role, ToolSpec};
-use cdpilot::supervisor::NetworkRequest;
+use cdpilot::supervisor::{LogEvent, NetworkRequest};
 use cdpilot::sync::Deadline;
+use cdpilot::tools::{Allowed, Effect, Guard, Image, Session, ToolContext, ToolError};
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
@@ -11,6 +15,7 @@ use crate::support::share::{rounds, share};
 use crate::support::site::{Answer, Held};
 use crate::support::test_home::TestHome;
 use crate::support::tool_home::{ToolHome, ref_in};
+use crate::support::tool_workspace::no_scope;
 
 const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
     <button onclick=\"out.textContent = confirm('Buy it, ' + n.value + '?') ? 'bought' : 'not bought'\">Buy</button><p id=out>nothing yet</p>
@@ -519,5 +524,49 @@ fn a_dialog_of_an_unloading_page_blocks_nothing() {
         assert_eq!((&gone["title"], gone.get("blockedByDialog")), (&json!("saved"), None), "{button}: {gone}");
         assert_eq!(gone["dismissed_dialogs"][0]["id"], clicked["pending_dialogs"][0]["id"], "{button}: {gone}");
         assert_eq!(title(), "saved", "{button}");
+    }
+}
+
+/// A guard that allows everything.
+struct Permissive;
+
+impl Guard for Permissive {
+    fn guards_all(&self) -> bool {
+        false
+    }
+
+    fn permit(&self, _: Effect, _: &dyn Fn() -> Option<Image>) -> Result<Allowed, ToolError> {
+        Ok(Allowed::Approved)
+    }
+}
+
+#[test]
+fn a_guarded_script_acts_for_its_session() {
+    let Some(tooled) = ToolHome::new("") else { return };
+    let site = &tooled.home.site;
+    site.page("/", "<title>opener</title>");
+    site.page("/popup", "<title>popup</title>");
+    let (session, scope) = (Session::new(), no_scope().with_guard(Arc::new(Permissive)));
+    let call = |name: &str, arguments: Value| {
+        let call = ToolContext::new(&session, &scope, soon());
+        let arguments = arguments.as_object().cloned().unwrap();
+        tooled.registry.call(name, &call, arguments).unwrap_or_else(|error| panic!("{name}: {}", error.to_value()))
+    };
+    call("browser_navigate", json!({ "url": site.url("a", "/") }));
+    let (own, other) = (tooled.home.main().for_session(&session), tooled.home.main().for_session(&Session::new()));
+    let popups = |profile: &Profile| profile.tabs().iter().filter(|tab| tab.url.ends_with("/popup")).count();
+    let open = "window.open('/popup', '_blank', 'noopener'), 1";
+    for (count, (name, argument)) in [(1, ("browser_evaluate", "script")), (2, ("browser_console", "expression"))] {
+        let before = own.events().last();
+        call(name, json!({ argument: open }));
+        let mut actors = Vec::new();
+        for entry in own.events().since(before, 1000).entries {
+            if let LogEvent::ActionStarted(action) | LogEvent::ActionFinished { action, .. } = &*entry.event {
+                actors.push(action.actor.clone());
+            }
+        }
+        // Twice: the attempt to run it without effects, and the script.
+        assert_eq!(actors.iter().map(|actor| actor.as_deref()).collect::<Vec<_>>(), [session.actor(); 4], "{name}");
+        assert_eq!((popups(&own), popups(&other)), (count, 0), "{name}");
     }
 }

@@ -9,8 +9,7 @@ use super::super::guard::{Checked, Doing, check_element, check_keys, check_scrip
 use super::super::tool::Handler;
 use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::{Browser, BrowserTools};
-use crate::code::Code;
-use crate::control::TabHandle;
+use crate::control::{self, TabHandle};
 use crate::page::{
     ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, Node, Shown, ToolArgumentSpec, ToolSpec, Using,
     WaitFor, secrets_in,
@@ -189,12 +188,12 @@ fn guarded(
     handle: &TabHandle,
     mut act: Act,
 ) -> Result<crate::page::Outcome, ToolError> {
+    if let ActKind::Evaluate { .. } = &act.kind {
+        return scripted(browser, call, handle, act);
+    }
     let deadline = act.deadline(call.deadline);
     let perform = |act: &Act| Ok::<_, ToolError>(browser.profile()?.act(handle, act, deadline)?);
     let Some(guard) = call.scope.guard() else { return perform(&act) };
-    if let ActKind::Evaluate { .. } = &act.kind {
-        return scripted(call, handle, act);
-    }
     let enters = submitted(&act.kind);
     // Enter for a line break may send the text.
     act.insert_lines = true;
@@ -299,26 +298,26 @@ fn check<'t>(call: &ToolContext<'_>, handle: &'t TabHandle, kind: &ActKind) -> R
     }
 }
 
-/// Runs a script: first so that V8 ends it before its first effect, and with effects only if the guard allows that.
+/// Runs a script. With a guard, it runs first so that V8 ends it before its first effect, and with effects only if the guard
+/// allows that.
 pub(super) fn scripted(
+    browser: &Browser<'_>,
     call: &ToolContext<'_>,
     handle: &TabHandle,
     act: Act,
 ) -> Result<crate::page::Outcome, ToolError> {
-    let deadline = act.deadline(call.deadline);
-    if call.scope.guard().is_none() {
-        return Ok(handle.tab.act(&act, deadline)?);
-    }
-    let reading = Act { read_only: true, ..act.clone() };
-    match handle.tab.act(&reading, deadline) {
-        Err(error) if error.is_side_effect() => {
-            if let ActKind::Evaluate { script, .. } = &act.kind {
-                check_script(call, handle, script)?;
-            }
-            Ok(handle.tab.act(&act, deadline)?)
+    let (profile, deadline) = (browser.profile()?, act.deadline(call.deadline));
+    if call.scope.guard().is_some() {
+        let reading = Act { read_only: true, ..act.clone() };
+        match profile.act(handle, &reading, deadline) {
+            Err(control::Error::Page(error)) if error.is_side_effect() => {}
+            outcome => return Ok(outcome?),
         }
-        outcome => Ok(outcome?),
+        if let ActKind::Evaluate { script, .. } = &act.kind {
+            check_script(call, handle, script)?;
+        }
     }
+    Ok(profile.act(handle, &act, deadline)?)
 }
 
 fn types(kind: &ActKind) -> bool {

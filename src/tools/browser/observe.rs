@@ -284,6 +284,6 @@ fn evaluated(on: &TabHandle, script: &str, browser: &Browser<'_>, call: &ToolCon
     call.scope.check_script()?;
     super::act::may_evaluate(browser)?;
     let act = Act::parse(json!({ "kind": "evaluate", "fn": script }))?;
-    let outcome = super::act::scripted(call, on, act)?;
+    let outcome = super::act::scripted(browser, call, on, act)?;
     Ok(outcome.result.unwrap_or_default())
 }
