@@ -1,4 +1,5 @@
-//! Generates the typed protocol into `OUT_DIR`; cargo features select the domains. Packs `eval/` for the feature `eval`.
+//! Generates the typed protocol into `OUT_DIR`; cargo features select the domains. Minifies the scripts of the feature `page`, and
+//! packs `eval/` for the feature `eval`.
 
 use std::path::Path;
 use std::{env, ffi::OsString, process::ExitCode};
@@ -20,12 +21,36 @@ fn main() -> ExitCode {
         println!("cargo::error={error}");
         return ExitCode::FAILURE;
     }
+    #[cfg(feature = "page")]
+    if let Err(problem) = scripts::minify(Path::new(&out)) {
+        println!("cargo::error=cannot minify the scripts of pages: {problem}");
+        return ExitCode::FAILURE;
+    }
     #[cfg(feature = "eval")]
     if let Err(problem) = pack::pack(Path::new(&out)) {
         println!("cargo::error=cannot pack eval/: {problem}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
+}
+
+#[cfg(feature = "page")]
+mod scripts {
+    use std::path::Path;
+    use std::{fs, io};
+
+    use minifier::js;
+
+    const PAGE: &str = include!("src/page/script/source.rs");
+    const ORIGIN: &str = include_str!("src/page/login_state/origin.js");
+
+    /// Writes the scripts that run in pages without comments and blanks; names are kept for stack traces.
+    pub(super) fn minify(out: &Path) -> io::Result<()> {
+        for (file, script) in [("page-script.js", PAGE), ("origin.js", ORIGIN)] {
+            fs::write(out.join(file), js::minify(script).to_string())?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(feature = "eval")]

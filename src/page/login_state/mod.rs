@@ -32,8 +32,8 @@ pub use cookie::{PartitionKey, StateCookie};
 pub use load::{LoadedState, RejectedCookie};
 pub use save::{SaveState, SavedState};
 
-/// The script that runs in an empty document of an origin.
-const SCRIPT: &str = include_str!("origin.js");
+/// The script that runs in an empty document of an origin: `origin.js`, minified by `build.rs`.
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/origin.js"));
 /// The `format` of a state.
 pub const STATE_FORMAT: &str = "cdpilot-state";
 /// The format version that is written, and the only one that is read.

@@ -1,4 +1,4 @@
-//! The script that runs in the isolated world of each frame, assembled from the files beside this one.
+//! The script that runs in the isolated world of each frame, assembled in `source.rs` from the files beside this one.
 //!
 //! It is one function scope, evaluated once per document, so all files share their definitions. Each file names the files
 //! that it uses in its line `// Uses:`; `make lint` checks that, and the types. Functions called from Rust are in `calls`;
@@ -8,51 +8,8 @@
 //! field named `id`. Its walker computes role, name, states and values by ARIA, HTML-AAM and accname as Chromium does
 //! (`role.js`, `name.js`, `state.js`); a test compares them with `Accessibility.getPartialAXTree`.
 
-/// The function. Returns the token of the document, and takes the token to use if there is none yet.
-pub(super) const SOURCE: &str = concat!(
-    "(token => {\n\"use strict\";\nif (globalThis.__cdpilot) return globalThis.__cdpilot.token;\n",
-    "const calls = Object.create(null);\n",
-    include_str!("node.js"),
-    include_str!("node-cache.js"),
-    include_str!("kinds.js"),
-    include_str!("role.js"),
-    include_str!("drawing.js"),
-    include_str!("table.js"),
-    include_str!("state.js"),
-    include_str!("value.js"),
-    include_str!("name.js"),
-    include_str!("native.js"),
-    include_str!("content.js"),
-    include_str!("style.js"),
-    include_str!("describe.js"),
-    include_str!("tree.js"),
-    include_str!("act.js"),
-    include_str!("input-probe.js"),
-    include_str!("frame-geometry.js"),
-    include_str!("synthetic-pointer.js"),
-    include_str!("synthetic-drag.js"),
-    include_str!("scroll.js"),
-    include_str!("box.js"),
-    include_str!("text.js"),
-    include_str!("storage.js"),
-    include_str!("upload.js"),
-    include_str!("settle.js"),
-    include_str!("forms.js"),
-    include_str!("synthetic-keys.js"),
-    include_str!("wait.js"),
-    include_str!("find.js"),
-    include_str!("notices.js"),
-    include_str!("element-key.js"),
-    include_str!("element-html.js"),
-    include_str!("fitness.js"),
-    include_str!("identity.js"),
-    include_str!("effect.js"),
-    include_str!("highlight.js"),
-    include_str!("readiness.js"),
-    include_str!("carousel.js"),
-    include_str!("secrets.js"),
-    "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
-);
+/// The function, minified by `build.rs`. Returns the token of the document, and takes the token to use if there is none yet.
+pub(super) const SOURCE: &str = include_str!(concat!(env!("OUT_DIR"), "/page-script.js"));
 
 /// Calls a function of the script in one document. Returns a JSON text: `{"g": 1}` when that document is gone, otherwise
 /// `{"v": …}` or, for an exception, `{"e": …}`. As a value, V8's inspector would copy a large result property by property,
@@ -93,12 +50,12 @@ pub(super) const ADOPT: &str = "function() {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::SOURCE;
+    const WHOLE: &str = include!("source.rs");
 
     /// A second definition would silently replace the first.
     #[test]
     fn nothing_is_defined_twice() {
-        let defined = SOURCE.lines().filter_map(|line| {
+        let defined = WHOLE.lines().filter_map(|line| {
             let name = line.strip_prefix("calls.").and_then(|rest| rest.split_once(" =")).map(|(name, _)| name);
             let start = line.strip_prefix("async ").unwrap_or(line);
             let function = start.strip_prefix("function ").and_then(|rest| rest.split_once('(')).map(|(name, _)| name);
@@ -118,7 +75,7 @@ mod tests {
         assert!(files.len() > 20);
         for file in &files {
             let text = std::fs::read_to_string(file).unwrap();
-            assert!(SOURCE.contains(&text), "{} is not included", file.display());
+            assert!(WHOLE.contains(&text), "{} is missing in source.rs", file.display());
             let uses = text.lines().find_map(|line| line.strip_prefix("// Uses: ")?.strip_suffix('.'));
             let uses = uses.unwrap_or_else(|| panic!("{} has no line `// Uses: …`", file.display()));
             for name in uses.split(", ").filter(|name| *name != "nothing") {
