@@ -110,7 +110,7 @@ fn waits_for_programs_and_servers_end() {
             work(|by| Connection::connect_until(&format!("ws://{address}/"), &connect, by).map(drop)),
             "Err(",
         ),
-        ("loading tools", load(&["mcp-one"]), "CANCELLED"),
+        ("loading tools", load(&["mcp-one"]), "Cancelled"),
         ("loading tools in parallel", load(&["mcp-one", "mcp-two"]), "mcp-two"),
     ];
     for (what, work, expected) in all {

@@ -174,13 +174,14 @@ impl Run {
         let began = Instant::now();
         for number in 1..count + IN_FLIGHT {
             if number <= count {
-                under_way.push_back(cdp(session.send_raw("Runtime.evaluate", &params))?);
+                let sent = session.send_raw("Runtime.evaluate", &params).map_err(supervisor::Error::from)?;
+                under_way.push_back(sent);
             }
             if number >= IN_FLIGHT
                 && let Some(oldest) = under_way.pop_front()
             {
                 self.check()?;
-                cdp(oldest.wait_raw(self.deadline))?;
+                oldest.wait_raw(self.deadline).map_err(supervisor::Error::from)?;
             }
         }
         Ok(rate(count, began))
@@ -197,10 +198,6 @@ impl Run {
         // The answer to a script arrives after its messages.
         Ok(rate(usize::try_from(received() - before).unwrap_or(usize::MAX), began))
     }
-}
-
-fn cdp<T>(outcome: Result<T, crate::cdp::Error>) -> Result<T, Failure> {
-    outcome.map_err(|error| supervisor::Error::from(error).into())
 }
 
 fn rate(count: usize, began: Instant) -> f64 {

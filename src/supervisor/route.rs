@@ -162,6 +162,16 @@ impl Supervisor {
                     let error = attaching.map_or(Error::FrameDetached { frame }, |page| page.not_attached(after));
                     Err(error.or_cancelled(deadline))
                 }
+                // When a browser ends, its pages go before the connection does.
+                Err(error @ (Error::FrameNotFound { .. } | Error::PageNotFound { .. }))
+                    if snapshot.pages.is_empty() =>
+                {
+                    let changed = |s: &View| !s.is_active() || !s.pages.is_empty();
+                    if self.wait_until(deadline.within(DIALOG_GRACE), changed).is_some() {
+                        continue;
+                    }
+                    Err(error.or_cancelled(deadline))
+                }
                 Err(Error::FrameDetached { frame }) => Err(snapshot
                     .page_of_detached(&frame)
                     .and_then(PageView::not_usable)

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cdpilot::supervisor::{EventKind, Frame, FrameRef, PageState, Pages, SupervisorOptions, View};
+use cdpilot::supervisor::{Error, EventKind, Frame, FrameRef, PageState, Pages, SupervisorOptions, View};
 use serde_json::{Value, json};
 
 use crate::support::chrome::{soon, until};
@@ -63,6 +63,21 @@ fn attaching_pipelines_all_commands_and_resumes_last() {
     let now = supervisor.view();
     assert_eq!((now.pages[0].target_id.as_str(), now.pages[0].state), (PAGE, PageState::Ready));
     assert_eq!(&*get(&now, PAGE).unwrap().url, "http://fake.test/");
+}
+
+#[test]
+fn a_call_to_a_page_of_a_browser_that_is_ending_is_told_so() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    fake.emit(None, "Target.detachedFromTarget", json!({ "sessionId": SESSION, "targetId": PAGE }));
+    until(&supervisor, "no page", |now| now.pages.is_empty());
+    std::thread::scope(|scope| {
+        scope.spawn(|| supervisor.stop(soon()));
+        let began = Instant::now();
+        let ended = supervisor.evaluate(&FrameRef::Id(PAGE.into()), "1", soon()).unwrap_err();
+        // It waits a second for the end.
+        assert!(matches!(ended, Error::NotActive { .. }) || began.elapsed() >= Duration::from_secs(1), "{ended}");
+    });
 }
 
 #[test]

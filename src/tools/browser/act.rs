@@ -9,6 +9,7 @@ use super::super::guard::{Checked, Doing, check_element, check_keys, check_scrip
 use super::super::tool::Handler;
 use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::{Browser, BrowserTools};
+use crate::code::Code;
 use crate::control::{self, TabHandle};
 use crate::page::{
     ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Locator, Node, Shown, ToolArgumentSpec, ToolSpec, Using,
