@@ -52,9 +52,14 @@ pub(crate) fn print(outcome: &Outcome) {
     for result in dearest.iter().take(DEAREST) {
         println!("{:>8.1} {:>8.1}  {}", result.cpu.unwrap_or_default(), result.wall, result.test.name);
     }
-    let skipped = outcome.results.iter().filter(|result| result.is_skipped).count();
-    if skipped > 0 {
-        println!("\nOMITTED because they need a browser: {skipped} tests");
+    let mut omitted: BTreeMap<&str, usize> = BTreeMap::new();
+    outcome
+        .results
+        .iter()
+        .filter_map(|result| result.omitted.as_deref())
+        .for_each(|why| *omitted.entry(why).or_default() += 1);
+    for (why, tests) in omitted {
+        println!("OMITTED: {tests} tests, {why}");
     }
 }
 

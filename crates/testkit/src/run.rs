@@ -55,7 +55,7 @@ impl Settings {
     fn kind(&self, test: &Test) -> Kind {
         let mut hasher = DefaultHasher::new();
         test.name.hash(&mut hasher);
-        let is_turn = hasher.finish().wrapping_add(self.seed) % 4 == 0;
+        let is_turn = hasher.finish().wrapping_add(self.seed).is_multiple_of(4);
         if needs_full(&test.name) {
             return Kind::Full;
         }
@@ -68,8 +68,8 @@ impl Settings {
 pub(crate) struct TestResult {
     pub(crate) test: Test,
     pub(crate) passed: bool,
-    /// Whether it did nothing because there is no browser.
-    pub(crate) is_skipped: bool,
+    /// Why it did nothing: what is missing on this machine.
+    pub(crate) omitted: Option<String>,
     /// CPU seconds of its processes and of the browser that it leased.
     pub(crate) cpu: Option<f64>,
     /// Wall time, in seconds.
@@ -185,7 +185,10 @@ impl Worker {
         let cpu = cpu.zip(used).map(|(before, after)| after - before);
         let output = std::fs::read(&self.output).unwrap_or_default();
         let output = String::from_utf8_lossy(&output);
-        let is_skipped = output.contains("SKIPPED");
+        let omitted = output.lines().find_map(|line| {
+            let (_, why) = line.split_once("SKIPPED")?;
+            Some(why.trim_start_matches([',', ':', ' ']).split(": ").next().unwrap_or_default().to_owned())
+        });
         let passed = matches!(&status, Ok(status) if status.success());
         match (&status, passed) {
             (_, true) => println!("test {} ... ok", test.name),
@@ -197,7 +200,7 @@ impl Worker {
                 println!("test {} ... FAILED ({wall:.1} s, CDPILOT_TEST_BROWSER={kind})\n{output}\n{why}", test.name);
             }
         }
-        TestResult { test, passed, is_skipped, cpu, wall }
+        TestResult { test, passed, omitted, cpu, wall }
     }
 
     fn start(&self, test: &Test) -> std::io::Result<Child> {
