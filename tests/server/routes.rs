@@ -268,8 +268,16 @@ fn dialogs_are_listed_and_answered() {
     let seen = api.get("/snapshot").ok();
     assert_eq!((&seen["blockedByDialog"], &seen["snapshot"]), (&json!(true), &json!("")));
     assert_eq!(seen["pending_dialogs"][0]["id"], dialog["id"]);
-    let response = api.act(&json!({ "kind": "press", "key": "a" })).fails(409, "BLOCKED_BY_DIALOG");
-    assert_eq!(response["details"]["pending_dialogs"][0]["id"], dialog["id"]);
+    let advice = "the tab shows a dialog (prompt, Name?); answer it with POST /hooks/dialog first";
+    let press = json!({ "kind": "press", "key": "a" });
+    let raw = json!({ "method": "Runtime.evaluate", "params": { "expression": "1" } });
+    for (route, body) in [("/act", &press), ("/cdp", &raw)] {
+        let response = api.post(route, body).fails(409, "BLOCKED_BY_DIALOG");
+        assert_eq!(
+            (&response["error"], &response["details"]["pending_dialogs"][0]["id"]),
+            (&json!(advice), &dialog["id"])
+        );
+    }
     let response = api.post("/screenshot", &json!({})).fails(409, "BLOCKED_BY_DIALOG");
     assert!(fs::read(response["details"]["lastScreenshot"]["path"].as_str().unwrap()).unwrap().starts_with(b"\x89PNG"));
     let response = api.post("/screenshot", &json!({ "inline": true })).fails(409, "BLOCKED_BY_DIALOG");
