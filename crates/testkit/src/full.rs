@@ -31,7 +31,7 @@ const FULL: &[(&str, &[&str])] = &[
     ("it requests no icons of sites", &["control_egress::without_hosts"]),
     ("its own pages, such as chrome://version, differ", &["supervisor_navigation::blocked_documents"]),
     (
-        "it handles aborted navigations, crashed frames and closing under a dialog of a frame in another way",
+        "aborted navigations, crashed frames, and dialogs during closing, unloading and reconnection end in another way",
         &[
             "attacks::hostile_page::flood",
             "server_leaving::a_navigation_aborted_by_the_page",

@@ -199,7 +199,7 @@ fn call(connection: &Connection, method: &'static str, params: &Value) -> Result
     reply.value().map_err(|problem| problem.to_string())
 }
 
-/// The headless shell as Debian and Playwright's packages name it.
+/// The headless shell as Debian and Chrome for Testing name it.
 fn find_shell() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let found = std::env::split_paths(&folders).flat_map(|folder| SHELLS.map(|name| folder.join(name)));

@@ -168,7 +168,10 @@ pub(super) fn set(
     done.notes = [on.notes, done.notes].concat();
     let other: Vec<String> = after.symmetric_difference(wanted).cloned().collect();
     if !other.is_empty() {
-        done.notes.push(format!("not as chosen: {}; a tool or toolset of the same name decides", other.join(", ")));
+        done.notes.push(format!(
+            "not as chosen: {}, because a tool that was chosen has the name of its toolset",
+            other.join(", ")
+        ));
     }
     Ok(done)
 }
