@@ -8,10 +8,6 @@ use cdpilot::{Act, Browser, BrowserOptions};
 use crate::support::lease::Lease;
 use crate::support::site::Site;
 
-#[cfg(feature = "server")]
-#[path = "../examples/agent.rs"]
-#[allow(dead_code)]
-mod agent;
 #[path = "../examples/capture.rs"]
 #[allow(dead_code)]
 mod capture;
@@ -110,34 +106,4 @@ fn dialogs_of_a_running_browser_are_answered() {
     let out = text(out.text);
     assert!(out.contains("prompt on null: \"Your name?\""), "{out}");
     assert_eq!(page.evaluate::<String>("document.title").unwrap(), "Ada");
-}
-
-#[cfg(feature = "server")]
-#[test]
-fn an_agent_works_with_a_scripted_model() {
-    use cdpilot::config::Home;
-    use serde_json::json;
-
-    let Some(site) = site() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let overrides = crate::support::test_home::overrides(crate::support::browser_path());
-    let (url, mut steps) = (site.url("a", "/three"), 0);
-    let mut model = |tools: &[cdpilot::tools::Tool], last: &serde_json::Value| {
-        assert!(tools.iter().any(|tool| &*tool.name == "browser_click"));
-        steps += 1;
-        match steps {
-            1 => agent::Step::Call("browser_navigate", json!({ "url": url })),
-            2 => agent::Step::Call("browser_click", json!({ "ref": "e999" })),
-            3 => {
-                assert_eq!(last["success"], false, "{last}");
-                agent::Step::Call("browser_snapshot", json!({}))
-            }
-            _ => agent::Step::Done(last["snapshot"].as_str().unwrap_or_default().to_owned()),
-        }
-    };
-    let mut out = Vec::new();
-    agent::run(Home::at(folder.path()), overrides, &mut model, &mut out).unwrap();
-    let out = text(out);
-    assert!(out.starts_with("browser_navigate: true\nbrowser_click: false\nbrowser_snapshot: true\n"), "{out}");
-    assert!(out.contains("button \"Save\""), "{out}");
 }

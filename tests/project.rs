@@ -7,79 +7,50 @@ use std::process::Command;
 
 use cdpilot::code::Code;
 
-/// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 23] = [
-    ("sync", &[]),
-    ("code", &[]),
-    ("text", &[]),
-    ("redact", &[]),
-    ("http", &["code", "sync"]),
-    ("process", &["sync"]),
-    ("cdp", &["http", "redact", "code", "text", "sync"]),
-    ("browser", &["cdp", "process", "redact", "code", "text", "sync"]),
-    ("supervisor", &["browser", "cdp", "redact", "code", "text", "sync"]),
-    ("page", &["supervisor", "cdp", "redact", "code", "text", "sync"]),
-    ("handle", &["page", "supervisor", "browser", "code", "text", "sync"]),
-    ("config", &["text", "sync"]),
-    ("secrets", &["config", "process", "redact", "code", "text", "sync"]),
-    ("control", &["page", "supervisor", "browser", "http", "secrets", "config", "redact", "code", "text", "sync"]),
-    ("llm", &["config", "code", "text", "sync"]),
-    ("store", &["config", "code", "sync"]),
+/// A module and the others of its crate that it may use: only those above it in its list.
+type Module = (&'static str, &'static [&'static str]);
+
+/// The modules of the crates that have layers. Between crates the compiler keeps the order.
+const LAYERS: [(&str, &[Module]); 2] = [
     (
-        "tools",
-        &["control", "secrets", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"],
-    ),
-    ("agent", &["tools", "store", "llm", "control", "secrets", "config", "redact", "code", "text", "sync"]),
-    ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
-    ("eval", &["http", "code", "text", "sync"]),
-    ("api", &["llm", "control", "secrets", "page", "supervisor", "config", "code"]),
-    // Entry points: what they need of the protocol, the modules between offer.
-    (
-        "server",
+        "src",
         &[
-            "api",
-            "mcp",
-            "agent",
-            "tools",
-            "store",
-            "llm",
-            "control",
-            "secrets",
-            "page",
-            "supervisor",
-            "config",
-            "http",
-            "redact",
-            "code",
-            "text",
-            "sync",
+            ("sync", &[]),
+            ("code", &[]),
+            ("text", &[]),
+            ("redact", &[]),
+            ("http", &["code", "sync"]),
+            ("process", &["sync"]),
+            ("cdp", &["http", "redact", "code", "text", "sync"]),
+            ("browser", &["cdp", "process", "redact", "code", "text", "sync"]),
+            ("supervisor", &["browser", "cdp", "redact", "code", "text", "sync"]),
+            ("page", &["supervisor", "cdp", "redact", "code", "text", "sync"]),
+            ("handle", &["page", "supervisor", "browser", "code", "text", "sync"]),
         ],
     ),
     (
-        "cli",
+        "crates/server/src",
         &[
-            "server",
-            "eval",
-            "api",
-            "mcp",
-            "tools",
-            "llm",
-            "control",
-            "page",
-            "supervisor",
-            "browser",
-            "config",
-            "http",
-            "redact",
-            "code",
-            "text",
-            "sync",
+            ("http", &[]),
+            ("config", &[]),
+            ("secrets", &["config"]),
+            ("control", &["http", "secrets", "config"]),
+            ("llm", &["config"]),
+            ("store", &["config"]),
+            ("tools", &["control", "secrets", "llm", "config"]),
+            ("agent", &["tools", "store", "llm", "control", "secrets", "config"]),
+            ("mcp", &["tools", "config"]),
+            ("api", &["llm", "control", "secrets", "config"]),
+            ("server", &["api", "mcp", "agent", "tools", "store", "llm", "control", "secrets", "config", "http"]),
         ],
     ),
 ];
+/// Folders with the code of the product.
+const PRODUCT: [&str; 4] = ["src", "crates/server/src", "crates/eval/src", "crates/cli/src"];
 const LONGEST_FILE: usize = 800;
 const MOST_GENERATED_LINES: usize = 8_000;
-const MOST_CRATES: usize = 60;
+/// Crates that a program embeds without and with the feature `page`.
+const MOST_CRATES: [(&str, usize); 2] = [("", 60), ("page", 75)];
 const ASYNC_RUNTIMES: [&str; 5] = ["tokio", "async-std", "smol", "async-executor", "futures-executor"];
 /// Split, so that this file does not hold them itself.
 const FORBIDDEN: [&str; 5] = [
@@ -120,6 +91,11 @@ fn sources(folder: &str) -> Vec<PathBuf> {
     files(folder).into_iter().filter(|path| path.extension().is_some_and(|e| e == "rs")).collect()
 }
 
+/// The files of the product.
+fn product() -> Vec<PathBuf> {
+    PRODUCT.into_iter().flat_map(sources).collect()
+}
+
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()))
 }
@@ -135,7 +111,7 @@ fn named(text: &str, depth: usize) -> BTreeSet<String> {
         text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
     let mut found = BTreeSet::new();
     let to_root = "super::".repeat(depth);
-    for start in ["crate::", "cdpilot::", to_root.as_str()] {
+    for start in ["crate::", to_root.as_str()] {
         for (at, _) in code.match_indices(start) {
             let rest = &code[at + start.len()..];
             found.extend(if rest.starts_with('{') { group(rest) } else { vec![ident(rest)] });
@@ -178,26 +154,28 @@ fn module_names_are_found_in_every_use_syntax() {
 #[test]
 fn modules_use_only_lower_modules() {
     let mut wrong = Vec::new();
-    for (module, may) in MODULES {
-        for path in sources(&format!("src/{module}")) {
-            let inside = path.strip_prefix(root().join("src")).unwrap();
-            let depth = inside.components().count() - usize::from(inside.ends_with("mod.rs"));
-            let others = named(&read(&path), depth);
-            let others = others.iter().filter(|name| MODULES.iter().any(|(other, _)| other == name));
-            let bad = others.filter(|name| *name != module && !may.contains(&name.as_str()));
-            wrong.extend(bad.map(|name| format!("{}: {module} must not use {name}", shown(&path))));
+    for (folder, modules) in LAYERS {
+        for (module, may) in modules {
+            for path in sources(&format!("{folder}/{module}")) {
+                let inside = path.strip_prefix(root().join(folder)).unwrap();
+                let depth = inside.components().count() - usize::from(inside.ends_with("mod.rs"));
+                let others = named(&read(&path), depth);
+                let others = others.iter().filter(|name| modules.iter().any(|(other, _)| other == name));
+                let bad = others.filter(|name| name != module && !may.contains(&name.as_str()));
+                wrong.extend(bad.map(|name| format!("{}: {module} must not use {name}", shown(&path))));
+            }
         }
     }
-    let main = named(&read(&root().join("src/main.rs")), 99);
-    assert_eq!(main, BTreeSet::from(["cli".to_owned()]), "src/main.rs only calls the command line");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn the_module_list_is_ordered_bottom_up() {
-    for (index, (module, may)) in MODULES.iter().enumerate() {
-        let below = |name: &&str| MODULES[..index].iter().any(|(other, _)| other == name);
-        assert!(may.iter().all(below), "{module} lists a module that does not stand above it");
+fn the_module_lists_are_ordered_bottom_up() {
+    for (_, modules) in LAYERS {
+        for (index, (module, may)) in modules.iter().enumerate() {
+            let below = |name: &&str| modules[..index].iter().any(|(other, _)| other == name);
+            assert!(may.iter().all(below), "{module} lists a module that does not stand above it");
+        }
     }
 }
 
@@ -219,16 +197,12 @@ fn wrong_lines(paths: impl IntoIterator<Item = PathBuf>, is_wrong: impl Fn(&str)
     wrong
 }
 
-/// Modules that stand below `control`.
-fn below_control() -> impl Iterator<Item = PathBuf> {
-    let modules = MODULES.iter().map(|(module, _)| *module).take_while(|module| *module != "control");
-    modules.chain(["llm", "store"]).flat_map(|module| sources(&format!("src/{module}")))
-}
-
 #[test]
-fn lower_modules_use_no_feature_of_an_entry_point() {
-    let flags = ["server", "cli", "page", "default"].map(|flag| format!("feature = \"{flag}\""));
-    let wrong = wrong_lines(below_control(), |line| flags.iter().any(|flag| line.contains(flag)));
+fn modules_of_the_library_do_not_ask_for_the_feature_page() {
+    let modules = LAYERS[0].1.iter().flat_map(|(module, _)| sources(&format!("src/{module}")));
+    let wrong = wrong_lines(modules, |line| {
+        ["page", "default"].iter().any(|flag| line.contains(&format!("feature = \"{flag}\"")))
+    });
     assert!(wrong.is_empty(), "features of lower modules name capabilities:\n{}", wrong.join("\n"));
 }
 
@@ -265,15 +239,13 @@ fn codes_are_compared_as_values() {
     {
         assert!(!compares_a_code(line), "{line}");
     }
-    let wrong = wrong_lines(sources("src"), compares_a_code);
+    let wrong = wrong_lines(product(), compares_a_code);
     assert!(wrong.is_empty(), "compare `kind()` or `Code::parse(…)`:\n{}", wrong.join("\n"));
 }
 
 /// How many names of actions a file may have as texts without being a list of them.
-#[cfg(feature = "page")]
 const MOST_NAMES_OF_ACTIONS: usize = 4;
 
-#[cfg(feature = "page")]
 #[test]
 fn an_action_is_described_once() {
     let names = |path: &PathBuf| {
@@ -281,7 +253,7 @@ fn an_action_is_described_once() {
         let is_named = |kind: &str| lines.iter().any(|(_, line)| line.contains(&format!("\"{kind}\"")));
         cdpilot::page::ACTIONS.iter().filter(|action| is_named(action.kind)).count()
     };
-    let lists: Vec<_> = sources("src").into_iter().filter(|path| names(path) > MOST_NAMES_OF_ACTIONS).collect();
+    let lists: Vec<_> = product().into_iter().filter(|path| names(path) > MOST_NAMES_OF_ACTIONS).collect();
     let lists: Vec<String> = lists.iter().map(|path| shown(path)).collect();
     assert_eq!(lists, ["src/page/act/kinds.rs"], "derive kinds, fields and arguments from `page::ACTIONS`");
 }
@@ -289,7 +261,7 @@ fn an_action_is_described_once() {
 #[test]
 fn every_error_code_in_use_is_listed() {
     let mut unknown = Vec::new();
-    for path in sources("src") {
+    for path in product() {
         for (number, line) in code_of(&path) {
             for start in ["Failure::new(", "ToolError::new(", "failed(", "named("] {
                 let written = line.match_indices(start).filter_map(|(at, _)| {
@@ -311,8 +283,8 @@ fn there_is_one_http_client_of_our_own() {
     };
     let connects = |line: &str| line.contains("TcpStream::connect");
     // The proxy passes requests on.
-    let others = |path: &PathBuf| path.ends_with("src/cdp/ws.rs") || path.ends_with("src/http/proxy/head.rs");
-    let all = || sources("src").into_iter().filter(move |path| !others(path));
+    let others = |path: &PathBuf| path.ends_with("src/cdp/ws.rs") || path.ends_with("server/src/http/proxy/head.rs");
+    let all = || product().into_iter().filter(move |path| !others(path));
     let clients = wrong_lines(all(), writes);
     assert_eq!(clients.len(), 1, "requests are written by src/http/client.rs alone:\n{}", clients.join("\n"));
     assert!(clients[0].starts_with("src/http/client.rs"), "{}", clients[0]);
@@ -324,7 +296,7 @@ fn there_is_one_http_client_of_our_own() {
 /// What ends a wait is an argument: a value of a thread is lost wherever work is handed to another one.
 #[test]
 fn nothing_is_kept_by_threads() {
-    let kept = wrong_lines(sources("src"), |line| line.contains("thread_local!"));
+    let kept = wrong_lines(product(), |line| line.contains("thread_local!"));
     assert!(kept.is_empty(), "pass it as an argument, a cancellation with the deadline: {kept:?}");
 }
 
@@ -337,22 +309,24 @@ fn the_cdp_module_has_no_dialogs() {
 
 #[test]
 fn every_module_is_listed() {
-    let folders = fs::read_dir(root().join("src")).unwrap().flatten().filter(|entry| entry.path().is_dir());
-    let with_files = folders.filter(|entry| fs::read_dir(entry.path()).unwrap().next().is_some());
-    let names: BTreeSet<String> = with_files.map(|entry| entry.file_name().into_string().unwrap()).collect();
-    assert_eq!(names, MODULES.iter().map(|(module, _)| (*module).to_owned()).collect());
+    for (folder, modules) in LAYERS {
+        let folders = fs::read_dir(root().join(folder)).unwrap().flatten().filter(|entry| entry.path().is_dir());
+        let with_files = folders.filter(|entry| fs::read_dir(entry.path()).unwrap().next().is_some());
+        let names: BTreeSet<String> = with_files.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        assert_eq!(names, modules.iter().map(|(module, _)| (*module).to_owned()).collect(), "{folder}");
+    }
 }
 
 #[test]
 fn no_file_is_too_long() {
-    let all = ["src", "cdp-gen/src", "tests", "benches", "examples"].into_iter().flat_map(sources);
+    let all = ["src", "crates", "cdp-gen/src", "tests", "benches", "examples"].into_iter().flat_map(sources);
     let long: Vec<String> = all
         .map(|path| (read(&path).lines().count(), path))
         .filter(|(lines, _)| *lines > LONGEST_FILE)
         .map(|(lines, path)| format!("{}: {lines} lines, at most {LONGEST_FILE}", shown(&path)))
         .collect();
     assert!(long.is_empty(), "{}", long.join("\n"));
-    for short in ["src/main.rs", "src/lib.rs"] {
+    for short in ["src/lib.rs", "crates/cli/src/main.rs", "crates/server/src/lib.rs"] {
         assert!(read(&root().join(short)).lines().count() < 100, "{short} stays under 100 lines");
     }
 }
@@ -360,7 +334,7 @@ fn no_file_is_too_long() {
 #[test]
 fn every_listed_protocol_item_is_used() {
     // Tests and benches count: what only they use must be generated all the same.
-    let all = ["src", "tests", "benches", "examples"].into_iter().flat_map(sources);
+    let all = ["src", "crates", "tests", "benches", "examples"].into_iter().flat_map(sources);
     let texts: Vec<String> = all.map(|path| read(&path)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let unused = cdp_gen::check_items(&texts).unwrap();
@@ -388,39 +362,37 @@ fn no_async_runtime_is_locked() {
 #[allow(clippy::print_stderr)] // a skipped check must not go unseen
 fn the_number_of_crates_for_embedding_is_limited() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut tree = Command::new(cargo);
-    tree.current_dir(root()).args([
-        "tree",
-        "-p",
-        "cdpilot",
-        "-e",
-        "normal",
-        "--no-default-features",
-        "--prefix",
-        "none",
-        "--locked",
-    ]);
-    let listed = match tree.output() {
-        Ok(listed) => listed,
-        Err(problem) => return eprintln!("SKIPPED: there is no cargo to ask for the dependency tree: {problem}"),
-    };
-    assert!(listed.status.success(), "cargo tree: {}", String::from_utf8_lossy(&listed.stderr));
-    let text = String::from_utf8_lossy(&listed.stdout);
-    let crates: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(crates.contains("serde_json"), "the tree reads as expected:\n{text}");
-    assert!(
-        crates.len() < MOST_CRATES,
-        "{} crates without default features, {MOST_CRATES} are too many: {crates:?}",
-        crates.len()
-    );
+    for (feature, most) in MOST_CRATES {
+        let mut tree = Command::new(&cargo);
+        tree.current_dir(root()).args(["tree", "-p", "cdpilot", "-e", "normal", "--prefix", "none", "--locked"]);
+        let listed = match tree.args(["--no-default-features", "--features", feature]).output() {
+            Ok(listed) => listed,
+            Err(problem) => return eprintln!("SKIPPED: there is no cargo to ask for the dependency tree: {problem}"),
+        };
+        assert!(listed.status.success(), "cargo tree: {}", String::from_utf8_lossy(&listed.stderr));
+        let text = String::from_utf8_lossy(&listed.stdout);
+        let crates: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert!(crates.contains("serde_json"), "the tree reads as expected:\n{text}");
+        assert!(
+            crates.len() < most,
+            "{} crates with features {feature:?}, {most} are too many: {crates:?}",
+            crates.len()
+        );
+    }
 }
 
 #[test]
 fn every_test_file_is_declared() {
     let mut forgotten = Vec::new();
-    for (folder, main) in
-        [("tests", "main.rs"), ("tests/support", "mod.rs"), ("cdp-gen/tests/it", "main.rs"), ("benches/cdp", "main.rs")]
-    {
+    for (folder, main) in [
+        ("tests", "main.rs"),
+        ("crates/server/tests", "main.rs"),
+        ("crates/server/tests/support", "mod.rs"),
+        ("crates/eval/tests", "main.rs"),
+        ("crates/cli/tests", "main.rs"),
+        ("cdp-gen/tests/it", "main.rs"),
+        ("benches/cdp", "main.rs"),
+    ] {
         let text = read(&root().join(folder).join(main));
         let lines = || text.lines().map(str::trim);
         let mut declared: BTreeSet<PathBuf> = lines()
@@ -434,7 +406,7 @@ fn every_test_file_is_declared() {
         let others = ["support", "attacks", "data", "har", "peers"];
         for path in sources(folder) {
             let name = path.strip_prefix(root().join(folder)).unwrap();
-            let is_elsewhere = folder != "tests" && name.components().count() > 1;
+            let is_elsewhere = !folder.ends_with("tests") && name.components().count() > 1;
             if is_elsewhere || name == Path::new(main) || others.iter().any(|other| name.starts_with(other)) {
                 continue;
             }

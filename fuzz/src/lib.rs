@@ -1,10 +1,10 @@
 //! Properties that must hold for any input. The fuzz targets call these checks, and so does an ordinary test with
-//! the seeds, `tests/fuzz_seeds.rs`; a check fails by panicking.
+//! the seeds, `crates/cli/tests/fuzz_seeds.rs`; a check fails by panicking.
 
 use cdpilot::cdp::fuzzing::{self, DecodedItem};
-use cdpilot::cli::fuzzing::{Read, stdin_lines};
-use cdpilot::http::fuzzing::{Asked, BODY_BYTES, requests};
 use cdpilot::page::{CookieFormat, read_cookies};
+use cdpilot_cli::fuzzing::{Read, stdin_lines};
+use cdpilot_server::http::fuzzing::{Asked, BODY_BYTES, requests};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

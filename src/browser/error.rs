@@ -203,7 +203,7 @@ impl Error {
 
     /// The message with other words for the options that turn the sandbox and the window off: the settings of a program
     /// that has its own names for them.
-    pub(crate) fn message_with(&self, no_sandbox: &str, headless: &str) -> String {
+    pub fn message_with(&self, no_sandbox: &str, headless: &str) -> String {
         match self {
             Self::Sandbox { root, stderr } => sandbox(*root, no_sandbox, stderr),
             Self::NoDisplay { stderr } => no_display(headless, stderr),

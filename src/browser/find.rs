@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{Error, install};
-use crate::setters::setters;
+use crate::setters;
 
 /// Families of operating systems, as far as paths and package managers differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub struct Sources<'a> {
 }
 
 /// The source of a path that the caller gave, in [`Error::Executable`]; callers that know more replace it.
-pub(crate) const GIVEN: &str = "given";
+pub const GIVEN: &str = "given";
 
 impl<'a> Sources<'a> {
     /// A search in all places of this family of systems.

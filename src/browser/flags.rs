@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Error;
 use super::find::Os;
 use super::options::{LaunchOptions, TransportKind, flag_name};
-use crate::setters::setters;
+use crate::setters;
 
 /// The inputs of the command line besides the options.
 #[derive(Debug, Clone, Copy)]

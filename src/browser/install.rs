@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use super::find::Os;
-use crate::setters::setters;
+use crate::setters;
 
 /// One command of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

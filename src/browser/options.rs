@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::find::Os;
 use crate::cdp::ConnectOptions;
-use crate::setters::setters;
+use crate::setters;
 
 /// How to start a browser. The defaults suit most callers: any installed browser, a temporary profile, a pipe as
 /// transport.

@@ -14,7 +14,7 @@ use super::endpoint::{Endpoint, Scheme};
 use super::{Error, port_file};
 use crate::cdp::{self, http};
 use crate::redact::redact_addresses;
-use crate::setters::setters;
+use crate::setters;
 use crate::sync::Deadline;
 
 /// Options of a resolution.

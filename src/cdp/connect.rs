@@ -9,7 +9,7 @@ use http::Uri;
 use super::error::Error;
 use super::stream::Stream;
 use crate::http::dial;
-use crate::setters::setters;
+use crate::setters;
 use crate::sync::Deadline;
 
 /// Trade-off between latency and CPU time of a call.

@@ -9,7 +9,7 @@ use super::error::{Error, TimeoutKind};
 use super::stream::Stream;
 pub(super) use crate::http::client::host;
 use crate::http::client::{self, Tcp, Wire, exchange};
-use crate::setters::setters;
+use crate::setters;
 use crate::sync::Deadline;
 
 /// Maximum size of a response body, in bytes.

@@ -21,7 +21,7 @@ const CHUNK: usize = 16 * 1024;
 
 /// Why there is no answer. No variant names the address: it may hold a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Error {
+pub enum Error {
     /// The name or value of a header is not valid HTTP.
     #[error("a header name or value is not valid")]
     Header,
@@ -58,7 +58,7 @@ pub(crate) enum Error {
 }
 
 /// A connected byte stream. Its operations wait until its own deadline.
-pub(crate) trait Wire {
+pub trait Wire {
     /// What its operations fail with.
     type Error: From<Error>;
 
@@ -71,46 +71,46 @@ pub(crate) trait Wire {
 
 /// A request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Request<'a> {
+pub struct Request<'a> {
     /// The method, in capitals.
-    pub(crate) method: &'a str,
+    pub method: &'a str,
     /// Host, path and query; scheme and user information are not sent.
-    pub(crate) uri: &'a Uri,
+    pub uri: &'a Uri,
     /// Headers beside `Host`, `Connection` and `Content-Length`.
-    pub(crate) headers: &'a [(String, String)],
+    pub headers: &'a [(String, String)],
     /// The body, if there is one.
-    pub(crate) body: Option<&'a [u8]>,
+    pub body: Option<&'a [u8]>,
     /// Longest body of the answer, in bytes.
-    pub(crate) max_answer: usize,
+    pub max_answer: usize,
 }
 
 /// The head of an answer and the bytes that arrived with it.
-pub(crate) struct Head {
-    pub(crate) status: u16,
+pub struct Head {
+    pub status: u16,
     headers: Vec<(String, String)>,
-    pub(crate) rest: Vec<u8>,
+    pub rest: Vec<u8>,
 }
 
 impl Head {
     /// The first header of that name.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
 /// The path and query of a request line.
-pub(crate) fn path(uri: &Uri) -> &str {
+pub fn path(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
 }
 
 /// The `Host` header: host and port without user information.
-pub(crate) fn host(uri: &Uri) -> String {
+pub fn host(uri: &Uri) -> String {
     let host = uri.host().unwrap_or_default();
     uri.port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// Appends headers after checking that each is one header and nothing more.
-pub(crate) fn push_headers(head: &mut String, headers: &[(String, String)]) -> Result<(), Error> {
+pub fn push_headers(head: &mut String, headers: &[(String, String)]) -> Result<(), Error> {
     for (name, value) in headers {
         let name_ok = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
         if !name_ok || http::HeaderValue::from_str(value).is_err() {
@@ -122,7 +122,7 @@ pub(crate) fn push_headers(head: &mut String, headers: &[(String, String)]) -> R
 }
 
 /// Sends a request and reads status and body of the answer.
-pub(crate) fn exchange<W: Wire>(wire: &W, request: &Request<'_>) -> Result<(u16, Vec<u8>), W::Error> {
+pub fn exchange<W: Wire>(wire: &W, request: &Request<'_>) -> Result<(u16, Vec<u8>), W::Error> {
     let Request { method, uri, headers, body, max_answer } = *request;
     let mut head = format!("{method} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", path(uri), host(uri));
     if let Some(body) = body {
@@ -143,7 +143,7 @@ pub(crate) fn exchange<W: Wire>(wire: &W, request: &Request<'_>) -> Result<(u16,
 }
 
 /// Reads the head of an answer.
-pub(crate) fn read_head<W: Wire>(wire: &W) -> Result<Head, W::Error> {
+pub fn read_head<W: Wire>(wire: &W) -> Result<Head, W::Error> {
     let mut text = Vec::new();
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -224,7 +224,7 @@ fn dechunk(mut raw: &[u8]) -> Option<Option<Vec<u8>>> {
 
 /// A plain TCP connection.
 #[derive(Debug)]
-pub(crate) struct Tcp<'a> {
+pub struct Tcp<'a> {
     socket: TcpStream,
     began: Instant,
     deadline: Deadline<'a>,
@@ -235,7 +235,7 @@ impl<'a> Tcp<'a> {
     ///
     /// # Errors
     /// Those of [`dial::tcp`], [`Error::Broken`].
-    pub(crate) fn connect(uri: &Uri, limit: Duration, deadline: Deadline<'a>) -> Result<Self, Error> {
+    pub fn connect(uri: &Uri, limit: Duration, deadline: Deadline<'a>) -> Result<Self, Error> {
         let began = Instant::now();
         let port = uri.port_u16().unwrap_or(80);
         let socket = dial::tcp(uri.host().unwrap_or_default(), port, deadline.within(limit))?;

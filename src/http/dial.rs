@@ -12,7 +12,7 @@ use crate::sync::{Deadline, spawn};
 ///
 /// # Errors
 /// [`Error::Connect`], [`Error::Timeout`], [`Error::Thread`].
-pub(crate) fn tcp(host: &str, port: u16, deadline: Deadline<'_>) -> Result<TcpStream, Error> {
+pub fn tcp(host: &str, port: u16, deadline: Deadline<'_>) -> Result<TcpStream, Error> {
     let began = Instant::now();
     let mut problem = "the host has no address".to_owned();
     for address in resolve(host.trim_start_matches('[').trim_end_matches(']'), port, deadline)? {

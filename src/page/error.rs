@@ -21,6 +21,12 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// An element with this role and name.
+    #[must_use]
+    pub fn new(role: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { role: role.into(), name: name.into() }
+    }
+
     /// Whether a reader would take it for the same: white space is folded, digits are ignored.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let likeness = |name: &str| {
@@ -363,7 +369,7 @@ impl Error {
     }
 
     /// Whether more time would help: the message ends with that advice, to which an entry point adds its own name for the time.
-    pub(crate) fn advises_more_time(&self) -> bool {
+    pub fn advises_more_time(&self) -> bool {
         match self {
             Self::Supervisor(error) => error.advises_more_time(),
             Self::InField { error, filled, .. } => filled.is_empty() && error.advises_more_time(),

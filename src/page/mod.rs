@@ -58,7 +58,7 @@ pub use act::{
     is_only_secrets, secrets_in,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
-pub(crate) use data::clear_incoming;
+pub use data::clear_incoming;
 use data::{ClearMarks, Downloads};
 pub use data::{
     ConsoleMessage, Cookie, Download, DownloadState, FrameText, NewCookie, PageError, PageText, SameSite, Storage,
@@ -66,7 +66,7 @@ pub use data::{
 };
 pub use effect::{Effect, FieldStates, SentField, SetOff, Using};
 use emulation::Overrides;
-pub(crate) use emulation::device_names;
+pub use emulation::device_names;
 pub use emulation::{
     Change, ColorScheme, Credentials, EmulatedNetwork, Emulation, Geolocation, Media, MediaType, NetworkPreset,
     NetworkSpeed, ReducedMotion, Viewport,
@@ -82,10 +82,10 @@ pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
 };
-pub(crate) use navigation::{BeforeNavigation, Late};
+pub use navigation::{BeforeNavigation, Late};
 pub use navigation::{Navigation, WaitUntil};
 pub use network::{Har, RecordOptions, RequestRecord, RequestTiming, ResponseBody};
-pub(crate) use options::HiddenTexts;
+pub use options::HiddenTexts;
 pub use options::{PageOptions, TabNames};
 pub use screenshot::{
     Annotation, Fit, LabelCounts, PdfOptions, PictureType, Rect, Screenshot, ScreenshotOptions, save,

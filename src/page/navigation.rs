@@ -36,7 +36,7 @@ pub enum WaitUntil {
 
 /// Whether a page that is still loading at the deadline is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Late {
+pub enum Late {
     /// It is an error.
     Fails,
     /// It is a success with [`Navigation::loading`].
@@ -62,13 +62,13 @@ pub struct Navigation {
 
 impl Navigation {
     /// A navigation after which the previous document is gone.
-    pub(crate) fn left(rescued: bool) -> Self {
+    pub fn left(rescued: bool) -> Self {
         Self { rescued, ..Self::default() }
     }
 }
 
 /// The state of a tab before a navigation.
-pub(crate) struct BeforeNavigation {
+pub struct BeforeNavigation {
     target: TargetId,
     /// Number of the newest request.
     request: u64,
@@ -82,7 +82,7 @@ pub(crate) struct BeforeNavigation {
 
 impl BeforeNavigation {
     /// The dialogs of the previous document that were dismissed during the navigation.
-    pub(crate) fn dismissed(&self, now: &supervisor::View) -> Vec<ClosedDialog> {
+    pub fn dismissed(&self, now: &supervisor::View) -> Vec<ClosedDialog> {
         let closed = now.recent.iter().filter(|closed| {
             let id = &closed.dialog.id;
             let was_put_away = self.dialogs.contains(id) || closed.closed_by == ClosedBy::Agent;
@@ -160,7 +160,7 @@ impl Tab {
     }
 
     /// Captures the state of the tab before a navigation.
-    pub(crate) fn before_navigation(&self) -> BeforeNavigation {
+    pub fn before_navigation(&self) -> BeforeNavigation {
         let now = self.supervisor.view();
         BeforeNavigation {
             target: self.target.clone(),
@@ -173,13 +173,7 @@ impl Tab {
     }
 
     /// Like [`goto`](Self::goto), for a caller that already has its turn.
-    pub(crate) fn go(
-        &self,
-        url: &str,
-        until: WaitUntil,
-        late: Late,
-        deadline: Deadline<'_>,
-    ) -> Result<Navigation, Error> {
+    pub fn go(&self, url: &str, until: WaitUntil, late: Late, deadline: Deadline<'_>) -> Result<Navigation, Error> {
         let before = self.before_navigation();
         if until == WaitUntil::None {
             self.supervisor.start_navigation(&self.page(), url, deadline.within(UNDER_WAY))?;
@@ -194,7 +188,7 @@ impl Tab {
     }
 
     /// Downloads that a navigation started, after a moment in which small ones end.
-    pub(crate) fn downloads_of(&self, before: &BeforeNavigation, deadline: Deadline<'_>) -> Vec<Download> {
+    pub fn downloads_of(&self, before: &BeforeNavigation, deadline: Deadline<'_>) -> Vec<Download> {
         let new = || self.downloads().into_iter().filter(|download| download.number > before.download);
         let time = deadline.within(DOWNLOAD);
         while !time.passed()
@@ -206,7 +200,7 @@ impl Tab {
     }
 
     /// Waits for the document of a started navigation; `left` is the outcome of leaving the previous one.
-    pub(crate) fn until_there(
+    pub fn until_there(
         &self,
         before: &BeforeNavigation,
         left: Result<Navigation, supervisor::Error>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::redact::Fingerprint;
-use crate::setters::setters;
+use crate::setters;
 use crate::supervisor::{TargetId, View};
 
 /// Names tabs, such as `t3`, in answers. Called without a lock; must not block.
@@ -34,13 +34,13 @@ impl fmt::Debug for TabNames {
 
 /// Texts that no picture may show, found in pages by their fingerprints.
 #[derive(Clone)]
-pub(crate) struct HiddenTexts(Arc<Fingerprints>);
+pub struct HiddenTexts(Arc<Fingerprints>);
 
 type Fingerprints = dyn Fn(u32) -> Vec<Fingerprint> + Send + Sync;
 
 impl HiddenTexts {
     /// Texts whose fingerprints a function computes for a base. Called without a lock; must not block.
-    pub(crate) fn new(fingerprints: impl Fn(u32) -> Vec<Fingerprint> + Send + Sync + 'static) -> Self {
+    pub fn new(fingerprints: impl Fn(u32) -> Vec<Fingerprint> + Send + Sync + 'static) -> Self {
         Self(Arc::new(fingerprints))
     }
 
@@ -70,7 +70,8 @@ pub struct PageOptions {
     /// Names of the tabs that an action opens. Default `None`: they only have target ids.
     pub tab_names: Option<TabNames>,
     /// Texts that are painted over in pictures. Default `None`.
-    pub(crate) hidden: Option<HiddenTexts>,
+    #[doc(hidden)]
+    pub hidden: Option<HiddenTexts>,
 }
 
 impl Default for PageOptions {

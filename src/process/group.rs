@@ -17,7 +17,7 @@ use crate::sync::{Deadline, pause};
 /// A process group led by a child of this process. Send no signal once the leader is reaped and the group may be empty:
 /// its id may then belong to another process group.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub struct Group {
     leader: Pid,
     /// `None` on old kernels and under strict system call filters, where the leader is polled instead.
     #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// The group of a child that was started as its leader.
-    pub(crate) fn led_by(child: &Child) -> io::Result<Self> {
+    pub fn led_by(child: &Child) -> io::Result<Self> {
         let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
         let leader = Pid::from_raw(raw).ok_or(io::ErrorKind::InvalidData)?;
         Ok(Self {
@@ -37,12 +37,12 @@ impl Group {
     }
 
     /// Its id: the process id of the leader.
-    pub(crate) fn id(&self) -> i32 {
+    pub fn id(&self) -> i32 {
         self.leader.as_raw_nonzero().get()
     }
 
     /// Sends a signal to all processes of the group.
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         let _ = rustix::process::kill_process_group(self.leader, signal);
     }
 
@@ -52,7 +52,7 @@ impl Group {
     }
 
     /// Waits until the leader has ended, without reaping it. Returns whether it has.
-    pub(crate) fn wait_leader(&self, deadline: Deadline<'_>) -> bool {
+    pub fn wait_leader(&self, deadline: Deadline<'_>) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(handle) = &self.handle {
             use std::os::fd::AsFd as _;
@@ -85,7 +85,7 @@ impl Group {
 }
 
 /// Polls a condition that the system does not signal: after 1 ms, then less often, up to every 20 ms.
-pub(crate) fn poll_until(deadline: Deadline<'_>, holds: impl Fn() -> bool) -> bool {
+pub fn poll_until(deadline: Deadline<'_>, holds: impl Fn() -> bool) -> bool {
     let mut step = Duration::from_millis(1);
     loop {
         if holds() {

@@ -43,13 +43,13 @@ pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
 }
 
 /// Folders in `/proc` of all visible processes.
-pub(crate) fn processes() -> impl Iterator<Item = PathBuf> {
+pub fn processes() -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter(|e| e.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit)).map(|e| e.path())
 }
 
 /// The process id of a folder in `/proc`.
-pub(crate) fn number(process: &Path) -> Option<u32> {
+pub fn number(process: &Path) -> Option<u32> {
     process.file_name()?.to_str()?.parse().ok()
 }
 
@@ -85,12 +85,12 @@ fn seen(process: &Path, stat: &Stat) -> Option<ProcessInfo> {
 
 /// A handle for one process, even if its id is reused later.
 #[derive(Debug)]
-pub(crate) struct ProcessHandle(OwnedFd);
+pub struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
     /// Opens a handle. Verify the identity of the process afterwards. `None` for an unknown process, and on kernels
     /// without process handles, where nothing is killed.
-    pub(crate) fn of(pid: u32) -> Option<Self> {
+    pub fn of(pid: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
         pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
     }
@@ -101,7 +101,7 @@ impl ProcessHandle {
     }
 
     /// Sends a signal.
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         let _ = pidfd_send_signal(&self.0, signal);
     }
 

@@ -15,7 +15,7 @@ mod group;
 pub(crate) mod job;
 #[cfg(target_os = "linux")]
 #[path = "list_linux.rs"]
-pub(crate) mod list;
+pub mod list;
 #[cfg(all(unix, not(target_os = "linux")))]
 #[path = "list_ps.rs"]
 pub(crate) mod list;
@@ -23,12 +23,12 @@ pub(crate) mod list;
 mod reaper;
 #[cfg(unix)]
 #[path = "stdio_unix.rs"]
-pub(crate) mod stdio;
+pub mod stdio;
 #[cfg(windows)]
 #[path = "stdio_windows.rs"]
 pub(crate) mod stdio;
 
 #[cfg(unix)]
-pub(crate) use group::{Group, poll_until};
+pub use group::{Group, poll_until};
 #[cfg(unix)]
-pub(crate) use reaper::Reaper;
+pub use reaper::Reaper;

@@ -11,7 +11,7 @@ const PATH: &str = "/usr/bin:/bin";
 /// A running reaper process. Its script begins with `read -r _`, which waits for the end of stdin: this value is
 /// dropped, or this process has ended for any reason.
 #[derive(Debug)]
-pub(crate) struct Reaper {
+pub struct Reaper {
     child: Child,
     /// Closing it lets the script continue.
     _life: PipeWriter,
@@ -20,7 +20,7 @@ pub(crate) struct Reaper {
 impl Reaper {
     /// Starts a reaper process in a process group, whose id cannot be reused while it lives. Group 0 creates a new
     /// group that it leads. `name` is `$0` of the script, visible on its command line.
-    pub(crate) fn start(group: i32, name: &str, script: &str, args: &[&OsStr]) -> io::Result<Self> {
+    pub fn start(group: i32, name: &str, script: &str, args: &[&OsStr]) -> io::Result<Self> {
         let (input, life) = io::pipe()?;
         let mut path = OsString::from(PATH);
         if let Some(ours) = std::env::var_os("PATH") {
@@ -41,12 +41,12 @@ impl Reaper {
     }
 
     /// The process.
-    pub(crate) fn child(&self) -> &Child {
+    pub fn child(&self) -> &Child {
         &self.child
     }
 
     /// Kills and reaps the reaper process; its script does not run.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

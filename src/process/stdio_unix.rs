@@ -16,16 +16,16 @@ const LAST_READS: usize = 16;
 
 /// Stops reading and writing on drop.
 #[derive(Debug)]
-pub(crate) struct Stop {
+pub struct Stop {
     _end: PipeWriter,
 }
 
 /// The receiving side of a [`Stop`].
 #[derive(Debug)]
-pub(crate) struct Stopped(PipeReader);
+pub struct Stopped(PipeReader);
 
 /// Creates both sides of a stop.
-pub(crate) fn stop() -> io::Result<(Stop, Stopped)> {
+pub fn stop() -> io::Result<(Stop, Stopped)> {
     let (stopped, end) = io::pipe()?;
     Ok((Stop { _end: end }, Stopped(stopped)))
 }
@@ -54,7 +54,7 @@ pub(super) fn wait_readable(fd: BorrowedFd<'_>, deadline: Deadline<'_>) -> io::R
 
 /// Passes data to `take` until the end of the stream or the stop. Data available at the stop is still read, up to 1
 /// MiB.
-pub(crate) fn read_until_stopped(mut from: impl Read + AsFd, stopped: &Stopped, mut take: impl FnMut(&[u8])) {
+pub fn read_until_stopped(mut from: impl Read + AsFd, stopped: &Stopped, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; BUFFER];
     let mut reads_left = LAST_READS;
     loop {
@@ -80,7 +80,7 @@ pub(crate) fn read_until_stopped(mut from: impl Read + AsFd, stopped: &Stopped, 
 ///
 /// # Errors
 /// The other end is closed, or writing was stopped.
-pub(crate) fn write_until_stopped(to: &mut (impl Write + AsFd), mut bytes: &[u8], stopped: &Stopped) -> io::Result<()> {
+pub fn write_until_stopped(to: &mut (impl Write + AsFd), mut bytes: &[u8], stopped: &Stopped) -> io::Result<()> {
     while !bytes.is_empty() {
         match to.write(bytes) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

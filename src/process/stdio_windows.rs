@@ -12,7 +12,7 @@ pub(crate) struct Stop;
 
 /// The receiving side of a [`Stop`].
 #[derive(Debug)]
-pub(crate) struct Stopped;
+pub struct Stopped;
 
 /// Creates both sides of a stop.
 #[allow(clippy::unnecessary_wraps)] // as on Unix

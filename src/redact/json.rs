@@ -30,7 +30,7 @@ impl ChangingSecrets {
     }
 
     /// As [`cover_json`](Self::cover_json), for the fields of an object.
-    pub(crate) fn cover_fields(&self, fields: &mut Map<String, Value>) {
+    pub fn cover_fields(&self, fields: &mut Map<String, Value>) {
         fields.values_mut().for_each(|value| self.cover_json(value));
         rename(fields, |name| self.cover(name));
     }

@@ -29,7 +29,7 @@ mod stored;
 
 pub use addresses::redact_addresses;
 pub(crate) use headers::cover_header;
-pub(crate) use stored::{Fingerprint, forms_of};
+pub use stored::{Fingerprint, forms_of};
 
 use addresses::redact_among_others;
 use forms::cover_forms;
@@ -48,7 +48,7 @@ pub struct Secrets {
 
 /// A text to redact.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Covered {
+pub struct Covered {
     text: String,
     /// Whether it is left alone as a part of a longer word or number: a short secret would match too much.
     whole: bool,
@@ -73,13 +73,13 @@ impl Covered {
     }
 
     /// Whether it has enough characters to be redacted.
-    pub(crate) fn is_long_enough(&self) -> bool {
+    pub fn is_long_enough(&self) -> bool {
         self.text.chars().count() >= SHORTEST_OWN
     }
 
     /// The text to redact.
     #[allow(dead_code, reason = "not used in builds without tools")]
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
@@ -106,17 +106,17 @@ impl Covered {
 /// Secrets that can be replaced while they are in use. Clones, and all [`Secrets`] that [include](Secrets::including) them,
 /// share them.
 #[derive(Clone, Default)]
-pub(crate) struct ChangingSecrets(Arc<RwLock<Arc<[Covered]>>>);
+pub struct ChangingSecrets(Arc<RwLock<Arc<[Covered]>>>);
 
 #[allow(dead_code, reason = "not used in builds without tools")]
 impl ChangingSecrets {
     /// Replaces them. Those of less than four characters are ignored.
-    pub(crate) fn replace(&self, secrets: impl IntoIterator<Item = String>) {
+    pub fn replace(&self, secrets: impl IntoIterator<Item = String>) {
         self.replace_covered(secrets.into_iter().map(Covered::anywhere));
     }
 
     /// Like [`replace`](Self::replace), with the places where they are redacted.
-    pub(crate) fn replace_covered(&self, secrets: impl IntoIterator<Item = Covered>) {
+    pub fn replace_covered(&self, secrets: impl IntoIterator<Item = Covered>) {
         *self.0.write() = sorted(secrets);
     }
 
@@ -125,12 +125,12 @@ impl ChangingSecrets {
     }
 
     /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.read().is_empty()
     }
 
     /// Redacts these secrets, and nothing else.
-    pub(crate) fn cover<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn cover<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         let all = self.get();
         for secret in all.iter() {
@@ -192,7 +192,7 @@ impl Secrets {
     /// The same set with secrets that can be replaced later.
     #[allow(dead_code, reason = "not used in builds without tools")]
     #[must_use]
-    pub(crate) fn including(&self, changing: &ChangingSecrets) -> Self {
+    pub fn including(&self, changing: &ChangingSecrets) -> Self {
         let mut all = self.changing.clone();
         all.push(changing.clone());
         Self { own: Arc::clone(&self.own), changing: all }

@@ -25,7 +25,7 @@ const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'*').remove(b' ');
 
 /// The forms of a secret to redact: as it is, in upper and lower case, encoded for URLs, forms, HTML, JSON and as Base64.
-pub(crate) fn forms_of(secret: &str) -> impl Iterator<Item = Covered> + use<> {
+pub fn forms_of(secret: &str) -> impl Iterator<Item = Covered> + use<> {
     let folded = secret.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain = [secret.to_owned(), folded, secret.to_uppercase(), secret.to_lowercase()];
     let is_short = secret.chars().count() < LONG;
@@ -184,7 +184,7 @@ fn in_html(text: &str) -> String {
 
 /// A fingerprint of a text: a page can find the text by it, but cannot read it from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Fingerprint {
+pub struct Fingerprint {
     /// UTF-16 code units.
     pub(crate) length: usize,
     pub(crate) hash: u32,
@@ -192,7 +192,7 @@ pub(crate) struct Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of a text: a polynomial of its UTF-16 code units at `base`, modulo 2^32.
-    pub(crate) fn of(text: &str, base: u32) -> Self {
+    pub fn of(text: &str, base: u32) -> Self {
         let step = |(length, hash): (usize, u32), unit: u16| {
             (length + 1, hash.wrapping_mul(base).wrapping_add(u32::from(unit)))
         };

@@ -373,7 +373,7 @@ impl Error {
     }
 
     /// Whether more time would help: the message ends with that advice, to which an entry point adds its own name for the time.
-    pub(crate) fn advises_more_time(&self) -> bool {
+    pub fn advises_more_time(&self) -> bool {
         matches!(
             self,
             Self::StartTimeout { .. } | Self::PageBusy { .. } | Self::ScriptTimeout { .. } | Self::Timeout { .. }

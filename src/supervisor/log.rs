@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
+use serde_json::{Map, Value};
 
 use super::snapshot::{BridgeReason, ClosedDialog, ConsoleEntry, Dialog, DownloadView, PageState};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::sync;
+use crate::text::camel_case;
 
 /// The log of a supervisor, or of all consecutive supervisors of a profile.
 pub type EventLog = sync::Log<EventRecord>;
@@ -31,7 +33,9 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    pub(crate) fn new(target_id: Option<TargetId>, event: LogEvent) -> Self {
+    /// An event of a page, or of the browser.
+    #[must_use]
+    pub fn new(target_id: Option<TargetId>, event: LogEvent) -> Self {
         Self { target_id, event: Arc::new(event) }
     }
 
@@ -47,24 +51,23 @@ impl EventRecord {
     }
 }
 
-/// `{seq, ts, type, targetId?, data}`, with the fields of [`LogEvent`] in `data`.
+/// `{seq, ts, type, targetId?, data}`, with [`LogEvent::fields`] in `data`.
 impl Serialize for Entry {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("seq", &self.seq)?;
         map.serialize_entry("ts", &self.ts)?;
-        map.serialize_entry("type", &self.kind())?;
+        map.serialize_entry("type", self.kind().as_str())?;
         if let Some(target) = &self.target_id {
             map.serialize_entry("targetId", target)?;
         }
-        map.serialize_entry("data", &*self.event)?;
+        map.serialize_entry("data", &self.event.fields())?;
         map.end()
     }
 }
 
 /// Kinds of events in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A page was opened.
@@ -111,10 +114,40 @@ pub enum EventKind {
     Ended,
 }
 
-/// An event. In JSON it is an object of its fields; times are in Unix seconds.
+impl EventKind {
+    /// Its name in JSON, such as `tab_opened`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TabOpened => "tab_opened",
+            Self::TabClosed => "tab_closed",
+            Self::PopupBlocked => "popup_blocked",
+            Self::Frame => "frame",
+            Self::Navigated => "navigated",
+            Self::NavigationBlocked => "navigation_blocked",
+            Self::DialogOpened => "dialog_opened",
+            Self::DialogClosed => "dialog_closed",
+            Self::Console => "console",
+            Self::FileChooser => "file_chooser",
+            Self::Download => "download",
+            Self::Crashed => "crashed",
+            Self::Responsiveness => "responsiveness",
+            Self::Resync => "resync",
+            Self::Bridge => "bridge",
+            Self::Rescued => "rescued",
+            Self::Disconnected => "disconnected",
+            Self::Reconnected => "reconnected",
+            Self::ActionStarted => "action_started",
+            Self::ActionFinished => "action_finished",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+/// An event. In JSON it is the object [`fields`](LogEvent::fields); times are in Unix seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
+#[serde(untagged, rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum LogEvent {
     /// A page was opened.
@@ -350,6 +383,27 @@ impl Action {
 }
 
 impl LogEvent {
+    /// The fields of the event as programs outside read them: in `camelCase`, except those of a dialog, which are named as in its
+    /// object. Lines and columns count from 1.
+    #[must_use]
+    pub fn fields(&self) -> Map<String, Value> {
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Map::new() };
+        let field = |(name, value): (String, Value)| {
+            let value = match (self, name.as_str(), &value) {
+                (Self::Console(_), "line" | "column", Value::Number(number)) => {
+                    number.as_i64().map_or(value, |number| (number + 1).into())
+                }
+                (Self::Download(_), "state", Value::String(state)) => camel_case(state).into(),
+                _ => value,
+            };
+            (camel_case(&name), value)
+        };
+        match self {
+            Self::DialogOpened(_) | Self::DialogClosed(_) => fields,
+            _ => fields.into_iter().map(field).collect(),
+        }
+    }
+
     /// The kind of the event.
     #[must_use]
     pub fn kind(&self) -> EventKind {

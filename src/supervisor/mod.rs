@@ -16,6 +16,7 @@
 //! | `current_connection`, `redial` | the current connection, and reconnecting |
 //! | `snapshot`, `tree` | the published state |
 //! | `log` | the numbered event log |
+//! | `examples` | events and pages for tests |
 //! | `handle`, `evaluate`, `session_calls`, `navigate`, `browser_call`, `dialog_call`, `passive_queries` | the public calls |
 //! | `route`, `call_watchdog`, `liveness`, `value` | choosing the session of a call, waiting for it, its result |
 //! | `owned_pages` | which pages belong to other supervisors of this process |
@@ -36,6 +37,7 @@ mod dialog_call;
 mod dialog_policy;
 mod error;
 mod evaluate;
+mod examples;
 mod handle;
 mod hidden_page;
 mod inputs;

@@ -9,7 +9,7 @@ use super::navigation_policy::NavigationPolicy;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::redact::Secrets;
-use crate::setters::setters;
+use crate::setters;
 
 /// The pages that belong to the task. Popups of its pages belong to it too.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use super::state::Request;
 use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
-use crate::setters::setters;
+use crate::setters;
 use crate::sync::Deadline;
 
 /// Key of the command that takes a page offline. While it is set, no other network condition is sent.

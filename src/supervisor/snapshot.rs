@@ -294,7 +294,8 @@ pub struct Frame {
     pub(crate) loader: Arc<str>,
     /// Whether it is navigating; its session accepts no commands meanwhile.
     #[serde(skip)]
-    pub(crate) navigating: bool,
+    #[doc(hidden)]
+    pub navigating: bool,
 }
 
 /// A download of a page, as the log and the view show it.

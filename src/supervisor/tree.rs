@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::snapshot::{Frame, View};
 use crate::cdp::protocol::page::FrameId;
-use crate::setters::setters;
+use crate::setters;
 
 /// Limits of a frame tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

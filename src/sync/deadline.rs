@@ -56,7 +56,7 @@ impl<'c> Deadline<'c> {
     }
 
     /// The same deadline for calls that fail once something has delayed them for longer than the limit.
-    pub(crate) fn delayed_at_most<'n>(self, limit: &'n DelayLimit) -> Deadline<'n>
+    pub fn delayed_at_most<'n>(self, limit: &'n DelayLimit) -> Deadline<'n>
     where
         'c: 'n,
     {
@@ -136,7 +136,7 @@ impl<'c> Deadline<'c> {
 
     /// The instant until which a wait may block before it checks whether the deadline has [passed](Self::passed): the
     /// deadline itself, or earlier if it can be cancelled.
-    pub(crate) fn next_check(self) -> Instant {
+    pub fn next_check(self) -> Instant {
         match self.cancel {
             Some(_) => self.within(CHECK_INTERVAL).at,
             None => self.at,

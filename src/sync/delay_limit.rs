@@ -8,13 +8,15 @@ use parking_lot::Mutex;
 /// deadline ([`Deadline::delayed_at_most`](super::Deadline::delayed_at_most)), it counts from when their delay began, and
 /// begins anew when they are no longer delayed.
 #[derive(Debug)]
-pub(crate) struct DelayLimit {
+pub struct DelayLimit {
     after: Duration,
     since: Mutex<Option<Instant>>,
 }
 
 impl DelayLimit {
-    pub(crate) fn new(after: Duration) -> Self {
+    /// A limit that is exceeded when calls are delayed for longer than `after`.
+    #[must_use]
+    pub fn new(after: Duration) -> Self {
         Self { after, since: Mutex::new(None) }
     }
 

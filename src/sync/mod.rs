@@ -16,9 +16,9 @@ mod turns;
 
 pub use cancel::Cancel;
 pub use deadline::Deadline;
-pub(crate) use delay_limit::DelayLimit;
+pub use delay_limit::DelayLimit;
 pub use log::{Bytes, Log, Logged, Tail};
-pub(crate) use panics::fault_point;
+pub use panics::fault_point;
 pub use panics::{OnPanic, on_panic};
 pub use publish::{Published, Versioned};
 pub use thread::{Thread, pause, spawn};

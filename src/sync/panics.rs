@@ -46,7 +46,7 @@ impl<F: FnOnce()> fmt::Debug for OnPanic<F> {
 /// Panics when a test requests it: when the folder `CDPILOT_TEST_FAULTS` contains a file with the name of `place`,
 /// which is removed first. Does nothing in builds without debug assertions.
 #[cfg(debug_assertions)]
-pub(crate) fn fault_point(place: fmt::Arguments<'_>) {
+pub fn fault_point(place: fmt::Arguments<'_>) {
     use std::path::PathBuf;
     use std::sync::OnceLock;
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -63,7 +63,7 @@ pub(crate) fn fault_point(place: fmt::Arguments<'_>) {
 
 #[cfg(not(debug_assertions))]
 #[inline(always)]
-pub(crate) fn fault_point(_place: fmt::Arguments<'_>) {}
+pub fn fault_point(_place: fmt::Arguments<'_>) {}
 
 #[cfg(test)]
 mod tests {

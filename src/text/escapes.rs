@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// Whether a character is invisible or changes the direction of text, so that a text with it does not mean what it
 /// shows. Excludes line breaks, tabs, and the variation selectors of emoji.
-pub(crate) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -15,7 +15,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
 }
 
 /// A text with hidden characters written as `\u{202e}`.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -32,7 +32,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 
 /// A JSON text with hidden characters, and all other control characters of Unicode, escaped like `\u202e`: the same
 /// value, and safe on a terminal. White space between values stays.
-pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_hidden) {
         return Cow::Borrowed(json);
     }

@@ -2,7 +2,7 @@
 
 /// A message of serde about the value at `path` (`.` or nothing for the whole), without names of Rust types. Of given
 /// values, only numbers and unknown names among known ones are repeated.
-pub(crate) fn serde_in_words(path: &str, message: &str) -> String {
+pub fn serde_in_words(path: &str, message: &str) -> String {
     let path = if path == "." { "" } else { path };
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
@@ -41,7 +41,7 @@ fn variant_in_words(message: &str) -> Option<String> {
 }
 
 /// The type that serde expects, without the name of a Rust type.
-pub(crate) fn expected_in_words(expected: &str) -> &str {
+pub fn expected_in_words(expected: &str) -> &str {
     match expected {
         "a sequence" => "a list",
         "a map" => "an object",

@@ -17,7 +17,7 @@ static BEGINNINGS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [Finder::ne
 
 /// A JSON text with each escape of a lone surrogate replaced by that of U+FFFD. The length stays; a text without such
 /// escapes is not copied.
-pub(crate) fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
+pub fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
     if BEGINNINGS.iter().all(|beginning| beginning.find(json).is_none()) {
         return Cow::Borrowed(json);
     }

@@ -13,7 +13,7 @@ use tungstenite::Message;
 use crate::support::fake_cdp::{Fake, soon};
 use crate::support::tls::server;
 
-const ROOT: &[u8] = include_bytes!("../data/tls/root.pem");
+const ROOT: &[u8] = include_bytes!("../../crates/testkit/data/tls/root.pem");
 const LARGE: usize = 5 * 1024 * 1024;
 
 /// A browser behind TLS. Answers echo the length of the request; `Test.large` is answered with 5 MB,

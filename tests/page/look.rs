@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cdpilot::page::{ElementType, Hint, Look, LookOptions, Rect, Use, VisibleElement};
-use serde_json::json;
 
 use crate::support::chrome::soon;
 use crate::support::pixels::Pixels;
@@ -39,32 +38,6 @@ fn tab(name: &str) -> Option<TestTab> {
     }
     page.resize(1280, 720);
     Some(page)
-}
-
-impl TestTab {
-    fn resize(&self, width: u32, height: u32) {
-        self.tab
-            .emulate(
-                &serde_json::from_value(json!({ "viewport": { "width": width, "height": height } })).unwrap(),
-                soon(),
-            )
-            .unwrap();
-    }
-
-    fn look(&self) -> Look {
-        self.look_for(LookOptions::new())
-    }
-
-    fn look_for(&self, options: LookOptions) -> Look {
-        self.tab.look_at(&options, soon()).unwrap()
-    }
-
-    /// All pages of the picture.
-    fn look_at_all(&self) -> Vec<Look> {
-        let first = self.look();
-        let rest: Vec<Look> = (2..=first.pages).map(|page| self.look_for(LookOptions::new().page(page))).collect();
-        std::iter::once(first).chain(rest).collect()
-    }
 }
 
 fn ids(elements: &[VisibleElement]) -> Vec<&str> {

@@ -2,7 +2,7 @@
 //! and clicks reach the element whose id was given.
 
 use cdpilot::browser::{BrowserProcess, TransportKind};
-use cdpilot::page::{Look, LookOptions, VisibleElement};
+use cdpilot::page::{Look, VisibleElement};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -49,23 +49,14 @@ const YELLOW: [u8; 3] = [0xff, 0xd4, 0x00];
 /// Height of the question above a preview, in pixels.
 const BANNER: u32 = 34;
 
-impl TestTab {
-    fn show(&self) {
-        self.site.page("/", PAGE);
-        for (name, colour) in COLOURS.iter().filter(|(name, _)| matches!(*name, "near" | "far")) {
-            self.site.page(&format!("/{name}"), &frame(name, *colour));
-        }
-        self.go("/");
-        self.frame("/near");
-        self.frame("/far");
+fn show(page: &TestTab) {
+    page.site.page("/", PAGE);
+    for (name, colour) in COLOURS.iter().filter(|(name, _)| matches!(*name, "near" | "far")) {
+        page.site.page(&format!("/{name}"), &frame(name, *colour));
     }
-
-    fn looks(&self) -> Vec<Look> {
-        let at = |page| self.tab.look_at(&LookOptions::new().page(page), soon()).unwrap();
-        let first = at(1);
-        let rest: Vec<Look> = (2..=first.pages).map(at).collect();
-        std::iter::once(first).chain(rest).collect()
-    }
+    page.go("/");
+    page.frame("/near");
+    page.frame("/far");
 }
 
 fn named<'a>(look: &'a Look, name: &str) -> &'a VisibleElement {
@@ -92,7 +83,7 @@ fn is_framed(picture: &Pixels, (left, top, right, bottom): (u32, u32, u32, u32))
 fn check(page: &TestTab, setting: &str) {
     let clean = Pixels::decode(&page.tab.clean_picture(soon()).unwrap().bytes);
     assert!(clean.width <= 1280 && clean.height <= 720, "{setting}");
-    let looks = page.looks();
+    let looks = page.look_at_all();
     for (name, colour) in share(COLOURS, 4) {
         let what = format!("{setting}: {name}");
         let area = bounds_below(&clean, 0, colour).unwrap_or_else(|| panic!("{what} is not in the picture"));
@@ -141,7 +132,7 @@ fn boxes_and_clicks_fit_at_every_zoom_of_the_page_and_scale_of_the_device() {
     for (factor, zoom) in share([(1.0, 0.67), (1.0, 2.0), (1.5, 1.0), (2.0, 2.0)], 1) {
         let Some((_folder, browser)) = browser(factor, 100.0) else { return };
         let page = TestTab::of("zoom-device", browser);
-        page.show();
+        show(&page);
         assert_eq!(page.value("devicePixelRatio").as_f64(), Some(factor));
         page.eval(&format!("document.documentElement.style.zoom = {zoom}; box.scrollTop = 180; 0"));
         check(&page, &format!("device scale {factor}, CSS zoom {zoom}"));
@@ -153,7 +144,7 @@ fn boxes_and_clicks_fit_at_every_zoom_of_the_browser() {
     for (percent, factor) in share([(67.0, 1.0), (150.0, 2.0)], 1) {
         let Some((_folder, browser)) = browser(factor, percent) else { return };
         let page = TestTab::of("zoom-browser", browser);
-        page.show();
+        show(&page);
         let ratio = page.value("devicePixelRatio").as_f64().unwrap();
         assert!((ratio - factor * percent / 100.0).abs() < 0.01, "{percent} %: {ratio}");
         check(&page, &format!("browser zoom {percent} %, device scale {factor}"));
@@ -164,13 +155,13 @@ fn boxes_and_clicks_fit_at_every_zoom_of_the_browser() {
 fn boxes_are_around_what_a_pinch_zoom_shows() {
     let Some((_folder, browser)) = browser(1.0, 100.0) else { return };
     let page = TestTab::of("zoom-pinch", browser);
-    page.show();
+    show(&page);
     for scale in share([1.5, 2.0], 1) {
         let scaled = json!({ "pageScaleFactor": scale });
         page.supervisor().call_raw(&page.top(), "Emulation.setPageScaleFactor", &scaled, soon()).unwrap();
         let seen = page.value("visualViewport.scale").as_f64().unwrap();
         assert!((seen - scale).abs() < 0.01, "{seen}");
-        let looks = page.looks();
+        let looks = page.look_at_all();
         let clean = Pixels::decode(&page.tab.clean_picture(soon()).unwrap().bytes);
         let mut found = 0;
         for (name, colour) in COLOURS {

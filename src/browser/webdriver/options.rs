@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::endpoint::Endpoint;
 use super::super::options::{Surroundings, Switch};
 use crate::cdp::ConnectOptions;
-use crate::setters::setters;
+use crate::setters;
 
 /// How to attach, for every kind of address.
 #[derive(Debug, Clone, Default)]

@@ -163,6 +163,14 @@ pub struct OpenedTab {
     pub title: String,
 }
 
+impl OpenedTab {
+    /// A tab that is there instead of one that was closed, for programs that keep a browser open.
+    #[must_use]
+    pub fn new(target_id: TargetId, tab_id: Option<String>, url: String, title: String) -> Self {
+        Self { target_id, tab_id, url, title }
+    }
+}
+
 /// A file chooser that an action opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -12,7 +12,7 @@ use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::network::{self, CookieSameSite, DeleteCookies, SetCookie};
 use crate::cdp::protocol::storage::GetCookies;
 use crate::page::{Error, Tab};
-use crate::setters::setters;
+use crate::setters;
 use crate::sync::Deadline;
 
 /// Maximum number of cookies set by one call.

@@ -26,6 +26,6 @@ pub(super) use cookies::{is_host, is_web};
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
 pub use file_chooser::{Upload, UploadedFiles};
-pub(crate) use partial_downloads::clear_incoming;
+pub use partial_downloads::clear_incoming;
 pub use storage::Storage;
 pub use text::{FrameText, PageText};

@@ -64,7 +64,7 @@ pub(super) fn is_incoming(file: &Path) -> bool {
 
 /// Removes the folders of downloads in progress of killed processes: those whose owner file is not locked. Returns
 /// their paths.
-pub(crate) fn clear_incoming(downloads: &Path) -> Vec<PathBuf> {
+pub fn clear_incoming(downloads: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(downloads).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     ours.map(|entry| entry.path()).filter(|folder| clear(folder)).collect()

@@ -50,7 +50,7 @@ const DEVICES: [Device; 20] = [
 const NEAR: usize = 3;
 
 /// The names of all devices.
-pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
+pub fn device_names() -> impl Iterator<Item = &'static str> {
     DEVICES.iter().map(|device| device.name)
 }
 

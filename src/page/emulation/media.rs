@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setters::setters;
+use crate::setters;
 
 /// The media type that style sheets see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

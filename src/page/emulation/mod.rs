@@ -19,7 +19,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub(crate) use devices::device_names;
+pub use devices::device_names;
 pub use media::{ColorScheme, Media, MediaType, ReducedMotion};
 pub use throttle::{EmulatedNetwork, NetworkPreset, NetworkSpeed};
 
@@ -33,7 +33,7 @@ use crate::cdp::protocol::emulation::{
 use crate::cdp::protocol::network::{self, Headers, SetExtraHttpHeaders};
 use crate::cdp::rt::Command;
 use crate::page::{Error, Tab};
-use crate::setters::setters;
+use crate::setters;
 use crate::supervisor::{self, Login, PersistentCommand, SessionScope};
 use crate::sync::Deadline;
 use devices::Device;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setters::setters;
+use crate::setters;
 use crate::supervisor::Throttle;
 
 /// The speed of a network.

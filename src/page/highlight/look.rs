@@ -11,7 +11,7 @@ use super::draw;
 use super::element::{ElementType, VisibleElement};
 use super::paging::{Placed, pages};
 use super::ready::{Readiness, Signs};
-use crate::setters::setters;
+use crate::setters;
 use crate::sync::{Deadline, pause};
 
 /// Pauses before a page that is not ready is looked at again.

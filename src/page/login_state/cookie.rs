@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::cdp::protocol::network::{self, CookieSameSite, CookieSourceScheme, SetCookie};
 use crate::page::data::is_host;
 use crate::page::{Cookie, SameSite};
-use crate::setters::setters;
+use crate::setters;
 
 /// A cookie of a login state. `Debug` does not show its value.
 #[derive(Clone, PartialEq, Serialize)]

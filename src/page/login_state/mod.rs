@@ -26,7 +26,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::setters::setters;
+use crate::setters;
 
 pub use cookie::{PartitionKey, StateCookie};
 pub use load::{LoadedState, RejectedCookie};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{LoginState, OriginReport, OriginState, SCRIPT, Skipped, StateCookie, origins};
 use crate::page::{Error, Storage, Tabs};
-use crate::setters::setters;
+use crate::setters;
 use crate::supervisor::{HiddenPage, TargetId};
 use crate::sync::Deadline;
 

@@ -6,7 +6,7 @@ use super::requests::{ResponseBody, limited};
 use crate::cdp;
 use crate::page::{Download, Error, Tab};
 use crate::redact::{Secrets, cover_header};
-use crate::setters::setters;
+use crate::setters;
 use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders};
 use crate::sync::Deadline;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Error;
 use super::canvas::{Canvas, failed};
-use crate::setters::setters;
+use crate::setters;
 
 /// The type of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

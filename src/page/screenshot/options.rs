@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::Error;
 use super::encode::{Fit, JPEG_SIDE, PictureType, sides_within};
 use crate::cdp::protocol::target::TargetId;
-use crate::setters::setters;
+use crate::setters;
 
 /// What to capture, and how to encode it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

@@ -7,7 +7,7 @@ use super::super::{Error, Tab};
 use crate::cdp;
 use crate::cdp::protocol::io;
 use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
-use crate::setters::setters;
+use crate::setters;
 use crate::supervisor::{self, FrameRef, is_disk_full};
 use crate::sync::Deadline;
 

@@ -56,7 +56,7 @@ use super::refs::Latest;
 use super::world::Doc;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::setters::setters;
+use crate::setters;
 use crate::supervisor::{ClosedDialog, Dialog, FrameTree, Secrets};
 use crate::sync::Deadline;
 

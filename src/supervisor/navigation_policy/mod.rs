@@ -44,7 +44,7 @@ pub struct Place {
 impl Place {
     /// A place by its scheme, the name or address of its host, and its port.
     #[allow(dead_code, reason = "not used in builds without the control server")]
-    pub(crate) fn new(scheme: &str, host: &str, port: u16) -> Self {
+    pub fn new(scheme: &str, host: &str, port: u16) -> Self {
         Self { scheme: scheme.into(), host: host.into(), port }
     }
 
@@ -159,6 +159,6 @@ pub(super) fn shown(url: &str) -> String {
 }
 
 #[cfg(not(feature = "navigation"))]
-pub(super) fn shown(_url: &str) -> String {
+pub fn shown(_url: &str) -> String {
     String::new()
 }

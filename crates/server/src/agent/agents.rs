@@ -1,0 +1,487 @@
+//! The conversations of a home.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, bounded};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::approvals::{self, Decision, MOST_NOTE};
+use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, complete};
+use super::live::{Interrupted, Live};
+use super::messages::{Entry, Kind};
+use super::prompts::Prompts;
+use super::repair;
+use super::settings::{NewConversation, REFUSED_HOSTS, Settings};
+use super::slots::Slots;
+use super::{Error, Follower, WRITE, held_up, questions, run};
+use crate::control::Control;
+use crate::llm::Models;
+use crate::store::{self, Batch, Conversation, ConversationState, Store};
+use crate::tools::Toolbox;
+use cdpilot::sync::{Deadline, Thread, spawn};
+
+/// How long runs may take to end when all conversations are dropped.
+const ENDING: Duration = Duration::from_secs(5);
+/// How many conversations are kept in memory before those that are not in use are dropped.
+const MOST_LIVES: usize = 256;
+/// How long the end of a thread is waited for once the end of its run is stored.
+const SETTLING: Duration = Duration::from_secs(1);
+/// How long the end of a run is waited for before its conversation is deleted.
+const STOPPING: Duration = Duration::from_secs(10);
+
+/// Provides the tools of the home. Called at the start of each run.
+pub trait ProvideTools: Send + Sync {
+    /// The toolbox of the home.
+    ///
+    /// # Errors
+    /// The reason why there is none, as part of a sentence.
+    fn toolbox(&self) -> Result<Toolbox, String>;
+}
+
+impl ProvideTools for Toolbox {
+    fn toolbox(&self) -> Result<Toolbox, String> {
+        Ok(self.clone())
+    }
+}
+
+impl<F: Fn() -> Result<Toolbox, String> + Send + Sync> ProvideTools for F {
+    fn toolbox(&self) -> Result<Toolbox, String> {
+        self()
+    }
+}
+
+/// The conversations of a home. Clones are the same; dropping the last one interrupts all runs.
+#[derive(Debug, Clone)]
+pub struct Agents {
+    owner: Arc<Owner>,
+}
+
+/// Ends all runs when it is dropped. Runs themselves hold [`Inner`] only.
+#[derive(Debug)]
+struct Owner {
+    inner: Arc<Inner>,
+    /// Dropping it ends the thread that watches runs.
+    end: Option<Sender<()>>,
+    watch: Option<Thread>,
+}
+
+/// What all conversations share.
+pub(super) struct Inner {
+    pub(super) control: Arc<Control>,
+    pub(super) tools: Box<dyn ProvideTools>,
+    pub(super) store: Store,
+    pub(super) prompts: Prompts,
+    pub(super) slots: Slots,
+    /// Locked for map operations only.
+    lives: Mutex<HashMap<String, Arc<Live>>>,
+    is_ending: AtomicBool,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner").field("lives", &self.lives.lock().len()).finish_non_exhaustive()
+    }
+}
+
+impl Agents {
+    /// The conversations of a home, with its browsers, the source of its tools, and its database. Runs that a crash
+    /// interrupted become idle and can be resumed.
+    ///
+    /// # Errors
+    /// [`Error::Store`]; [`Error::Prompt`] when a prompt template of the home does not render.
+    pub fn new(control: Arc<Control>, tools: impl ProvideTools + 'static, store: Store) -> Result<Self, Error> {
+        let prompts = Prompts::of(control.home())?;
+        store.recover(Deadline::after(WRITE))?;
+        let inner = Inner {
+            control,
+            tools: Box::new(tools),
+            store,
+            prompts,
+            slots: Slots::default(),
+            lives: Mutex::default(),
+            is_ending: AtomicBool::new(false),
+        };
+        let inner = Arc::new(inner);
+        let (end, ended) = bounded(0);
+        let watched = Arc::clone(&inner);
+        let watch = spawn("agent-watch", move || held_up::watch(&watched, &ended));
+        let watch = watch.map_err(|problem| Error::Thread { problem: problem.to_string() })?;
+        Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch) }) })
+    }
+
+    pub(super) fn inner(&self) -> &Arc<Inner> {
+        &self.owner.inner
+    }
+
+    /// Creates a conversation. Returns its id, a random UUID.
+    ///
+    /// # Errors
+    /// Nothing is stored after an error. [`Error::Model`], [`Error::Toolset`], [`Error::Control`] for an unknown profile,
+    /// [`Error::Tools`], [`Error::Store`].
+    pub fn create(&self, new: NewConversation) -> Result<String, Error> {
+        let inner = self.inner();
+        let models = Models::of(inner.control.home())?;
+        let alias = new.model.as_deref().unwrap_or(&inner.control.config().agent.model);
+        let model = models.find(Some(alias))?.0.to_owned();
+        inner.control.profile(new.profile.as_deref())?;
+        let mode = new.mode;
+        let settings = Settings::of(new);
+        let toolbox = inner.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
+        let resolved = toolbox.toolsets().resolve_all(&settings.toolsets, &std::collections::BTreeSet::new());
+        if let Some(problem) = resolved.problems.into_iter().next() {
+            return Err(problem.into());
+        }
+        if !settings.hosts().is_empty() {
+            inner.control.hosts(&settings.hosts())?;
+            if settings.share_login {
+                let problem = "hosts: the cookies of the profile belong to a browser context without limits; leave out share_login, or hosts";
+                return Err(Error::BadRequest { problem: problem.to_owned() });
+            }
+        }
+        for name in settings.secrets() {
+            let found = inner.control.secret_store().find(&name);
+            found.map_err(|problem| Error::BadRequest { problem: format!("secrets: {problem}") })?;
+        }
+        let id = uuid()?;
+        let settings = serde_json::to_value(&settings)
+            .map_err(|problem| Error::BadRequest { problem: format!("the settings cannot be stored: {problem}") })?;
+        let new = store::NewConversation::new(&*id, model, mode.as_str()).settings(settings);
+        inner.store.create_conversation(new, Deadline::after(WRITE))?;
+        Ok(id)
+    }
+
+    /// Sends a message of the user, which starts a run. Returns the id of the last event before it: following from there
+    /// gives all events of the run.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for an empty text, [`Error::NotFound`], [`Error::Conflict`] while the conversation runs or
+    /// waits for an answer, [`Error::Ending`], [`Error::Store`].
+    pub fn send(&self, id: &str, text: &str) -> Result<u64, Error> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Error::BadRequest { problem: "the message is empty; send a text".to_owned() });
+        }
+        let inner = self.inner();
+        let (conversation, live) = inner.find(id)?;
+        let text = inner.cover(text)?;
+        inner.settle(&conversation, &live);
+        run::begin(inner, &live, |live| {
+            // As it is now that no other run can begin.
+            if inner.stored(&live.id)?.state == ConversationState::Waiting {
+                return Err(Error::conflict("the conversation waits for an answer; answer its question, or stop it"));
+            }
+            let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
+            let entry = Entry::user(Kind::Plain, &*text);
+            let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
+            let event = AgentEvent::message(Source::User, &*text).into_value();
+            let batch = batch.title(&*text).event(AGENT_EVENT, event);
+            let batch = match forget_refused_hosts(&inner.stored(&live.id)?) {
+                Some(settings) => batch.settings(settings),
+                None => batch,
+            };
+            Ok(batch.state(ConversationState::Active).unfinished(true))
+        })
+    }
+
+    /// Answers the open question of a conversation, which continues it: the answer is the result of the call that asked.
+    /// Returns the id of the last event before, as [`send`](Self::send).
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for an empty text, [`Error::NotFound`], [`Error::Conflict`] without an open question,
+    /// [`Error::Ending`], [`Error::Store`].
+    pub fn answer(&self, id: &str, text: &str) -> Result<u64, Error> {
+        self.answer_question(id, None, text)
+    }
+
+    /// Like [`answer`](Self::answer), for the question with an id; [`Error::Conflict`] if another one or none is open.
+    ///
+    /// # Errors
+    /// Those of [`answer`](Self::answer).
+    pub fn answer_question(&self, id: &str, question_id: Option<&str>, text: &str) -> Result<u64, Error> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Error::BadRequest { problem: "the answer is empty; send a text".to_owned() });
+        }
+        let inner = self.inner();
+        let (conversation, live) = inner.find(id)?;
+        let text = inner.cover(text)?;
+        inner.settle(&conversation, &live);
+        run::begin(inner, &live, |live| {
+            let question = inner.store.open_question(&live.id, Deadline::after(WRITE))?;
+            let question = question.ok_or_else(|| Error::conflict("the conversation has asked no question"))?;
+            if question.kind == store::QuestionKind::Approval {
+                return Err(Error::conflict(
+                    "the conversation waits for an approval; answer it with approval_id and decision (once, origin, kind or refuse)",
+                ));
+            }
+            if question_id.is_some_and(|wanted| *wanted != *question.id) {
+                return Err(Error::conflict(
+                    "another question is open than the one with this question_id; read it first",
+                ));
+            }
+            let batch = questions::answered(&question, Some(&text));
+            Ok(batch.state(ConversationState::Active).unfinished(true))
+        })
+    }
+
+    /// Answers the question whether something may be done, which continues the conversation. Returns the id of the last event
+    /// before, as [`send`](Self::send). What was approved is done only if it is still what was shown.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for a note that is too long, [`Error::NotFound`], [`Error::Conflict`] if no such question is open,
+    /// [`Error::Ending`], [`Error::Store`].
+    pub fn decide(&self, id: &str, approval_id: &str, decision: Decision, note: &str) -> Result<u64, Error> {
+        let note = note.trim();
+        if note.chars().count() > MOST_NOTE {
+            return Err(Error::BadRequest { problem: format!("note: at most {MOST_NOTE} characters") });
+        }
+        let inner = self.inner();
+        let (conversation, live) = inner.find(id)?;
+        let note = inner.cover(note)?;
+        inner.settle(&conversation, &live);
+        run::begin(inner, &live, |live| {
+            let question = inner.store.open_question(&live.id, Deadline::after(WRITE))?;
+            let question = question.filter(|open| open.kind == store::QuestionKind::Approval && open.id == approval_id);
+            let question = question.ok_or_else(|| {
+                Error::conflict("no question with this approval_id is open; it may have been answered already")
+            })?;
+            let (batch, approved) = approvals::decided(&inner.stored(&live.id)?, &question, decision, &note)?;
+            live.set_approved(approved);
+            Ok(batch.state(ConversationState::Active).unfinished(true))
+        })
+    }
+
+    /// Pauses the run of a conversation before its next call or request to the model.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] when it is not running or paused already.
+    pub fn pause(&self, id: &str) -> Result<(), Error> {
+        let (_, live) = self.inner().find(id)?;
+        match live.set_paused(true) {
+            true => Ok(()),
+            false => Err(Error::conflict("the conversation is not running, or paused already")),
+        }
+    }
+
+    /// Continues a paused run, or the unfinished turn of a conversation that is not running. Returns the id of the last
+    /// event before, as [`send`](Self::send).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] when there is nothing to continue; [`Error::Ending`], [`Error::Store`].
+    pub fn resume(&self, id: &str) -> Result<u64, Error> {
+        let inner = self.inner();
+        let (conversation, live) = inner.find(id)?;
+        if live.set_paused(false) {
+            return Ok(conversation.last_event);
+        }
+        inner.settle(&conversation, &live);
+        let nothing = || Error::conflict("the conversation is not paused and has no unfinished turn; send a message");
+        if live.is_running() {
+            return Err(nothing());
+        }
+        run::begin(inner, &live, |live| {
+            // As it is now that no other run can begin.
+            let now = inner.stored(&live.id)?;
+            if now.state == ConversationState::Waiting {
+                return Err(Error::conflict("the conversation waits for an answer; answer its question"));
+            }
+            if !now.unfinished {
+                return Err(nothing());
+            }
+            let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
+            let batch = entries.iter().fold(batch, |batch, entry| batch.message(entry.body()));
+            Ok(batch.state(ConversationState::Active).event(AGENT_EVENT, AgentEvent::system("Resumed.").into_value()))
+        })
+    }
+
+    /// Stops the run of a conversation, or withdraws its open question, and waits for the end until the deadline. The turn
+    /// stays unfinished and can be resumed.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] when there is nothing to stop; [`Error::Store`].
+    pub fn stop_run(&self, id: &str, deadline: Deadline<'_>) -> Result<(), Error> {
+        let inner = self.inner();
+        let (_, live) = inner.find(id)?;
+        let was_running = live.interrupt(Interrupted::Stopped);
+        if was_running && !live.wait_for_end(deadline) {
+            return Ok(());
+        }
+        // It may have asked a question as its last step.
+        let (conversation, _) = inner.find(id)?;
+        if was_running && conversation.state != ConversationState::Waiting {
+            return Ok(());
+        }
+        if conversation.state != ConversationState::Waiting {
+            return Err(Error::conflict("the conversation is not running"));
+        }
+        let was_at_rest = live.begin()?;
+        let stopped = inner.store.open_question(id, Deadline::after(WRITE)).map_err(Error::from).and_then(|question| {
+            // Answered in the meantime.
+            let question = question.ok_or_else(|| Error::conflict("the conversation is not running"))?;
+            let batch = questions::answered(&question, None);
+            let batch = batch.state(ConversationState::Idle).unfinished(true);
+            live.commit(&inner.store, batch.event(COMPLETE, complete(id, false, true)))
+        });
+        live.end(was_at_rest || stopped.is_ok());
+        stopped.map(drop)
+    }
+
+    /// Deletes a conversation with all that belongs to it, after stopping its run. Its tabs are closed until the deadline.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] when its run does not end; [`Error::Store`].
+    pub fn delete(&self, id: &str, deadline: Deadline<'_>) -> Result<(), Error> {
+        let inner = self.inner();
+        let (_, live) = inner.find(id)?;
+        live.interrupt(Interrupted::Stopped);
+        if !live.wait_for_end(deadline.within(STOPPING)) {
+            return Err(Error::conflict("the run of the conversation does not end; try again"));
+        }
+        // No other run can begin meanwhile.
+        let was_at_rest = live.begin()?;
+        let deleted = inner.store.delete_conversation(id, Deadline::after(WRITE));
+        if matches!(deleted, Ok(true)) {
+            inner.lives.lock().remove(id);
+        }
+        live.end(was_at_rest || deleted.is_ok());
+        if !deleted? {
+            return Err(Error::not_found(id));
+        }
+        if let Some(session) = live.take_session() {
+            inner.control.close_session(&session, deadline);
+        }
+        Ok(())
+    }
+
+    /// Follows a conversation from the event behind `after`; 0 is before the first one.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Store`].
+    pub fn follow(&self, id: &str, after: u64) -> Result<Follower, Error> {
+        let (_, live) = self.inner().find(id)?;
+        Ok(Follower::new(self.inner().store.clone(), live, after))
+    }
+
+    /// Interrupts all runs and waits for their ends until the deadline. They are stored as unfinished. No run can be started
+    /// afterwards.
+    pub fn stop(&self, deadline: Deadline<'_>) {
+        self.inner().end(deadline);
+    }
+}
+
+impl Inner {
+    /// A conversation, and what is kept of it in memory.
+    pub(super) fn find(&self, id: &str) -> Result<(Conversation, Arc<Live>), Error> {
+        let found = self.store.conversation(id, Deadline::after(WRITE))?;
+        let found = found.ok_or_else(|| Error::not_found(id))?;
+        let is_at_rest = found.state != ConversationState::Waiting;
+        let mut lives = self.lives.lock();
+        if lives.len() >= MOST_LIVES {
+            // Those that nobody uses and that have no tabs.
+            lives.retain(|_, live| Arc::strong_count(live) > 1 || live.is_running() || live.has_session());
+        }
+        let live = lives.entry(id.to_owned()).or_insert_with(|| Arc::new(Live::new(id, is_at_rest)));
+        let live = Arc::clone(live);
+        drop(lives);
+        Ok((found, live))
+    }
+
+    /// A conversation as it is stored.
+    fn stored(&self, id: &str) -> Result<Conversation, Error> {
+        self.store.conversation(id, Deadline::after(WRITE))?.ok_or_else(|| Error::not_found(id))
+    }
+
+    /// Waits for the thread of a run whose end is stored already.
+    fn settle(&self, conversation: &Conversation, live: &Live) {
+        if conversation.state != ConversationState::Active {
+            live.wait_for_end(Deadline::after(SETTLING));
+        }
+    }
+
+    /// What is kept of a conversation in memory, if anything is.
+    pub(super) fn live(&self, id: &str) -> Option<Arc<Live>> {
+        self.lives.lock().get(id).cloned()
+    }
+
+    /// The conversation that has been idle for the longest time and has a session.
+    pub(super) fn longest_idle(&self) -> Option<Arc<Live>> {
+        let lives: Vec<Arc<Live>> = self.lives.lock().values().cloned().collect();
+        let idle = lives.into_iter().filter_map(|live| live.idle_since().map(|since| (since, live)));
+        idle.min_by_key(|(since, _)| *since).map(|(_, live)| live)
+    }
+
+    /// The conversations that run.
+    pub(super) fn running(&self) -> Vec<Arc<Live>> {
+        self.lives.lock().values().filter(|live| live.is_running()).cloned().collect()
+    }
+
+    pub(super) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
+    }
+
+    /// A text of the user without the secrets of the home. Passwords that the user gives to the model stay.
+    fn cover(&self, text: &str) -> Result<String, Error> {
+        let toolbox = self.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
+        Ok(toolbox.registry().secrets().cover_own(text).into_owned())
+    }
+
+    fn end(&self, deadline: Deadline<'_>) {
+        self.is_ending.store(true, Ordering::Release);
+        let lives: Vec<Arc<Live>> = self.lives.lock().values().cloned().collect();
+        for live in &lives {
+            live.interrupt(Interrupted::Ending);
+        }
+        for live in &lives {
+            if !live.wait_for_end(deadline) {
+                tracing::warn!(conversation = %live.id, "the run did not end in time");
+            }
+            live.feed.set_at_rest(true);
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.inner.end(Deadline::after(ENDING));
+        drop(self.end.take());
+        drop(self.watch.take());
+    }
+}
+
+/// The settings without the hosts that the person has refused, if any: with a new message, the model may ask for them again.
+fn forget_refused_hosts(stored: &Conversation) -> Option<Value> {
+    let mut settings = stored.settings.clone();
+    settings.as_object_mut()?.remove(REFUSED_HOSTS)?;
+    Some(settings)
+}
+
+/// A random UUID of version 4.
+fn uuid() -> Result<String, Error> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|problem| Error::Thread { problem: problem.to_string() })?;
+    let mut number = u128::from_be_bytes(bytes);
+    number = number & !(0xf << 76) | 0x4 << 76;
+    number = number & !(0x3 << 62) | 0x2 << 62;
+    let hex = format!("{number:032x}");
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    Ok([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uuid;
+
+    #[test]
+    fn ids_are_random_uuids_of_version_4() {
+        let (first, second) = (uuid().unwrap(), uuid().unwrap());
+        assert_ne!(first, second);
+        let parts: Vec<usize> = first.split('-').map(str::len).collect();
+        assert_eq!(parts, [8, 4, 4, 4, 12]);
+        assert_eq!(&first[14..15], "4");
+        assert!("89ab".contains(&first[19..20]), "{first}");
+    }
+}

@@ -1,0 +1,168 @@
+//! The tools that a conversation has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::prompts::{Flags, Prompts};
+use super::settings::Settings;
+use super::{Error, ProvideTools, host_requests};
+use crate::control::Control;
+use crate::llm::{Model, Size, ToolSpec};
+use crate::secrets::SecretStore;
+use crate::tools::toolsets::Enabled;
+use crate::tools::{AskUser, Question, Registry, Scope, SecretSource, Tool, ToolError, ToolboxOptions, TypedSecrets};
+use cdpilot::code::Code;
+use cdpilot::sync::Deadline;
+
+/// Time limit for loading tools of MCP servers.
+const LOAD: Duration = Duration::from_secs(10);
+/// Name of the tool that finds elements.
+const HIGHLIGHT: &str = "highlight";
+const KEYWORDS: &str = "keywords";
+
+/// Questions of conversations end the turn; they are not asked while a tool runs.
+struct Conversing;
+
+impl AskUser for Conversing {
+    fn ask(&self, _: &Question, _: Deadline<'_>) -> Result<String, ToolError> {
+        Err(ToolError::new(Code::ToolUnavailable, "questions of a conversation are asked at the end of a turn"))
+    }
+
+    fn is_conversation(&self) -> bool {
+        true
+    }
+}
+
+/// The secrets that a conversation may type.
+struct AllowedSecrets {
+    store: SecretStore,
+    names: Vec<String>,
+}
+
+impl SecretSource for AllowedSecrets {
+    fn typed(&self, name: &str, origin: &str) -> Result<String, String> {
+        if self.names.iter().any(|allowed| allowed == name) {
+            return self.store.typed(name, origin);
+        }
+        let allowed = match self.names.as_slice() {
+            [] => "it may use none".to_owned(),
+            names => format!("it may use: {}", names.join(", ")),
+        };
+        Err(format!("this conversation may not use the secret {name:?}; {allowed}"))
+    }
+}
+
+/// The tools of a conversation, and what they work with.
+#[derive(Debug)]
+pub(super) struct Offer {
+    pub(super) registry: Arc<Registry>,
+    pub(super) scope: Scope,
+    tools: BTreeMap<String, Tool>,
+}
+
+impl Offer {
+    /// Loads the tools of the toolsets of a conversation. Returns the toolsets that could not be loaded, with the reason.
+    pub(super) fn load(
+        provider: &dyn ProvideTools,
+        control: &Control,
+        settings: &Settings,
+        deadline: Deadline<'_>,
+    ) -> Result<(Self, Vec<String>), Error> {
+        let toolbox = provider.toolbox().map_err(|problem| Error::Tools { problem })?;
+        let registry = Arc::clone(toolbox.registry());
+        let enabled = Enabled::new(settings.toolsets.clone());
+        let failed = enabled.load(toolbox.toolsets(), &registry, deadline.within(LOAD));
+        let mut options = ToolboxOptions::new().ask(Arc::new(Conversing));
+        (options.profile, options.workspace) = (settings.profile.clone(), settings.cwd.clone().map(PathBuf::from));
+        let secrets = AllowedSecrets { store: control.secret_store().clone(), names: settings.secrets() };
+        for name in &secrets.names {
+            // Reads its value, which is redacted from now on. An error is reported when it is typed.
+            let _ = secrets.store.find(name);
+        }
+        let scope = Scope::new(control.home(), control.config(), &options)
+            .with_secrets(TypedSecrets::new(secrets), !settings.secrets().is_empty());
+        let tools = enabled.tools(toolbox.toolsets(), &registry, &scope).into_iter();
+        let mut tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
+        if !settings.hosts().is_empty() {
+            tools.insert(host_requests::TOOL.to_owned(), host_requests::tool());
+        }
+        let is_empty = |toolset: &&String| {
+            let resolved = toolbox.toolsets().resolve_all(&[toolset], &BTreeSet::new()).tools;
+            let is_reported = failed.iter().any(|(known, _)| known == *toolset);
+            !is_reported && !resolved.iter().any(|name| tools.contains_key(name))
+        };
+        let empty = settings.toolsets.iter().filter(is_empty);
+        let empty = empty.map(|toolset| {
+            format!("{toolset}: none of its tools is available here; `cdpilot tools list` shows the reasons")
+        });
+        let empty: Vec<String> = empty.collect();
+        let failed = failed.into_iter().map(|(toolset, error)| format!("{toolset}: {error}")).chain(empty).collect();
+        Ok((Self { registry, scope, tools }, failed))
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
+    /// What the system prompt says for a model.
+    pub(super) fn flags(&self, model: &Model, settings: &Settings, confirms: bool) -> Flags {
+        Flags {
+            visual: self.has("element_interaction"),
+            browser: self.has("browser_snapshot"),
+            vision: model.vision,
+            confirm: confirms,
+            keywords: has_keywords(model, settings),
+            replay: settings.is_replay(),
+            help: self.has("please_help_me"),
+            todo: self.has("todo"),
+        }
+    }
+
+    /// The tools as a model gets them.
+    ///
+    /// # Errors
+    /// [`Error::Prompt`].
+    pub(super) fn specs(&self, prompts: &Prompts, size: Size, flags: Flags) -> Result<Vec<ToolSpec>, Error> {
+        let spec = |tool: &Tool| {
+            let mut schema = Value::clone(&tool.schema);
+            if &*tool.name == HIGHLIGHT
+                && !flags.keywords
+                && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
+            {
+                properties.remove(KEYWORDS);
+            }
+            let own = prompts.tool(size, &tool.name, flags)?;
+            Ok(ToolSpec::new(&*tool.name, own.as_deref().unwrap_or(&tool.description), schema))
+        };
+        self.tools.values().map(spec).collect()
+    }
+
+    /// A text without the secrets of the home.
+    pub(super) fn cover(&self, text: &str) -> String {
+        self.registry.cover(text)
+    }
+
+    /// Arguments without the secrets of the home.
+    pub(super) fn cover_arguments(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
+        let covered = arguments.iter().map(|(name, value)| (name.clone(), self.cover_value(value)));
+        covered.collect()
+    }
+
+    pub(super) fn cover_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.cover(text).into(),
+            Value::Array(items) => items.iter().map(|item| self.cover_value(item)).collect(),
+            Value::Object(fields) => Value::Object(self.cover_arguments(fields)),
+            other => other.clone(),
+        }
+    }
+}
+
+/// Small models get `keywords` in replays only.
+fn has_keywords(model: &Model, settings: &Settings) -> bool {
+    model.profile == Size::Big || settings.is_replay()
+}

@@ -1,0 +1,173 @@
+//! The home folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Error;
+
+/// The folder with all files of cdpilot: settings, token, profiles, screenshots, downloads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+}
+
+impl Home {
+    /// `CDPILOT_HOME`, or `.cdpilot` in the user's home folder. It need not exist.
+    ///
+    /// # Errors
+    /// [`Error::NoHome`].
+    pub fn find() -> Result<Self, Error> {
+        let set = std::env::var_os("CDPILOT_HOME").filter(|value| !value.is_empty());
+        let root = set.map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cdpilot")));
+        root.map(Self::at).ok_or(Error::NoHome)
+    }
+
+    /// A home at a given path. It need not exist.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        Self { root: std::path::absolute(&root).unwrap_or(root) }
+    }
+
+    /// Creates the folder for its owner only (mode 0700), and the folders below it that are always needed.
+    ///
+    /// # Errors
+    /// [`Error::HomeIsFile`], [`Error::File`].
+    pub fn prepare(&self) -> Result<(), Error> {
+        if self.root.exists() && !self.root.is_dir() {
+            return Err(Error::HomeIsFile { path: self.root.clone() });
+        }
+        private(&self.root)?;
+        for folder in [self.profiles(), self.media(), self.downloads(), self.uploads(), self.traces(), self.run()] {
+            private(&folder)?;
+            self.check_owner(&folder).map_err(|problem| Error::file("use", &folder, &problem))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a file that decides on behaviour or trust: settings, the token, the address of the server. In a home that
+    /// others can write to, they may have created it.
+    ///
+    /// # Errors
+    /// Those of reading; one when the file belongs to another user.
+    pub(crate) fn read(&self, path: &Path) -> io::Result<String> {
+        self.check_owner(path)?;
+        fs::read_to_string(path)
+    }
+
+    /// Whether a file or folder, and the target of a link, belongs to this user or to the system. For root, also to the
+    /// owner of the home, which may be a volume of a container.
+    #[cfg(unix)]
+    pub(crate) fn check_owner(&self, path: &Path) -> io::Result<()> {
+        use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+        let (link, target) = (fs::symlink_metadata(path)?, fs::metadata(path)?);
+        if target.file_type().is_fifo() {
+            return Err(io::Error::other("it is a pipe, which could block reading forever; delete it"));
+        }
+        let us = rustix::process::geteuid().as_raw();
+        let of_home = fs::metadata(&self.root).map_or(us, |facts| facts.uid());
+        let is_trusted = |owner: u32| owner == us || owner == 0 || us == 0 && owner == of_home;
+        match [link.uid(), target.uid()].into_iter().find(|owner| !is_trusted(*owner)) {
+            None => Ok(()),
+            Some(other) => Err(io::Error::other(format!(
+                "it belongs to another user ({other}), who may have created it; delete it, or take ownership with chown"
+            ))),
+        }
+    }
+
+    #[cfg(not(unix))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
+    pub(crate) fn check_owner(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The folder itself, as an absolute path.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Path of `config.yaml`, which need not exist.
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.root.join("config.yaml")
+    }
+
+    /// `tools.json`, which `cdpilot tools` writes.
+    #[must_use]
+    pub fn tools(&self) -> PathBuf {
+        self.root.join("tools.json")
+    }
+
+    /// Path of the file with the access token.
+    #[must_use]
+    pub fn token(&self) -> PathBuf {
+        self.root.join("token")
+    }
+
+    /// Path of the SQLite database.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.root.join("cdpilot.db")
+    }
+
+    /// The files that no page and no tool may read, under any name: secrets, and what decides on behaviour.
+    pub fn secret_files(&self) -> [PathBuf; 7] {
+        let beside = |name: &str| self.root.join(name);
+        let (log, index) = (beside("cdpilot.db-wal"), beside("cdpilot.db-shm"));
+        [self.token(), self.config(), beside("llm.json"), beside("secrets.json"), self.database(), log, index]
+    }
+
+    /// The folder of browser profiles, each in a folder with its name.
+    #[must_use]
+    pub fn profiles(&self) -> PathBuf {
+        self.root.join("profiles")
+    }
+
+    /// The folder of screenshots and PDFs.
+    #[must_use]
+    pub fn media(&self) -> PathBuf {
+        self.root.join("media")
+    }
+
+    /// The folder of downloads.
+    #[must_use]
+    pub fn downloads(&self) -> PathBuf {
+        self.root.join("downloads")
+    }
+
+    /// The folder of files that may be uploaded.
+    #[must_use]
+    pub fn uploads(&self) -> PathBuf {
+        self.root.join("uploads")
+    }
+
+    /// The folder of traces.
+    #[must_use]
+    pub fn traces(&self) -> PathBuf {
+        self.root.join("traces")
+    }
+
+    /// The folder with the address of the running server.
+    #[must_use]
+    pub fn run(&self) -> PathBuf {
+        self.root.join("run")
+    }
+}
+
+/// Creates a private folder, or makes an existing one private.
+fn private(folder: &Path) -> Result<(), Error> {
+    let failed = |problem: std::io::Error| Error::file("create", folder, &problem);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        let now = fs::metadata(folder).map_err(failed)?.permissions().mode() & 0o777;
+        if now & 0o077 != 0 {
+            fs::set_permissions(folder, fs::Permissions::from_mode(now & 0o700)).map_err(failed)?;
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    fs::create_dir_all(folder).map_err(failed)
+}

@@ -1,0 +1,36 @@
+//! The control server of cdpilot, which gives agents browsers of their own, and what it consists of. **Unstable:** everything here may
+//! change in any release. What programs embed is the crate [`cdpilot`]; from outside, the server is used over HTTP, MCP or the shell.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`config`], [`secrets`] | settings and the folder that holds them; secrets that models may use and not read |
+//! | [`control`] | profiles, their browsers, sessions and tabs |
+//! | [`llm`] | models behind OpenAI-compatible endpoints |
+//! | [`store`] | the database of conversations |
+//! | [`tools`] | tools for models |
+//! | [`agent`] | conversations of a model that uses the browser |
+//! | [`mcp`] | clients and servers of the Model Context Protocol |
+//! | [`http`] | the HTTP engine, and the proxy of sessions whose hosts are restricted |
+//! | [`api`], [`server`] | types of the HTTP API; its routes |
+//!
+//! A module uses only the ones below it: `server` → `agent`, `mcp` → `tools` → `control`; `config`, `secrets`, `llm`, `store` and
+//! `http` stand beside `control`.
+
+#[doc(hidden)]
+pub mod agent;
+#[doc(hidden)]
+pub mod api;
+pub mod config;
+pub mod control;
+#[doc(hidden)]
+pub mod http;
+pub mod llm;
+#[doc(hidden)]
+pub mod mcp;
+#[doc(hidden)]
+pub mod secrets;
+#[doc(hidden)]
+pub mod server;
+#[doc(hidden)]
+pub mod store;
+pub mod tools;

@@ -1,0 +1,256 @@
+//! What a call would do that cannot be undone, and whether a person has to allow it first.
+//!
+//! Everything is decided by code from facts: what an element is, where its form is sent and with which values, the words on it
+//! and in its address. No model is asked.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `words` | words that say what a control does, in some languages |
+//! | `address` | addresses that do something when they are opened |
+//! | `control` | elements and forms of pages |
+//! | `command` | terminal commands that only read |
+//! | `checks` | checks of the browser tools before they act |
+//! | `machine` | checks of tools that reach this machine: commands, files, raw commands of the protocol |
+//!
+//! The page is asked what a press would set off (`Tab::effect`, `script/effect.js`): the controls that may receive it,
+//! with role, name, attributes, page dialog, address and method, and what the form would send. The fingerprint of such
+//! an effect covers tab, address of the page, node, role, name, these facts and the text. A tool that declares no
+//! `Effects` and is not read-only needs approval for each call.
+
+mod address;
+mod checks;
+mod command;
+mod control;
+mod machine;
+mod words;
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+pub(super) use checks::{
+    Checked, Doing, check_address, check_dialog, check_element, check_keys, check_reload, check_script, check_secrets,
+    check_upload,
+};
+pub(super) use machine::{check_command, check_file_change, check_input, check_raw};
+
+use super::{Image, ToolContext, ToolError};
+use cdpilot::code::Code;
+
+/// Longest text that a question shows of a value, in characters.
+const MOST_SHOWN: usize = 300;
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal),+ $(,)?) => {
+        /// What an effect is, which decides who has to allow it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum EffectKind { $($(#[doc = $doc])+ $name),+ }
+
+        impl EffectKind {
+            /// Its name in questions and settings.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text),+ }
+            }
+
+            /// The kind of a name.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$name),)+ _ => None }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// `delete`: something is deleted or cancelled.
+    Delete = "delete",
+    /// `purchase`: something is bought, paid or booked.
+    Purchase = "purchase",
+    /// `send`: something is sent or published.
+    Send = "send",
+    /// `account`: an account, a right or a subscription changes.
+    Account = "account",
+    /// `submit`: a form is sent with another method than GET, or to another site.
+    Submit = "submit",
+    /// `upload`: a file of this machine is given to a page.
+    Upload = "upload",
+    /// `secret`: a stored secret is typed for the first time.
+    Secret = "secret",
+    /// `key`: a key outside of fields, which the page may take as a command.
+    Key = "key",
+    /// `unknown`: input to content that cannot be read.
+    Unknown = "unknown",
+    /// `script`: a script that is not known to change nothing.
+    Script = "script",
+    /// `raw`: a command of the protocol of the browser.
+    Raw = "raw",
+    /// `command`: a command on this machine.
+    Command = "command",
+    /// `file`: a file of this machine is changed.
+    File = "file",
+    /// `tool`: a tool whose effects are not known, such as one of an MCP server.
+    Tool = "tool",
+    /// `action`: anything else that changes something; asked for only with the guard `all`.
+    Action = "action",
+}
+
+/// The fact by which something has an effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ground {
+    pub(super) kind: EffectKind,
+    /// As a part of a sentence: "its name contains the word …".
+    pub(super) why: String,
+}
+
+impl Ground {
+    pub(super) fn new(kind: EffectKind, why: impl Into<String>) -> Self {
+        Self { kind, why: why.into() }
+    }
+}
+
+/// What a call is about to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// What kind of effect it is.
+    pub kind: EffectKind,
+    /// What would be done, such as `click the button "Place order"`. Contains untrusted text.
+    pub action: String,
+    /// Why it counts as this kind, as a part of a sentence.
+    pub why: String,
+    /// The origin of the page; empty without one.
+    pub origin: String,
+    /// The address that something is sent to; empty without one.
+    pub destination: String,
+    /// What is sent, by name; secret values are named, not shown. Untrusted.
+    pub values: Vec<(String, String)>,
+    /// Whether it follows a first part of its call, such as typing, that is done already.
+    pub follows: bool,
+    /// Differs whenever anything that an approval is bound to does. Kept with the question.
+    pub fingerprint: String,
+}
+
+impl Effect {
+    /// An effect without origin, destination and values. `bound` is all that an approval of it is for.
+    #[must_use]
+    pub fn new(kind: EffectKind, action: impl Into<String>, why: impl Into<String>, bound: &[&str]) -> Self {
+        let action = action.into();
+        let mut hasher = DefaultHasher::new();
+        (kind, &action, bound).hash(&mut hasher);
+        let fingerprint = format!("{:016x}", hasher.finish());
+        Self {
+            kind,
+            action,
+            why: why.into(),
+            origin: String::new(),
+            destination: String::new(),
+            values: Vec::new(),
+            follows: false,
+            fingerprint,
+        }
+    }
+
+    /// Sets the origin of the page.
+    #[must_use]
+    pub fn origin(self, origin: impl Into<String>) -> Self {
+        Self { origin: origin.into(), ..self }
+    }
+
+    /// Sets the address that something is sent to.
+    #[must_use]
+    pub fn destination(self, destination: impl Into<String>) -> Self {
+        Self { destination: shortened(&destination.into()), ..self }
+    }
+
+    /// Sets whether it follows a first part of its call that is done already.
+    #[must_use]
+    pub fn following(self, follows: bool) -> Self {
+        Self { follows, ..self }
+    }
+
+    /// Adds something that is sent.
+    #[must_use]
+    pub fn value(mut self, name: impl Into<String>, value: &str) -> Self {
+        self.values.push((name.into(), shortened(value)));
+        self
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// How an effect is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// It is of no kind that needs approval, or its kind is allowed.
+    Free,
+    /// A person has approved exactly this.
+    Approved,
+}
+
+/// Decides whether effects need the approval of a person.
+pub trait Guard: Send + Sync {
+    /// Whether all changes need approval, not only those that cannot be undone.
+    fn guards_all(&self) -> bool;
+
+    /// Allows an effect, or refuses it until a person has approved it. `picture` is called only for a question.
+    ///
+    /// # Errors
+    /// `APPROVAL_NEEDED`; nothing may have been done yet.
+    fn permit(&self, effect: Effect, picture: &dyn Fn() -> Option<Image>) -> Result<Allowed, ToolError>;
+
+    /// Allows the use of an element that needs no approval.
+    ///
+    /// # Errors
+    /// `APPROVAL_VOID` if something else was approved for the call.
+    fn allow_free(&self, _action: &str) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    /// Whether the call is made again after its effect was approved: what comes before the effect, such as typing, is done.
+    fn resumes(&self) -> bool {
+        false
+    }
+
+    /// Whether the last action was approved by a person as of this kind, so that the question of the page about it needs no
+    /// other approval.
+    fn has_just_approved(&self, _kind: EffectKind) -> bool {
+        false
+    }
+
+    /// The name of the stored secret that has a value, among those that the caller may type.
+    fn secret_named(&self, _value: &str) -> Option<String> {
+        None
+    }
+}
+
+/// The error of an effect that nobody has approved yet.
+#[must_use]
+pub fn approval_needed(effect: &Effect) -> ToolError {
+    let message = format!("{} needs the approval of the user, because {}; nothing was done", effect.action, effect.why);
+    ToolError::new(Code::ApprovalNeeded, message)
+}
+
+/// What a tool does to the world, apart from what it returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effects {
+    /// Not known: a guard asks before each call, unless the tool is read-only.
+    Unknown,
+    /// None that outlast the conversation.
+    None,
+    /// The tool checks its effects itself, when it knows them.
+    Checked,
+}
+
+/// Asks the guard of a call about an effect.
+///
+/// # Errors
+/// `APPROVAL_NEEDED`.
+pub(super) fn permit(call: &ToolContext<'_>, effect: Effect) -> Result<Allowed, ToolError> {
+    match call.scope.guard() {
+        Some(guard) => guard.permit(effect, &|| None),
+        None => Ok(Allowed::Free),
+    }
+}

@@ -1,0 +1,752 @@
+//! `element_interaction`: previews, confirmations, and carrying out.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::super::guard::{Checked, Doing, Guard, check_element, check_keys, check_secrets, check_upload};
+use super::super::schema::schema_of;
+use super::super::tool::Handler;
+use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
+use super::action::{Action, Given, Pending};
+use super::observation::{Observation, cut, is_disabled, named, quoted};
+use super::observe::with_picture;
+use super::{Visual, VisualTools, failed, failed_at};
+use crate::control::{TabHandle, TabInfo};
+use cdpilot::code::Code;
+use cdpilot::page::{self, Act, Bound, Locator, LookOptions, Upload, Using, VisibleElement};
+use cdpilot::redact::Secrets;
+
+/// Length of the HTML in a preview, in characters.
+const HTML: usize = 800;
+/// Part of the visible area to scroll.
+const AMOUNT: f64 = 0.5;
+const LEAST_AMOUNT: f64 = 0.1;
+const MOST_AMOUNT: f64 = 3.0;
+const MOST_SWIPES: u32 = 5;
+/// Longest text that is typed key by key, in characters.
+const MOST_TYPED: usize = 500;
+/// Time limit of typing, and what each character adds to it: a busy page takes several milliseconds for a key.
+const TYPING_LIMIT: Duration = Duration::from_secs(20);
+const TIME_PER_CHARACTER: Duration = Duration::from_millis(10);
+/// Time limit for reading what a field holds.
+const HELD_LIMIT: Duration = Duration::from_secs(1);
+/// Maximum number of console errors, notices and downloads that an observation lists.
+const MOST_LISTED: usize = 5;
+
+#[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Default)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    Up,
+    #[default]
+    Down,
+    Left,
+    Right,
+    Next,
+    Prev,
+}
+
+#[derive(Deserialize, JsonSchema, Debug)]
+#[serde(untagged)]
+enum Values {
+    One(String),
+    Number(f64),
+    Many(Vec<String>),
+}
+
+impl Values {
+    fn texts(&self) -> Vec<String> {
+        match self {
+            Self::One(value) => vec![value.clone()],
+            Self::Number(number) => vec![number.to_string()],
+            Self::Many(values) => values.clone(),
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Interaction {
+    action: Action,
+    /// Omit to scroll the page
+    element_id: Option<String>,
+    /// For scroll; next or prev for swipe
+    direction: Option<Direction>,
+    /// Parts of the visible area, 0.1 to 3 [0.5]
+    scroll_amount: Option<f64>,
+    /// 1 to 5 [1]
+    swipe_count: Option<u32>,
+    /// Replaces the field's text; empty clears it
+    text: Option<String>,
+    /// Press Enter after the text
+    #[serde(default)]
+    submit: bool,
+    /// Option, or several; number or percentage of a slider
+    value: Option<Values>,
+    /// Where to drop
+    target_element_id: Option<String>,
+    /// File below uploads/ of the cdpilot home
+    file_path: Option<String>,
+    tab_id: Option<String>,
+}
+
+/// The description for models.
+const DESCRIPTION: &str = "Act on an element by its id. click, keyboard_input, select and drag_and_drop show a preview: \
+     confirm it with the confirm_ action if the yellow box is around the right element; any other call drops it. The rest runs at once.";
+/// What longer names of actions end with.
+const LONG: &str = "_element";
+
+pub(super) fn tool(visual: &VisualTools) -> Tool {
+    let schema = schema_of::<Interaction>();
+    let handler = Interacting { visual: visual.clone(), schema: schema.clone() };
+    Tool::new("element_interaction", DESCRIPTION, schema, Arc::new(handler))
+}
+
+/// `element_interaction`, with the longer names of its actions.
+struct Interacting {
+    visual: VisualTools,
+    schema: Value,
+}
+
+impl Handler for Interacting {
+    fn call(&self, call: &ToolContext<'_>, mut given: Map<String, Value>) -> Result<Outcome, ToolError> {
+        let short = given.get("action").and_then(Value::as_str).and_then(|action| action.strip_suffix(LONG));
+        if let Some(short) = short.map(ToOwned::to_owned) {
+            given.insert("action".to_owned(), short.into());
+        }
+        let read = arguments::read(&self.schema, given);
+        let visual = self.visual.on(call);
+        if read.is_err() {
+            visual.take_pending();
+        }
+        let wanted = read?;
+        // Conversations store calls, but no text of secret fields.
+        let is_secret = call.scope.is_conversation().then(|| is_secret(&visual, &wanted)).flatten();
+        let done = run(&visual, &wanted);
+        match is_secret {
+            Some(is_secret) => done
+                .map(|outcome| outcome.with(SECRET_FIELD, is_secret))
+                .map_err(|error| error.with(SECRET_FIELD, is_secret)),
+            None => done,
+        }
+    }
+}
+
+/// Whether the text of a call is for a secret field; `None` without a text, or if the field is not known.
+fn is_secret(visual: &Visual<'_>, wanted: &Interaction) -> Option<bool> {
+    wanted.text.as_deref().filter(|text| !text.is_empty())?;
+    let state = visual.state();
+    if wanted.action.confirmed().is_some() {
+        return state.lock().pending.as_ref().map(|pending| pending.bound.is_secret);
+    }
+    let handle = visual.tab(wanted.tab_id.as_deref()).ok()?;
+    let element = state.lock().element(handle.tab.target().as_str(), wanted.element_id.as_deref()?);
+    let (element, _) = element.ok()?;
+    handle.tab.is_secret_field(&element.node, visual.deadline().within(HELD_LIMIT)).ok()
+}
+
+fn bad(problem: impl Into<String>) -> ToolError {
+    ToolError::new(Code::BadRequest, problem)
+}
+
+fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> {
+    let pending = visual.take_pending();
+    let mut said = Observation::default();
+    visual.unblocked_into(&mut said)?;
+    if let Some(action) = wanted.action.confirmed() {
+        return confirm(visual, wanted, action, pending, said);
+    }
+    let handle = visual.tab(wanted.tab_id.as_deref())?;
+    said.rescued_if(visual.responds(&handle).map_err(failed)?);
+    let target = handle.tab.target().as_str();
+    let element_of = |id: &str, said: &mut Observation| {
+        let (element, note) = visual.state().lock().element(target, id)?;
+        said.done.extend(note);
+        Ok::<_, ToolError>(element)
+    };
+    let name = wanted.action.name();
+    let required = || wanted.element_id.as_deref().ok_or_else(|| bad(format!("{name} requires element_id")));
+    if wanted.action == Action::Scroll {
+        let element = wanted.element_id.as_deref().map(|id| element_of(id, &mut said)).transpose()?;
+        return scroll(visual, &handle, wanted, element.as_ref(), said);
+    }
+    if wanted.action == Action::UploadFile && wanted.element_id.is_none() {
+        return upload(visual, &handle, wanted, None, said);
+    }
+    let element = element_of(required()?, &mut said)?;
+    let given = given(wanted)?;
+    match wanted.action {
+        Action::Hover => {
+            let act = Act::hover(ref_of(&element));
+            carry_out(visual, &handle, &[&element], act, format!("Moved the mouse over {}.", named(&element)), said)
+        }
+        Action::Swipe => swipe(visual, &handle, wanted, &element, said),
+        Action::SetSlider => set_slider(visual, &handle, wanted, &element, said),
+        Action::UploadFile => upload(visual, &handle, wanted, Some(&element), said),
+        action => {
+            let onto = match (action, wanted.target_element_id.as_deref()) {
+                (Action::DragAndDrop, Some(id)) => Some(element_of(id, &mut said)?),
+                (Action::DragAndDrop, None) => return Err(bad("drag_and_drop requires target_element_id")),
+                _ => None,
+            };
+            if is_disabled(&element) {
+                let message = format!("{} is disabled; nothing was done", named(&element));
+                return Err(ToolError::new(Code::NotActionable, message));
+            }
+            check_fitness(visual, &handle, action, &element, &given)?;
+            if visual.confirms {
+                preview(visual, &handle, Planned { action, element, onto, given }, said)
+            } else {
+                let _checked = permitted(visual, &handle, action, &element, onto.as_ref(), &given)?;
+                commit(visual, &handle, action, &element, onto.as_ref(), &given, said)
+            }
+        }
+    }
+}
+
+/// What an action needs besides its element.
+fn given(wanted: &Interaction) -> Result<Given, ToolError> {
+    let name = wanted.action.name();
+    let values = wanted.value.as_ref().map(Values::texts).unwrap_or_default();
+    match wanted.action {
+        Action::KeyboardInput if wanted.text.is_none() => {
+            Err(bad(format!("{name} requires text; empty clears the field")))
+        }
+        Action::Select if values.is_empty() => Err(bad(format!("{name} requires value: an option or several"))),
+        _ => Ok(Given { text: wanted.text.clone().unwrap_or_default(), submit: wanted.submit, values }),
+    }
+}
+
+/// Refuses at once what cannot succeed: typing into a button, or choosing an option that a list does not have.
+fn check_fitness(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    action: Action,
+    element: &VisibleElement,
+    given: &Given,
+) -> Result<(), ToolError> {
+    let deadline = visual.deadline();
+    let problem = match action {
+        Action::KeyboardInput => handle.tab.typing_problem(&element.node, &given.text, deadline),
+        Action::Select => handle.tab.choice_problem(&element.node, &given.values, deadline),
+        _ => return Ok(()),
+    };
+    match problem.map_err(|error| failed_at(error, &[element]))? {
+        None => Ok(()),
+        Some(problem) => {
+            let message = format!("{}: {problem}; nothing was done", named(element));
+            Err(ToolError::new(Code::NotActionable, message))
+        }
+    }
+}
+
+/// An action before its preview.
+struct Planned {
+    action: Action,
+    element: VisibleElement,
+    onto: Option<VisibleElement>,
+    given: Given,
+}
+
+fn preview(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    planned: Planned,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let Planned { action, element, onto, given } = planned;
+    let deadline = visual.deadline();
+    let at = |error: page::Error| failed_at(error, &[&element]);
+    let preview =
+        handle.tab.preview(&element.id, (&element.node, &element.shown), action.question(), deadline).map_err(at)?;
+    let target = match onto {
+        Some(onto) => {
+            let bound = handle.tab.bound(&onto.id, &onto.node, &onto.shown, deadline);
+            let bound = bound.map_err(|error| failed_at(error, &[&onto]))?;
+            Some((onto, bound))
+        }
+        None => None,
+    };
+    let page::Preview { bound, picture, .. } = preview;
+    let Some(confirmation) = action.confirmation() else { return Err(bad("this action has no preview")) };
+    said.done.push(format!("Nothing is done yet: {} of {} waits for its confirmation.", action.name(), element.id));
+    said.done.push(format!("Look at the yellow box in the picture: {}", action.question()));
+    said.done.push(format!(
+        "Confirm only if it is: element_interaction {}. Any other call drops the action.",
+        json!({ "action": confirmation, "element_id": element.id })
+    ));
+    match action {
+        Action::KeyboardInput if bound.is_secret => {
+            said.done.push(format!("To type: {} characters, secret.", given.text.chars().count()));
+        }
+        Action::KeyboardInput if given.text.is_empty() => said.done.push("To clear the field.".to_owned()),
+        Action::KeyboardInput => {
+            said.done.push(format!("To type: {}{}.", quoted(&cut(&given.text, 300)), entered(given.submit)))
+        }
+        Action::Select => said.done.push(format!("To choose: {}.", json!(given.values))),
+        _ => {}
+    }
+    if let Some((onto, _)) = &target {
+        said.done.push(format!("To drop on: {}.", named(onto)));
+    }
+    said.head = format!("Element {}, {}.", element.id, element.kind.name());
+    said.page_texts.push(cut(&bound.html, HTML));
+    if !bound.destination.is_empty() {
+        said.page_texts.push(format!("leads to: {}", cut(&bound.destination, 200)));
+    }
+    let text = said.text(&[], None);
+    let pending = json!({ "action": action.name(), "element_id": element.id });
+    let tab = handle.tab.target().to_string();
+    visual.state().lock().pending = Some(Pending { action, tab, element, bound, target, given });
+    Ok(with_picture(visual.outcome(&text).with("pending", pending), picture))
+}
+
+fn entered(submit: bool) -> &'static str {
+    if submit { ", then Enter" } else { "" }
+}
+
+fn confirm(
+    visual: &Visual<'_>,
+    wanted: &Interaction,
+    action: Action,
+    pending: Option<Pending>,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let none = |why: &str| {
+        let first = action.name();
+        ToolError::new(
+            Code::Conflict,
+            format!("{why}; nothing was done. Call {first} first, then {}", wanted.action.name()),
+        )
+    };
+    let pending = pending.ok_or_else(|| none("no action waits for a confirmation"))?;
+    if pending.action != action {
+        return Err(none(&format!("{} was waiting, not {}", pending.action.name(), action.name())));
+    }
+    if wanted.element_id.as_deref().is_some_and(|id| id != pending.element.id && !is_alike(id, &pending.element.id)) {
+        return Err(none(&format!("the action that was waiting is for {}", pending.element.id)));
+    }
+    let handle = visual.tab(Some(&pending.tab))?;
+    if let Some(field) = pending.differs_in(wanted, &handle.info) {
+        return Err(none(&format!("{field} is not the one of the preview")));
+    }
+    said.rescued_if(visual.responds(&handle).map_err(failed)?);
+    let Pending { element, bound, target, given, .. } = &pending;
+    check(&handle, element, bound, visual)?;
+    if let Some((onto, bound)) = target {
+        check(&handle, onto, bound, visual)?;
+    }
+    said.done.extend(
+        (wanted.element_id.as_deref().is_some_and(|id| id != element.id)).then(|| format!("Read as {}.", element.id)),
+    );
+    // The page may change until the action arrives.
+    let _binding = handle.tab.bind(std::iter::once(bound).chain(target.as_ref().map(|(_, bound)| bound)));
+    let onto = target.as_ref().map(|(onto, _)| onto);
+    let checked = permitted(visual, &handle, action, element, onto, given);
+    if checked.as_ref().is_err_and(is_unapproved) {
+        // The confirmation is repeated once it is approved.
+        visual.state().lock().pending = Some(pending.clone());
+    }
+    let _checked = checked?;
+    let done = commit(visual, &handle, action, element, onto, given, said);
+    if done.as_ref().is_err_and(is_unapproved) {
+        visual.state().lock().pending = Some(pending.clone());
+    }
+    done
+}
+
+fn is_unapproved(error: &ToolError) -> bool {
+    error.code == Code::ApprovalNeeded
+}
+
+/// Asks the guard of the call about an action, and binds its element.
+fn permitted<'t>(
+    visual: &Visual<'_>,
+    handle: &'t TabHandle,
+    action: Action,
+    element: &VisibleElement,
+    onto: Option<&VisibleElement>,
+    given: &Given,
+) -> Result<Checked<'t>, ToolError> {
+    let (call, at) = (visual.call, (&element.node, &element.shown));
+    match action {
+        Action::Click => check_element(call, handle, at, Doing::new("click", Using::Press)),
+        Action::KeyboardInput if call.scope.guard().is_some_and(Guard::resumes) => Ok(Checked::free()),
+        Action::KeyboardInput => {
+            check_secrets(call, handle, at, &given.text)?;
+            check_element(call, handle, at, Doing { text: &given.text, ..Doing::new("type into", Using::Other) })
+        }
+        Action::Select => {
+            let text = given.values.join(", ");
+            check_element(call, handle, at, Doing { text: &text, ..Doing::new("choose in", Using::Other) })
+        }
+        Action::DragAndDrop => {
+            let onto = onto.unwrap_or(element);
+            check_element(call, handle, (&onto.node, &onto.shown), Doing::new("drop something on", Using::Press))
+        }
+        _ => Ok(Checked::free()),
+    }
+}
+
+impl Pending {
+    /// The first argument of a confirmation that is given and not that of the preview.
+    fn differs_in(&self, wanted: &Interaction, tab: &TabInfo) -> Option<&'static str> {
+        let Given { text, submit, values } = &self.given;
+        let is_other_tab = |id: &String| ![&*tab.tab_id, &*tab.target_id].contains(&id.as_str());
+        let onto = self.target.as_ref().map(|(onto, _)| onto.id.as_str());
+        let given_values = wanted.value.as_ref().map(Values::texts);
+        [
+            ("tab_id", wanted.tab_id.as_ref().is_some_and(is_other_tab)),
+            ("text", wanted.text.as_ref().is_some_and(|given| given != text && !self.is_covered(given))),
+            ("submit", wanted.submit && !submit),
+            ("value", given_values.is_some_and(|given| given != *values)),
+            ("target_element_id", wanted.target_element_id.as_deref().is_some_and(|given| Some(given) != onto)),
+        ]
+        .into_iter()
+        .find_map(|(field, differs)| differs.then_some(field))
+    }
+}
+
+impl Pending {
+    /// Whether a text is what a conversation shows in place of that of a secret field.
+    fn is_covered(&self, text: &str) -> bool {
+        self.bound.is_secret && text == Secrets::COVER
+    }
+}
+
+fn is_alike(text: &str, id: &str) -> bool {
+    !matches!(page::matching_id(text, std::iter::once(id)), page::IdMatch::None)
+}
+
+/// Whether an element is as it was in its preview.
+fn check(handle: &TabHandle, element: &VisibleElement, bound: &Bound, visual: &Visual<'_>) -> Result<(), ToolError> {
+    let now = handle.tab.still_bound(&element.id, bound, visual.deadline());
+    now.map(drop).map_err(|error| {
+        let mut error = failed_at(error, &[element]);
+        error.message.push_str(". Nothing was done");
+        error
+    })
+}
+
+/// Carries out an action that was confirmed.
+fn commit(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    action: Action,
+    element: &VisibleElement,
+    onto: Option<&VisibleElement>,
+    given: &Given,
+    said: Observation,
+) -> Result<Outcome, ToolError> {
+    let what = named(element);
+    let (act, done) = match action {
+        Action::KeyboardInput => {
+            let length = given.text.chars().count();
+            let secrets = page::secrets_in(&given.text);
+            let done = if given.text.is_empty() {
+                format!("Cleared {what}{}.", entered(given.submit))
+            } else if !secrets.is_empty() {
+                format!("Typed the secret {} into {what}{}.", secrets.join(", "), entered(given.submit))
+            } else {
+                let noun = if length == 1 { "character" } else { "characters" };
+                format!("Typed {length} {noun} into {what}{}.", entered(given.submit))
+            };
+            // The keys of a long text are sent in groups: one at a time would take minutes.
+            let is_guarded = visual.call.scope.guard().is_some();
+            let act = match length {
+                0..=MOST_TYPED => Act::type_text(ref_of(element), given.text.as_str()),
+                _ => Act::fill(ref_of(element), given.text.as_str()),
+            };
+            let mut act = if given.submit && !is_guarded { act.submit() } else { act };
+            // Enter for a line break may send the text.
+            act.insert_lines = is_guarded;
+            let limit = TYPING_LIMIT + TIME_PER_CHARACTER * u32::try_from(length).unwrap_or(u32::MAX);
+            return typed(visual, handle, element, given, act.timeout(limit), done, said);
+        }
+        Action::Select => {
+            let done = format!("Chose {} in {what}.", json!(given.values));
+            (Act::select(ref_of(element), given.values.iter().map(String::as_str)), done)
+        }
+        Action::DragAndDrop => {
+            let onto = onto.ok_or_else(|| bad("drag_and_drop requires target_element_id"))?;
+            let done = format!("Dragged {what} onto {}.", named(onto));
+            (Act::drag_onto(ref_of(element), ref_of(onto)), done)
+        }
+        _ => (Act::click(ref_of(element)), format!("Clicked {what}.")),
+    };
+    let elements: Vec<&VisibleElement> = std::iter::once(element).chain(onto).collect();
+    carry_out(visual, handle, &elements, act, done, said)
+}
+
+/// Types into a field. Fields may refuse characters or change them, so what the field holds is reported if it differs.
+fn typed(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    element: &VisibleElement,
+    given: &Given,
+    act: Act,
+    done: String,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let held = || handle.tab.held_text(&element.node, visual.deadline().within(HELD_LIMIT)).ok().flatten();
+    let guard = visual.call.scope.guard();
+    let outcome = if guard.is_some_and(Guard::resumes) && given.submit {
+        None
+    } else {
+        Some(perform(visual, handle, act, &[element]))
+    };
+    let outcome = outcome.transpose().map_err(|mut error| {
+        if let Some(held) = held() {
+            error
+                .message
+                .push_str(&format!(". The field now holds {}", visual.secrets.cover(&quoted(&cut(&held, 300)))));
+        }
+        error
+    })?;
+    said.done.push(done);
+    if let Some(outcome) = &outcome {
+        effects(outcome, &mut said);
+    }
+    if guard.is_some()
+        && given.submit
+        && !outcome.as_ref().is_some_and(|typed| typed.navigated || typed.blocked_by_dialog)
+    {
+        let entered = entered_guarded(visual, handle, element)?;
+        effects(&entered, &mut said);
+    }
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // After Enter the field may be used for something else.
+    let is_comparable = !given.submit && page::secrets_in(&given.text).is_empty();
+    if let Some(held) = held().filter(|held| is_comparable && folded(held) != folded(&cut(&given.text, 1_200))) {
+        said.page_texts.push(format!("the field holds, different from what was typed: {}", quoted(&cut(&held, 300))));
+    }
+    shown_after(visual, handle, said)
+}
+
+/// Presses Enter in a field once the guard of the call allows it: what is sent is known only after the text was typed.
+fn entered_guarded(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    element: &VisibleElement,
+) -> Result<page::Outcome, ToolError> {
+    let checked = check_keys(visual.call, handle, Some((&element.node, &element.shown)), ("Enter", true));
+    let _checked = checked.map_err(|mut error| {
+        error.message.push_str("; the text is typed, Enter was not pressed");
+        error
+    })?;
+    perform(visual, handle, Act::press("Enter").on(ref_of(element)), &[element])
+}
+
+/// Where an action takes place.
+fn ref_of(element: &VisibleElement) -> Locator {
+    Locator::by_ref(element.reference.as_str())
+}
+
+/// Performs an action of the page layer and answers with what is to be seen then.
+fn carry_out(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    elements: &[&VisibleElement],
+    act: Act,
+    done: String,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let outcome = perform(visual, handle, act, elements)?;
+    said.done.push(done);
+    effects(&outcome, &mut said);
+    shown_after(visual, handle, said)
+}
+
+/// Performs an action on some elements: that of the action first.
+fn perform(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    mut act: Act,
+    elements: &[&VisibleElement],
+) -> Result<page::Outcome, ToolError> {
+    act.redact = Some(visual.secrets.clone());
+    act.secrets = Some(visual.call.scope.typed_secrets());
+    let deadline = act.deadline(visual.call.deadline);
+    visual.profile()?.act(handle, &act, deadline).map_err(|error| failed_at(error, elements))
+}
+
+/// What an action has caused besides its purpose.
+fn effects(outcome: &page::Outcome, said: &mut Observation) {
+    said.navigated |= outcome.navigated;
+    if let Some(status) = outcome.status.filter(|status| *status >= 400) {
+        said.done.push(format!("The server answered with HTTP status {status}."));
+    }
+    for tab in outcome.new_tabs.iter().take(MOST_LISTED) {
+        let id = tab.tab_id.as_deref().unwrap_or("a tab");
+        said.page_texts.push(format!("new tab {id}: {}", cut(&tab.url, 120)));
+    }
+    if outcome.blocked_popups > 0 {
+        let count = outcome.blocked_popups;
+        said.done.push(format!(
+            "{count} new tabs were closed at once: the limit of open tabs is reached. Close a tab first."
+        ));
+    }
+    for error in outcome.console_errors.iter().take(MOST_LISTED) {
+        said.page_texts.push(format!("console error: {}", cut(error, 160)));
+    }
+    for notice in outcome.notices.iter().take(MOST_LISTED) {
+        said.page_texts.push(format!("{}: {} {}", notice.kind.as_str(), cut(&notice.name, 60), cut(&notice.text, 160)));
+    }
+    for download in outcome.downloads.iter().take(MOST_LISTED) {
+        said.page_texts.push(format!("download: {}", cut(&download.suggested_filename, 100)));
+    }
+    for closed in outcome.answered_dialogs.iter().take(MOST_LISTED) {
+        said.page_texts.push(format!(
+            "{} dialog, answered: {}",
+            closed.dialog.kind.as_str(),
+            quoted(&cut(&closed.dialog.message, 160))
+        ));
+    }
+    if outcome.rescued {
+        said.done.push("A script that blocked the page was ended.".to_owned());
+    }
+}
+
+/// What is to be seen after an action; the tab may have been closed by it.
+fn shown_after(visual: &Visual<'_>, handle: &TabHandle, mut said: Observation) -> Result<Outcome, ToolError> {
+    let is_open = visual.profile()?.tab_to_read(Some(handle.tab.target().as_str())).is_ok();
+    if !is_open {
+        said.done.push("The tab was closed.".to_owned());
+        visual.tabs_into(&mut said);
+        return Ok(visual.outcome(&said.text(&[], None)));
+    }
+    visual.shown(handle, &LookOptions::new(), said, false)
+}
+
+fn scroll(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: Option<&VisibleElement>,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let amount = wanted.scroll_amount.unwrap_or(AMOUNT);
+    if !(LEAST_AMOUNT..=MOST_AMOUNT).contains(&amount) {
+        return Err(bad("scroll_amount must be 0.1 to 3"));
+    }
+    let (direction, name) = match wanted.direction.unwrap_or_default() {
+        Direction::Up => (page::Direction::Up, "up"),
+        Direction::Down => (page::Direction::Down, "down"),
+        Direction::Left => (page::Direction::Left, "left"),
+        Direction::Right => (page::Direction::Right, "right"),
+        Direction::Next | Direction::Prev => {
+            return Err(bad("next and prev are for swipe; scroll takes up, down, left, right"));
+        }
+    };
+    let is_across = matches!(name, "left" | "right");
+    let size = match element.filter(|element| element.kind == page::Use::Scrollable) {
+        Some(element) => (element.bounds.width, element.bounds.height),
+        None => handle.tab.viewport_size(visual.deadline()).map_err(|error| failed(error.into()))?,
+    };
+    let pixels = (if is_across { size.0 } else { size.1 }) * amount;
+    let mut act = Act::scroll(direction).by_pixels(pixels.round());
+    if let Some(element) = element {
+        act = act.on(ref_of(element));
+    }
+    let what = element.map_or_else(|| "the page".to_owned(), named);
+    let outcome = perform(visual, handle, act, element.as_slice())?;
+    let moved = outcome.result.as_ref().and_then(moved_by);
+    said.done.push(match moved {
+        Some(moved) if moved.abs() < 1.0 => format!("Scrolling {what} {name} had no effect: it is at its end."),
+        _ => format!("Scrolled {what} {name}."),
+    });
+    effects(&outcome, &mut said);
+    shown_after(visual, handle, said)
+}
+
+/// How far a scroll action moved, in CSS pixels.
+fn moved_by(result: &Value) -> Option<f64> {
+    let along = |name: &str| result.get(name).and_then(Value::as_f64);
+    along("y").zip(along("x")).map(|(y, x)| y.abs() + x.abs())
+}
+
+fn swipe(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: &VisibleElement,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let is_next = match wanted.direction {
+        None | Some(Direction::Next | Direction::Right) => true,
+        Some(Direction::Prev | Direction::Left) => false,
+        Some(_) => return Err(bad("swipe takes the direction next or prev")),
+    };
+    let count = wanted.swipe_count.unwrap_or(1);
+    if !(1..=MOST_SWIPES).contains(&count) {
+        return Err(bad("swipe_count must be 1 to 5"));
+    }
+    let (mut swiped, mut way) = (0, "");
+    for _ in 0..count {
+        let done = handle.tab.swipe(&element.node, is_next, visual.deadline());
+        match done.map_err(|error| failed_at(error, &[element]))? {
+            Some(by) => {
+                swiped += 1;
+                way = by;
+            }
+            None => break,
+        }
+    }
+    let to = if is_next { "next" } else { "previous" };
+    said.done.push(if swiped == 0 {
+        format!("Swiping {} to the {to} content had no effect: it is at its end, or does not swipe.", named(element))
+    } else {
+        format!("Swiped {} to the {to} content {swiped} of {count} times, by {way}.", named(element))
+    });
+    shown_after(visual, handle, said)
+}
+
+fn set_slider(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: &VisibleElement,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let text = match &wanted.value {
+        Some(Values::One(text)) => text.trim().to_owned(),
+        Some(Values::Number(number)) => number.to_string(),
+        _ => return Err(bad("set_slider requires value: a number, or a percentage such as \"40%\"")),
+    };
+    let at = |error: page::Error| failed_at(error, &[element]);
+    let value = handle.tab.set_slider((&element.node, &element.reference), &text, visual.deadline()).map_err(at)?;
+    said.done.push(format!("Set {} to {value}.", named(element)));
+    shown_after(visual, handle, said)
+}
+
+fn upload(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    wanted: &Interaction,
+    element: Option<&VisibleElement>,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
+    let path = wanted.file_path.as_deref().ok_or_else(|| bad("upload_file requires file_path"))?;
+    if let Some(element) = element.filter(|element| !element.hints.contains(&page::Hint::Uploadable)) {
+        let message = format!(
+            "{} is no file field; call upload_file without element_id, and then click what opens the file chooser",
+            named(element)
+        );
+        return Err(ToolError::new(Code::NotActionable, message));
+    }
+    let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
+    check_upload(visual.call, handle, std::slice::from_ref(&checked))?;
+    let name = checked.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let at = |error: page::Error| failed_at(error, element.as_slice());
+    let reference = element.map(|element| element.reference.as_str());
+    let given = handle.tab.arm_chooser(&[checked], reference, visual.deadline()).map_err(at)?;
+    said.done.push(match (given, element) {
+        (Upload::Done(_), Some(element)) => format!("Gave the file {} to {}.", quoted(&name), named(element)),
+        _ => format!("The next file chooser gets {}: click what opens it.", quoted(&name)),
+    });
+    shown_after(visual, handle, said)
+}

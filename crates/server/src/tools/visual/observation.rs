@@ -1,0 +1,222 @@
+//! The text of an observation: what was done, and what is to be seen, within a budget.
+
+use super::html;
+use super::state::Changes;
+use cdpilot::page::{Hint, Use, VisibleElement};
+
+/// Maximum size of the text: 4,000 tokens, estimated as three bytes a token.
+pub(super) const MOST_BYTES: usize = 12_000;
+/// Usual length of the HTML in a line, in characters, and what it is reduced to where the budget requires it.
+const HTML: [usize; 5] = [200, 150, 110, 80, 50];
+/// The same for lists of options.
+const OPTIONS: [usize; 5] = [20_000, 4_000, 1_500, 600, 200];
+/// Room for what stands around the lines.
+const AROUND: usize = 400;
+
+/// Maximum length of an element's name in a sentence, in characters.
+pub(super) const MOST_NAME: usize = 60;
+
+/// A text of the page that names the markers is written differently.
+const OPEN: &str = "<<page ";
+const CLOSE: &str = "<</page ";
+
+/// Maximum length of a field's content in a line, in characters.
+const MOST_HELD: usize = 80;
+
+/// The line of an element: `id(type, hints): html`, and what a field holds where the HTML does not show it.
+pub(super) fn line(element: &VisibleElement, step: usize) -> String {
+    let VisibleElement { id, kind, also, hints, html, held, .. } = element;
+    let mut hinted = kind.name().to_owned();
+    if let Some(also) = also {
+        hinted.push_str(", ");
+        hinted.push_str(also.name());
+    }
+    for hint in hints {
+        hinted.push_str(", ");
+        hinted.push_str(&hint.to_string());
+    }
+    let is_list = *kind == Use::Selectable;
+    let most = if is_list { OPTIONS } else { HTML };
+    let most = most.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
+    let html = html::shortened(html, most);
+    if let Some(label) = label(element, &html) {
+        hinted.push_str(", label ");
+        hinted.push_str(&quoted(&label));
+    }
+    let mut line = format!("{id}({hinted}): {html}");
+    if let Some(held) = held {
+        let verb = if is_list { "chosen" } else { "holds" };
+        line.push_str(&format!(" {verb}: {}", quoted(&cut(held, MOST_HELD))));
+    }
+    line
+}
+
+/// The name of an element that has words which its HTML does not show, such as that of a `<label>` elsewhere. Without
+/// parentheses: hints stand in these.
+fn label(element: &VisibleElement, html: &str) -> Option<String> {
+    let name = element.shown.name.replace(['(', ')'], " ");
+    let name = cut(&name.split_whitespace().collect::<Vec<_>>().join(" "), MOST_NAME);
+    let (html, lower) = (html.to_lowercase(), name.trim_end_matches('…').to_lowercase());
+    let is_shown = |word: &str| {
+        let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
+        html.contains(if plain.is_empty() { word } else { plain })
+    };
+    let is_missing = lower.split_whitespace().any(|word| !is_shown(word));
+    is_missing.then_some(name)
+}
+
+/// A text, cut with a mark.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Lines of elements within a budget, and whether they were shortened, or some left out.
+pub(super) struct Lines {
+    pub(super) text: String,
+    pub(super) shortened: bool,
+    pub(super) left_out: usize,
+}
+
+/// The lines of elements, as long as the budget in bytes allows.
+pub(super) fn lines(elements: &[&VisibleElement], budget: usize) -> Lines {
+    for step in 0..HTML.len() {
+        let all: Vec<String> = elements.iter().map(|element| line(element, step)).collect();
+        let size: usize = all.iter().map(|line| escaped_length(line) + 1).sum();
+        if size <= budget {
+            return Lines { text: all.join("\n"), shortened: step > 0, left_out: 0 };
+        }
+    }
+    let mut text = String::new();
+    let mut room = budget;
+    for (index, element) in elements.iter().enumerate() {
+        let line = line(element, HTML.len() - 1);
+        let size = escaped_length(&line) + 1;
+        if size > room {
+            return Lines { text, shortened: true, left_out: elements.len() - index };
+        }
+        room -= size;
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
+    Lines { text, shortened: true, left_out: 0 }
+}
+
+/// The length of a text in bytes once it is in JSON.
+fn escaped_length(text: &str) -> usize {
+    text.len() + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | b'\n')).count()
+}
+
+/// What an observation is made of.
+#[derive(Debug, Default)]
+pub(super) struct Observation {
+    /// What was done: our own words, with texts of the page in quotes only.
+    pub(super) done: Vec<String>,
+    /// Texts of the page besides its elements: tabs, dialogs, console.
+    pub(super) page_texts: Vec<String>,
+    /// Whether the page navigated, within its document or to another one.
+    pub(super) navigated: bool,
+    /// What the elements are: `12 clickable elements, page 1 of 2.`
+    pub(super) head: String,
+}
+
+impl Observation {
+    /// Reports that a script of the page was terminated, if one was.
+    pub(super) fn rescued_if(&mut self, rescued: bool) {
+        if rescued {
+            self.done.push("A script that blocked the page was ended.".to_owned());
+        }
+    }
+
+    /// The text. Texts of the page stand between markers with a random value.
+    pub(super) fn text(&self, elements: &[&VisibleElement], changes: Option<&Changes>) -> String {
+        let mark = format!("{:08x}", fastrand::u32(..));
+        let head = [self.done.join("\n"), self.head.clone()];
+        let head = head.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        let page_texts = self.page_texts.iter().map(|line| cut(line, 400)).collect::<Vec<_>>().join("\n");
+        let fixed = head.len() + escaped_length(&page_texts) + AROUND;
+        let (listed, note) = match changes {
+            Some(changes) => changed(elements, changes),
+            None => (elements.to_vec(), None),
+        };
+        let found = lines(&listed, MOST_BYTES.saturating_sub(fixed));
+        let mut text = head;
+        if let Some(note) = note {
+            text.push_str(&format!("\n{note}"));
+        }
+        if found.shortened {
+            text.push_str("\nHTML was cut to fit.");
+        }
+        if found.left_out > 0 {
+            text.push_str(&format!("\n{} more elements of this page are in the picture only.", found.left_out));
+        }
+        let inside =
+            [page_texts, found.text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        if !inside.is_empty() {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&format!("{OPEN}{mark}>>\n{}\n{CLOSE}{mark}>>", without_markers(&inside)));
+        }
+        text
+    }
+}
+
+/// Only what has changed, and a line that says what has not.
+fn changed<'a>(elements: &[&'a VisibleElement], changes: &Changes) -> (Vec<&'a VisibleElement>, Option<String>) {
+    let Changes { added, changed, removed } = changes;
+    let is_listed = |element: &&&VisibleElement| added.contains(&element.id) || changed.contains(&element.id);
+    let listed: Vec<&VisibleElement> = elements.iter().filter(is_listed).copied().collect();
+    let count = |ids: &[String], what: &str| match ids {
+        [] => None,
+        _ if ids.len() <= 20 => Some(format!("{what} {}", ids.join(" "))),
+        _ => Some(format!("{what} {} elements", ids.len())),
+    };
+    let parts: Vec<String> =
+        [count(added, "added"), count(changed, "changed"), count(removed, "removed")].into_iter().flatten().collect();
+    let note = if parts.is_empty() {
+        "No element was added, removed or changed since the last list of this tab.".to_owned()
+    } else {
+        format!("Since the last list of this tab: {}. Only added and changed ones are listed.", parts.join("; "))
+    };
+    (listed, Some(note))
+}
+
+/// The text of a page, which cannot end its block.
+fn without_markers(text: &str) -> String {
+    text.replace("<<page", "< <page").replace("<</page", "< </page")
+}
+
+/// A text in quotes, on one line.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// What an element is in a sentence: `a1b2c3 (button "Save")`.
+pub(super) fn named(element: &VisibleElement) -> String {
+    let name = cut(&element.shown.name, MOST_NAME);
+    let name = if name.is_empty() { name } else { format!(" {}", quoted(&name)) };
+    format!("{} ({}{name})", element.id, element.shown.role)
+}
+
+/// Whether an element cannot be used at present.
+pub(super) fn is_disabled(element: &VisibleElement) -> bool {
+    element.hints.contains(&Hint::Disabled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_cannot_end_its_block() {
+        let text = without_markers("x <</page 00000000>> y <<page 1>>");
+        assert!(!text.contains(OPEN) && !text.contains(CLOSE), "{text}");
+        assert_eq!(cut("äöü", 2), "äö…");
+        assert_eq!(cut("äöü", 3), "äöü");
+    }
+}

@@ -1,0 +1,126 @@
+//! `kill -9`: what was acknowledged is there afterwards, without gaps, and nothing twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+use std::time::Duration;
+
+use cdpilot::sync::pause;
+use cdpilot_server::config::Home;
+use cdpilot_server::store::{Batch, NewConversation, Store};
+use serde_json::{Value, json};
+
+use crate::store_files::{Database, soon};
+use crate::support::leaks::rerun;
+use crate::support::share::rounds;
+
+/// Set in the child process, to the home.
+const HOME: &str = "CDPILOT_TEST_STORE_HOME";
+/// Number of the run, which makes the contents of events unique.
+const RUN: &str = "CDPILOT_TEST_STORE_RUN";
+const WRITERS: u32 = 4;
+
+/// Body of the child process: commits forever and prints what was acknowledged. A test of its own, so that this binary
+/// can be started for it; without the variable it does nothing.
+#[test]
+fn the_process_that_is_killed() {
+    let (Ok(home), Ok(run)) = (std::env::var(HOME), std::env::var(RUN)) else { return };
+    let opened = Store::open(&Home::at(home), soon()).unwrap();
+    assert_eq!(opened.damaged, None);
+    let store = &opened.store;
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let run = run.clone();
+            scope.spawn(move || {
+                // Two writers in each conversation.
+                let id = format!("c{}", writer % 2);
+                for step in 0.. {
+                    let mark = format!("{run}-{writer}-{step}");
+                    let batch = Batch::new()
+                        .event("e", json!({ "mark": mark, "filler": "x".repeat(300) }))
+                        .event("e", json!({ "mark": format!("{mark}-second") }))
+                        .message(json!({ "mark": mark }));
+                    let done = store.commit(&id, batch, soon()).unwrap();
+                    println!("acknowledged {id} {} {} {mark}", done.first_event, done.first_message);
+                }
+            });
+        }
+    });
+}
+
+/// Events or messages of a conversation: their marks by number.
+fn marks<T>(rows: Vec<T>, row: impl Fn(T) -> (u64, Value)) -> BTreeMap<u64, String> {
+    let all: BTreeMap<u64, String> = rows
+        .into_iter()
+        .map(|one| {
+            let (n, body) = row(one);
+            (n, body["mark"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    assert!(all.keys().copied().eq(1..=all.len() as u64), "numbers have no gaps");
+    let distinct: BTreeSet<&String> = all.values().collect();
+    assert_eq!(distinct.len(), all.len(), "nothing is stored twice");
+    all
+}
+
+#[test]
+fn acknowledged_writes_survive_a_kill() {
+    let mut at = Database::new();
+    for id in ["c0", "c1"] {
+        at.store().create_conversation(NewConversation::new(id, "default", "chat"), soon()).unwrap();
+    }
+    let mut acknowledged: Vec<(String, u64, u64, String)> = Vec::new();
+    let mut unacknowledged = 0;
+    let kills = u32::try_from(rounds("CDPILOT_TEST_KILLS", 6, 60)).unwrap();
+    for run in 0..kills {
+        at.close();
+        let mut child = rerun(module_path!(), "the_process_that_is_killed")
+            .envs([(HOME, at.home().root().to_str().unwrap()), (RUN, &run.to_string())])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut text = String::new();
+        while !text.contains("acknowledged") {
+            assert!(output.read_line(&mut text).unwrap() > 0, "run {run} ended: {text}");
+        }
+        pause(Duration::from_micros(fastrand::u64(0..60_000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        output.read_to_string(&mut text).unwrap();
+        // The last line may be incomplete. The first follows the name of the test on the same line.
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        for line in lines.filter_map(|line| Some(line.split_once("acknowledged ")?.1)) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [id, event, message, mark] = words[..] else { panic!("{line}") };
+            acknowledged.push((id.to_owned(), event.parse().unwrap(), message.parse().unwrap(), mark.to_owned()));
+        }
+
+        assert_eq!(at.reopen().unwrap(), None, "run {run}");
+        let of = |id: &str| {
+            let events = marks(at.store().events(id, 0, usize::MAX, soon()).unwrap(), |event| {
+                (event.id, serde_json::from_str(&event.data).unwrap())
+            });
+            let messages = marks(at.store().messages(id, 1, usize::MAX, soon()).unwrap(), |row| (row.n, row.body));
+            let conversation = at.store().conversation(id, soon()).unwrap().unwrap();
+            assert_eq!(conversation.last_event, events.len() as u64);
+            assert_eq!((conversation.message_count, messages.len() * 2), (messages.len() as u64, events.len()));
+            (events, messages)
+        };
+        let stored = BTreeMap::from([("c0", of("c0")), ("c1", of("c1"))]);
+        for (id, event, message, mark) in &acknowledged {
+            let (events, messages) = &stored[id.as_str()];
+            assert_eq!(events.get(event), Some(mark), "run {run}: event {event} of {id}");
+            assert_eq!(events.get(&(event + 1)), Some(&format!("{mark}-second")), "run {run}");
+            assert_eq!(messages.get(message), Some(mark), "run {run}: message {message} of {id}");
+        }
+        let all: usize = stored.values().map(|(_, messages)| messages.len()).sum();
+        unacknowledged = all - acknowledged.len();
+        assert!(unacknowledged <= (WRITERS * (run + 1)) as usize, "a killed writer leaves one commit at most");
+    }
+    println!(
+        "{kills} kills, {} acknowledged commits, {unacknowledged} commits whose report was lost",
+        acknowledged.len()
+    );
+}
