@@ -1,6 +1,6 @@
 //! Screenshots and a PDF of a page, written into a folder.
 //!
-//! `cargo run --example capture --no-default-features --features page -- https://example.com out`
+//! `cargo run --example capture -- https://example.com out`
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

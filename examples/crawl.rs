@@ -1,6 +1,6 @@
 //! A parallel crawl: follows the links of a site over several tabs of one browser.
 //!
-//! `cargo run --example crawl --no-default-features --features page -- https://example.com`
+//! `cargo run --example crawl -- https://example.com`
 
 use std::collections::BTreeSet;
 use std::io::Write;

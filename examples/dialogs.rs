@@ -1,7 +1,7 @@
 //! Attaches to a running browser and answers the dialogs of all its pages, until there are none for a while.
 //!
 //! `chromium --remote-debugging-port=9333`, then
-//! `cargo run --example dialogs --no-default-features --features page -- 127.0.0.1:9333`
+//! `cargo run --example dialogs -- 127.0.0.1:9333`
 
 use std::io::Write;
 use std::time::Duration;

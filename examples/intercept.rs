@@ -1,6 +1,6 @@
 //! Mocks an API: some requests are answered here, some fail, the rest goes to the server.
 //!
-//! `cargo run --example intercept --no-default-features --features page -- https://example.com`
+//! `cargo run --example intercept -- https://example.com`
 
 use std::io::Write;
 

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 version=5.9.3
 folder=target/typescript
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-    echo "LEFT OUT: the check of src/page/script and src/server/ui needs Node" >&2
+    echo "LEFT OUT: the check of src/page/script and crates/server/src/server/ui needs Node" >&2
     exit 0
 fi
 if [ ! -d "$folder/node_modules/typescript" ]; then
@@ -14,7 +14,7 @@ if [ ! -d "$folder/node_modules/typescript" ]; then
     # Where there is no network, this must not take long.
     if ! timeout 60 npm install --prefix "$folder" --no-save --ignore-scripts --no-audit --no-fund --fetch-retries=0 \
         "typescript@$version" >/dev/null 2>&1; then
-        echo "LEFT OUT: the check of src/page/script and src/server/ui needs typescript@$version, which cannot be installed" >&2
+        echo "LEFT OUT: the check of src/page/script and crates/server/src/server/ui needs typescript@$version, which cannot be installed" >&2
         exit 0
     fi
 fi

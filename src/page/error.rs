@@ -20,6 +20,12 @@ pub struct Shown {
     pub name: String,
 }
 
+impl From<cdpilot_picture::Error> for Error {
+    fn from(error: cdpilot_picture::Error) -> Self {
+        Self::Picture { doing: error.doing, problem: error.problem }
+    }
+}
+
 impl Shown {
     /// An element with this role and name.
     #[must_use]

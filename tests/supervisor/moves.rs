@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use cdpilot::cdp::protocol::page::FrameId;
-use cdpilot::supervisor::{EventKind, FrameRef, View};
+use cdpilot::supervisor::{FrameRef, LogEvent, View};
 use serde_json::json;
 
 use crate::support::chrome::{Task, soon};
@@ -143,10 +143,12 @@ fn a_same_document_navigation_keeps_the_document() {
     }
     assert_eq!(task.eval("[mark, location.hash]"), json!([7, "#part"]));
     assert!(task.view().pages[0].url.ends_with("/pushed?1#part"), "a frame's address is not the page's");
-    let within = task.log().since(0, 1000).entries.into_iter().filter(|entry| {
-        entry.kind() == EventKind::Navigated
-            && serde_json::to_string(&*entry.event).unwrap().contains("\"same_document\":true")
-    });
+    let within = task
+        .log()
+        .since(0, 1000)
+        .entries
+        .into_iter()
+        .filter(|entry| matches!(&*entry.event, LogEvent::Navigated { same_document: true, .. }));
     assert_eq!(within.count(), 4);
 }
 

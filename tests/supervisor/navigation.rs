@@ -106,7 +106,7 @@ fn a_blocked_navigation_keeps_the_page() {
     for (times, script) in share(scripts, 2).into_iter().enumerate() {
         task.eval(&format!("{{ const LINK = '{}'; {script} }}; 1", b("/by-itself")));
         let response = blocked(&task, "/by-itself", times + 1);
-        assert_eq!((&response["main"], &response["frame_id"]), (&json!(true), &json!(task.top())));
+        assert_eq!((&response["main"], &response["frameId"]), (&json!(true), &json!(task.top())));
         at(&a("/"));
     }
     // A reload that leads elsewhere by now.

@@ -1,6 +1,6 @@
 //! A minimal agent: a model chooses tools until it is done. The model here is a script; put a client of your own in its place.
 //!
-//! `cargo run --example agent --no-default-features --features server -- https://example.com`
+//! `cargo run -p cdpilot-server --example agent -- https://example.com`
 
 use std::error::Error;
 use std::io::Write;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::super::error::Error;
-use super::super::screenshot::{BoxOptions, Canvas, Fit, Frame, PictureType, Rect, encode_picture};
+use cdpilot_picture::{Canvas, Fit, PictureType, Rect, text_width};
+
+use super::super::screenshot::{BoxOptions, Frame, encode_picture};
 use super::super::world::{Doc, Node};
 use super::super::{Shown, Tab};
 use super::discover::Found;
@@ -124,7 +126,7 @@ impl Tab {
         let boxes: Vec<Rect> =
             elements.iter().map(|element| on_picture(&element.bounds, (sx, sy), (width, height))).collect();
         let size = (f64::from(width), f64::from(height));
-        let all_pages = pages(&boxes, draw::label_width(ID_LENGTH), size);
+        let all_pages = pages(&boxes, text_width(ID_LENGTH), size);
         let (page, total) = (options.page.unwrap_or(1), all_pages.len().max(1));
         if !(1..=total).contains(&page) {
             let problem = format!("there is no page {page}: these elements have the pages 1 to {total}");
@@ -264,7 +266,7 @@ fn on_picture(bounds: &Rect, (sx, sy): (f64, f64), (width, height): (u32, u32)) 
 
 /// PNG, or JPEG when that is larger than a megabyte.
 pub(super) fn encoded(canvas: &Canvas) -> Result<Picture, Error> {
-    let fit = Fit { max_side: MOST_WIDTH, max_bytes: MOST_BYTES };
+    let fit = Fit::new().max_side(MOST_WIDTH).max_bytes(MOST_BYTES);
     let (bytes, kind, width, height) = encode_picture(canvas, &fit)?;
     Ok(Picture { bytes, kind, width, height })
 }

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use super::super::error::{Error, Shown};
-use super::super::screenshot::{BoxOptions, Canvas, Rect};
+use cdpilot_picture::{Canvas, Rect};
+
+use super::super::screenshot::BoxOptions;
 use super::super::world::Node;
 use super::super::{Locator, Tab};
 use super::draw;

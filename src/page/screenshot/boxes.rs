@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
-use super::options::Rect;
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
+use cdpilot_picture::Rect;
 
 /// The viewport of a frame. Lengths in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]

@@ -3,13 +3,12 @@
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::boxes::{BoxOptions, View};
-use super::canvas::Canvas;
-use super::encode::{self, PictureType};
 use super::highlight::UNTIL_SEEN;
-use super::options::Rect;
 use super::take::{Frame, Shot, on_pixels};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
+use cdpilot_picture::Rect;
+use cdpilot_picture::{Canvas, PictureType, QUALITY, encode};
 
 /// Maximum number of tiles for frames out of view.
 const MOST_TILES: usize = 48;
@@ -50,7 +49,7 @@ impl Tab {
         });
         self.scroll_to(view.x, view.y, deadline)?;
         outcome?;
-        shot.png = encode::encode(&canvas, PictureType::Png, encode::QUALITY)?.bytes;
+        shot.png = encode(&canvas, PictureType::Png, QUALITY)?.bytes;
         Ok(())
     }
 

@@ -11,13 +11,12 @@ use serde_json::json;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::boxes::{BoxOptions, Edges, Layout};
-use super::canvas::Canvas;
-use super::encode::{self, PictureType};
 use super::frames::whole;
-use super::options::Rect;
 use super::take::Frame;
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
+use cdpilot_picture::Rect;
+use cdpilot_picture::{Canvas, PictureType, QUALITY, encode};
 
 /// Time limit for all frames. One that does not answer is painted over as a whole.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -79,7 +78,7 @@ impl Tab {
             let bottom = whole(((part.bottom() - frame.area.y) * scale).ceil());
             canvas.fill(left, top, right - left, bottom - top, PAINT);
         }
-        let png = encode::encode(&canvas, PictureType::Png, encode::QUALITY)?.bytes;
+        let png = encode(&canvas, PictureType::Png, QUALITY)?.bytes;
         self.keep(frame, &png);
         Ok((png, rescued))
     }

@@ -22,10 +22,6 @@
 //! screenshot is captured.
 
 mod boxes;
-mod canvas;
-mod draw;
-mod encode;
-mod font;
 mod frames;
 mod hidden;
 mod highlight;
@@ -37,14 +33,17 @@ mod take;
 mod tiles;
 
 pub(super) use boxes::{BoxOptions, Layout, NodePosition, View};
-pub(super) use canvas::Canvas;
-pub use encode::{Fit, PictureType};
+pub use cdpilot_picture::{Fit, PictureType, Rect};
 pub(super) use highlight::Highlighted;
-pub use options::{Annotation, LabelCounts, Rect, Screenshot, ScreenshotOptions};
+pub use options::{Annotation, LabelCounts, Screenshot, ScreenshotOptions};
 pub use pdf::PdfOptions;
 pub use save::save;
 pub(super) use take::Frame;
 use take::{Mark, Shot};
+
+use cdpilot_picture::{
+    Canvas, Encoded, Placed, QUALITY, draw_numbers, encode, encode_within, in_picture, place_numbers,
+};
 
 use super::{Error, Tab};
 use crate::sync::Deadline;
@@ -77,7 +76,7 @@ impl Tab {
         let untouched = (width, height) == natural && options.kind == PictureType::Png && shot.marks.is_empty();
         let fits = options.fit.is_none_or(|fit| shot.png.len() <= fit.max_bytes && width.max(height) <= fit.max_side);
         let encoded = if untouched && fits {
-            encode::Encoded { bytes: std::mem::take(&mut shot.png), kind: options.kind, width, height }
+            Encoded { bytes: std::mem::take(&mut shot.png), kind: options.kind, width, height }
         } else {
             encoded(&mut shot, options, width, height)?
         };
@@ -92,7 +91,7 @@ impl Tab {
             shot.notes.push("encoded as JPEG to stay within the size limit".to_owned());
         }
         let counts = options.labels.then(|| {
-            let placed = draw::placed(&shot.marks, &shot.area, encoded.width, encoded.height);
+            let placed = place_numbers(&shot.labels(), &shot.area, encoded.width, encoded.height);
             (annotations(&shot, &placed, encoded.width, encoded.height), placed.len())
         });
         let skipped = |placed: usize| shot.marks.len() + shot.over - placed;
@@ -114,40 +113,42 @@ impl Tab {
 }
 
 /// Resizes, draws the labels, and encodes.
-fn encoded(shot: &mut Shot, options: &ScreenshotOptions, width: u32, height: u32) -> Result<encode::Encoded, Error> {
+fn encoded(shot: &mut Shot, options: &ScreenshotOptions, width: u32, height: u32) -> Result<Encoded, Error> {
     let canvas = Canvas::decode(&std::mem::take(&mut shot.png))?;
     let canvas =
         if (width, height) == (canvas.width, canvas.height) { canvas } else { canvas.resized(width, height)? };
-    let quality = options.quality.unwrap_or(encode::QUALITY);
-    match options.fit {
-        Some(fit) => encode::encode_within(&canvas, options.kind, quality, &fit, |canvas, width, height| {
+    let quality = options.quality.unwrap_or(QUALITY);
+    let labels = shot.labels();
+    let encoded = match options.fit {
+        Some(fit) => encode_within(&canvas, options.kind, quality, &fit, |canvas, width, height| {
             let mut sized = canvas.resized(width, height)?;
-            draw::draw(&mut sized, &shot.marks, &shot.area);
+            draw_numbers(&mut sized, &labels, &shot.area);
             Ok(sized)
         }),
         None => {
             let mut canvas = canvas;
-            draw::draw(&mut canvas, &shot.marks, &shot.area);
-            encode::encode(&canvas, options.kind, quality)
+            draw_numbers(&mut canvas, &labels, &shot.area);
+            encode(&canvas, options.kind, quality)
         }
-    }
+    };
+    Ok(encoded?)
 }
 
 /// Encodes a picture as PNG, within limits of its size.
 pub(super) fn encode_picture(canvas: &Canvas, fit: &Fit) -> Result<(Vec<u8>, PictureType, u32, u32), Error> {
     let resized = |canvas: &Canvas, width, height| canvas.resized(width, height);
-    let encoded = encode::encode_within(canvas, PictureType::Png, encode::QUALITY, fit, resized)?;
+    let encoded = encode_within(canvas, PictureType::Png, QUALITY, fit, resized)?;
     Ok((encoded.bytes, encoded.kind, encoded.width, encoded.height))
 }
 
 /// The annotations of the labels, with boxes in pixels of the screenshot.
-fn annotations(shot: &Shot, placed: &[draw::Placed], width: u32, height: u32) -> Vec<Annotation> {
+fn annotations(shot: &Shot, placed: &[Placed], width: u32, height: u32) -> Vec<Annotation> {
     let annotation = |mark: &Mark| Annotation {
-        reference: format!("e{}", mark.number),
-        number: mark.number,
+        reference: format!("e{}", mark.label.number),
+        number: mark.label.number,
         role: mark.shown.role.clone(),
         name: mark.shown.name.clone(),
-        bounds: draw::in_picture(&mark.part, &shot.area, width, height),
+        bounds: in_picture(&mark.label.part, &shot.area, width, height),
     };
     placed.iter().filter_map(|placed| shot.marks.get(placed.mark)).map(annotation).collect()
 }

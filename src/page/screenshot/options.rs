@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::Error;
-use super::encode::{Fit, JPEG_SIDE, PictureType, sides_within};
 use crate::cdp::protocol::target::TargetId;
 use crate::setters;
+use cdpilot_picture::{Fit, JPEG_SIDE, PictureType, Rect, sides_within};
 
 /// What to capture, and how to encode it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -107,59 +107,6 @@ impl ScreenshotOptions {
             at_most(self.fit.map(|fit| fit.max_side), width.max(height)),
         ];
         sides_within(width, height, limits.into_iter().fold(1.0, f64::min))
-    }
-}
-
-/// A rectangle. The unit and the origin are those of the field that has it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Rect {
-    /// Distance of the left edge from the origin.
-    pub x: f64,
-    /// Distance of the top edge from the origin.
-    pub y: f64,
-    /// Extent to the right.
-    pub width: f64,
-    /// Extent downwards.
-    pub height: f64,
-}
-
-impl Rect {
-    /// A rectangle with this top left corner and size.
-    #[must_use]
-    pub const fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
-        Self { x, y, width, height }
-    }
-}
-
-impl Rect {
-    pub(in super::super) fn right(&self) -> f64 {
-        self.x + self.width
-    }
-
-    pub(in super::super) fn bottom(&self) -> f64 {
-        self.y + self.height
-    }
-
-    /// The intersection, if there is one.
-    pub(in super::super) fn and(&self, other: &Self) -> Option<Self> {
-        let (x, y) = (self.x.max(other.x), self.y.max(other.y));
-        let (width, height) = (self.right().min(other.right()) - x, self.bottom().min(other.bottom()) - y);
-        (width > 0.0 && height > 0.0).then_some(Self { x, y, width, height })
-    }
-
-    pub(in super::super) fn moved(&self, x: f64, y: f64) -> Self {
-        Self { x: self.x + x, y: self.y + y, ..*self }
-    }
-
-    /// Whether it contains another rectangle, within half a pixel.
-    pub(in super::super) fn holds(&self, other: &Self) -> bool {
-        let near = |inner: f64, outer: f64| inner <= outer + 0.5;
-        near(self.x, other.x)
-            && near(self.y, other.y)
-            && near(other.right(), self.right())
-            && near(other.bottom(), self.bottom())
     }
 }
 

@@ -8,12 +8,13 @@ use super::super::error::Shown;
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::boxes::{BoxOptions, NodePosition, View};
-use super::options::{Rect, ScreenshotOptions};
+use super::options::ScreenshotOptions;
 use super::tiles;
 use crate::cdp;
 use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Viewport};
 use crate::supervisor::{self, FrameRef};
 use crate::sync::{Deadline, pause};
+use cdpilot_picture::{NumberLabel, Rect};
 
 /// Maximum number of labels.
 const MOST_LABELS: usize = 150;
@@ -36,12 +37,16 @@ const RETAKES: u32 = 2;
 /// An element with a label.
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
-    pub(super) number: u32,
     pub(super) shown: Shown,
-    /// Its visible part, in CSS pixels of the top viewport.
-    pub(super) part: Rect,
-    /// The visible parts of its lines, when it has several.
-    pub(super) lines: Vec<Rect>,
+    /// In CSS pixels of the top viewport.
+    pub(super) label: NumberLabel,
+}
+
+impl Shot {
+    /// The labels of its elements.
+    pub(super) fn labels(&self) -> Vec<&NumberLabel> {
+        self.marks.iter().map(|mark| &mark.label).collect()
+    }
 }
 
 /// A capture of the browser.
@@ -263,7 +268,7 @@ impl Tab {
             let Some(part) = part.and(&frame.area) else { continue };
             let lines = lines.iter().filter_map(|line| line.and(&frame.area)).collect();
             if shot.marks.len() < MOST_LABELS {
-                shot.marks.push(Mark { number, shown, part, lines });
+                shot.marks.push(Mark { shown, label: NumberLabel { number, part, lines } });
             } else {
                 shot.over += 1;
             }

@@ -1,9 +1,8 @@
 //! Areas that Chromium does not capture at once: they are captured in tiles and joined.
 
 use super::super::Error;
-use super::canvas::Canvas;
-use super::encode::{self, PictureType};
-use super::options::Rect;
+use cdpilot_picture::Rect;
+use cdpilot_picture::{Canvas, PictureType, QUALITY, encode};
 
 /// A longer side is captured in tiles, in device pixels. Graphics processors draw at most 16,384; what is beyond is
 /// missing or repeated.
@@ -67,7 +66,7 @@ impl Assembly {
     }
 
     pub(super) fn png(&self) -> Result<Vec<u8>, Error> {
-        Ok(encode::encode(&self.canvas, PictureType::Png, encode::QUALITY)?.bytes)
+        Ok(encode(&self.canvas, PictureType::Png, QUALITY)?.bytes)
     }
 }
 

@@ -78,7 +78,7 @@ fn the_oracle_passes_every_test() {
 /// `CDPILOT_TEST_ROUNDS`: it takes 250 runs.
 #[test]
 fn without_an_ability_the_oracle_fails_the_tests_of_the_table() {
-    let readme = std::fs::read_to_string("eval/README.md").unwrap();
+    let readme = std::fs::read_to_string(testkit::root().join("eval/README.md")).unwrap();
     let rows: Vec<(String, BTreeSet<String>)> = readme
         .lines()
         .filter_map(|line| line.strip_prefix("| `oracle-without-"))

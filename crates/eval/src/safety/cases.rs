@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        let text = std::fs::read_to_string("eval/safety/cases.yaml").unwrap();
+        let text = std::fs::read_to_string("../../eval/safety/cases.yaml").unwrap();
         let damaged = |from: &str, to: &str| {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join(FILE), text.replacen(from, to, 1)).unwrap();

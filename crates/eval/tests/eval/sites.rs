@@ -235,7 +235,7 @@ fn the_tracker_reports_what_a_visitor_does_in_its_order() {
         std::fs::write(file, text).unwrap();
     }
     std::fs::create_dir_all(folder.path().join("js")).unwrap();
-    std::fs::copy("eval/sites/js/tracker.js", folder.path().join("js/tracker.js")).unwrap();
+    std::fs::copy(testkit::root().join("eval/sites/js/tracker.js"), folder.path().join("js/tracker.js")).unwrap();
     let sites = Sites::start(Assets::folder(folder.path()).unwrap(), 0).unwrap();
     let run: Arc<Run> = sites.begin(1);
     let base = sites.places(&run).a;

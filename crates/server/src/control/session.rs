@@ -35,7 +35,7 @@ const SHORT: usize = 8;
 /// are left without an owner.
 ///
 /// ```
-/// use cdpilot::control::Session;
+/// use cdpilot_server::control::Session;
 ///
 /// let session = Session::new();
 /// assert_ne!(session, Session::default());

@@ -7,8 +7,8 @@
 //! replaced, see [`image_reference`](crate::store::image_reference).
 //!
 //! ```no_run
-//! use cdpilot::config::Home;
-//! use cdpilot::store::{Batch, ConversationState, NewConversation, Store, image_reference};
+//! use cdpilot_server::config::Home;
+//! use cdpilot_server::store::{Batch, ConversationState, NewConversation, Store, image_reference};
 //! use cdpilot::sync::Deadline;
 //! use serde_json::json;
 //!

@@ -25,7 +25,7 @@
 //! An embedding program registers its own tools in its own toolset; they are enabled and disabled like any other:
 //!
 //! ```
-//! use cdpilot::tools::{Outcome, Registry, Tool};
+//! use cdpilot_server::tools::{Outcome, Registry, Tool};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! #[serde(deny_unknown_fields)]
@@ -39,7 +39,7 @@
 //!     Ok(Outcome::default().with("greeting", format!("Hello, {}!", arguments.name)))
 //! });
 //! registry.register("manners", greet)?;
-//! # Ok::<(), cdpilot::tools::RegistryError>(())
+//! # Ok::<(), cdpilot_server::tools::RegistryError>(())
 //! ```
 
 mod arguments;

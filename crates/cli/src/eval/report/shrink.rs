@@ -1,10 +1,6 @@
 //! Screenshots in a report: half as wide, as JPEG, so that a report of many runs can still be opened.
 
-use fast_image_resize::Resizer;
-use fast_image_resize::images::{TypedImage, TypedImageRef};
-use fast_image_resize::pixels::U8x3;
-use jpeg_encoder::{ColorType, Encoder};
-use png::{Decoder, Transformations};
+use cdpilot_picture::{Canvas, PictureType, encode};
 
 /// JPEG quality, 1 to 100.
 const QUALITY: u8 = 65;
@@ -13,29 +9,10 @@ const WIDE: u32 = 900;
 
 /// A PNG as a smaller JPEG; `None` if it cannot be read.
 pub(super) fn shrink(png: &[u8]) -> Option<Vec<u8>> {
-    let mut decoder = Decoder::new(std::io::Cursor::new(png));
-    decoder.set_transformations(Transformations::normalize_to_color8());
-    let mut reader = decoder.read_info().ok()?;
-    let mut pixels = vec![0; reader.output_buffer_size()?];
-    let info = reader.next_frame(&mut pixels).ok()?;
-    pixels.truncate(info.buffer_size());
-    // One pixel type for all images: the library contains code for each type that is used, 1.7 MB for all of them.
-    let rgb: Vec<u8> = match info.color_type.samples() {
-        1 => pixels.iter().flat_map(|level| [*level; 3]).collect(),
-        3 => pixels,
-        4 => pixels.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect(),
-        _ => return None,
-    };
-    let step = if info.width > WIDE { 2 } else { 1 };
-    let (width, height) = ((info.width / step).max(1), (info.height / step).max(1));
-    let whole = TypedImageRef::<U8x3>::from_buffer(info.width, info.height, &rgb).ok()?;
-    let mut small = vec![0; width as usize * height as usize * 3];
-    let mut target = TypedImage::<U8x3>::from_buffer(width, height, &mut small).ok()?;
-    Resizer::new().resize_typed(&whole, &mut target, None).ok()?;
-    let (width, height) = (u16::try_from(width).ok()?, u16::try_from(height).ok()?);
-    let mut jpeg = Vec::new();
-    Encoder::new(&mut jpeg, QUALITY).encode(&small, width, height, ColorType::Rgb).ok()?;
-    Some(jpeg)
+    let whole = Canvas::decode(png).ok()?;
+    let step = if whole.width > WIDE { 2 } else { 1 };
+    let small = whole.resized((whole.width / step).max(1), (whole.height / step).max(1)).ok()?;
+    Some(encode(&small, PictureType::Jpeg, QUALITY).ok()?.bytes)
 }
 
 #[cfg(test)]

@@ -25,7 +25,12 @@ const FULL: &[(&str, &[&str])] = &[
     ),
     (
         "the mouse is over the page from the beginning",
-        &["page_batch", "page_pointer::a_synthetic_click", "page_pointer_drag::a_drag_needs_one_source"],
+        &[
+            "page_batch",
+            "page_hidden_events",
+            "page_pointer::a_synthetic_click",
+            "page_pointer_drag::a_drag_needs_one_source",
+        ],
     ),
     ("it draws no highlights", &["page_pdf::a_highlight_is_not_in_screenshots"]),
     ("it requests no icons of sites", &["control_egress"]),
@@ -34,6 +39,7 @@ const FULL: &[(&str, &[&str])] = &[
         "aborted navigations, crashed frames, and dialogs during closing, unloading and reconnection end in another way",
         &[
             "attacks::hostile_page::flood",
+            "eval_safety",
             "server_leaving::a_navigation_aborted_by_the_page",
             "supervisor_closing::a_tab_is_closed_safely",
             "supervisor_crash::a_crashed_frame",

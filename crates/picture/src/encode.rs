@@ -3,9 +3,8 @@
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use serde::{Deserialize, Serialize};
 
-use super::super::Error;
-use super::canvas::{Canvas, failed};
-use crate::setters;
+use crate::Error;
+use crate::canvas::{Canvas, failed};
 
 /// The type of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -62,32 +61,48 @@ impl Fit {
     pub fn new() -> Self {
         Self::default()
     }
-}
 
-setters! { Fit:
-    max_side(u32),
-    max_bytes(usize),
+    /// Sets [`max_side`](field@Self::max_side).
+    #[must_use]
+    pub fn max_side(mut self, max_side: u32) -> Self {
+        self.max_side = max_side;
+        self
+    }
+
+    /// Sets [`max_bytes`](field@Self::max_bytes).
+    #[must_use]
+    pub fn max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
 }
 
 /// Sides that are tried in turn for an image with too many bytes.
 const SIDES: [u32; 7] = [2000, 1800, 1600, 1400, 1200, 1000, 800];
 const QUALITIES: [u8; 6] = [85, 75, 65, 55, 45, 35];
 /// Default JPEG quality: text stays clean.
-pub(super) const QUALITY: u8 = 80;
+pub const QUALITY: u8 = 80;
 /// Maximum side of a JPEG.
-pub(super) const JPEG_SIDE: u32 = 65_535;
+pub const JPEG_SIDE: u32 = 65_535;
 
 /// An encoded image.
 #[derive(Debug)]
-pub(super) struct Encoded {
-    pub(super) bytes: Vec<u8>,
-    pub(super) kind: PictureType,
-    pub(super) width: u32,
-    pub(super) height: u32,
+pub struct Encoded {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Its type.
+    pub kind: PictureType,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
 }
 
 /// Encodes an image.
-pub(super) fn encode(canvas: &Canvas, kind: PictureType, quality: u8) -> Result<Encoded, Error> {
+///
+/// # Errors
+/// A side is zero, or too long for a JPEG.
+pub fn encode(canvas: &Canvas, kind: PictureType, quality: u8) -> Result<Encoded, Error> {
     let bytes = match kind {
         PictureType::Png => png(canvas)?,
         PictureType::Jpeg => jpeg(canvas, quality)?,
@@ -96,8 +111,11 @@ pub(super) fn encode(canvas: &Canvas, kind: PictureType, quality: u8) -> Result<
 }
 
 /// Encodes an image in at most `max_bytes`: as a JPEG of lower quality and size if necessary. If even the smallest is
-/// larger, returns that.
-pub(super) fn encode_within(
+/// larger, returns that. `drawn` returns the image in a size.
+///
+/// # Errors
+/// As of [`encode`], and those of `drawn`.
+pub fn encode_within(
     canvas: &Canvas,
     kind: PictureType,
     quality: u8,
@@ -133,7 +151,8 @@ pub(super) fn encode_within(
 }
 
 /// Sides scaled down in proportion, at least 1, never enlarged.
-pub(super) fn sides_within(width: u32, height: u32, scale: f64) -> (u32, u32) {
+#[must_use]
+pub fn sides_within(width: u32, height: u32, scale: f64) -> (u32, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most what it was")]
     let scaled = |side: u32| ((f64::from(side) * scale.min(1.0)).round() as u32).max(1);
     (scaled(width), scaled(height))

@@ -4,33 +4,40 @@ use fast_image_resize::images::{TypedImage, TypedImageRef};
 use fast_image_resize::pixels::U8x3;
 use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 
-use super::super::Error;
+use crate::{Error, Rect};
 
 /// Bytes per pixel.
 const RGB: usize = 3;
 
 /// An image of 8-bit RGB pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Canvas {
-    pub(in super::super) width: u32,
-    pub(in super::super) height: u32,
-    pub(in super::super) pixels: Vec<u8>,
+pub struct Canvas {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Three bytes for each pixel, row by row.
+    pub pixels: Vec<u8>,
 }
 
 /// An error of image processing.
-pub(super) fn failed(doing: &'static str, problem: impl ToString) -> Error {
-    Error::Picture { doing, problem: problem.to_string() }
+pub(crate) fn failed(doing: &'static str, problem: impl ToString) -> Error {
+    Error { doing, problem: problem.to_string() }
 }
 
 impl Canvas {
     /// A white image.
-    pub(in super::super) fn white(width: u32, height: u32) -> Self {
+    #[must_use]
+    pub fn white(width: u32, height: u32) -> Self {
         let pixels = vec![255; at(width, 0, i64::from(height))];
         Self { width, height, pixels }
     }
 
     /// Decodes a PNG. Transparent pixels become white.
-    pub(in super::super) fn decode(png: &[u8]) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// It is no PNG, or too large for the memory.
+    pub fn decode(png: &[u8]) -> Result<Self, Error> {
         let problem = |error: png::DecodingError| failed("read", error);
         let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(png), png::Limits { bytes: usize::MAX });
         decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -65,13 +72,19 @@ impl Canvas {
     }
 
     /// Width and height of a PNG in pixels, from its header.
-    pub(in super::super) fn sides(png: &[u8]) -> Result<(u32, u32), Error> {
+    ///
+    /// # Errors
+    /// It is no PNG.
+    pub fn sides(png: &[u8]) -> Result<(u32, u32), Error> {
         let reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().map_err(|e| failed("read", e))?;
         Ok((reader.info().width, reader.info().height))
     }
 
     /// The resized image. Every source pixel counts, so that thin lines and text stay visible.
-    pub(in super::super) fn resized(&self, width: u32, height: u32) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// A side is zero.
+    pub fn resized(&self, width: u32, height: u32) -> Result<Self, Error> {
         if (width, height) == (self.width, self.height) {
             return Ok(self.clone());
         }
@@ -87,7 +100,7 @@ impl Canvas {
     }
 
     /// Pastes another image; parts outside are clipped.
-    pub(in super::super) fn paste(&mut self, other: &Self, left: i64, top: i64) {
+    pub fn paste(&mut self, other: &Self, left: i64, top: i64) {
         for row in 0..i64::from(other.height) {
             let first = (-left).max(0);
             let last = i64::from(other.width).min(i64::from(self.width) - left);
@@ -107,7 +120,8 @@ impl Canvas {
 
     /// A part of the picture; what is outside is left out.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the picture")]
-    pub(in super::super) fn cut(&self, part: &super::options::Rect) -> Self {
+    #[must_use]
+    pub fn cut(&self, part: &Rect) -> Self {
         let side = |from: f64, to: f64, most: u32| {
             let start = (from.round().max(0.0) as u32).min(most.saturating_sub(1));
             (start, (to.round().max(0.0) as u32).clamp(start + 1, most.max(start + 1)) - start)
@@ -120,7 +134,7 @@ impl Canvas {
     }
 
     /// Fills a rectangle; parts outside are clipped.
-    pub(in super::super) fn fill(&mut self, left: i64, top: i64, width: i64, height: i64, colour: [u8; RGB]) {
+    pub fn fill(&mut self, left: i64, top: i64, width: i64, height: i64, colour: [u8; RGB]) {
         let (right, bottom) = ((left + width).min(self.width.into()), (top + height).min(self.height.into()));
         let (left, top) = (left.max(0), top.max(0));
         if left >= right {

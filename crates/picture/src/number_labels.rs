@@ -1,9 +1,17 @@
 //! Drawing labels: a box around an element, and its number on a tag beside it.
 
-use super::canvas::Canvas;
-use super::font;
-use super::options::Rect;
-use super::take::Mark;
+use crate::{Canvas, Rect, digits};
+
+/// An element with a number.
+#[derive(Debug, Clone)]
+pub struct NumberLabel {
+    /// The number.
+    pub number: u32,
+    /// Its visible part, in the unit and with the origin of the area.
+    pub part: Rect,
+    /// The visible parts of its lines, when it has several.
+    pub lines: Vec<Rect>,
+}
 
 /// Tag colours for white text (contrast 4.5 and more), for light pages.
 const DARK: [[u8; 3]; 7] = [
@@ -61,9 +69,9 @@ impl Pixels {
 
 /// A label with its position.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
+pub struct Placed {
     /// The index of its mark.
-    pub(super) mark: usize,
+    pub mark: usize,
     tag: Pixels,
     around: Pixels,
     /// Whether it is apart from its box.
@@ -71,7 +79,8 @@ pub(super) struct Placed {
 }
 
 /// A rectangle of the page in pixels of the screenshot.
-pub(super) fn in_picture(part: &Rect, area: &Rect, width: u32, height: u32) -> Rect {
+#[must_use]
+pub fn in_picture(part: &Rect, area: &Rect, width: u32, height: u32) -> Rect {
     let (sx, sy) = (f64::from(width) / area.width, f64::from(height) / area.height);
     let hundredth = |pixels: f64| (pixels * 100.0).round() / 100.0;
     Rect {
@@ -102,17 +111,18 @@ fn whole(rect: &Rect) -> Pixels {
 
 /// Positions of the labels: beside their boxes, covering as little of other boxes as possible, never another label. A
 /// label without such a position near its box is left out.
-pub(super) fn placed(marks: &[Mark], area: &Rect, width: u32, height: u32) -> Vec<Placed> {
+#[must_use]
+pub fn place_numbers(marks: &[&NumberLabel], area: &Rect, width: u32, height: u32) -> Vec<Placed> {
     let zoom = zoom(area, width);
     let (right, bottom) = (i64::from(width), i64::from(height));
     // The label of a wrapped link is at its first line.
-    let first = |mark: &Mark| mark.lines.first().copied().unwrap_or(mark.part);
+    let first = |mark: &NumberLabel| mark.lines.first().copied().unwrap_or(mark.part);
     let boxes: Vec<Pixels> = marks.iter().map(|mark| whole(&in_picture(&first(mark), area, width, height))).collect();
     let mut placed: Vec<Placed> = Vec::new();
     for (mark, around) in boxes.iter().enumerate() {
         let Some(number) = marks.get(mark).map(|mark| mark.number) else { continue };
-        let wide = (font::width_of(number) + 2 * PAD.0) * zoom;
-        let high = (font::HEIGHT + 2 * PAD.1) * zoom;
+        let wide = (digits::width_of(number) + 2 * PAD.0) * zoom;
+        let high = (digits::HEIGHT + 2 * PAD.1) * zoom;
         let at = |x: i64, y: i64| Pixels(x, y, x + wide, y + high).within(right, bottom);
         let free = |tag: &Pixels| placed.iter().all(|other| other.tag.shared(tag) == 0);
         let covers = |tag: &Pixels| -> i64 {
@@ -149,12 +159,12 @@ pub(super) fn placed(marks: &[Mark], area: &Rect, width: u32, height: u32) -> Ve
 }
 
 /// Draws boxes and labels.
-pub(super) fn draw(canvas: &mut Canvas, marks: &[Mark], area: &Rect) {
+pub fn draw_numbers(canvas: &mut Canvas, marks: &[&NumberLabel], area: &Rect) {
     if marks.is_empty() {
         return;
     }
     let zoom = zoom(area, canvas.width);
-    let placed = placed(marks, area, canvas.width, canvas.height);
+    let placed = place_numbers(marks, area, canvas.width, canvas.height);
     let coloured: Vec<(&Placed, u32, [u8; 3], [u8; 3])> = placed
         .iter()
         .filter_map(|placed| {
@@ -180,7 +190,7 @@ pub(super) fn draw(canvas: &mut Canvas, marks: &[Mark], area: &Rect) {
     }
     for (Placed { tag, .. }, number, colour, ink) in &coloured {
         canvas.fill(tag.0, tag.1, tag.2 - tag.0, tag.3 - tag.1, *colour);
-        for (x, y) in font::ink(*number) {
+        for (x, y) in digits::ink(*number) {
             canvas.fill(tag.0 + (PAD.0 + x) * zoom, tag.1 + (PAD.1 + y) * zoom, zoom, zoom, *ink);
         }
     }
@@ -230,12 +240,10 @@ fn is_dark(canvas: &Canvas, Pixels(l, t, r, b): &Pixels) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::error::Shown;
     use super::*;
 
-    fn mark(number: u32, x: f64, y: f64, width: f64, height: f64) -> Mark {
-        let shown = Shown { role: "button".to_owned(), name: String::new() };
-        Mark { number, shown, part: Rect { x, y, width, height }, lines: Vec::new() }
+    fn mark(number: u32, x: f64, y: f64, width: f64, height: f64) -> NumberLabel {
+        NumberLabel { number, part: Rect { x, y, width, height }, lines: Vec::new() }
     }
 
     const AREA: Rect = Rect { x: 0.0, y: 0.0, width: 300.0, height: 200.0 };
@@ -252,7 +260,7 @@ mod tests {
                 marks.push(mark(100 + row * 10 + column, f64::from(column) * 29.0, f64::from(row) * 32.0, 26.0, 12.0));
             }
         }
-        let placed = placed(&marks, &AREA, 300, 200);
+        let placed = place_numbers(&marks.iter().collect::<Vec<_>>(), &AREA, 300, 200);
         assert!(placed.len() >= 50, "{}", placed.len());
         for (index, one) in placed.iter().enumerate() {
             assert!(placed[..index].iter().all(|other| other.tag.shared(&one.tag) == 0));
@@ -262,21 +270,23 @@ mod tests {
 
     #[test]
     fn labels_of_one_place_are_moved_apart_and_at_last_left_out() {
-        let marks: Vec<Mark> = (1..=150).map(|number| mark(number, 140.0, 90.0, 20.0, 10.0)).collect();
-        let placed = placed(&marks, &AREA, 300, 200);
+        let all: Vec<NumberLabel> = (1..=150).map(|number| mark(number, 140.0, 90.0, 20.0, 10.0)).collect();
+        let marks: Vec<&NumberLabel> = all.iter().collect();
+        let placed = place_numbers(&marks, &AREA, 300, 200);
         assert!(placed.len() > 8 && placed.len() < 150, "{}", placed.len());
         assert!(placed.iter().any(|placed| placed.away));
         let mut canvas = white(300, 200);
-        draw(&mut canvas, &marks, &AREA);
+        draw_numbers(&mut canvas, &marks, &AREA);
         assert_ne!(canvas, white(300, 200));
     }
 
     #[test]
     fn only_lines_and_labels_are_painted() {
         let mut canvas = white(300, 200);
-        let marks = [mark(7, 100.0, 80.0, 60.0, 40.0)];
-        let tag = placed(&marks, &AREA, 300, 200)[0].tag;
-        draw(&mut canvas, &marks, &AREA);
+        let mark = mark(7, 100.0, 80.0, 60.0, 40.0);
+        let marks = [&mark];
+        let tag = place_numbers(&marks, &AREA, 300, 200)[0].tag;
+        draw_numbers(&mut canvas, &marks, &AREA);
         for y in 0..200_i64 {
             for x in 0..300_i64 {
                 let index = usize::try_from((y * 300 + x) * 3).unwrap();
@@ -294,7 +304,7 @@ mod tests {
     fn dark_pages_get_light_labels() {
         let mut canvas = white(300, 200);
         canvas.fill(0, 0, 300, 200, [20, 20, 30]);
-        draw(&mut canvas, &[mark(1, 100.0, 80.0, 60.0, 40.0)], &AREA);
+        draw_numbers(&mut canvas, &[&mark(1, 100.0, 80.0, 60.0, 40.0)], &AREA);
         assert!(canvas.pixels.chunks(3).any(|pixel| pixel == LIGHT[1]));
     }
 }

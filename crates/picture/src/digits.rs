@@ -1,10 +1,10 @@
 //! The digits of labels, drawn by hand for this crate.
 
 /// Columns and rows of a digit.
-pub(super) const WIDTH: i64 = 7;
-pub(super) const HEIGHT: i64 = 10;
+pub(crate) const WIDTH: i64 = 7;
+pub(crate) const HEIGHT: i64 = 10;
 /// Columns between two digits.
-pub(super) const GAP: i64 = 2;
+pub(crate) const GAP: i64 = 2;
 
 /// Bold digits with strokes of two pixels. `#` is a set pixel.
 const DIGITS: [[&str; 10]; 10] = [
@@ -21,13 +21,13 @@ const DIGITS: [[&str; 10]; 10] = [
 ];
 
 /// The width of a number, in columns.
-pub(super) fn width_of(number: u32) -> i64 {
+pub(crate) fn width_of(number: u32) -> i64 {
     let digits = i64::from(number.checked_ilog10().unwrap_or(0)) + 1;
     digits * (WIDTH + GAP) - GAP
 }
 
 /// The set pixels of a number, as column and row.
-pub(super) fn ink(number: u32) -> Vec<(i64, i64)> {
+pub(crate) fn ink(number: u32) -> Vec<(i64, i64)> {
     let mut inked = Vec::new();
     let mut left = 0;
     for digit in number.to_string().bytes() {
