@@ -44,7 +44,7 @@ test-fast: ## run the tests that need no browser; prints how many were omitted
 
 grid: driver ## run the tests with a real Selenium Grid; needs Java 17 and npm
 	@scripts/ensure-grid.sh
-	CDPILOT_REQUIRE_GRID=1 CDPILOT_REQUIRE_BROWSER=1 $(CARGO) test --workspace --test main -- fleet_grid
+	CDPILOT_REQUIRE_GRID=1 CDPILOT_REQUIRE_BROWSER=1 $(CARGO) test --workspace --test server -- fleet_grid
 
 bench: browser ## measure round trips, floods and parallel calls, compared with a raw loop
 	$(CARGO) bench --bench cdp
@@ -92,24 +92,24 @@ try-model: browser ## let a model do three tasks: make try-model BASE_URL=https:
 
 soak: browser ## run 10,000 dialogs with each policy, 200 lost connections, 400 changes between preview and confirmation
 	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 CDPILOT_TEST_CHANGES=400 \
-	    $(CARGO) test --release --test main -- supervisor_scale supervisor_chaos tools_visual_changes --nocapture --test-threads=1
+	    $(CARGO) test --release --workspace --test library --test server -- supervisor_scale supervisor_chaos tools_visual_changes --nocapture --test-threads=1
 
 soak-server: browser ## run eight clients on sixteen tabs of one server for ten minutes
-	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture
+	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --workspace --test server -- server_load --nocapture
 
 eval: browser ## play all tests of the evaluation ten times, without each ability, with 100 models that click at random, all cases of the safety track; takes hours
 	CDPILOT_TEST_ROUNDS=5 CDPILOT_TEST_SEEDS=100 CDPILOT_TEST_INJECTIONS=all CDPILOT_TEST_KILLS=50 \
-	    $(CARGO) test --release --test main -- eval_oracle eval_safety eval_run --nocapture --test-threads=1
+	    $(CARGO) test --release --workspace --test program -- eval_oracle eval_safety eval_run --nocapture --test-threads=1
 
 faults: browser ## kill and stop processes in every phase (100 rounds), fill the disk, change the clock, measure memory
 	scripts/ensure-faketime.sh
 	CDPILOT_TEST_FAULT_ROUNDS=100 CDPILOT_REQUIRE_NAMESPACES=1 CDPILOT_REQUIRE_FAKETIME=1 \
-	    $(CARGO) test --release --test main -- faults --nocapture --test-threads=1
+	    $(CARGO) test --release --workspace --test program -- faults --nocapture --test-threads=1
 
 lint: ## check formatting, clippy, documentation, types of the in-page script, names in the web UI, licences; warnings are errors
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features tls -- -D warnings
-	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features cdpilot/tls -- -D warnings
+	$(CARGO) clippy -p cdpilot --lib --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --quiet
 	scripts/check-page-script.sh
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --all-features check --hide-inclusion-graph bans licenses sources; \
@@ -122,4 +122,4 @@ fmt: ## format everything
 	$(CARGO) fmt --all
 
 full-protocol: ## check that every protocol domain compiles
-	$(CARGO) check --features full-protocol
+	$(CARGO) check -p cdpilot --features full-protocol

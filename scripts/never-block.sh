@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 rows=$(mktemp -d)
 trap 'rm -rf "$rows"' EXIT
 
-CDPILOT_NEVER_BLOCK=$rows cargo test --release --test main -- never_block --test-threads=1
+CDPILOT_NEVER_BLOCK=$rows cargo test --release --workspace --test library -- never_block --test-threads=1
 
 browser=$(cargo run --release --quiet -- doctor --json | grep -o 'Chrome/[0-9.]*' | head -n 1)
 {

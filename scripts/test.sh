@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests: all of them, or those whose name contains one of the arguments. See crates/testkit.
+# Runs the tests: all of them, or those whose name contains one of the arguments. See crates/testkit/src/bin/testkit.
 #
 #   CDPILOT_TEST_ALL=1    exhaustive loops as a whole, instead of a share that CDPILOT_TEST_SEED selects
 #   RUST_TEST_THREADS=N   run N tests at a time (default: one and a half times the number of cores)
@@ -22,9 +22,22 @@ trap 'rm -f "$messages" "$peers_log"' EXIT
 # are omitted, and a message says so.
 scripts/ensure-mcp-peers.sh >"$peers_log" 2>&1 &
 peers=$!
-# One command for programs and tests, so that every dependency is compiled once.
-"$cargo" build --workspace --bins --tests
-"$cargo" build --workspace --bins --tests --message-format=json 2>/dev/null >"$messages"
+# All members in one command, so that every dependency is compiled once; of their tests, those that the arguments name. Names of unit
+# tests are in no list: for them, all are compiled.
+targets=()
+for word in "$@"; do
+    found=
+    for named in "tests library" "crates/server/tests server" "crates/eval/tests evaluation" "crates/cli/tests program"; do
+        if grep -qE "^mod [a-z_]*${word%%::*}" "${named% *}/main.rs"; then
+            found=1
+            targets+=(--test "${named#* }")
+        fi
+    done
+    [ -n "$found" ] || { targets=(); break; }
+done
+if [ ${#targets[@]} -gt 0 ]; then targets+=(--bin testkit); else targets=(--bins --tests); fi
+"$cargo" build --workspace "${targets[@]}"
+"$cargo" build --workspace "${targets[@]}" --message-format=json 2>/dev/null >"$messages"
 if scripts/ensure-har-peer.sh; then
     export CDPILOT_REQUIRE_HAR_PEER=1
 else

@@ -1,7 +1,7 @@
 // Counts the tokens of a recorded MCP job, per call: name, arguments and text of the result, without
 // images.
 //
-//   JOB_TRANSCRIPT=/tmp/job.json cargo test --workspace --test main -- mcp_job
+//   JOB_TRANSCRIPT=/tmp/job.json cargo test --workspace --test program -- mcp_job
 //   node job.mjs /tmp/job.json
 
 import fs from 'node:fs';

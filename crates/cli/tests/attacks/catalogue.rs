@@ -39,6 +39,6 @@ fn the_security_page_lists_every_attack() {
     }
     assert!(
         kept == table,
-        "docs/security.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test main -- attacks::catalogue"
+        "docs/security.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test program -- attacks::catalogue"
     );
 }

@@ -20,7 +20,7 @@ fn cli_md_is_up_to_date() {
         .unwrap_or_default();
     assert!(
         ran.stdout == written,
-        "docs/cli.md is out of date; `UPDATE_DOCS=1 cargo test --workspace --test main -- cli_docs` regenerates it{first}"
+        "docs/cli.md is out of date; `UPDATE_DOCS=1 cargo test --workspace --test program -- cli_docs` regenerates it{first}"
     );
     for command in ["browser snapshot", "browser events", "serve", "ui", "doctor", "supervise"] {
         assert!(written.contains(&format!("`cdpilot {command}`")), "{command}");

@@ -351,6 +351,6 @@ fn the_security_page_lists_every_route() {
     }
     assert!(
         kept == table,
-        "docs/security.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test main -- control_egress"
+        "docs/security.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test server -- control_egress"
     );
 }

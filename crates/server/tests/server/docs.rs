@@ -184,6 +184,6 @@ fn api_md_is_up_to_date() {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == page,
-        "docs/api.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test main -- server_docs"
+        "docs/api.md is out of date: UPDATE_DOCS=1 cargo test --workspace --test server -- server_docs"
     );
 }
