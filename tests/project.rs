@@ -200,9 +200,12 @@ fn wrong_lines(paths: impl IntoIterator<Item = PathBuf>, is_wrong: impl Fn(&str)
 #[test]
 fn modules_of_the_library_do_not_ask_for_the_feature_page() {
     let modules = LAYERS[0].1.iter().flat_map(|(module, _)| sources(&format!("src/{module}")));
-    let wrong = wrong_lines(modules, |line| {
-        ["page", "default"].iter().any(|flag| line.contains(&format!("feature = \"{flag}\"")))
-    });
+    let is_wrong = |line: &str| {
+        // What only `page` uses is compiled without it too.
+        let is_expected = line.contains("expect(dead_code") || line.contains("expect(unused_imports");
+        !is_expected && ["page", "default"].iter().any(|flag| line.contains(&format!("feature = \"{flag}\"")))
+    };
+    let wrong = wrong_lines(modules, is_wrong);
     assert!(wrong.is_empty(), "features of lower modules name capabilities:\n{}", wrong.join("\n"));
 }
 

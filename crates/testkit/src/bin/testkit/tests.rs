@@ -54,7 +54,8 @@ fn binary(message: &Value) -> Option<Binary> {
     }
     let target = &message["target"];
     let folder = PathBuf::from(message["manifest_path"].as_str()?).parent()?.to_owned();
-    let is_main = target["kind"] == serde_json::json!(["test"]) && target["src_path"].as_str()?.ends_with("tests/main.rs");
+    let is_main =
+        target["kind"] == serde_json::json!(["test"]) && target["src_path"].as_str()?.ends_with("tests/main.rs");
     let group = format!("{} ({})", target["name"].as_str()?, target["kind"][0].as_str()?);
     Some(Binary { path: message["executable"].as_str()?.into(), folder, group: (!is_main).then_some(group) })
 }
