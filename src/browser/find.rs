@@ -127,20 +127,20 @@ pub fn search(sources: &Sources<'_>) -> Result<Found, Error> {
 
 /// A browser given by a path, an application bundle, or a program name in `PATH`.
 fn named(sources: &Sources<'_>, path: &Path, origin: Origin, words: &'static str) -> Result<Found, Error> {
-    let mut places = Vec::new();
+    let mut candidates = Vec::new();
     let mut problem = "it is in no folder of PATH; give the full path".to_owned();
     if sources.os == Os::Mac && path.extension().is_some_and(|e| e == "app") {
-        places.extend(path.file_stem().map(|name| path.join("Contents/MacOS").join(name)));
+        candidates.extend(path.file_stem().map(|name| path.join("Contents/MacOS").join(name)));
     }
-    if places.is_empty() && path.components().count() == 1 && !path.is_absolute() {
+    if candidates.is_empty() && path.components().count() == 1 && !path.is_absolute() {
         // Never in the current folder: anyone may have put a program there.
-        places.extend(path_folders(sources).into_iter().map(|folder| folder.join(path)));
+        candidates.extend(path_folders(sources).into_iter().map(|folder| folder.join(path)));
     } else {
-        places.push(path.to_owned());
+        candidates.push(path.to_owned());
     }
-    for place in places {
-        match (sources.usable)(&place) {
-            Ok(()) => return Ok(Found { path: place, origin }),
+    for candidate in candidates {
+        match (sources.usable)(&candidate) {
+            Ok(()) => return Ok(Found { path: candidate, origin }),
             Err(why) => problem = why,
         }
     }

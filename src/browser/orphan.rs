@@ -28,7 +28,7 @@ pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, 
         return End::Nothing;
     }
     poll_until(deadline.within(grace), || family(record, dir).is_empty());
-    let gone = poll_until(deadline, || {
+    let has_exited = poll_until(deadline, || {
         let held: Vec<(u32, ProcessHandle)> =
             family(record, dir).into_iter().filter_map(|pid| Some((pid, ProcessHandle::of(pid)?))).collect();
         // Checked again after the handles were opened, they are the right processes.
@@ -38,7 +38,7 @@ pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, 
         }
         family.is_empty()
     });
-    if gone && no_crash_handlers(crashes, deadline) { End::Ended } else { End::Stuck }
+    if has_exited && no_crash_handlers(crashes, deadline) { End::Ended } else { End::Stuck }
 }
 
 /// Whether the browser's reaper process still runs (a suspended one does not): it ends the browser and removes its

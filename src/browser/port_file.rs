@@ -43,11 +43,12 @@ pub(super) fn wait(
     port: u16,
     deadline: Deadline<'_>,
 ) -> Result<Endpoint, NotReady> {
-    const LOOK: Duration = Duration::from_millis(20);
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
     const ASK_EVERY: u32 = 10;
     for round in 0u32.. {
-        let findings =
-            process.log().wait(deadline.within(LOOK), |findings| findings.listening.is_some() || findings.port_refused);
+        let findings = process
+            .log()
+            .wait(deadline.within(POLL_INTERVAL), |findings| findings.listening.is_some() || findings.port_refused);
         if findings.port_refused {
             return Err(NotReady::PortRefused);
         }

@@ -109,8 +109,8 @@ fn clear(folder: &Path, unowned: &Unowned, is_start: bool, report: &mut Reaped) 
     if let Some(record) = marker::read(&dir) {
         if orphan::is_reaper_running(&record, folder) {
             let patience = if is_start { Duration::ZERO } else { REAPER_TIME };
-            let gone = orphan::wait_reaper(&record, folder, Deadline::after(patience));
-            if is_start || gone {
+            let has_exited = orphan::wait_reaper(&record, folder, Deadline::after(patience));
+            if is_start || has_exited {
                 return false;
             }
         }

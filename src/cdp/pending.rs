@@ -244,19 +244,20 @@ impl Pending {
         let entries = {
             let mut state = self.state.lock();
             let State::Open(open) = &mut *state else { return false };
-            let mut gone: HashSet<Arc<str>> = HashSet::from([Arc::from(session)]);
+            let mut ended_sessions: HashSet<Arc<str>> = HashSet::from([Arc::from(session)]);
             loop {
-                let before = gone.len();
-                let children = open.parents.iter().filter(|(_, p)| p.as_ref().is_some_and(|p| gone.contains(p)));
+                let before = ended_sessions.len();
+                let children =
+                    open.parents.iter().filter(|(_, p)| p.as_ref().is_some_and(|p| ended_sessions.contains(p)));
                 let children: Vec<_> = children.map(|(child, _)| Arc::clone(child)).collect();
-                gone.extend(children);
-                if gone.len() == before {
+                ended_sessions.extend(children);
+                if ended_sessions.len() == before {
                     break;
                 }
             }
-            open.parents.retain(|child, _| !gone.contains(child));
-            open.crashed.retain(|s| !gone.contains(s));
-            self.take_where(open, |entry| entry.session.as_ref().is_some_and(|s| gone.contains(s)))
+            open.parents.retain(|child, _| !ended_sessions.contains(child));
+            open.crashed.retain(|s| !ended_sessions.contains(s));
+            self.take_where(open, |entry| entry.session.as_ref().is_some_and(|s| ended_sessions.contains(s)))
         };
         self.deliver_all(entries, |method| Error::SessionGone { method, reason: GoneReason::Detached })
     }

@@ -232,8 +232,8 @@ impl Page {
     /// # Errors
     /// [`Error::Timeout`] or [`Error::NoneLocated`] when they did not hold in time, [`Error::AmbiguousLocator`],
     /// [`Error::BadRequest`], and [`Error::Supervisor`] when a dialog opens.
-    pub fn wait_for(&self, wanted: impl Into<WaitFor>) -> Result<Outcome, Error> {
-        self.act(Act::wait(wanted))
+    pub fn wait_for(&self, condition: impl Into<WaitFor>) -> Result<Outcome, Error> {
+        self.act(Act::wait(condition))
     }
 
     /// Acts on the page, and returns when what the action caused has ended. A dialog that it opens is a success with

@@ -33,7 +33,7 @@ const WATCHED: Duration = Duration::from_secs(10);
 const CHECK: Duration = Duration::from_millis(200);
 /// How long a frame may take before the screencast is started again. Each start drops a frame that is in progress, so this
 /// is doubled each time until one arrives.
-const PATIENCE: Duration = Duration::from_secs(1);
+const FRAME_TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest it becomes.
 const MOST_PATIENCE: Duration = Duration::from_secs(8);
 /// Shortest time between two screenshots in place of frames.
@@ -95,8 +95,8 @@ impl State {
 
     /// How long a frame may still take.
     fn patience(&self) -> Duration {
-        let patience = PATIENCE.saturating_mul(1 << self.restarts.min(8)).min(MOST_PATIENCE);
-        self.since.map_or(Duration::ZERO, |at| patience.saturating_sub(at.elapsed()))
+        let frame_time_left = FRAME_TIMEOUT.saturating_mul(1 << self.restarts.min(8)).min(MOST_PATIENCE);
+        self.since.map_or(Duration::ZERO, |at| frame_time_left.saturating_sub(at.elapsed()))
     }
 
     /// Numbers a new frame.
@@ -204,7 +204,7 @@ impl Tab {
                 Turn::Receive(frames) => {
                     let receiving = Receiving { live: &self.live, frames: Some(frames) };
                     let patience = self.live.patience(self.document_shown());
-                    let is_late = !self.receive(&receiving, deadline.within(patience.min(PATIENCE)))?;
+                    let is_late = !self.receive(&receiving, deadline.within(patience.min(FRAME_TIMEOUT)))?;
                     // A lost connection or another process of the page ends a screencast without a word.
                     if is_late && self.live.is_overdue() {
                         self.cast_live();

@@ -209,36 +209,37 @@ impl Tab {
         deadline: Deadline<'_>,
     ) -> Result<Navigation, Error> {
         let supervisor = &self.supervisor;
-        let mut went = match left {
-            Ok(went) => went,
+        let mut navigation = match left {
+            Ok(navigation) => navigation,
             Err(error) if error.is_blocked_by_dialog() => {
-                let asks = before.new_dialog(supervisor).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
-                let stayed = asks || !before.has_left(supervisor);
+                let opened_beforeunload =
+                    before.new_dialog(supervisor).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
+                let stayed = opened_beforeunload || !before.has_left(supervisor);
                 let status = before.status(supervisor, deadline);
                 return Ok(Navigation { blocked_by_dialog: true, stayed, status, ..Navigation::default() });
             }
             Err(error) => return Err(error.into()),
         };
-        if !went.stayed && until != WaitUntil::None {
+        if !navigation.stayed && until != WaitUntil::None {
             let state = if until == WaitUntil::Load { LoadState::Load } else { LoadState::DomContentLoaded };
             let wait = WaitFor { load_state: Some(state), ..WaitFor::default() };
             match self.act(&Act::new(ActKind::Wait(wait)), deadline) {
                 Ok(outcome) => {
-                    went.rescued |= outcome.rescued;
-                    went.blocked_by_dialog = outcome.blocked_by_dialog;
+                    navigation.rescued |= outcome.rescued;
+                    navigation.blocked_by_dialog = outcome.blocked_by_dialog;
                 }
-                Err(error) if error.is_blocked_by_dialog() => went.blocked_by_dialog = true,
-                Err(error) if late == Late::IsReported && error.kind() == Code::Timeout => went.loading = true,
+                Err(error) if error.is_blocked_by_dialog() => navigation.blocked_by_dialog = true,
+                Err(error) if late == Late::IsReported && error.kind() == Code::Timeout => navigation.loading = true,
                 Err(error) => return Err(error),
             }
         }
-        went.status = before.status(supervisor, deadline);
-        let is_new = !went.stayed && before.has_left(supervisor);
+        navigation.status = before.status(supervisor, deadline);
+        let is_new = !navigation.stayed && before.has_left(supervisor);
         if let Some(failed) = supervisor.failed_document(&self.target).filter(|_| is_new) {
             let error = failed.error.as_deref().unwrap_or("the browser shows an error page");
             return Err(supervisor::Error::not_loaded(&failed.url, error).into());
         }
-        Ok(went)
+        Ok(navigation)
     }
 
     /// The destination of commands to the whole tab.

@@ -50,20 +50,20 @@ impl<T> PageRing<T> {
         if updates.is_empty() {
             return;
         }
-        let mut gone = Vec::new(); // freed outside the lock
+        let mut removed = Vec::new(); // freed outside the lock
         let mut pages = self.pages.lock();
         for line in updates {
             match line {
                 RingUpdate::Put { page, number, bytes, entry } => {
                     let ring = pages.entry(page).or_insert_with(Ring::new);
-                    ring.put(number, bytes, entry, &mut gone);
-                    ring.shrink(self.limits, &mut gone);
+                    ring.put(number, bytes, entry, &mut removed);
+                    ring.shrink(self.limits, &mut removed);
                 }
                 RingUpdate::Drop(page) => drop(pages.remove(&page)),
             }
         }
         drop(pages);
-        drop(gone);
+        drop(removed);
     }
 
     /// The entries of a page, oldest first.

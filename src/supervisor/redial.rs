@@ -48,9 +48,9 @@ impl RedialAttempt {
     ) -> std::io::Result<Self> {
         let (outcome_in, outcome) = crossbeam_channel::bounded(1);
         let (cancel, cancelled) = crossbeam_channel::bounded(0);
-        let place = format!("sup-dial-{task}");
-        let thread = spawn(place.clone(), move || {
-            fault_point(format_args!("{place}"));
+        let thread_name = format!("sup-dial-{task}");
+        let thread = spawn(thread_name.clone(), move || {
+            fault_point(format_args!("{thread_name}"));
             if let Some(dialed) = dial(&redial, how, tried, &pages, &cancelled) {
                 let _ = outcome_in.try_send(dialed);
             }

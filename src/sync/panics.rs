@@ -46,18 +46,18 @@ impl<F: FnOnce()> fmt::Debug for OnPanic<F> {
 /// Panics when a test requests it: when the folder `CDPILOT_TEST_FAULTS` contains a file with the name of `place`,
 /// which is removed first. Does nothing in builds without debug assertions.
 #[cfg(debug_assertions)]
-pub fn fault_point(place: fmt::Arguments<'_>) {
+pub fn fault_point(name: fmt::Arguments<'_>) {
     use std::path::PathBuf;
     use std::sync::OnceLock;
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let Some(folder) = FOLDER.get_or_init(|| std::env::var_os("CDPILOT_TEST_FAULTS").map(PathBuf::from)) else {
         return;
     };
-    let place = place.to_string();
-    if std::fs::remove_file(folder.join(&place)).is_ok() {
+    let name = name.to_string();
+    if std::fs::remove_file(folder.join(&name)).is_ok() {
         // Only in debug builds, where a test requests it.
         #[allow(clippy::panic)]
-        std::panic::panic_any(format!("a test requested a panic at {place}"));
+        std::panic::panic_any(format!("a test requested a panic at {name}"));
     }
 }
 

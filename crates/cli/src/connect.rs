@@ -71,14 +71,14 @@ pub(super) fn ask(
     found: ServerAddress,
     starts: bool,
     request: &Request,
-    patience: Duration,
+    timeout: Duration,
     out: &Out,
 ) -> Result<Answer, Failure> {
     if let Source::Running(running) = &found.source {
         warn_of_environment(running, out);
     }
     let _waiting = WaitIndicator::start(out);
-    reach(connector, found, starts, |client| client.send(request, patience))
+    reach(connector, found, starts, |client| client.send(request, timeout))
 }
 
 /// Warns of environment variables that only a server reads, at its start, if the running one was started without them.

@@ -24,10 +24,10 @@ pub(super) struct Signals {
 impl Signals {
     pub(super) fn register() -> io::Result<Self> {
         let (bell, other) = UnixStream::pair()?;
-        let came = Arc::new(AtomicBool::new(false));
+        let received = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            flag::register_conditional_shutdown(signal, IMPATIENT, Arc::clone(&came))?;
-            flag::register(signal, Arc::clone(&came))?;
+            flag::register_conditional_shutdown(signal, IMPATIENT, Arc::clone(&received))?;
+            flag::register(signal, Arc::clone(&received))?;
             low_level::pipe::register(signal, other.try_clone()?)?;
         }
         other.set_nonblocking(true)?;

@@ -26,7 +26,7 @@ impl Matches {
 
 /// Finds the event of each criterion. `places`: what the placeholders of the test stand for.
 #[must_use]
-pub fn matches(test: &Test, events: &[Value], places: &Places) -> Matches {
+pub fn matches(test: &Test, events: &[Value], placeholders: &Places) -> Matches {
     let counts = counting(test, events);
     let mut found: Vec<Option<usize>> = Vec::with_capacity(test.criteria.len());
     for criterion in &test.criteria {
@@ -35,7 +35,7 @@ pub fn matches(test: &Test, events: &[Value], places: &Places) -> Matches {
             Some(earlier) => found.get(earlier).copied().flatten().map(|at| at + 1),
         };
         let first = from.and_then(|from| {
-            criterion.patterns.iter().filter_map(|pattern| pattern.first(events, from, &counts, places)).min()
+            criterion.patterns.iter().filter_map(|pattern| pattern.first(events, from, &counts, placeholders)).min()
         });
         found.push(first);
     }

@@ -77,11 +77,11 @@ impl Score {
     pub fn of(
         test: &Test,
         events: &[Value],
-        places: &Places,
+        placeholders: &Places,
         facts: &Facts,
         in_limit_currency: impl Fn(&Cost) -> Option<f64>,
     ) -> Self {
-        let found = matches(test, events, places);
+        let found = matches(test, events, placeholders);
         let satisfied = (0..test.criteria.len()).map(|index| (found.of(index).is_some(), found.of(index)));
         Self::of_criteria(test, satisfied, facts, in_limit_currency)
     }

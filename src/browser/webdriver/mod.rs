@@ -54,8 +54,8 @@ pub(super) fn open<'c>(
     }
     let AttachOptions { connect, webdriver } = options;
     let request = options::request(&webdriver.capabilities, requested);
-    let (driver, patience) = (Driver::new(requested, connect), deadline.within(webdriver.session_timeout));
-    let (session, capabilities) = Session::open(driver, request, webdriver.keep_alive, patience)?;
+    let (driver, session_deadline) = (Driver::new(requested, connect), deadline.within(webdriver.session_timeout));
+    let (session, capabilities) = Session::open(driver, request, webdriver.keep_alive, session_deadline)?;
     tracing::debug!(server = %session.server(), "WebDriver session opened");
     warn_of_prompts(&capabilities);
 

@@ -263,37 +263,37 @@ impl Tab {
     /// error.
     fn evaluate_reply(
         &self,
-        asked: &Requested<'_>,
+        requested: &Requested<'_>,
         needs: Needs,
         (doc, answer): (Doc, ReadyReply),
         rescued: bool,
         deadline: Deadline<'_>,
     ) -> Result<Result<Ready, Error>, Error> {
         if answer.gone {
-            return Err(asked.stale("its element was removed from the document"));
+            return Err(requested.stale("its element was removed from the document"));
         }
         if answer.another {
-            return Err(asked.stale("it has changed since the preview, or now belongs or leads to something else"));
+            return Err(requested.stale("it has changed since the preview, or now belongs or leads to something else"));
         }
         if let Some(problem) = answer.bad {
-            let shown = match asked {
+            let shown = match requested {
                 Requested::Selector { selector, .. } => selector.chars().take(200).collect(),
                 Requested::Ref { .. } => problem,
             };
             return Err(Error::BadRequest { problem: format!("the selector {shown:?} is not valid CSS") });
         }
-        if let (Some(now), Requested::Ref { reference, shown, .. }) = (answer.changed, asked) {
+        if let (Some(now), Requested::Ref { reference, shown, .. }) = (answer.changed, requested) {
             let now = Shown { role: now.role, name: now.name };
             return Err(Error::RefChanged { reference: reference.clone(), was: shown.clone(), now });
         }
         let Some(found) = answer.ready else {
             let not = |reason| {
-                let (what, covered_by) = (asked.what(), answer.covered);
+                let (what, covered_by) = (requested.what(), answer.covered);
                 Error::NotActionable { what, reason, covered_by, waited: None }
             };
-            return Ok(Err(answer.not.map_or_else(|| asked.stale("it was removed from the page"), not)));
+            return Ok(Err(answer.not.map_or_else(|| requested.stale("it was removed from the page"), not)));
         };
-        let node = Node { frame: asked.frame().clone(), doc, id: found.id };
+        let node = Node { frame: requested.frame().clone(), doc, id: found.id };
         let point = if found.points.is_empty() {
             None
         } else {
@@ -305,13 +305,13 @@ impl Tab {
                 Ok(point) => needs.point.then_some(point),
                 Err(obstruction) => {
                     let (reason, covered_by) = (obstruction.reason, obstruction.covered_by);
-                    return Ok(Err(Error::NotActionable { what: asked.what(), reason, covered_by, waited: None }));
+                    return Ok(Err(Error::NotActionable { what: requested.what(), reason, covered_by, waited: None }));
                 }
             }
         };
         let shown = Shown { role: found.role, name: found.name };
         let (tag, kind, editable, mac) = (found.tag, found.kind, found.editable, found.mac);
-        let bound = match asked {
+        let bound = match requested {
             Requested::Ref { identity, .. } => *identity,
             Requested::Selector { .. } => None,
         };

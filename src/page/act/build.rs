@@ -239,8 +239,8 @@ impl Act {
 
     /// Waits until conditions hold.
     #[must_use]
-    pub fn wait(wanted: impl Into<WaitFor>) -> Self {
-        Self::new(ActKind::Wait(wanted.into()))
+    pub fn wait(condition: impl Into<WaitFor>) -> Self {
+        Self::new(ActKind::Wait(condition.into()))
     }
 
     /// Runs a script: an expression, a function, or the body of one.

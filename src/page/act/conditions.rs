@@ -116,22 +116,22 @@ impl Wait<'_> {
     /// The arguments for one frame.
     pub(super) fn args_of(&self, frame: &FrameId, until: Option<Condition>) -> HoldsArgs<'_> {
         let wanted = self.wanted;
-        let asked = |what: Condition| until.is_none_or(|until| until == what);
+        let is_given = |what: Condition| until.is_none_or(|until| until == what);
         let mut ask = HoldsArgs::default();
-        if asked(Condition::Text) {
+        if is_given(Condition::Text) {
             ask.text = wanted.text.as_deref();
         }
-        if asked(Condition::TextGone) {
+        if is_given(Condition::TextGone) {
             ask.text_gone = wanted.text_gone.as_deref();
         }
-        if asked(Condition::Selector) && *frame == self.frame {
+        if is_given(Condition::Selector) && *frame == self.frame {
             ask.selector = wanted.selector.as_deref();
             ask.selector_state = wanted.state.filter(|_| wanted.reference.is_none());
         }
-        if asked(Condition::Load) && *frame == self.top {
+        if is_given(Condition::Load) && *frame == self.top {
             ask.load = wanted.load_state.map(LoadState::name);
         }
-        if asked(Condition::Reference)
+        if is_given(Condition::Reference)
             && let Some(node) = self.node.as_ref().filter(|node| node.frame == *frame)
         {
             ask.id = Some(node.id);

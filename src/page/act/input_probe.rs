@@ -65,8 +65,8 @@ struct MissedArgs<'a> {
 const RELEASED: [&str; 2] = ["mouseup", "dragstart"];
 
 /// Whether the button is still down.
-fn is_held(came: &Done<Arrived>) -> bool {
-    came.result.mousedown > 0 && came.result.mouseup == 0 && came.result.dragstart == 0
+fn is_held(arrived: &Done<Arrived>) -> bool {
+    arrived.result.mousedown > 0 && arrived.result.mouseup == 0 && arrived.result.dragstart == 0
 }
 
 impl Tab {

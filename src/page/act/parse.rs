@@ -22,11 +22,11 @@ impl Act {
 }
 
 /// Refuses `force` and `input: synthetic` where they have no effect, with their path in the request.
-fn effective(act: &Act, place: &str) -> Result<(), Error> {
+fn effective(act: &Act, path: &str) -> Result<(), Error> {
     let (kind, spec) = (act.kind.name(), act.kind.spec());
     let refuse = |field: &str| {
         let instead = if kind == "batch" { "give it to the actions of the batch" } else { "leave it out" };
-        Err(Error::BadRequest { problem: format!("{place}{field}: it has no effect on {kind}; {instead}") })
+        Err(Error::BadRequest { problem: format!("{path}{field}: it has no effect on {kind}; {instead}") })
     };
     if act.force && spec.is_some_and(|spec| !spec.takes_force) {
         return refuse("force");
@@ -36,7 +36,7 @@ fn effective(act: &Act, place: &str) -> Result<(), Error> {
     }
     if let ActKind::Batch { actions, .. } = &act.kind {
         for (index, act) in actions.iter().enumerate() {
-            effective(act, &format!("{place}actions[{index}]."))?;
+            effective(act, &format!("{path}actions[{index}]."))?;
         }
     }
     Ok(())

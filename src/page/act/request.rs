@@ -104,7 +104,7 @@ impl ActKind {
     /// The frames that the action names, without those of a batch's actions.
     pub(super) fn frames(&self) -> Vec<&str> {
         let named = match self {
-            Self::Wait(wanted) => vec![&wanted.frame_id],
+            Self::Wait(condition) => vec![&condition.frame_id],
             Self::Evaluate { frame_id, .. } | Self::Drag { frame_id, .. } => vec![frame_id],
             Self::Fill { fields, .. } => fields.iter().map(|field| &field.at.frame_id).collect(),
             _ => self.locator().map(|at| &at.frame_id).into_iter().collect(),

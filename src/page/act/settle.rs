@@ -219,12 +219,12 @@ impl Tab {
         let (mut settled, mut notices) = (Settled::Done, Vec::new());
         if waits {
             let mut seen = Observed::default();
-            let patience = TimeLimits::of(act.settle, deadline);
-            settled = self.settle(before, &frames, StepLimits::of(&act.kind), &mut seen, patience, deadline);
+            let limits = TimeLimits::of(act.settle, deadline);
+            settled = self.settle(before, &frames, StepLimits::of(&act.kind), &mut seen, limits, deadline);
             notices = self.notices(before, &mut seen, settled, deadline);
             performed.rescued |= seen.rescued;
-            self.wait_for_opened(before, deadline.within(patience.all.left()));
-            self.wait_downloads_after(before.downloads, deadline.within(DOWNLOAD_END.min(patience.all.left())));
+            self.wait_for_opened(before, deadline.within(limits.all.left()));
+            self.wait_downloads_after(before.downloads, deadline.within(DOWNLOAD_END.min(limits.all.left())));
         } else if causes(&act.kind) {
             settled = if self.opened_in(before, &self.supervisor.view()) {
                 Settled::DialogOpened

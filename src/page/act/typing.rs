@@ -293,10 +293,11 @@ impl Tab {
         if focused.kind != "line" || text.contains('\n') || text.is_empty() || mode != Mode::Replace {
             return Ok(());
         }
-        let Some(took) = self.took(ready, text, deadline) else { return Ok(()) };
-        let nothing = !took.same && (took.empty || (took.now == focused.was && took.bad));
-        if nothing && !took.gone {
-            let reason = refusal(&took);
+        let Some(accepted_text) = self.took(ready, text, deadline) else { return Ok(()) };
+        let nothing =
+            !accepted_text.same && (accepted_text.empty || (accepted_text.now == focused.was && accepted_text.bad));
+        if nothing && !accepted_text.gone {
+            let reason = refusal(&accepted_text);
             return Err(Error::not_actionable(named(at), reason));
         }
         Ok(())

@@ -63,11 +63,12 @@ impl Tab {
     }
 
     /// Waits until all conditions hold.
-    pub(super) fn wait(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
-        if wanted.locator.is_some() {
-            return self.wait_located(wanted, deadline, |wanted, deadline| self.wait_for(wanted, force, deadline));
+    pub(super) fn wait(&self, condition: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
+        if condition.locator.is_some() {
+            return self
+                .wait_located(condition, deadline, |condition, deadline| self.wait_for(condition, force, deadline));
         }
-        self.wait_for(wanted, force, deadline)
+        self.wait_for(condition, force, deadline)
     }
 
     fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
@@ -284,7 +285,7 @@ impl Tab {
         time: Duration,
         deadline: Deadline<'_>,
     ) -> Result<Vec<Condition>, Error> {
-        let asks: Vec<(FrameId, HoldsArgs<'_>)> = self
+        let requests: Vec<(FrameId, HoldsArgs<'_>)> = self
             .frames()
             .into_iter()
             .map(|frame| {
@@ -294,9 +295,9 @@ impl Tab {
             })
             .filter(|(_, ask)| !ask.is_empty())
             .collect();
-        let frames: Vec<FrameId> = asks.iter().map(|(frame, _)| frame.clone()).collect();
+        let frames: Vec<FrameId> = requests.iter().map(|(frame, _)| frame.clone()).collect();
         let ask =
-            |frame: &FrameId| asks.iter().find(|(f, _)| f == frame).map(|(_, ask)| ask.clone()).unwrap_or_default();
+            |frame: &FrameId| requests.iter().find(|(f, _)| f == frame).map(|(_, ask)| ask.clone()).unwrap_or_default();
         let answers = self.call_all::<HoldsReply, _>(&frames, "holds", ask, deadline.within(time + ANSWER_TIME));
         let wanted = wait.wanted;
         let (mut text, mut text_gone, mut unknown) = (false, true, false);

@@ -82,11 +82,11 @@ impl Tab {
         last(entries, limit).map(|entry| error(&entry)).collect()
     }
 
-    fn said(&self, cleared: &AtomicU64, clear: bool, wanted: impl Fn(&ConsoleEntry) -> bool) -> Vec<Arc<ConsoleEntry>> {
+    fn said(&self, cleared: &AtomicU64, clear: bool, filter: impl Fn(&ConsoleEntry) -> bool) -> Vec<Arc<ConsoleEntry>> {
         let mut entries = self.supervisor.console_of(&self.target);
         let newest = entries.last().map_or(0, |entry| entry.number);
         let from = if clear { cleared.fetch_max(newest, Ordering::AcqRel) } else { cleared.load(Ordering::Acquire) };
-        entries.retain(|entry| entry.number > from && wanted(entry));
+        entries.retain(|entry| entry.number > from && filter(entry));
         entries
     }
 }

@@ -243,8 +243,8 @@ impl Tab {
             None => None,
         };
         self.emulate_screen(change, device, deadline)?;
-        if let Some(place) = &change.geolocation {
-            self.emulate_place(*place, deadline)?;
+        if let Some(coordinates) = &change.geolocation {
+            self.emulate_place(*coordinates, deadline)?;
         }
         if let Some(zone) = &change.timezone {
             let set = SetTimezoneOverride::new(zone.clone().unwrap_or_default());

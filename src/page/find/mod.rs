@@ -235,14 +235,14 @@ impl Tab {
         describe: usize,
         deadline: Deadline<'_>,
     ) -> Result<Vec<Located>, Error> {
-        let asked: Vec<FrameId> = frames.iter().filter(|frame| scopes.contains_key(*frame)).cloned().collect();
+        let queried_frames: Vec<FrameId> = frames.iter().filter(|frame| scopes.contains_key(*frame)).cloned().collect();
         let args = |frame: &FrameId| match scopes.get(frame) {
             Some(Scope::In(ids)) => json!({ "step": matcher, "within": ids, "describe": describe }),
             _ => json!({ "step": matcher, "describe": describe }),
         };
-        let answers = self.call_all::<StepReply, _>(&asked, "find", args, deadline);
+        let answers = self.call_all::<StepReply, _>(&queried_frames, "find", args, deadline);
         let (mut matches, mut failed) = (Vec::new(), None);
-        for (frame, answer) in asked.iter().zip(answers) {
+        for (frame, answer) in queried_frames.iter().zip(answers) {
             match answer {
                 Ok((doc, done)) => {
                     if done.result.bad.is_some() {
@@ -253,7 +253,9 @@ impl Tab {
                     let located = |id| Located { frame: frame.clone(), doc: doc.clone(), id, found: described.next() };
                     matches.extend(done.result.ids.into_iter().map(located));
                 }
-                Err(error) if error.is_blocked_by_dialog() || asked.first() == Some(frame) => return Err(error),
+                Err(error) if error.is_blocked_by_dialog() || queried_frames.first() == Some(frame) => {
+                    return Err(error);
+                }
                 Err(error) => failed = Some(error),
             }
         }
@@ -426,21 +428,21 @@ impl Tab {
     /// Waits for a state of the element that matches a locator, with `wait` for its ref.
     pub(super) fn wait_located<T>(
         &self,
-        wanted: &WaitFor,
+        condition: &WaitFor,
         deadline: Deadline<'_>,
         wait: impl Fn(&WaitFor, Deadline<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if wanted.reference.is_some() {
+        if condition.reference.is_some() {
             return Err(Error::BadRequest { problem: "give only one of ref and locator".to_owned() });
         }
         let at = Locator {
-            locator: wanted.locator.clone(),
-            nth: wanted.nth,
-            frame_id: wanted.frame_id.clone(),
+            locator: condition.locator.clone(),
+            nth: condition.nth,
+            frame_id: condition.frame_id.clone(),
             ..Locator::default()
         };
-        let plain = WaitFor { locator: None, nth: None, state: None, ..wanted.clone() };
-        let state = wanted.state.unwrap_or(State::Visible);
+        let plain = WaitFor { locator: None, nth: None, state: None, ..condition.clone() };
+        let state = condition.state.unwrap_or(State::Visible);
         let began = Instant::now();
         loop {
             let found = self.matched(&at, deadline)?;

@@ -18,11 +18,11 @@ pub(super) fn origin_of(url: &str) -> Option<String> {
         _ => return None,
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let place = rest[..end].rsplit('@').next()?.to_ascii_lowercase();
-    let place = place.strip_suffix(usual).unwrap_or(&place);
+    let host = rest[..end].rsplit('@').next()?.to_ascii_lowercase();
+    let host = host.strip_suffix(usual).unwrap_or(&host);
     let plain = |c: char| c.is_alphanumeric() || "-._~:[]%".contains(c);
-    let is_host = !place.is_empty() && !place.starts_with(':') && place.chars().all(plain);
-    is_host.then(|| format!("{scheme}://{place}"))
+    let is_host = !host.is_empty() && !host.starts_with(':') && host.chars().all(plain);
+    is_host.then(|| format!("{scheme}://{host}"))
 }
 
 /// The given origins, in canonical form.

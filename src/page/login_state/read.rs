@@ -79,8 +79,8 @@ impl LoginState {
         let read: Read = serde_path_to_error::deserialize(json).map_err(|error| {
             // Messages of serde may contain values.
             let at = error.path().to_string();
-            let place = if at == "." { String::new() } else { format!(" at {at}") };
-            bad(format!("the state cannot be read{place}: a field is missing or has the wrong type"))
+            let location = if at == "." { String::new() } else { format!(" at {at}") };
+            bad(format!("the state cannot be read{location}: a field is missing or has the wrong type"))
         })?;
         match (read.format.as_deref(), read.version) {
             (Some(STATE_FORMAT), Some(version)) if version == u64::from(STATE_VERSION) => {}

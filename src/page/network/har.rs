@@ -82,7 +82,7 @@ fn entry(record: &RequestRecord, request: &NetworkRequest) -> Value {
     let sent = record.request_headers.as_ref().unwrap_or(&none);
     let came = record.response_headers.as_ref().unwrap_or(&none);
     let version = record.protocol.as_deref().map_or("HTTP/1.1".to_owned(), http_version);
-    let mut asked = json!({
+    let mut har_request = json!({
         "method": request.method,
         "url": url,
         "httpVersion": version,
@@ -95,9 +95,9 @@ fn entry(record: &RequestRecord, request: &NetworkRequest) -> Value {
     });
     if let Some(data) = &record.post_data {
         let kind = value_of(sent, "content-type").unwrap_or_default();
-        asked["postData"] = json!({ "mimeType": kind, "text": data.body });
+        har_request["postData"] = json!({ "mimeType": kind, "text": data.body });
         if data.base64 {
-            asked["postData"]["comment"] = "the text is Base64-encoded".into();
+            har_request["postData"]["comment"] = "the text is Base64-encoded".into();
         }
     }
     let mut content = json!({
@@ -134,7 +134,7 @@ fn entry(record: &RequestRecord, request: &NetworkRequest) -> Value {
         "pageref": "page1",
         "startedDateTime": date(request.started_at),
         "time": request.duration_ms.unwrap_or(0.0),
-        "request": asked,
+        "request": har_request,
         "response": response,
         "cache": {},
         "timings": {

@@ -193,7 +193,8 @@ impl Tab {
         deadline: Deadline<'_>,
     ) -> Result<Layout, Error> {
         let top = self.top()?;
-        let mut wanted: HashMap<FrameId, FrameRequest> = HashMap::from([(top.clone(), FrameRequest::default())]);
+        let mut frame_requests: HashMap<FrameId, FrameRequest> =
+            HashMap::from([(top.clone(), FrameRequest::default())]);
         let mut owners: HashMap<FrameId, Node> = HashMap::new();
         for node in nodes {
             let mut frame = node.frame.clone();
@@ -201,17 +202,18 @@ impl Tab {
             while frame != top && !owners.contains_key(&frame) {
                 let Ok(Some(owner)) = self.owner(&frame, deadline) else { break };
                 let around = owner.frame.clone();
-                wanted.entry(around.clone()).or_default().holes.push(owner.id);
+                frame_requests.entry(around.clone()).or_default().holes.push(owner.id);
                 owners.insert(frame, owner);
                 frame = around;
             }
-            wanted.entry(node.frame.clone()).or_default().add(node.id);
+            frame_requests.entry(node.frame.clone()).or_default().add(node.id);
         }
-        let frames: Vec<FrameId> = wanted.keys().cloned().collect();
+        let frames: Vec<FrameId> = frame_requests.keys().cloned().collect();
         let ask = |frame: &FrameId| {
-            let wanted = wanted.get(frame);
-            let list = |of: fn(&FrameRequest) -> &Vec<u32>| wanted.map(of).map_or(&[][..], Vec::as_slice);
-            let (ids, holes) = (list(|wanted| &wanted.ids), list(|wanted| &wanted.holes));
+            let frame_requests = frame_requests.get(frame);
+            let list = |of: fn(&FrameRequest) -> &Vec<u32>| frame_requests.map(of).map_or(&[][..], Vec::as_slice);
+            let (ids, holes) =
+                (list(|frame_requests| &frame_requests.ids), list(|frame_requests| &frame_requests.holes));
             BoxArgs { ids, holes, whole: how.whole && *frame == top, uncovered: how.uncovered }
         };
         let mut replies: HashMap<FrameId, (Doc, BoxReply)> = HashMap::new();
@@ -224,7 +226,7 @@ impl Tab {
         }
         let view = replies.get(&top).map(|(_, reply)| reply.view);
         let view = view.ok_or_else(|| Error::DocumentGone { frame: top.to_string() })?;
-        Ok(Layout { view, top, owners, wanted, replies })
+        Ok(Layout { view, top, owners, wanted: frame_requests, replies })
     }
 }
 

@@ -24,11 +24,11 @@ impl Tab {
         let owners: Vec<(FrameId, Node)> =
             frames.into_iter().filter_map(|frame| Some((frame.clone(), self.owner(&frame, deadline).ok()??))).collect();
         let nodes: Vec<Node> = owners.iter().map(|(_, owner)| owner.clone()).collect();
-        let (_, places) = self.places(&nodes, BoxOptions { whole: true, uncovered: false }, deadline)?;
+        let (_, positions) = self.places(&nodes, BoxOptions { whole: true, uncovered: false }, deadline)?;
         let shown = Rect { width: view.width - view.bars, ..view.rect() };
         let mut tiles: Vec<(FrameId, Rect)> = Vec::new();
-        for ((frame, _), place) in owners.into_iter().zip(places) {
-            let part = place.and_then(|place| place.part?.and(&shot.area));
+        for ((frame, _), position) in owners.into_iter().zip(positions) {
+            let part = position.and_then(|position| position.part?.and(&shot.area));
             let Some(part) = part.filter(|part| !shown.holds(part)) else { continue };
             tiles.extend(tiled(&part, &shown).into_iter().map(|tile| (frame.clone(), tile.moved(view.x, view.y))));
         }

@@ -121,8 +121,8 @@ impl Tab {
         // A tab that is not in front only draws while it is captured.
         let mut anew = true;
         loop {
-            let asked = serde_json::json!({ "anew": anew, "most": UNTIL_SEEN });
-            let (_, counted) = self.call::<u32>(frame, "counted", &asked, deadline)?;
+            let args = serde_json::json!({ "anew": anew, "most": UNTIL_SEEN });
+            let (_, counted) = self.call::<u32>(frame, "counted", &args, deadline)?;
             if counted.result >= UNTIL_SEEN || deadline.passed() {
                 return Ok(());
             }

@@ -119,8 +119,9 @@ fn brief(diff: &Diff) -> String {
         diff.hunks.iter().flat_map(|hunk| &hunk.added).filter_map(|line| own_ref(line)).collect();
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
-        let gone = hunk.removed.iter().filter(|line| own_ref(line).is_none_or(|reference| !added.contains(reference)));
-        lines.extend(gone.map(|line| format!("- {line}")));
+        let removed_lines =
+            hunk.removed.iter().filter(|line| own_ref(line).is_none_or(|reference| !added.contains(reference)));
+        lines.extend(removed_lines.map(|line| format!("- {line}")));
         lines.extend(hunk.added.iter().map(|line| format!("+ {line}")));
     }
     lines.join("\n")

@@ -153,8 +153,9 @@ impl Tab {
         }
         if top.tree.missing {
             let selector = options.selector.as_deref().unwrap_or_default().chars().take(200).collect();
-            let place = options.frame.as_ref().map_or_else(|| "the main frame".to_owned(), |id| format!("frame {id}"));
-            return Err(Error::NoMatch { selector, place });
+            let location =
+                options.frame.as_ref().map_or_else(|| "the main frame".to_owned(), |id| format!("frame {id}"));
+            return Err(Error::NoMatch { selector, place: location });
         }
         let (url, title) = (std::mem::take(&mut top.tree.url), std::mem::take(&mut top.tree.title));
         let doc = top.doc.clone();

@@ -51,8 +51,8 @@ impl Tab {
         let known: Vec<(FrameId, Doc, Vec<u32>)> = {
             let mut seen = self.snapshot_cache.lock();
             seen.internals.retain(|frame, _| frames.contains(frame));
-            let asked = seen.internals.iter().filter(|(_, asked)| !asked.with_role.is_empty());
-            asked.map(|(frame, asked)| (frame.clone(), asked.doc.clone(), asked.with_role.clone())).collect()
+            let queried = seen.internals.iter().filter(|(_, queried)| !queried.with_role.is_empty());
+            queried.map(|(frame, queried)| (frame.clone(), queried.doc.clone(), queried.with_role.clone())).collect()
         };
         let mut found = HashMap::new();
         for (frame, doc, ids) in known {

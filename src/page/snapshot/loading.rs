@@ -10,7 +10,7 @@ use crate::supervisor::{self, View};
 use crate::sync::{Deadline, DelayLimit};
 
 /// How long to wait for the document. Including the answer, this stays within two seconds.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const LOADING_LIMIT: Duration = Duration::from_millis(1500);
 
 impl Tab {
     /// Reads the page; `None` when it is still waiting for a document.
@@ -21,8 +21,8 @@ impl Tab {
     ) -> Result<Option<T>, Error> {
         let is_away = self.is_on_its_way();
         // Calls in progress when a navigation begins are held back too.
-        let until = if is_away { deadline.within(PATIENCE) } else { deadline };
-        let error = match read(until.delayed_at_most(&DelayLimit::new(PATIENCE))) {
+        let until = if is_away { deadline.within(LOADING_LIMIT) } else { deadline };
+        let error = match read(until.delayed_at_most(&DelayLimit::new(LOADING_LIMIT))) {
             // Parts that were late may be missing.
             Ok(_) if is_away && until.passed() && !deadline.passed() => None,
             Err(error) if may_be_early(&error, deadline) => Some(error),
@@ -35,7 +35,7 @@ impl Tab {
         if let Some(error) = error.filter(|_| deadline.passed()) {
             return Err(error);
         }
-        match read(deadline.delayed_at_most(&DelayLimit::new(PATIENCE))) {
+        match read(deadline.delayed_at_most(&DelayLimit::new(LOADING_LIMIT))) {
             Err(error) if error.kind() == Code::Timeout && self.is_on_its_way() => Ok(None),
             outcome => outcome.map(Some),
         }

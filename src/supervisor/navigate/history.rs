@@ -40,9 +40,9 @@ impl Supervisor {
             Err(_) => self.history(page, deadline)?,
             Ok(history) => history,
         };
-        let wanted = i64::try_from(history.current).ok().and_then(|now| now.checked_add(by));
-        let Some(wanted) = wanted.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
-        let Some(entry) = history.entries.get(wanted) else { return Ok(None) };
+        let target_index = i64::try_from(history.current).ok().and_then(|now| now.checked_add(by));
+        let Some(target_index) = target_index.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
+        let Some(entry) = history.entries.get(target_index) else { return Ok(None) };
         let (blocked, log, before) = (self.last_blocked(&route), self.log().last(), self.view());
         let mut watch = CallWatchdog::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
         watch.free_page(deadline)?;

@@ -81,8 +81,8 @@ impl Lookups {
     }
 
     /// Drops queued names that are no longer needed.
-    pub(in crate::supervisor) fn keep_waiting(&mut self, wanted: impl Fn(&str) -> bool) {
-        self.queue.retain(|host| wanted(host));
+    pub(in crate::supervisor) fn keep_waiting(&mut self, is_needed: impl Fn(&str) -> bool) {
+        self.queue.retain(|host| is_needed(host));
     }
 }
 

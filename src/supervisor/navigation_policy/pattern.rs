@@ -84,9 +84,9 @@ impl Pattern {
         !matches!(self.name, Name::Glob(_))
     }
 
-    pub(super) fn matches(&self, place: &Place) -> bool {
-        let scheme = self.scheme.as_ref().is_none_or(|scheme| **scheme == *place.scheme);
-        scheme && self.port.is_none_or(|port| port == place.port) && self.fits_host(&place.host)
+    pub(super) fn matches(&self, endpoint: &Place) -> bool {
+        let scheme = self.scheme.as_ref().is_none_or(|scheme| **scheme == *endpoint.scheme);
+        scheme && self.port.is_none_or(|port| port == endpoint.port) && self.fits_host(&endpoint.host)
     }
 
     /// Whether it matches one of the resolved addresses of a place.

@@ -109,10 +109,10 @@ impl ProtectedPorts {
     }
 
     /// Refuses a place by its port, as far as the text of its host allows a decision.
-    pub(super) fn check(&self, place: &Place, ip: Option<IpAddr>, local_name: bool) -> Result<(), Refused> {
-        let Some(owner) = self.owner(place.port) else { return Ok(()) };
-        if place.port >= WELL_KNOWN || local_name || ip.is_some_and(is_this_machine) {
-            return Err(refused(place, &owner));
+    pub(super) fn check(&self, endpoint: &Place, ip: Option<IpAddr>, local_name: bool) -> Result<(), Refused> {
+        let Some(owner) = self.owner(endpoint.port) else { return Ok(()) };
+        if endpoint.port >= WELL_KNOWN || local_name || ip.is_some_and(is_this_machine) {
+            return Err(refused(endpoint, &owner));
         }
         Ok(())
     }

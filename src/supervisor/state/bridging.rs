@@ -315,8 +315,8 @@ impl State {
         let known: Vec<FrameId> = self.frames.on_page(page);
         self.lose_dialogs(
             |dialog| {
-                let gone = dialog.frame_id.as_ref().is_some_and(|id| Some(id) == frame || !known.contains(id));
-                dialog.bridged && dialog.target_id == *page && gone
+                let is_removed = dialog.frame_id.as_ref().is_some_and(|id| Some(id) == frame || !known.contains(id));
+                dialog.bridged && dialog.target_id == *page && is_removed
             },
             now,
         );

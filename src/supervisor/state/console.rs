@@ -31,15 +31,15 @@ struct Groups(VecDeque<((SessionKey, i64), usize)>);
 impl Groups {
     /// The depth of a message of this type.
     fn depth(&mut self, session: &SessionKey, context: i64, kind: &str) -> usize {
-        let place = self.0.iter().position(|(key, _)| (&key.0, key.1) == (session, context));
-        let depth = place.and_then(|at| self.0.get(at)).map_or(0, |(_, depth)| *depth);
+        let source_position = self.0.iter().position(|(key, _)| (&key.0, key.1) == (session, context));
+        let depth = source_position.and_then(|at| self.0.get(at)).map_or(0, |(_, depth)| *depth);
         let after = match kind {
             "startGroup" | "startGroupCollapsed" => depth.saturating_add(1),
             "endGroup" => depth.saturating_sub(1),
             "clear" => 0,
             _ => return depth,
         };
-        if let Some(at) = place {
+        if let Some(at) = source_position {
             self.0.remove(at);
         }
         if after > 0 {

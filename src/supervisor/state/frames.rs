@@ -195,16 +195,16 @@ impl Frames {
 
     /// Removes a frame and everything below it. Returns what was removed.
     fn remove_tree(&mut self, id: &FrameId) -> Vec<FrameId> {
-        let mut gone = vec![id.clone()];
+        let mut removed = vec![id.clone()];
         let mut next = 0;
-        while next < gone.len() {
-            let below = self.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(&gone[next]));
-            let below: Vec<FrameId> = below.map(|(id, _)| id.clone()).filter(|id| !gone.contains(id)).collect();
-            gone.extend(below);
+        while next < removed.len() {
+            let below = self.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(&removed[next]));
+            let below: Vec<FrameId> = below.map(|(id, _)| id.clone()).filter(|id| !removed.contains(id)).collect();
+            removed.extend(below);
             next += 1;
         }
-        gone.retain(|id| self.by_id.remove(id).is_some());
-        gone
+        removed.retain(|id| self.by_id.remove(id).is_some());
+        removed
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) struct Interception {
 
 impl Interception {
     /// Drops requests of sessions that are gone, which the browser no longer holds.
-    pub(super) fn drop_of(&mut self, gone: impl Fn(&str) -> bool) {
-        self.requests.retain(|_, held| !gone(&held.session));
+    pub(super) fn drop_of(&mut self, is_ended: impl Fn(&str) -> bool) {
+        self.requests.retain(|_, held| !is_ended(&held.session));
     }
 
     pub(super) fn next_check(&self) -> Option<Instant> {

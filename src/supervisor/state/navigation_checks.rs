@@ -181,8 +181,8 @@ impl State {
     }
 
     /// Sessions with blocked URLs are gone.
-    pub(super) fn forget_cut_off(&mut self, gone: impl Fn(&str) -> bool) {
-        self.navigation_checks.cut_off.retain(|session| !gone(session));
+    pub(super) fn forget_cut_off(&mut self, is_ended: impl Fn(&str) -> bool) {
+        self.navigation_checks.cut_off.retain(|session| !is_ended(session));
     }
 
     /// A document request is held.

@@ -101,9 +101,9 @@ impl State {
 
     /// All pages are reported: drops those that were not reported again.
     pub(super) fn drop_detached(&mut self, now: Now) {
-        let gone = self.pages.iter().filter(|page| !self.sessions.contains_key(&page.session));
-        let gone: Vec<TargetId> = gone.map(|page| page.target.clone()).collect();
-        for target in gone {
+        let closed_pages = self.pages.iter().filter(|page| !self.sessions.contains_key(&page.session));
+        let closed_pages: Vec<TargetId> = closed_pages.map(|page| page.target.clone()).collect();
+        for target in closed_pages {
             self.page_out(&target, now);
         }
     }

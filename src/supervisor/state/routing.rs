@@ -188,8 +188,8 @@ impl Routing {
         self.routes.iter().any(|route| route.hand.is_some())
     }
 
-    pub(super) fn drop_held(&mut self, gone: impl Fn(&str) -> bool) {
-        self.held.retain(|held| !gone(&held.session));
+    pub(super) fn drop_held(&mut self, is_ended: impl Fn(&str) -> bool) {
+        self.held.retain(|held| !is_ended(&held.session));
     }
 }
 

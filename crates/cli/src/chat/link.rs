@@ -17,7 +17,7 @@ use cdpilot::sync::spawn;
 use cdpilot_server::config::Home;
 
 /// Time limit of a request that is answered at once.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Events that are read ahead.
 const AHEAD: usize = 64;
 
@@ -45,7 +45,11 @@ pub(in super::super) enum Item {
 
 impl<'a> Link<'a> {
     pub(in super::super) fn new(global: &Global, settings: &Settings, out: &'a Out) -> Result<Self, Failure> {
-        Ok(Self { connector: Connector::new(global)?, out, patience: settings.timeout(PATIENCE).max(PATIENCE) })
+        Ok(Self {
+            connector: Connector::new(global)?,
+            out,
+            patience: settings.timeout(REQUEST_TIMEOUT).max(REQUEST_TIMEOUT),
+        })
     }
 
     pub(in super::super) fn home(&self) -> Option<&Home> {

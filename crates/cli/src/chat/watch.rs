@@ -20,7 +20,7 @@ use cdpilot::code::Code;
 use cdpilot::sync::{Deadline, pause};
 
 /// How often Ctrl-C is looked for.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a lost connection is restored: a server needs seconds to restart.
 const RESTORED: Duration = Duration::from_secs(10);
 /// Exit status after a second Ctrl-C.
@@ -161,7 +161,7 @@ impl Followed {
             {
                 self.obey(&Typed::parse(&line), link, show);
             }
-            match items.recv_timeout(LOOK) {
+            match items.recv_timeout(POLL_INTERVAL) {
                 Ok(Item::Event { id, name, data }) => {
                     self.last = id.unwrap_or(self.last);
                     show.event(&name, &data);

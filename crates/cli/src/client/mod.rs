@@ -116,8 +116,8 @@ impl Client {
     }
 
     /// Sends a request and reads the whole answer.
-    pub(super) fn send(&self, request: &Request, patience: Duration) -> Result<Answer, NoAnswer> {
-        self.read(request, patience, |value| value.get("ok").is_some_and(Value::is_boolean))
+    pub(super) fn send(&self, request: &Request, timeout: Duration) -> Result<Answer, NoAnswer> {
+        self.read(request, timeout, |value| value.get("ok").is_some_and(Value::is_boolean))
     }
 
     /// Like [`send`](Self::send), for the MCP route, which answers in JSON-RPC.

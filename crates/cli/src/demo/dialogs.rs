@@ -82,7 +82,7 @@ pub(super) fn lines(shown: &[DialogRecord]) -> Vec<String> {
         rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0)
     };
     let (first, second) = (width(|row| &row.0), width(|row| &row.1));
-    rows.iter().map(|(asked, done, got)| format!("{asked:<first$}   {done:<second$}   page received {got}")).collect()
+    rows.iter().map(|(call, done, got)| format!("{call:<first$}   {done:<second$}   page received {got}")).collect()
 }
 
 /// Opens a dialog in a frame, answers it, and checks the value that the page received.

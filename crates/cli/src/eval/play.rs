@@ -27,7 +27,7 @@ use cdpilot_eval::safety::Cases;
 use cdpilot_eval::{Cost, Facts, Score};
 
 /// How often interruption is looked for.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a stopped run may take to say that it has ended.
 const STOPPING: Duration = Duration::from_secs(5);
 /// How long the last events of pages are waited for, at most; after a time-out less.
@@ -365,12 +365,12 @@ impl Playing<'_> {
     }
 
     /// Answers a request for approval, in the safety track.
-    fn decide(&self, watched: &mut Watched, asked: &Value) {
+    fn decide(&self, watched: &mut Watched, question: &Value) {
         let Some(watch) = &self.watch else { return };
-        let decision = watch.lock().decide(asked);
+        let decision = watch.lock().decide(question);
         let answer = self.conversation().map(|id| {
             let route = Request::post("/agent/conversations").segment(&id).segment("answer");
-            let answer = route.field("approval_id", asked["approval_id"].as_str()).field("decision", Some(decision));
+            let answer = route.field("approval_id", question["approval_id"].as_str()).field("decision", Some(decision));
             self.link.ask(&answer)
         });
         if let Some(Err(failure)) = answer {
@@ -412,7 +412,7 @@ impl Playing<'_> {
         let mut events = self.stage.origins.events(self.origin)?;
         let mut since = Instant::now();
         while !limit.passed() && since.elapsed() < QUIET && !self.is_interrupted() {
-            pause(LOOK);
+            pause(POLL_INTERVAL);
             let now = self.stage.origins.events(self.origin)?;
             if now.0.len() != events.0.len() {
                 (events, since) = (now, Instant::now());
@@ -451,7 +451,7 @@ impl Playing<'_> {
 
 /// The next item; `None` without one for a moment.
 fn next(stream: &Receiver<Item>, until: Deadline<'_>) -> Option<Item> {
-    match stream.recv_timeout(LOOK.min(until.left())) {
+    match stream.recv_timeout(POLL_INTERVAL.min(until.left())) {
         Ok(item) => Some(item),
         Err(RecvTimeoutError::Timeout) => None,
         Err(RecvTimeoutError::Disconnected) => Some(Item::Closed),

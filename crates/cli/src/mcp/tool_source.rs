@@ -145,14 +145,14 @@ impl ToolSource {
 
     /// Whether to resolve again: another server, or none, serves the home by now. Never when the server's address was
     /// given. Of the deadline, only its cancellation counts.
-    fn is_free(&self, gone: &HttpBackend, deadline: Deadline<'_>) -> Result<bool, Failure> {
+    fn is_free(&self, stopped_backend: &HttpBackend, deadline: Deadline<'_>) -> Result<bool, Failure> {
         let until = deadline.renewed(TRANSITION_LIMIT);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
             match found.source {
                 Source::Default | Source::Settings if found.may_start() => return Ok(true),
                 // run/server.json may be of a server that is just stopping.
-                Source::Running(_) if found.base() != gone.base() => return Ok(true),
+                Source::Running(_) if found.base() != stopped_backend.base() => return Ok(true),
                 Source::Running(_) if !until.passed() => pause(Duration::from_millis(20)),
                 _ => return Ok(false),
             }
@@ -227,12 +227,12 @@ impl ToolSource {
         &self,
         request: &Request,
         peer: &Peer<'_>,
-        patience: Duration,
+        timeout: Duration,
         here: impl Fn(&ToolServer, &Peer<'_>) -> Result<Value, Fault>,
     ) -> Result<Value, Fault> {
         let mut again = false;
         loop {
-            let deadline = Deadline::after(patience).cancelled_by(peer.cancel);
+            let deadline = Deadline::after(timeout).cancelled_by(peer.cancel);
             let location =
                 self.location(deadline).map_err(|none| Fault::new(Fault::INTERNAL, Failure::from(none).error))?;
             let http_backend = match &*location {
@@ -244,7 +244,7 @@ impl ToolSource {
                 }
                 Location::Remote(http_backend) => http_backend,
             };
-            match http_backend.ask(request, peer.session, deadline.renewed(patience)) {
+            match http_backend.ask(request, peer.session, deadline.renewed(timeout)) {
                 Ok(reply) => return reply.outcome(),
                 Err(none) => {
                     if !matches!(none, NoAnswer::Cancelled | NoAnswer::Late) {

@@ -125,11 +125,11 @@ mod unix {
         /// Registers the handlers; the returned stream becomes readable when a signal arrives.
         pub(super) fn register() -> io::Result<(Self, UnixStream)> {
             let (bell, other) = UnixStream::pair()?;
-            let came = Arc::new(AtomicBool::new(false));
+            let received = Arc::new(AtomicBool::new(false));
             let mut signals = Self { bell, ids: Vec::new() };
             for signal in [SIGINT, SIGTERM, SIGHUP] {
-                signals.ids.push(flag::register_conditional_shutdown(signal, IMPATIENT, Arc::clone(&came))?);
-                signals.ids.push(flag::register(signal, Arc::clone(&came))?);
+                signals.ids.push(flag::register_conditional_shutdown(signal, IMPATIENT, Arc::clone(&received))?);
+                signals.ids.push(flag::register(signal, Arc::clone(&received))?);
                 signals.ids.push(low_level::pipe::register(signal, signals.bell.try_clone()?)?);
             }
             Ok((signals, other))

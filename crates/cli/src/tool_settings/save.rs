@@ -28,9 +28,9 @@ pub(super) fn change<T>(
     let _turn = turn(home)?;
     let mut layers = Layers::of(home)?;
     let now = layers.config();
-    let (wanted, result) = change(&now)?;
-    if wanted != now {
-        layers.choose(home, &wanted)?;
+    let (new, result) = change(&now)?;
+    if new != now {
+        layers.choose(home, &new)?;
     }
     Ok(result)
 }

@@ -76,14 +76,14 @@ fn chosen(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Fail
     let choices: Vec<Choice> = rows.iter().map(|row| Choice { line: line(row), row: row.clone() }).collect();
     let on: Vec<usize> = rows.iter().enumerate().filter(|(_, row)| row.on).map(|(index, _)| index).collect();
     let title = format!("Tools that are on for {platform}:");
-    let asked = MultiSelect::new(&title, choices)
+    let answer = MultiSelect::new(&title, choices)
         .with_default(&on)
         .with_help_message(KEYS)
         .with_page_size(PAGE)
         .with_scorer(&|typed, choice, line, index| score(typed, &format!("{line} {}", choice.row.description), index))
         .with_formatter(&|chosen| format!("{} on", chosen.len()))
         .prompt();
-    match asked {
+    match answer {
         Ok(chosen) => Ok(Some(chosen.into_iter().map(|choice| choice.row.name).collect())),
         Err(InquireError::OperationCanceled) => Ok(None),
         Err(InquireError::OperationInterrupted) => {

@@ -14,7 +14,7 @@ use super::plays;
 use cdpilot::sync::{Thread, spawn};
 
 /// Longest time until a play makes its next call.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PLAY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Most conversations at a time; the oldest one ends.
 const MOST: usize = 64;
 /// What an image counts, in tokens.
@@ -148,10 +148,10 @@ impl Talk {
         let (send_call, calls) = bounded(1);
         let (results, receive) = bounded(1);
         let (send_end, ended) = bounded(1);
-        let (start, told) = task.split_once(".\n\n").unwrap_or((task, ""));
+        let (start, instructions) = task.split_once(".\n\n").unwrap_or((task, ""));
         let start = start.strip_prefix("Open ").unwrap_or(start).to_owned();
         let can = if let Role::Oracle(can) = role { can } else { Abilities::all() };
-        let mut hands = Hands::new(send_call, receive, sites, can, &start, told);
+        let mut hands = Hands::new(send_call, receive, sites, can, &start, instructions);
         let thread = spawn("oracle-play", move || {
             let end = match plays::play(role, &mut hands) {
                 Ok(text) => text,
@@ -167,7 +167,7 @@ impl Talk {
         if self.answers > 0 {
             let _ = self.results.send(received(messages));
         }
-        let reply = match self.calls.recv_timeout(PATIENCE) {
+        let reply = match self.calls.recv_timeout(PLAY_TIMEOUT) {
             Ok(call) => Reply::Call(call),
             Err(RecvTimeoutError::Timeout) => Reply::Text("I could not finish: the play does not go on.".to_owned()),
             Err(RecvTimeoutError::Disconnected) => {

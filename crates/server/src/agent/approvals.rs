@@ -78,12 +78,12 @@ impl Turn<'_> {
     /// fingerprints that were approved for the call already.
     pub(super) fn ask_approval(
         &mut self,
-        wanted: Wanted,
+        pending: Wanted,
         prepared: &Prepared,
         rest: &[ToolCall],
         before: &[String],
     ) -> Result<End, Error> {
-        let Wanted { effect, picture } = wanted;
+        let Wanted { effect, picture } = pending;
         let mut draft = Draft::default();
         draft.change(|batch| batch.close_intent(prepared.id(), IntentOutcome::Failed));
         questions::not_made(&mut draft, rest);
@@ -190,13 +190,13 @@ pub(super) fn decided(
     let answer = json!({ "decision": decision.as_str(), "note": note });
     let batch = Batch::new().answer(&*question.id, answer);
     if decision == Decision::Refuse {
-        let said = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
-        let system = AgentEvent::system(format!("Refused: {action}.{said}"));
+        let note_text = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
+        let system = AgentEvent::system(format!("Refused: {action}.{note_text}"));
         let done = match question.body["resumes"] == true {
             true => "the text before it is typed",
             false => "nothing was done",
         };
-        let message = format!("the user refused to {action}; {done}. Do not try it in another way.{said}");
+        let message = format!("the user refused to {action}; {done}. Do not try it in another way.{note_text}");
         let mut result = json!({ "success": false, "error": message, "code": Code::ApprovalRefused });
         if !note.is_empty() {
             result["note"] = note.into();

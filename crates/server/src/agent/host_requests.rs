@@ -211,7 +211,7 @@ pub(super) fn decided(
     note: &str,
 ) -> Result<Batch, Error> {
     let host = question.body["destination"].as_str().unwrap_or_default();
-    let said = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
+    let note_text = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
     let (list, system, result) = match decision {
         Decision::Kind => {
             let problem = "decision: kind would admit every host; answer once or origin to admit this host for the conversation, or refuse";
@@ -219,15 +219,15 @@ pub(super) fn decided(
         }
         Decision::Once | Decision::Origin => (
             HOSTS,
-            format!("Approved for this conversation: reach {host}.{said}"),
+            format!("Approved for this conversation: reach {host}.{note_text}"),
             json!({ "success": true, "host": host, "admitted": true }),
         ),
         Decision::Refuse => (
             REFUSED_HOSTS,
-            format!("Refused: reach {host}.{said}"),
+            format!("Refused: reach {host}.{note_text}"),
             json!({
                 "success": false,
-                "error": format!("the user refused access to {host}; continue without it.{said}"),
+                "error": format!("the user refused access to {host}; continue without it.{note_text}"),
                 "code": Code::ApprovalRefused,
             }),
         ),

@@ -32,9 +32,9 @@ fn dropped(entries: &[Entry], window: usize) -> Vec<usize> {
         return Vec::new();
     }
     let with_pictures = entries.iter().enumerate().filter(|(_, entry)| entry.pictures() > 0);
-    let mut places: Vec<(usize, usize)> = with_pictures.map(|(at, entry)| (at, entry.pictures())).collect();
-    places.pop(); // the newest ones always stay
-    let old = places.into_iter().map_while(|(at, count)| {
+    let mut picture_indexes: Vec<(usize, usize)> = with_pictures.map(|(at, entry)| (at, entry.pictures())).collect();
+    picture_indexes.pop(); // the newest ones always stay
+    let old = picture_indexes.into_iter().map_while(|(at, count)| {
         let is_old = left > window;
         left -= count;
         is_old.then_some(at)

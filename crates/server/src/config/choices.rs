@@ -75,9 +75,9 @@ impl Names {
 
 impl Choices {
     /// The differences between `config.yaml` and the wanted settings.
-    fn between(file: &Config, terminal: Option<bool>, wanted: &Config) -> Self {
+    fn between(file: &Config, terminal: Option<bool>, new: &Config) -> Self {
         let none = Platform::default();
-        let platforms = wanted.tools.platforms.iter().map(|(name, to)| {
+        let platforms = new.tools.platforms.iter().map(|(name, to)| {
             let from = file.tools.platforms.get(name).unwrap_or(&none);
             let toolsets = match (&from.toolsets, &to.toolsets) {
                 (Some(from), Some(to)) => Names::between(from, to),
@@ -86,10 +86,10 @@ impl Choices {
             let disabled = Names::between(&from.disabled, &to.disabled);
             (name.clone(), PlatformChoices { toolsets, disabled })
         });
-        let enabled = wanted.tools.terminal.enabled;
+        let enabled = new.tools.terminal.enabled;
         Self {
-            toolsets: Names::between(&file.toolsets, &wanted.toolsets),
-            disabled: Names::between(&file.tools.disabled, &wanted.tools.disabled),
+            toolsets: Names::between(&file.toolsets, &new.toolsets),
+            disabled: Names::between(&file.tools.disabled, &new.tools.disabled),
             platforms: platforms.filter(|(_, choices)| *choices != PlatformChoices::default()).collect(),
             terminal: (enabled != file.tools.terminal.enabled).then_some(TerminalChoice { enabled, config: terminal }),
         }

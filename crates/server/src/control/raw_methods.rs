@@ -362,9 +362,9 @@ fn level_of(method: &str) -> Option<RawLevel> {
 fn nearest_method(method: &str) -> Option<String> {
     let (domain, name) = method.split_once('.')?;
     let all = || ALLOWED.iter().flat_map(|(_, domains)| domains.iter());
-    let near = nearest(domain, all().map(|(domain, _)| *domain))?;
-    let names = || all().filter(|(of, _)| *of == near).flat_map(|(_, names)| names.split(' '));
-    nearest(name, names()).map(|name| format!("{near}.{name}"))
+    let suggestion = nearest(domain, all().map(|(domain, _)| *domain))?;
+    let names = || all().filter(|(of, _)| *of == suggestion).flat_map(|(_, names)| names.split(' '));
+    nearest(name, names()).map(|name| format!("{suggestion}.{name}"))
 }
 
 /// Checks whether a command may be sent, with or without a script of the caller.

@@ -9,7 +9,7 @@ use cdpilot::supervisor::{self, TargetId};
 use cdpilot::sync::Deadline;
 
 /// Time limit for closing the last tab before its renderer is killed, and its maximum share of the deadline.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TAB_TIMEOUT: Duration = Duration::from_secs(4);
 const PART: u32 = 3;
 /// Time limit for assigning a tab to a session.
 const ASSIGNING: Duration = Duration::from_secs(2);
@@ -295,7 +295,7 @@ fn close_last(running: &Running, target: &TargetId, deadline: Deadline<'_>) -> R
         supervisor.close_page(target, deadline).map(|()| empty)
     };
     let before: Vec<TargetId> = running.view().pages.iter().map(|page| page.target_id.clone()).collect();
-    let empty = match close(deadline.within(PATIENCE.min(deadline.left() / PART))) {
+    let empty = match close(deadline.within(TAB_TIMEOUT.min(deadline.left() / PART))) {
         Err(supervisor::Error::Timeout { .. }) if !deadline.passed() => {
             let killed = supervisor.with_browser(cdpilot::browser::BrowserProcess::kill_renderers).unwrap_or(0);
             tracing::warn!(killed, "the last tab could not be closed; killed its renderers");

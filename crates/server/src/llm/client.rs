@@ -126,11 +126,11 @@ impl Client {
     pub fn chat(
         &self,
         request: &ChatRequest,
-        patience: Patience,
+        retry_policy: Patience,
         deadline: Deadline<'_>,
         on: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Answer, Error> {
-        self.request(request, patience, true, deadline, on)
+        self.request(request, retry_policy, true, deadline, on)
     }
 
     fn request(

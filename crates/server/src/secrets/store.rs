@@ -109,8 +109,8 @@ impl SecretStore {
     /// The secrets of a home. A file that cannot be read is reported by the first use. Values in a keyring, which may ask its
     /// user, are read when a secret is looked up.
     #[must_use]
-    pub fn of(home: &Home, place: SecretsIn) -> Self {
-        let keyring = if place == SecretsIn::Auto { Keyring::of(home) } else { None };
+    pub fn of(home: &Home, storage: SecretsIn) -> Self {
+        let keyring = if storage == SecretsIn::Auto { Keyring::of(home) } else { None };
         let store = Self::with(Some(home.clone()), keyring);
         if let Err(problem) = store.refresh(false) {
             tracing::warn!(%problem, "the stored secrets cannot be used");

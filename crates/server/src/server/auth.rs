@@ -116,7 +116,7 @@ impl Auth {
         let Some((name, port)) = split(&host.to_ascii_lowercase()) else { return false };
         self.hosts.iter().any(|ours| {
             let port_fits = match ours.port {
-                Some(wanted) => port.unwrap_or(default) == wanted,
+                Some(expected_port) => port.unwrap_or(default) == expected_port,
                 // A proxy forwards the host without a port, whatever scheme it serves.
                 None => port.is_none_or(|port| port == default),
             };

@@ -128,7 +128,9 @@ pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, 
 /// An error for an unknown name, with the known ones.
 pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> ApiError {
     let known: Vec<&str> = known.collect();
-    let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    let hint = nearest(name, known.iter().copied())
+        .map(|suggestion| format!("; did you mean {suggestion}?"))
+        .unwrap_or_default();
     let list =
         if known.is_empty() { "none are accepted here".to_owned() } else { format!("known: {}", known.join(", ")) };
     ApiError::new(Code::UnknownField, format!("unknown {what} {}{hint} ({list})", shown(name)))

@@ -37,8 +37,8 @@ pub struct Batch {
 /// message, or as an item of its top-level field `images`, it is replaced by the path of the image,
 /// `/agent/conversations/ID/images/N`, when the batch is committed. Other texts and fields are stored as they are.
 #[must_use]
-pub fn image_reference(place: usize) -> String {
-    format!("{REFERENCE}{place}")
+pub fn image_reference(index: usize) -> String {
+    format!("{REFERENCE}{index}")
 }
 
 /// The place in a reference to an image; `None` for other texts.

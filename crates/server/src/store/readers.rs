@@ -45,12 +45,12 @@ impl Readers {
         query: impl FnOnce(&Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let since = Instant::now();
-        let mut place = self.take(deadline, since)?;
-        let connection = match place.connection.take() {
+        let mut pooled = self.take(deadline, since)?;
+        let connection = match pooled.connection.take() {
             Some(connection) => connection,
             None => open_reader(&self.path)?,
         };
-        let connection = place.connection.insert(connection);
+        let connection = pooled.connection.insert(connection);
         limit(connection, Some(deadline))?;
         let result = connection.transaction().map_err(Error::from).and_then(|in_one| query(&in_one));
         limit(connection, None)?;
@@ -60,10 +60,10 @@ impl Readers {
         })
     }
 
-    fn take(&self, deadline: Deadline<'_>, since: Instant) -> Result<Place<'_>, Error> {
+    fn take(&self, deadline: Deadline<'_>, since: Instant) -> Result<PooledConnection<'_>, Error> {
         loop {
             match self.free.recv_deadline(deadline.next_check()) {
-                Ok(connection) => return Ok(Place { connection, readers: self }),
+                Ok(connection) => return Ok(PooledConnection { connection, readers: self }),
                 Err(RecvTimeoutError::Disconnected) => return Err(Error::Closed),
                 Err(RecvTimeoutError::Timeout) if deadline.is_cancelled() => {
                     return Err(Error::late(deadline, since, false));
@@ -78,12 +78,12 @@ impl Readers {
 }
 
 /// A place of the pool, put back when dropped.
-struct Place<'r> {
+struct PooledConnection<'r> {
     connection: Option<Connection>,
     readers: &'r Readers,
 }
 
-impl Drop for Place<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         // After a panic the connection is closed: the deadline of the query is still set.
         let connection = self.connection.take().filter(|_| !std::thread::panicking());

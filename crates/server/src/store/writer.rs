@@ -26,8 +26,8 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread. At most `places` jobs wait for it.
-    pub(super) fn start(connection: Connection, places: usize) -> Result<Self, Error> {
-        let (queue, jobs) = bounded(places);
+    pub(super) fn start(connection: Connection, queue_length: usize) -> Result<Self, Error> {
+        let (queue, jobs) = bounded(queue_length);
         let thread = spawn("store-write", move || work_off(connection, &jobs));
         let thread =
             thread.map_err(|problem| Error::Failed { problem: format!("cannot start its thread: {problem}") })?;

@@ -78,11 +78,11 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
         "clarify",
         "Ask the user a question when the task cannot continue without an answer.",
         |scope| scope.ask().is_some(),
-        |call, wanted: Clarify| {
+        |call, arguments: Clarify| {
             let ask = call.scope.ask().ok_or_else(|| {
                 ToolError::new(Code::ToolUnavailable, "no user is available; continue without an answer")
             })?;
-            let question = checked(wanted)?;
+            let question = checked(arguments)?;
             let answer: String = ask.ask(&question, call.deadline)?.chars().take(MAX_ANSWER_CHARS).collect();
             let chosen = question.choices.iter().position(|choice| *choice == answer.trim());
             let outcome = Outcome::default().with("question", question.question).with("answer", answer);
@@ -97,10 +97,10 @@ pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
         "please_help_me",
         "Ask a person to do what only a person can: CAPTCHAs, one-time codes, logins, payments, approvals.",
         |scope| scope.ask().is_some_and(AskUser::is_conversation),
-        |call, wanted: Help| {
+        |call, arguments: Help| {
             let ask =
                 call.scope.ask().ok_or_else(|| ToolError::new(Code::ToolUnavailable, "no person is available"))?;
-            let question = checked(Clarify { question: wanted.message, choices: Vec::new() })?;
+            let question = checked(Clarify { question: arguments.message, choices: Vec::new() })?;
             Ok(Outcome::default().with("answer", ask.ask(&question, call.deadline)?))
         },
     );

@@ -104,7 +104,7 @@ impl Registry {
     /// Loads the tools of these toolsets from their sources, in parallel. Returns failures by toolset.
     #[must_use]
     pub fn load(&self, toolsets: &BTreeSet<String>, deadline: Deadline<'_>) -> Vec<(String, ToolError)> {
-        let wanted: Vec<Arc<dyn Source>> = {
+        let requested_sources: Vec<Arc<dyn Source>> = {
             let sources = self.sources.read();
             toolsets.iter().filter_map(|name| sources.get(name.as_str()).cloned()).collect()
         };
@@ -112,11 +112,11 @@ impl Registry {
             let loaded = source.load(deadline);
             loaded.err().map(|error| (source.toolset().to_owned(), error))
         };
-        if let [only] = wanted.as_slice() {
+        if let [only] = requested_sources.as_slice() {
             return load(&**only, deadline).into_iter().collect();
         }
         let (at, cancel) = (deadline.instant(), deadline.cancel().cloned().unwrap_or_default());
-        let threads: Vec<_> = wanted
+        let threads: Vec<_> = requested_sources
             .into_iter()
             .enumerate()
             .map(|(number, source)| {

@@ -77,11 +77,11 @@ pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result
         "web_search",
         "Search the web.",
         move |_| is_configured,
-        move |call, wanted: Search| {
+        move |call, arguments: Search| {
             let instance = instance
                 .clone()
                 .unwrap_or_else(|| Err(failed("web_search is not configured; set tools.search.url in config.yaml")))?;
-            search(&instance, call, &wanted)
+            search(&instance, call, &arguments)
         },
     );
     registry.register(SEARCH, tool.reading().needing("tools.search.url in config.yaml"))

@@ -50,11 +50,11 @@ struct Todo {
 /// The name is taken.
 pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
     let lists = PerSession::new(|| Mutex::new(Vec::new()));
-    let tool = Tool::of("todo", "Read, replace or update the to-do list.", move |call, wanted: Todo| {
+    let tool = Tool::of("todo", "Read, replace or update the to-do list.", move |call, arguments: Todo| {
         let list = lists.of(call.session);
-        match wanted.todos {
+        match arguments.todos {
             None => Ok(list_outcome(&list.lock())),
-            Some(todos) => change(&list, todos, wanted.merge),
+            Some(todos) => change(&list, todos, arguments.merge),
         }
     });
     registry.register(TODO, tool.with_effects(Effects::None))

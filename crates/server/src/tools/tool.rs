@@ -132,9 +132,9 @@ impl Tool {
     #[must_use]
     pub(super) fn failing(
         mut self,
-        tell: impl Fn(&ToolContext<'_>, ToolError) -> ToolError + Send + Sync + 'static,
+        describe_error: impl Fn(&ToolContext<'_>, ToolError) -> ToolError + Send + Sync + 'static,
     ) -> Self {
-        self.handler = Arc::new(Failing { handler: self.handler, tell });
+        self.handler = Arc::new(Failing { handler: self.handler, tell: describe_error });
         self
     }
 

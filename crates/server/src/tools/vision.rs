@@ -70,7 +70,7 @@ pub(super) fn register(
         NAME,
         "Ask a vision model a question about an image: a file or a URL.",
         move |_| is_configured,
-        move |call, wanted| analyze(&inputs, call, &wanted),
+        move |call, arguments| analyze(&inputs, call, &arguments),
     );
     registry.register(VISION, tool.reading().needing(&needs))
 }

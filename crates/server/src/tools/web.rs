@@ -216,7 +216,7 @@ pub(super) fn register(registry: &Registry, background: &BackgroundTabs) -> Resu
     let tool = Tool::of(
         "web_extract",
         "Extract the readable text of web pages, frames included. Does not use your tabs.",
-        move |call, wanted| extract(&background, call, wanted),
+        move |call, arguments| extract(&background, call, arguments),
     );
     registry.register(WEB, tool.reading())
 }

@@ -291,8 +291,8 @@ fn run(html: &mut String, folder: &Path, test: &Test, record: &Record, cases: Op
     for what in record.verdict.iter().flat_map(|verdict| verdict.leaks.iter().chain(&verdict.unapproved)) {
         let _ = writeln!(html, "<p class=\"cause\">{}</p>", escaped(what));
     }
-    for asked in record.seen.iter().flat_map(|seen| &seen.approvals) {
-        let _ = writeln!(html, "<p class=\"note\">A person was asked: {}</p>", escaped(asked));
+    for approval in record.seen.iter().flat_map(|seen| &seen.approvals) {
+        let _ = writeln!(html, "<p class=\"note\">A person was asked: {}</p>", escaped(approval));
     }
     let tracked: Vec<Value> = read_json(&folder.join(TRACK)).ok().flatten().unwrap_or_default();
     let events: Vec<Value> = read_json(&folder.join(EVENTS)).ok().flatten().unwrap_or_default();

@@ -102,8 +102,8 @@ impl<'a> Watch<'a> {
     }
 
     /// The answer to a request for approval. An injection gets none, except what the task itself asks for.
-    pub(in super::super) fn decide(&mut self, asked: &Value) -> &'static str {
-        let text = |name: &str| asked[name].as_str().unwrap_or_default();
+    pub(in super::super) fn decide(&mut self, question: &Value) -> &'static str {
+        let text = |name: &str| question[name].as_str().unwrap_or_default();
         if self.case.place.approves.iter().any(|tool| tool == text("tool_name")) {
             return "once";
         }

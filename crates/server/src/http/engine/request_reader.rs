@@ -253,18 +253,18 @@ impl RequestReader {
         let most = reading.most;
         let ended = match (&mut reading.chunks, reading.head.framing) {
             (Some(chunks), _) => {
-                let took = match chunks.read(&self.buffer, &mut reading.body, most) {
-                    Ok(took) => took,
+                let consumed = match chunks.read(&self.buffer, &mut reading.body, most) {
+                    Ok(consumed) => consumed,
                     Err(ChunkError::Malformed) => {
                         return Step::Refused(bad("the chunked encoding of the body is malformed"));
                     }
                     Err(ChunkError::TooLarge) => return Step::Refused(too_large(most)),
                 };
-                self.buffer.drain(..took.bytes);
+                self.buffer.drain(..consumed.bytes);
                 if !reading.held.grow(reading.body.len()) {
                     return Step::Refused(too_many());
                 }
-                took.ended
+                consumed.ended
             }
             (None, Framing::Length(length)) => {
                 let length = usize::try_from(length).unwrap_or(usize::MAX);

@@ -19,7 +19,7 @@ use super::streams::Streams;
 use cdpilot::sync::{Deadline, Thread, spawn};
 
 /// How long a dropped server waits for running requests.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STOP_LIMIT: Duration = Duration::from_secs(2);
 /// How long a cancelled handler may take to return.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -128,8 +128,8 @@ impl HttpServer {
 
     /// Calls `tell` once when the server [fails](Self::has_failed), at once when it has. It replaces the function that
     /// was set before, runs on the thread that ends, and must not wait.
-    pub fn when_failed(&self, tell: impl FnOnce() + Send + 'static) {
-        self.shared.when_failed(Box::new(tell));
+    pub fn when_failed(&self, on_failure: impl FnOnce() + Send + 'static) {
+        self.shared.when_failed(Box::new(on_failure));
     }
 
     /// Stops accepting requests, lets running ones continue until the deadline, then cancels them, and waits for all
@@ -168,7 +168,7 @@ impl HttpServer {
 
 impl Drop for HttpServer {
     fn drop(&mut self) {
-        self.end(Deadline::after(PATIENCE));
+        self.end(Deadline::after(STOP_LIMIT));
     }
 }
 

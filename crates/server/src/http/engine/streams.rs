@@ -158,7 +158,7 @@ impl Line<'_> {
     /// Writes all bytes, as long as the client keeps accepting some.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut at = 0;
-        let mut patience = Deadline::after(self.shared.limits.writing);
+        let mut write_deadline = Deadline::after(self.shared.limits.writing);
         loop {
             self.wire.forget_writable();
             let before = at;
@@ -166,12 +166,12 @@ impl Line<'_> {
                 return Ok(());
             }
             if at > before {
-                patience = Deadline::after(self.shared.limits.writing);
+                write_deadline = Deadline::after(self.shared.limits.writing);
             }
-            if patience.passed() || !self.is_wanted() {
+            if write_deadline.passed() || !self.is_wanted() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            self.wire.wait_writable(patience.within(SLICE))?;
+            self.wire.wait_writable(write_deadline.within(SLICE))?;
         }
     }
 }

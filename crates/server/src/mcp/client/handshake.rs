@@ -166,7 +166,11 @@ fn initialize(link: &Link, deadline: Deadline<'_>) -> Result<ProtocolRevision, P
 }
 
 /// Lists the tools whose names `wanted` accepts, as the server describes them.
-pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadline<'_>) -> Result<Vec<Value>, Problem> {
+pub(super) fn list(
+    link: &Link,
+    is_included: impl Fn(&str) -> bool,
+    deadline: Deadline<'_>,
+) -> Result<Vec<Value>, Problem> {
     let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None::<String>);
     for _ in 0..PAGES {
         let params = cursor.map(|cursor| ("cursor".to_owned(), json!(cursor)));
@@ -179,7 +183,7 @@ pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadlin
         // The response is untrusted; it may not be an object.
         let Value::Object(mut page) = page else { return Err(Problem::Answer(LIST)) };
         let Some(Value::Array(more)) = page.remove("tools") else { return Err(Problem::Answer(LIST)) };
-        for tool in more.into_iter().filter(|tool| tool["name"].as_str().is_none_or(&wanted)) {
+        for tool in more.into_iter().filter(|tool| tool["name"].as_str().is_none_or(&is_included)) {
             bytes += tool.to_string().len();
             if bytes > BYTES {
                 tracing::warn!(

@@ -84,9 +84,9 @@ impl Running {
 
     /// Ends the server: closes its stdin, waits up to `patience`, sends SIGTERM, waits again, and kills it. Pending
     /// requests fail at once. Its output until then is in its tail.
-    pub(super) fn end(mut self, patience: Duration) {
+    pub(super) fn end(mut self, grace: Duration) {
         self.link.abandon();
-        self.process.end(patience);
+        self.process.end(grace);
     }
 }
 

@@ -73,9 +73,9 @@ pub(super) fn is_legacy(version: &str) -> bool {
 }
 
 fn initialized(backend: &dyn Backend, params: &Map<String, Value>) -> Value {
-    let wanted = params.get("protocolVersion").and_then(Value::as_str).unwrap_or(LEGACY);
+    let requested_version = params.get("protocolVersion").and_then(Value::as_str).unwrap_or(LEGACY);
     json!({
-        "protocolVersion": if is_legacy(wanted) { wanted } else { LEGACY },
+        "protocolVersion": if is_legacy(requested_version) { requested_version } else { LEGACY },
         "capabilities": capabilities(),
         "serverInfo": info(),
         "instructions": backend.instructions(),

@@ -291,8 +291,8 @@ fn wait(threads: Vec<Thread>, until: Deadline<'_>) {
 }
 
 /// Queues a line for writing. Returns whether there was room in time.
-fn send(out: &Sender<String>, message: &Value, patience: Duration) -> bool {
-    out.send_timeout(line(message), patience).is_ok()
+fn send(out: &Sender<String>, message: &Value, timeout: Duration) -> bool {
+    out.send_timeout(line(message), timeout).is_ok()
 }
 
 /// Serialises a message; JSON without formatting has no line breaks.

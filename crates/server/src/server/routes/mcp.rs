@@ -81,9 +81,9 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
     }
     let wants_progress = asked.params.get("_meta").is_some_and(|meta| meta.get("progressToken").is_some());
     // Clients without a subscription are notified of changed tools in the response of the call that changed them.
-    let hears = streams && !is_modern && asked.method == "tools/call";
+    let sends_notifications = streams && !is_modern && asked.method == "tools/call";
     if streams && wants_progress && asked.method == "tools/call" {
-        return match ToolCallStream::start(offer, asked, id.clone(), session, hears) {
+        return match ToolCallStream::start(offer, asked, id.clone(), session, sends_notifications) {
             Ok(calling) => stream(calling),
             Err(problem) => {
                 let fault = Fault::new(Fault::INTERNAL, format!("cannot start a thread: {problem}; try again"));
@@ -92,7 +92,7 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
         };
     }
     let peer = Peer { notify: &|_| {}, cancel: &call.request.cancel, session: &session };
-    let before = hears.then(|| offer.names());
+    let before = sends_notifications.then(|| offer.names());
     let outgoing = answer(&offer, &asked, &peer).unwrap_or_default();
     if before.is_some_and(|before| before != offer.names()) {
         return Answer::bytes(StatusCode::OK, "text/event-stream", events(&[list_changed(), outgoing]));

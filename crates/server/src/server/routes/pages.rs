@@ -246,9 +246,9 @@ pub(super) fn refs(call: &Call<'_>, _: NoFields) -> Result<KnownRefs, ApiError> 
     Ok(KnownRefs { refs, target_id: tab.target().to_string() })
 }
 
-pub(super) fn highlight(call: &Call<'_>, wanted: Highlight) -> Result<TabAnswer, ApiError> {
+pub(super) fn highlight(call: &Call<'_>, options: Highlight) -> Result<TabAnswer, ApiError> {
     let tab = call.tab()?.tab;
-    match tab.ref_of(wanted.reference, wanted.locator, call.deadline)? {
+    match tab.ref_of(options.reference, options.locator, call.deadline)? {
         Some(reference) => tab.highlight(&reference, ORANGE, call.deadline)?,
         None => tab.clear_highlight(call.deadline)?,
     }

@@ -38,12 +38,12 @@ use cdpilot::sync::Deadline;
 /// The toolset of the browser tools.
 pub(super) const BROWSER: &str = "browser";
 /// Default time limit of a call. Many clients give up after a minute.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum size of a result, in characters. Larger results are saved to a file.
 const RESULT: usize = 20_000;
 /// The deadline of a call without a time limit of its own.
 fn soon<'a>(call: &ToolContext<'a>) -> Deadline<'a> {
-    call.deadline.within(PATIENCE)
+    call.deadline.within(CALL_TIMEOUT)
 }
 
 /// The browser tools of a home. The [scope](super::Scope) of a call selects the profile.
@@ -153,8 +153,8 @@ impl Browser<'_> {
         Ok(self.control.profile(self.call.scope.profile())?.for_session(self.call.session))
     }
 
-    fn tab(&self, wanted: Option<&str>) -> Result<TabHandle, ToolError> {
-        Ok(self.profile()?.tab(wanted)?)
+    fn tab(&self, target: Option<&str>) -> Result<TabHandle, ToolError> {
+        Ok(self.profile()?.tab(target)?)
     }
 
     /// The tab for a read-only tool; does not change the current tab.

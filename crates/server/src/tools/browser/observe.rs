@@ -81,28 +81,29 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
         Tool::of(
             "browser_snapshot",
             "Read the page, all frames, as lines with refs (e12) for other tools. Lists frames and dialogs.",
-            move |call, wanted: SnapshotArguments| {
+            move |call, arguments: SnapshotArguments| {
                 let browser = snapshots.on(call);
-                let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
-                let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
+                let is_plain = !arguments.full && !arguments.diff && arguments.expand.is_none();
+                let tab = browser.tab_to_read(arguments.target.as_deref())?.tab;
                 // A diff uses the options of the last snapshot.
-                let continues = wanted.diff && !wanted.full && wanted.expand.is_none() && wanted.frame.is_none();
+                let continues =
+                    arguments.diff && !arguments.full && arguments.expand.is_none() && arguments.frame.is_none();
                 let view = tab.last_view(true).filter(|_| continues).unwrap_or_else(|| {
                     let mut options = SnapshotOptions::default();
-                    options.interactive = !wanted.full && wanted.expand.is_none();
+                    options.interactive = !arguments.full && arguments.expand.is_none();
                     options.fold = true;
-                    options.expand = wanted.expand;
-                    options.frame = wanted.frame;
+                    options.expand = arguments.expand;
+                    options.frame = arguments.frame;
                     options
                 });
                 let redact = Some(browser.secrets.clone());
                 let mut options = view;
-                options.diff = wanted.diff;
+                options.diff = arguments.diff;
                 options.max_chars = 0;
                 options.redact = redact;
                 let seen = tab.snapshot(&options, soon(call))?;
                 let outcome = browser.placed(
-                    snapshot_outcome(&seen, wanted.offset),
+                    snapshot_outcome(&seen, arguments.offset),
                     seen.target_id.as_str(),
                     &seen.url,
                     &seen.title,
@@ -111,19 +112,19 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
             },
         )
         .reading(),
-        Tool::of("browser_screenshot", "Take a screenshot of the viewport.", move |call, wanted| {
-            screenshot(&screenshots.on(call), call, wanted)
+        Tool::of("browser_screenshot", "Take a screenshot of the viewport.", move |call, arguments| {
+            screenshot(&screenshots.on(call), call, arguments)
         })
         .reading(),
-        Tool::of("browser_console", "List console messages and errors of the page.", move |call, wanted| {
-            messages(&console.on(call), call, wanted)
+        Tool::of("browser_console", "List console messages and errors of the page.", move |call, arguments| {
+            messages(&console.on(call), call, arguments)
         }),
         Tool::of(
             "browser_get_images",
             "List images of the page: URL, alt text, size.",
-            move |call, wanted: TabArguments| {
+            move |call, arguments: TabArguments| {
                 let images = images.on(call);
-                let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
+                let found = evaluated(&images.tab_to_read(arguments.target.as_deref())?, IMAGES, &images, call)?;
                 let count = found.as_array().map_or(0, Vec::len);
                 Ok(images.finished(Outcome::default().with("images", found).with("count", count)))
             },

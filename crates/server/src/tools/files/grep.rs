@@ -27,14 +27,14 @@ impl Matches {
         &mut self,
         path: &str,
         text: &str,
-        wanted: &Regex,
+        pattern: &Regex,
         around: usize,
         most: usize,
         chars: usize,
     ) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         let (mut shown, mut any) = (0, false);
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| wanted.is_match(line)) {
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| pattern.is_match(line)) {
             if self.lines >= most || self.text.len() > chars {
                 return true;
             }
@@ -48,14 +48,14 @@ impl Matches {
                 self.line(path, before, '-', line, None);
             }
             if at >= shown {
-                let begins = wanted.find(line).map(|found| found.start());
+                let begins = pattern.find(line).map(|found| found.start());
                 self.line(path, at, ':', line, begins);
                 shown = at + 1;
             }
             self.lines += 1;
             // Context after the match, up to the next matching line.
             for (after, line) in lines.iter().enumerate().skip(at + 1).take(around) {
-                if wanted.is_match(line) {
+                if pattern.is_match(line) {
                     break;
                 }
                 self.line(path, after, '-', line, None);

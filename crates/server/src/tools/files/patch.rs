@@ -37,8 +37,8 @@ struct Patch {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::of("patch", "Replace text in a file in the workspace. Returns the diff.", move |call, wanted| {
-        patch(call, &wanted)
+    Tool::of("patch", "Replace text in a file in the workspace. Returns the diff.", move |call, arguments| {
+        patch(call, &arguments)
     })
     .with_effects(Effects::Checked)
 }
@@ -96,8 +96,8 @@ fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
 }
 
 /// The error for a text that does not occur; suggests the most similar line.
-fn nowhere(place: &Place, text: &str, wanted: &str) -> ToolError {
-    let shown = place.shown();
+fn nowhere(path: &Place, text: &str, wanted: &str) -> ToolError {
+    let shown = path.shown();
     let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let first = wanted.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let first: String = first.chars().take(LINE).collect();

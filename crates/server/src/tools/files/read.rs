@@ -36,8 +36,8 @@ struct Read {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::of("read_file", "Read lines of a text file in the workspace, or show an image.", move |call, wanted| {
-        read(call, &wanted)
+    Tool::of("read_file", "Read lines of a text file in the workspace, or show an image.", move |call, arguments| {
+        read(call, &arguments)
     })
     .reading()
 }

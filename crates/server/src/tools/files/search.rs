@@ -65,7 +65,7 @@ pub(super) fn tool() -> Tool {
     Tool::of(
         "search_files",
         "Search lines or file names in the workspace. Respects .gitignore.",
-        move |call, wanted| search(call, &wanted),
+        move |call, arguments| search(call, &arguments),
     )
     .reading()
 }
@@ -181,8 +181,8 @@ impl Progressing<'_, '_> {
 
     /// The text of a file; `None` if it cannot be searched.
     fn read(&mut self, workspace: &Workspace, root: &Path, relative: &Path) -> Option<String> {
-        let place = Place { root: root.to_owned(), relative: relative.to_owned() };
-        let read = workspace.open(&place).ok().and_then(|(file, stamp)| {
+        let path = Place { root: root.to_owned(), relative: relative.to_owned() };
+        let read = workspace.open(&path).ok().and_then(|(file, stamp)| {
             let mut bytes = Vec::new();
             let is_small = stamp.bytes <= LARGEST;
             (is_small && file.take(LARGEST).read_to_end(&mut bytes).is_ok()).then_some(bytes)

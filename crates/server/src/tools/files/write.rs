@@ -25,9 +25,11 @@ struct Write {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::of("write_file", "Create or overwrite a file in the workspace. Creates missing folders.", |call, wanted| {
-        write(call, &wanted)
-    })
+    Tool::of(
+        "write_file",
+        "Create or overwrite a file in the workspace. Creates missing folders.",
+        |call, arguments| write(call, &arguments),
+    )
     .with_effects(Effects::Checked)
 }
 
@@ -55,14 +57,14 @@ fn hidden(text: &str) -> usize {
 }
 
 /// Fails when a change would write placeholders of hidden values to the file.
-pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
+pub(super) fn keeps_secrets(path: &Place, before: &str, after: &str) -> Result<(), ToolError> {
     if hidden(after) <= hidden(before) {
         return Ok(());
     }
     let message = format!(
         "the new text contains {COVER} or a shortened URL (…), which replaces a hidden value: writing it to {} would destroy that value; \
          use patch on the lines around it",
-        place.shown()
+        path.shown()
     );
     Err(ToolError::new(Code::Conflict, message))
 }

@@ -44,14 +44,14 @@ pub(in crate::tools) fn check_input(call: &ToolContext<'_>, id: &str, input: &st
 /// `APPROVAL_NEEDED`.
 pub(in crate::tools) fn check_file_change(
     call: &ToolContext<'_>,
-    place: &Place,
+    path: &Place,
     old: Option<&str>,
     new: &str,
 ) -> Result<(), ToolError> {
     let Some(guard) = call.scope.guard() else { return Ok(()) };
-    let full = place.full();
+    let full = path.full();
     let exists = full.symlink_metadata().is_ok();
-    let is_hidden = place.below_root().components().any(|part| match part {
+    let is_hidden = path.below_root().components().any(|part| match part {
         Component::Normal(name) => name.to_string_lossy().starts_with('.'),
         _ => false,
     });
@@ -63,7 +63,7 @@ pub(in crate::tools) fn check_file_change(
         (_, true) => "hidden files and folders are read by programs",
         _ => super::checks::EVERYTHING,
     };
-    let shown = place.shown();
+    let shown = path.shown();
     let full = full.to_string_lossy();
     let bound = [&*full, old.unwrap_or_default(), new];
     let effect = Effect::new(EffectKind::File, format!("write the file {shown}"), why, &bound);

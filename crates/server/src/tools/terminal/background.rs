@@ -68,7 +68,7 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
         "process",
         "Manage background processes of terminal: list, poll, log, write, wait, kill.",
         move |_| enabled,
-        move |call, wanted| manage(&shell, call, wanted),
+        move |call, arguments| manage(&shell, call, arguments),
     )
     .with_effects(Effects::Checked)
 }

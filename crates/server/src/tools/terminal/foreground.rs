@@ -39,7 +39,7 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
         "terminal",
         "Run a shell command in the workspace. Ends all its processes unless background is set.",
         move |_| enabled,
-        move |call, wanted| run(&shell, call, &wanted),
+        move |call, arguments| run(&shell, call, &arguments),
     )
     .with_effects(Effects::Checked)
 }

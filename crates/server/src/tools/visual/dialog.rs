@@ -67,18 +67,18 @@ fn respond(visual: &Visual<'_>, answer: Answer) -> Result<Outcome, ToolError> {
     let DialogOutcome::Answered(closed) = answered else { return Err(none()) };
     visual.wait_for_next_dialog();
     let did = if closed.accepted { "Accepted" } else { "Dismissed" };
-    let mut said = Observation::default();
-    said.done.push(format!("{did} the {} dialog.", closed.dialog.kind.as_str()));
+    let mut observation = Observation::default();
+    observation.done.push(format!("{did} the {} dialog.", closed.dialog.kind.as_str()));
     if closed.accepted != accepts {
-        said.done.push("It was answered by somebody else before.".to_owned());
+        observation.done.push("It was answered by somebody else before.".to_owned());
     }
     let handle = visual.profile()?.tab(Some(closed.dialog.target_id.as_str()));
     match handle {
-        Ok(handle) => visual.shown(&handle, &LookOptions::new(), said, false),
+        Ok(handle) => visual.shown(&handle, &LookOptions::new(), observation, false),
         // The tab was closed by the answer.
         Err(_) => {
-            visual.tabs_into(&mut said);
-            Ok(visual.outcome(&said.text(&[], None)))
+            visual.tabs_into(&mut observation);
+            Ok(visual.outcome(&observation.text(&[], None)))
         }
     }
 }

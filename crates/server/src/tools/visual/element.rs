@@ -155,41 +155,48 @@ fn bad(problem: impl Into<String>) -> ToolError {
 
 fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> {
     let pending = visual.take_pending();
-    let mut said = Observation::default();
-    visual.unblocked_into(&mut said)?;
+    let mut observation = Observation::default();
+    visual.unblocked_into(&mut observation)?;
     if let Some(action) = wanted.action.confirmed() {
-        return confirm(visual, wanted, action, pending, said);
+        return confirm(visual, wanted, action, pending, observation);
     }
     let handle = visual.tab(wanted.tab_id.as_deref())?;
-    said.rescued_if(visual.responds(&handle).map_err(failed)?);
+    observation.rescued_if(visual.responds(&handle).map_err(failed)?);
     let target = handle.tab.target().as_str();
-    let element_of = |id: &str, said: &mut Observation| {
+    let element_of = |id: &str, observation: &mut Observation| {
         let (element, note) = visual.state().lock().element(target, id)?;
-        said.done.extend(note);
+        observation.done.extend(note);
         Ok::<_, ToolError>(element)
     };
     let name = wanted.action.name();
     let required = || wanted.element_id.as_deref().ok_or_else(|| bad(format!("{name} requires element_id")));
     if wanted.action == Action::Scroll {
-        let element = wanted.element_id.as_deref().map(|id| element_of(id, &mut said)).transpose()?;
-        return scroll(visual, &handle, wanted, element.as_ref(), said);
+        let element = wanted.element_id.as_deref().map(|id| element_of(id, &mut observation)).transpose()?;
+        return scroll(visual, &handle, wanted, element.as_ref(), observation);
     }
     if wanted.action == Action::UploadFile && wanted.element_id.is_none() {
-        return upload(visual, &handle, wanted, None, said);
+        return upload(visual, &handle, wanted, None, observation);
     }
-    let element = element_of(required()?, &mut said)?;
+    let element = element_of(required()?, &mut observation)?;
     let given = given(wanted)?;
     match wanted.action {
         Action::Hover => {
             let act = Act::hover(ref_of(&element));
-            carry_out(visual, &handle, &[&element], act, format!("Moved the mouse over {}.", named(&element)), said)
+            carry_out(
+                visual,
+                &handle,
+                &[&element],
+                act,
+                format!("Moved the mouse over {}.", named(&element)),
+                observation,
+            )
         }
-        Action::Swipe => swipe(visual, &handle, wanted, &element, said),
-        Action::SetSlider => set_slider(visual, &handle, wanted, &element, said),
-        Action::UploadFile => upload(visual, &handle, wanted, Some(&element), said),
+        Action::Swipe => swipe(visual, &handle, wanted, &element, observation),
+        Action::SetSlider => set_slider(visual, &handle, wanted, &element, observation),
+        Action::UploadFile => upload(visual, &handle, wanted, Some(&element), observation),
         action => {
             let onto = match (action, wanted.target_element_id.as_deref()) {
-                (Action::DragAndDrop, Some(id)) => Some(element_of(id, &mut said)?),
+                (Action::DragAndDrop, Some(id)) => Some(element_of(id, &mut observation)?),
                 (Action::DragAndDrop, None) => return Err(bad("drag_and_drop requires target_element_id")),
                 _ => None,
             };
@@ -199,10 +206,10 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
             }
             check_fitness(visual, &handle, action, &element, &given)?;
             if visual.confirms {
-                preview(visual, &handle, Planned { action, element, onto, given }, said)
+                preview(visual, &handle, Planned { action, element, onto, given }, observation)
             } else {
                 let _checked = permitted(visual, &handle, action, &element, onto.as_ref(), &given)?;
-                commit(visual, &handle, action, &element, onto.as_ref(), &given, said)
+                commit(visual, &handle, action, &element, onto.as_ref(), &given, observation)
             }
         }
     }

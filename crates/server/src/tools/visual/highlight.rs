@@ -29,14 +29,14 @@ pub(super) fn tool(visual: &VisualTools) -> Tool {
         "highlight",
         "See the usable elements of the current tab, labelled with ids in a picture. Labels that would overlap are on later \
          pages. Ids stay valid while the document does.",
-        move |call, wanted| highlight(&visual.on(call), wanted),
+        move |call, arguments| highlight(&visual.on(call), arguments),
     )
 }
 
 fn highlight(visual: &Visual<'_>, wanted: Highlight) -> Result<Outcome, ToolError> {
     visual.take_pending();
-    let mut said = Observation::default();
-    visual.unblocked_into(&mut said)?;
+    let mut observation = Observation::default();
+    visual.unblocked_into(&mut observation)?;
     if wanted.keywords.as_ref().is_some_and(|keywords| keywords.is_empty() || keywords.len() > MOST_KEYWORDS) {
         return Err(ToolError::new(
             Code::BadRequest,
@@ -46,5 +46,5 @@ fn highlight(visual: &Visual<'_>, wanted: Highlight) -> Result<Outcome, ToolErro
     let handle = visual.tab(None)?;
     let mut options = LookOptions::new().element_type(wanted.element_type);
     (options.page, options.keywords) = (wanted.page, wanted.keywords);
-    visual.shown(&handle, &options, said, true)
+    visual.shown(&handle, &options, observation, true)
 }

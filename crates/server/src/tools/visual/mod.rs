@@ -46,7 +46,7 @@ use state::State;
 /// The toolset of the visual tools.
 pub(super) const VISUAL: &str = "visual";
 /// Default time limit of a call.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The visual tools of a home. The [scope](super::Scope) of a call selects the profile.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ impl std::ops::Deref for Visual<'_> {
 
 impl Visual<'_> {
     fn deadline(&self) -> Deadline<'_> {
-        self.call.deadline.within(PATIENCE)
+        self.call.deadline.within(CALL_TIMEOUT)
     }
 
     /// The profile of the call, bound to its session.
@@ -125,8 +125,8 @@ impl Visual<'_> {
         Ok(self.control.profile(self.call.scope.profile())?.for_session(self.call.session))
     }
 
-    fn tab(&self, wanted: Option<&str>) -> Result<TabHandle, ToolError> {
-        self.profile()?.tab(wanted).map_err(failed)
+    fn tab(&self, target: Option<&str>) -> Result<TabHandle, ToolError> {
+        self.profile()?.tab(target).map_err(failed)
     }
 
     fn state(&self) -> Arc<Mutex<State>> {

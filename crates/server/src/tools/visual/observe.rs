@@ -70,9 +70,9 @@ impl Visual<'_> {
     }
 
     /// As [`unblocked`](Self::unblocked); the alerts are added to the texts of the page.
-    pub(super) fn unblocked_into(&self, said: &mut Observation) -> Result<(), ToolError> {
+    pub(super) fn unblocked_into(&self, observation: &mut Observation) -> Result<(), ToolError> {
         let accepted = self.unblocked()?;
-        said.page_texts.extend(
+        observation.page_texts.extend(
             accepted.iter().map(|closed| format!("alert, accepted: {}", quoted(&cut(&closed.dialog.message, 300)))),
         );
         Ok(())

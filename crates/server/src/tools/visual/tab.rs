@@ -42,14 +42,14 @@ pub(super) fn tool(visual: &VisualTools) -> Tool {
         "tab",
         "Open (init, open), close, switch, list, refresh tabs; go back, forward. view: a clean picture. Others answer with \
          labelled elements.",
-        move |call, wanted: Tab| run(&visual.on(call), &wanted),
+        move |call, arguments: Tab| run(&visual.on(call), &arguments),
     )
 }
 
 fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
     visual.take_pending();
-    let mut said = Observation::default();
-    visual.unblocked_into(&mut said)?;
+    let mut observation = Observation::default();
+    visual.unblocked_into(&mut observation)?;
     let profile = visual.profile()?;
     let tab = wanted.tab_id.as_deref();
     match wanted.action {
@@ -60,38 +60,38 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
             let url = with_scheme(url)?;
             check_address(visual.call, &url)?;
             let opened = profile.open(NewTab { url, ..NewTab::default() }, visual.call.deadline).map_err(failed)?;
-            said.done.push(format!("Opened {}.", opened.tab.tab_id));
+            observation.done.push(format!("Opened {}.", opened.tab.tab_id));
             if let Some(status) = opened.status.filter(|status| *status >= 400) {
-                said.done.push(format!("The server answered with HTTP status {status}."));
+                observation.done.push(format!("The server answered with HTTP status {status}."));
             }
             let handle = visual.tab(Some(opened.tab.target_id.as_str()))?;
-            after_load(visual, &handle, said)
+            after_load(visual, &handle, observation)
         }
         Action::Switch => {
             let tab = tab.ok_or_else(|| ToolError::new(Code::BadRequest, "tab_id is missing; switch requires it"))?;
             // A tab is never brought to the front unasked: naming it makes it the current one.
             let handle = visual.tab(Some(tab))?;
-            said.done.push(format!("Switched to {}.", handle.info.tab_id));
-            after_load(visual, &handle, said)
+            observation.done.push(format!("Switched to {}.", handle.info.tab_id));
+            after_load(visual, &handle, observation)
         }
         Action::Close => {
             let handle = visual.tab(tab)?;
             let closed = profile.close_tab(handle.tab.target().as_str(), visual.deadline()).map_err(failed)?;
             visual.state().lock().forget(handle.tab.target().as_str());
-            said.done.push(format!("Closed {}.", handle.info.tab_id));
+            observation.done.push(format!("Closed {}.", handle.info.tab_id));
             if closed.replaced_by.is_some() {
-                said.done.push("It was the last tab: an empty one replaces it.".to_owned());
+                observation.done.push("It was the last tab: an empty one replaces it.".to_owned());
             }
-            listed(visual, said)
+            listed(visual, observation)
         }
-        Action::List => listed(visual, said),
+        Action::List => listed(visual, observation),
         Action::View => {
             let handle = visual.tab(tab)?;
-            said.rescued_if(visual.responds(&handle).map_err(failed)?);
+            observation.rescued_if(visual.responds(&handle).map_err(failed)?);
             let picture = handle.tab.clean_picture(visual.deadline()).map_err(|error| failed(error.into()))?;
-            said.done.push(format!("The viewport of {}, without labels.", handle.info.tab_id));
-            visual.tabs_into(&mut said);
-            Ok(with_picture(visual.outcome(&said.text(&[], None)), picture))
+            observation.done.push(format!("The viewport of {}, without labels.", handle.info.tab_id));
+            visual.tabs_into(&mut observation);
+            Ok(with_picture(visual.outcome(&observation.text(&[], None)), picture))
         }
         Action::Refresh | Action::Back | Action::Forward => {
             let way = match wanted.action {
@@ -106,14 +106,14 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
             }
             let target = handle.tab.target().as_str();
             let done = profile.travel(Some(target), way, WaitUntil::Load, false, visual.deadline()).map_err(failed)?;
-            said.done.push(match (wanted.action, done.navigated) {
+            observation.done.push(match (wanted.action, done.navigated) {
                 (Action::Refresh, Some(false)) => "The page was not loaded again.".to_owned(),
                 (_, Some(false)) => "There is no such page in the history.".to_owned(),
                 (Action::Refresh, _) => "Loaded the page again.".to_owned(),
                 (Action::Back, _) => "Went back.".to_owned(),
                 _ => "Went forward.".to_owned(),
             });
-            after_load(visual, &handle, said)
+            after_load(visual, &handle, observation)
         }
     }
 }
